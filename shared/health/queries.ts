@@ -1,0 +1,51 @@
+import Type from 'typebox'
+import { type Queryable, sql } from '../database.ts'
+import { row } from '../row.ts'
+
+/** Resolves when PostgreSQL answers. */
+export async function answer(db: Queryable): Promise<void> {
+  await db.query(sql.unsafe`SELECT 1`)
+}
+
+/** Names of the migrations that were applied. */
+export function appliedMigrations(db: Queryable): Promise<readonly string[]> {
+  return db.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`SELECT name FROM schema_migrations`)
+}
+
+/** Names of the queues that exist. */
+export function queueNames(db: Queryable): Promise<readonly string[]> {
+  return db.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`SELECT name FROM pgboss.queue`)
+}
+
+const QueueLoadRow = row(
+  Type.Object({
+    name: Type.String(),
+    waiting: Type.Integer(),
+    oldest_seconds: Type.Number(),
+    active: Type.Integer(),
+    dead: Type.Integer(),
+  }),
+)
+
+/**
+ * The load of every queue that has a dead-letter queue, which are ours: jobs that wait, for how long the oldest one
+ * has been due, jobs that run, and jobs whose retries are used up. Waiting and dead jobs are counted through
+ * pg-boss's partial index of unfetched jobs; running ones by the monitor of the workers, every second while any lives,
+ * since no index holds them and finished jobs stay in the table for an hour.
+ */
+export function queueLoads(db: Queryable) {
+  return db.any(sql.type(QueueLoadRow)`
+    SELECT queue.name, waiting.count AS waiting, waiting.oldest_seconds, queue.active_count AS active, dead.count AS dead
+    FROM pgboss.queue
+    CROSS JOIN LATERAL (
+      SELECT count(*),
+        coalesce(extract(epoch FROM now() - min(greatest(created_on, start_after))
+          FILTER (WHERE start_after <= now())), 0)::float8 AS oldest_seconds
+      FROM pgboss.job WHERE job.name = queue.name AND state < 'active' AND NOT blocked
+    ) AS waiting
+    CROSS JOIN LATERAL (
+      SELECT count(*) FROM pgboss.job WHERE job.name = queue.dead_letter AND state < 'active' AND NOT blocked
+    ) AS dead
+    WHERE queue.dead_letter IS NOT NULL
+    ORDER BY queue.name`)
+}

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+
+/** A running LISTEN; `close` ends it. */
+export type Listener = { close: () => Promise<void> }
+
+/**
+ * Holds one connection of its own that listens on a channel, since a pooled connection cannot. `onNotify` is called for
+ * every notification, and once after each (re)connect, because what happened in between went unheard.
+ */
+export function listen(options: {
+  url: string
+  channel: string
+  onNotify: () => void
+  onError: (error: Error) => void
+}): Listener {
+  const stop = new AbortController()
+  let client: pg.Client | undefined
+  const running = (async () => {
+    while (!stop.signal.aborted) {
+      client = new pg.Client({ connectionString: options.url, keepAlive: true, application_name: 'svc-listen' })
+      try {
+        await session(client, options)
+      } catch (error) {
+        if (!stop.signal.aborted) options.onError(error as Error)
+      }
+      await sleep(500, undefined, { signal: stop.signal }).catch(() => {})
+    }
+  })()
+  return {
+    async close() {
+      stop.abort()
+      await client?.end().catch(() => {})
+      await running
+    },
+  }
+}
+
+// Resolves or rejects when the connection is over.
+async function session(client: pg.Client, options: { channel: string; onNotify: () => void }): Promise<void> {
+  const over = new Promise<void>((resolve, reject) => {
+    client.once('end', resolve)
+    client.once('error', reject)
+  })
+  // A connection lost before it listens rejects this as well as the query; then nobody awaits it any more.
+  over.catch(() => {})
+  client.on('error', () => {})
+  client.on('notification', options.onNotify)
+  await client.connect()
+  await client.query(`LISTEN ${pg.escapeIdentifier(options.channel)}`)
+  options.onNotify()
+  await over
+}

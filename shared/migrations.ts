@@ -1,0 +1,21 @@
+import { runner } from 'node-pg-migrate'
+import { migrationDirectory } from './migration-files.ts'
+import { installQueues } from './queues.ts'
+
+/**
+ * Brings a database to the current schema: the numbered files of `sql/`, each in a transaction of its own together
+ * with its entry in `schema_migrations`, then pg-boss's schema and our queues. Hosts that start at once wait for each
+ * other on an advisory lock; a run that is cut off leaves whole migrations behind and the next one goes on from there.
+ */
+export async function migrate(options: { url: string; log?: (line: string) => void }): Promise<void> {
+  const { log = () => {} } = options
+  await runner({
+    databaseUrl: options.url,
+    dir: migrationDirectory,
+    direction: 'up',
+    migrationsTable: 'schema_migrations',
+    advisoryLockMode: 'wait',
+    logger: { info: log, warn: log, error: log },
+  })
+  await installQueues(options.url)
+}

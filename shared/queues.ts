@@ -1,0 +1,178 @@
+import { type Queue as BossQueue, PgBoss, type WorkOptions } from 'pg-boss'
+import { type Database, foreignStatements, type Transaction } from './database.ts'
+
+/** A queue and the data its jobs carry; `Data` exists for the types alone. */
+export type Queue<Data extends object> = {
+  readonly name: string
+  readonly options: Omit<BossQueue, 'name'>
+  readonly data?: Data
+}
+
+/** What a job of a document projection captures; the worker reads the current source anyway. */
+export type DocumentJob = {
+  workspace_id: string
+  document_id: string
+  /** Derive all of it anew, not only what has changed. */
+  rebuild?: boolean
+}
+
+/** One step of a reindex: which documents it is about, the last one enqueued, and how many were so far. */
+export type ReindexJob = {
+  /** `outdated`: those that another tokeniser indexed. */
+  documents: 'outdated' | 'all'
+  knowledge_base_id: number | null
+  after: { workspace_id: string; document_id: string } | null
+  enqueued: number
+}
+
+// `singleton` with upsert is the one policy that was measured never to lose the last write (decisions B4): upsert
+// updates the queued row, and its lock keeps a worker from claiming the job before the writer commits.
+// A worker that dies is noticed after one missed heartbeat.
+const projection: Omit<BossQueue, 'name'> = {
+  policy: 'singleton',
+  notify: true,
+  heartbeatSeconds: 10,
+  expireInSeconds: 300,
+  retryLimit: 5,
+  retryDelay: 1,
+  retryBackoff: true,
+  retryDelayMax: 60,
+  deleteAfterSeconds: 3600,
+}
+
+// A sweep that is due while the last one still waits or runs may be dropped: the next one does its work.
+const sweep: Omit<BossQueue, 'name'> = {
+  policy: 'exclusive',
+  notify: true,
+  heartbeatSeconds: 10,
+  expireInSeconds: 900,
+  retryLimit: 3,
+  retryDelay: 5,
+  retryBackoff: true,
+  deleteAfterSeconds: 3600,
+}
+
+/** Every queue; each has a dead-letter queue `<name>.dead` beside it. */
+export const queues = {
+  searchIndex: { name: 'search.index', options: projection } as Queue<DocumentJob>,
+  changesDiff: { name: 'changes.diff', options: projection } as Queue<DocumentJob>,
+  relationsExtract: { name: 'relations.extract', options: projection } as Queue<DocumentJob>,
+  candidatesRefresh: { name: 'candidates.refresh', options: { ...projection, retryLimit: 3 } } as Queue<DocumentJob>,
+  searchReindex: { name: 'search.reindex', options: sweep } as Queue<ReindexJob>,
+  sweepStale: { name: 'sweep.stale', options: sweep } as Queue<object>,
+  sweepRetention: { name: 'sweep.retention', options: sweep } as Queue<object>,
+} as const
+
+/** What of a document changed; a projection is recomputed when it depends on that. */
+export type DocumentChange = 'body' | 'title' | 'location'
+
+/** Something that derives from documents. */
+export type DocumentProjection = {
+  name: string
+  queue: Queue<DocumentJob>
+  dependsOn: readonly DocumentChange[]
+  /** The table whose workspace_id and document_id say which documents take part; without it all do. */
+  enrolledIn?: string
+}
+
+/**
+ * What derives from documents: the one place that says which projection a change makes stale and which queue catches
+ * up. The core writes through this table and imports no derived noun.
+ */
+export const projections: readonly DocumentProjection[] = [
+  { name: 'search', queue: queues.searchIndex, dependsOn: ['body', 'title', 'location'] },
+  { name: 'changes', queue: queues.changesDiff, dependsOn: ['body'] },
+  { name: 'relations', queue: queues.relationsExtract, dependsOn: ['body'] },
+  {
+    name: 'candidates',
+    queue: queues.candidatesRefresh,
+    dependsOn: ['body', 'title'],
+    enrolledIn: 'concept_extractions',
+  },
+]
+
+/** Name of the queue that receives the jobs of `queue` once their retries are used up. */
+export function deadLetterOf(queue: Queue<object>): string {
+  return `${queue.name}.dead`
+}
+
+/** pg-boss as a process that only sends uses it: on the service's own pool, so that jobs join its transactions. */
+export type Jobs = { boss: PgBoss; stop: () => Promise<void> }
+
+/**
+ * Starts the sending side of the queue. Queues must exist (see `installQueues`). Statements of pg-boss run on the
+ * given pool, so forgetting to pass the transaction is an error instead of a job that survives a rollback.
+ */
+export async function openJobs(options: { database: Database; onError: (error: Error) => void }): Promise<Jobs> {
+  const boss = new PgBoss({
+    db: foreignStatements(options.database),
+    migrate: false,
+    supervise: false,
+    schedule: false,
+    useListenNotify: false,
+  })
+  boss.on('error', options.onError)
+  await boss.start()
+  // Fills the queue cache: a look-up inside a transaction would need a second connection.
+  await boss.getQueues()
+  return { boss, stop: () => boss.stop({ graceful: false }) }
+}
+
+/** How long the jobs behind the first write of a burst are held back to become one, in seconds. */
+const coalescingSeconds = 0.5
+
+/**
+ * Enqueues a projection's jobs in the write's own transaction. Must be the last thing before commit: writers of the
+ * same key wait for each other from here on.
+ *
+ * One document: after a quiet moment the job starts at once; a burst of writes behind it becomes one more job, which is
+ * never pushed further away, so constant writing cannot starve it. Many documents at once are inserted in one
+ * statement, without looking for queued jobs to merge with: a superfluous job finds nothing to do.
+ */
+export async function enqueueDocuments(
+  context: { tx: Transaction; jobs: Jobs },
+  request: { queue: Queue<DocumentJob>; jobs: readonly (DocumentJob & { quiet: boolean })[] },
+): Promise<void> {
+  const { boss } = context.jobs
+  const { name } = request.queue
+  const db = foreignStatements(context.tx)
+  const jobs = request.jobs.map(({ quiet: _, ...data }) => ({ data, singletonKey: data.document_id }))
+  const [only, ...others] = jobs
+  if (only === undefined) return
+  if (others.length > 0) {
+    await boss.insert(name, jobs, { db })
+    return
+  }
+  const quiet = request.jobs[0]?.quiet ?? false
+  const options = { db, singletonKey: only.singletonKey }
+  if (!quiet) {
+    const { updated } = await boss.update(name, only.data, options)
+    if (updated > 0) return
+  }
+  await boss.upsert(name, only.data, { ...options, startAfter: quiet ? 0 : coalescingSeconds })
+}
+
+/** Installs or upgrades pg-boss's schema and creates every queue with its dead-letter queue; safe to repeat. */
+export async function installQueues(url: string): Promise<void> {
+  const boss = new PgBoss({ connectionString: url, max: 2, supervise: false, schedule: false })
+  const errors: Error[] = []
+  boss.on('error', (error) => errors.push(error))
+  await boss.start()
+  try {
+    for (const queue of Object.values(queues)) {
+      await boss.createQueue(deadLetterOf(queue), { retryLimit: 0, deleteAfterSeconds: 30 * 86_400 })
+      await boss.createQueue(queue.name, { ...queue.options, deadLetter: deadLetterOf(queue) })
+      const { policy: _immutable, partition: _fixed, ...changeable } = queue.options
+      await boss.updateQueue(queue.name, { ...changeable, deadLetter: deadLetterOf(queue) })
+    }
+  } finally {
+    await boss.stop({ graceful: false })
+  }
+  if (errors.length > 0) throw new Error('pg-boss could not be installed', { cause: errors[0] })
+}
+
+/** Polling while nothing notifies: retries and held-back jobs start within this many seconds of being due. */
+export const pollingOptions = {
+  pollingIntervalSeconds: 0.5,
+  notifyPollingIntervalSeconds: 0.5,
+} satisfies WorkOptions

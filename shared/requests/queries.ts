@@ -1,0 +1,108 @@
+import Type from 'typebox'
+import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
+import { row } from '../row.ts'
+
+/** What identifies one use of an Idempotency-Key (decisions 2.0). */
+export type IdempotencyScope = { tokenId: string; method: string; path: string; key: string }
+
+const nullableText = Type.Union([Type.String(), Type.Null()])
+
+const RememberedRow = row(
+  Type.Object({
+    fingerprint: Type.Unsafe<Buffer>({}),
+    status: Type.Integer(),
+    data: nullableText,
+    etag: nullableText,
+    location: nullableText,
+    workspace_id: nullableText,
+  }),
+)
+
+/**
+ * Takes the lock of one key until the transaction ends; false when another request holds it. An advisory lock does not
+ * make the duplicate wait, which is what lets it answer `idempotency_in_progress` at once.
+ */
+export function lockIdempotencyKey(tx: Transaction, scope: IdempotencyScope): Promise<boolean> {
+  const text = JSON.stringify([scope.tokenId, scope.method, scope.path, scope.key])
+  return tx.oneFirst(
+    prepared(sql.type(row(Type.Object({ locked: Type.Boolean() })))`
+    SELECT pg_try_advisory_xact_lock(hashtextextended(${text}, 0)) AS locked`),
+  )
+}
+
+/** The first answer to this key, unless its lifetime is over. */
+export function rememberedAnswer(tx: Transaction, scope: IdempotencyScope & { lifetimeHours: number }) {
+  return tx.maybeOne(
+    prepared(sql.type(RememberedRow)`
+    SELECT fingerprint, status, data, etag, location, workspace_id FROM idempotency_keys
+    WHERE token_id = ${scope.tokenId} AND method = ${scope.method} AND path = ${scope.path} AND key = ${scope.key}
+      AND completed_at > now() - make_interval(hours => ${scope.lifetimeHours})`),
+  )
+}
+
+/** Remembers an answer; an expired one of the same key is replaced. */
+export async function rememberAnswer(
+  tx: Transaction,
+  answer: IdempotencyScope & {
+    fingerprint: Buffer
+    status: number
+    data: string | null
+    etag: string | null
+    location: string | null
+    workspaceId: string | null
+  },
+): Promise<void> {
+  await tx.query(
+    prepared(sql.unsafe`
+    INSERT INTO idempotency_keys
+      (token_id, method, path, key, fingerprint, status, data, etag, location, workspace_id)
+    VALUES (${answer.tokenId}, ${answer.method}, ${answer.path}, ${answer.key}, ${sql.binary(answer.fingerprint)},
+      ${answer.status}, ${answer.data}, ${answer.etag}, ${answer.location}, ${answer.workspaceId})
+    ON CONFLICT (token_id, method, path, key) DO UPDATE SET
+      fingerprint = excluded.fingerprint, status = excluded.status, data = excluded.data, etag = excluded.etag,
+      location = excluded.location, workspace_id = excluded.workspace_id, completed_at = excluded.completed_at`),
+  )
+}
+
+/** One accepted write, as the audit log keeps it. */
+export type AuditEntry = {
+  requestId: string
+  tokenId: string
+  userId: string
+  method: string
+  path: string
+  clientName: string | null
+  clientVersion: string | null
+  isAgent: boolean
+}
+
+export async function insertAuditEntry(tx: Transaction, entry: AuditEntry): Promise<void> {
+  await tx.query(
+    prepared(sql.unsafe`
+    INSERT INTO audit_log (request_id, token_id, user_id, method, path, client_name, client_version, is_agent)
+    VALUES (${entry.requestId}, ${entry.tokenId}, ${entry.userId}, ${entry.method}, ${entry.path},
+      ${entry.clientName}, ${entry.clientVersion}, ${entry.isAgent})`),
+  )
+}
+
+/** Forgets idempotency keys, rate-limit windows and audit rows past their time; at most `batch` of each a call. */
+export async function deleteExpired(
+  db: Queryable,
+  limits: { idempotencyHours: number; auditDays: number; batch: number },
+): Promise<number> {
+  const results = [
+    await db.query(sql.unsafe`
+      DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM idempotency_keys
+        WHERE completed_at < now() - make_interval(hours => ${limits.idempotencyHours}) LIMIT ${limits.batch}))`),
+    await db.query(sql.unsafe`
+      DELETE FROM rate_limit_windows WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM rate_limit_windows
+        WHERE expire < extract(epoch FROM now()) * 1000 - 3600000 LIMIT ${limits.batch}))`),
+    await db.query(sql.unsafe`
+      DELETE FROM audit_log WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM audit_log
+        WHERE created_at < now() - make_interval(days => ${limits.auditDays}) LIMIT ${limits.batch}))`),
+  ]
+  return results.reduce((sum, { rowCount }) => sum + rowCount, 0)
+}

@@ -1,0 +1,130 @@
+/** A stretch that two sequences have in common: `length` elements from `a` in the one and from `b` in the other. */
+export type Match = { a: number; b: number; length: number }
+
+// Below this many pairs a stretch without unique elements is aligned exactly; above it counts as rewritten.
+const exactAlignmentCells = 40_000
+
+/**
+ * The indices of a longest strictly increasing subsequence, ascending. Negative values never take part: they stand
+ * for elements without a partner. O(n log n), unlike the patience piles of lib0, which are quadratic.
+ */
+export function longestIncreasing(values: readonly number[]): number[] {
+  const ends: number[] = []
+  const before = new Array<number>(values.length).fill(-1)
+  values.forEach((value, index) => {
+    if (value < 0) return
+    const rank = firstAtLeast(value, ends, values)
+    before[index] = rank > 0 ? (ends[rank - 1] ?? -1) : -1
+    ends[rank] = index
+  })
+  const chain: number[] = []
+  for (let index = ends.at(-1) ?? -1; index >= 0; index = before[index] ?? -1) chain.push(index)
+  return chain.reverse()
+}
+
+/**
+ * Patience alignment of two sequences of keys: common ends first, then the elements that are unique on both sides,
+ * then the stretches between them by the same rule. Answers the stretches in common, ascending in both.
+ */
+export function matchSequences(a: readonly string[], b: readonly string[]): Match[] {
+  const matches: Match[] = []
+  const open: Stretch[] = [{ a: 0, aEnd: a.length, b: 0, bEnd: b.length }]
+  for (let stretch = open.pop(); stretch; stretch = open.pop()) {
+    const inner = trimCommonEnds({ a, b, stretch, matches })
+    if (inner.a === inner.aEnd || inner.b === inner.bEnd) continue
+    const anchors = uniqueAnchors(a, b, inner)
+    // Not spread into the calls: there can be more of them than a call takes arguments.
+    if (anchors.length > 0) for (const between of stretchesBetween(anchors, inner)) open.push(between)
+    else for (const match of alignExactly(a, b, inner)) matches.push(match)
+  }
+  return joined(matches.sort((left, right) => left.a - right.a))
+}
+
+type Stretch = { a: number; aEnd: number; b: number; bEnd: number }
+type Keys = readonly string[]
+
+function firstAtLeast(value: number, ends: readonly number[], values: readonly number[]): number {
+  let low = 0
+  let high = ends.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((values[ends[middle] ?? 0] ?? 0) < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function trimCommonEnds(input: { a: Keys; b: Keys; stretch: Stretch; matches: Match[] }): Stretch {
+  const { a, b, stretch, matches } = input
+  const inner = { ...stretch }
+  while (inner.a < inner.aEnd && inner.b < inner.bEnd && a[inner.a] === b[inner.b]) {
+    inner.a += 1
+    inner.b += 1
+  }
+  while (inner.a < inner.aEnd && inner.b < inner.bEnd && a[inner.aEnd - 1] === b[inner.bEnd - 1]) {
+    inner.aEnd -= 1
+    inner.bEnd -= 1
+  }
+  if (inner.a > stretch.a) matches.push({ a: stretch.a, b: stretch.b, length: inner.a - stretch.a })
+  if (inner.aEnd < stretch.aEnd) matches.push({ a: inner.aEnd, b: inner.bEnd, length: stretch.aEnd - inner.aEnd })
+  return inner
+}
+
+function uniqueAnchors(a: Keys, b: Keys, stretch: Stretch): Match[] {
+  const inB = uniquePlaces(b, stretch.b, stretch.bEnd)
+  const places = [...uniquePlaces(a, stretch.a, stretch.aEnd)].filter(([, place]) => place >= 0)
+  const partners = places.map(([key]) => inB.get(key) ?? -1)
+  return longestIncreasing(partners).map((i) => ({ a: places[i]?.[1] ?? 0, b: partners[i] ?? 0, length: 1 }))
+}
+
+/** Key to place, or to -1 where the key occurs more than once. In order of first occurrence. */
+function uniquePlaces(keys: Keys, start: number, end: number): Map<string, number> {
+  const places = new Map<string, number>()
+  for (let place = start; place < end; place++) {
+    const key = keys[place] ?? ''
+    places.set(key, places.has(key) ? -1 : place)
+  }
+  return places
+}
+
+/** The stretches that begin at each anchor (trimming finds the anchor again), and the one before the first. */
+function stretchesBetween(anchors: readonly Match[], stretch: Stretch): Stretch[] {
+  const starts = [{ a: stretch.a, b: stretch.b }, ...anchors]
+  return starts.map(({ a, b }, index) => {
+    const next = anchors[index] ?? { a: stretch.aEnd, b: stretch.bEnd }
+    return { a, aEnd: next.a, b, bEnd: next.b }
+  })
+}
+
+/** Longest common subsequence by table. The stretch holds no element that is unique on both sides. */
+function alignExactly(a: Keys, b: Keys, { a: aStart, aEnd, b: bStart, bEnd }: Stretch): Match[] {
+  const height = aEnd - aStart
+  const width = bEnd - bStart
+  if (height * width > exactAlignmentCells) return []
+  const row = width + 1
+  const longest = new Uint32Array((height + 1) * row)
+  const at = (i: number, j: number): number => longest[i * row + j] ?? 0
+  for (let i = height - 1; i >= 0; i--) {
+    for (let j = width - 1; j >= 0; j--) {
+      const same = a[aStart + i] === b[bStart + j]
+      longest[i * row + j] = same ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
+    }
+  }
+  const matches: Match[] = []
+  for (let i = 0, j = 0; i < height && j < width; ) {
+    if (a[aStart + i] === b[bStart + j]) matches.push({ a: aStart + i++, b: bStart + j++, length: 1 })
+    else if (at(i + 1, j) >= at(i, j + 1)) i += 1
+    else j += 1
+  }
+  return matches
+}
+
+function joined(matches: readonly Match[]): Match[] {
+  const result: Match[] = []
+  for (const match of matches) {
+    const last = result.at(-1)
+    if (last && last.a + last.length === match.a && last.b + last.length === match.b) last.length += match.length
+    else result.push({ ...match })
+  }
+  return result
+}

@@ -1,0 +1,50 @@
+import Type from 'typebox'
+
+type TextOptions = { min?: number; max?: number; description?: string; pattern?: string }
+
+/**
+ * A string whose length counts Unicode code points, without U+0000 or lone surrogates (decisions 2.0). TypeBox's own
+ * maxLength counts graphemes (decisions D30) and PostgreSQL cannot store U+0000 (D31).
+ */
+export function Text(options: TextOptions = {}) {
+  const { min = 0, max = Number.POSITIVE_INFINITY, ...schema } = options
+  const lengths = { ...(min > 0 && { minLength: min }), ...(Number.isFinite(max) && { maxLength: max }) }
+  return refined({ ...schema, ...lengths }, (value) => within(value, { min, max }), lengthRule(min, max))
+}
+
+/** As `Text`, for names, titles and aliases: the length counts what is left after trimming; store `value.trim()`. */
+export function TrimmedText(options: TextOptions = {}) {
+  const { min = 0, max = Number.POSITIVE_INFINITY, ...schema } = options
+  const description = [schema.description, `${lengthRule(min, max)} after trimming`].filter(Boolean).join('; ')
+  return refined({ ...schema, description }, (value) => within(value.trim(), { min, max }), lengthRule(min, max))
+}
+
+/** Whether PostgreSQL and JSON can carry the text as it is. */
+export function isStorable(value: string): boolean {
+  return value.isWellFormed() && !value.includes('\u0000')
+}
+
+function refined(schema: object, fits: (value: string) => boolean, rule: string) {
+  return Type.Refine(
+    Type.Unsafe<string>({ type: 'string', ...schema }),
+    (value) => typeof value !== 'string' || (isStorable(value) && fits(value)),
+    () => `must be ${rule}, without U+0000 or lone surrogates`,
+  )
+}
+
+function lengthRule(min: number, max: number): string {
+  return Number.isFinite(max) ? `${min} to ${max} characters` : `at least ${min} characters`
+}
+
+function within(value: string, range: { min: number; max: number }): boolean {
+  if (value.length < range.min) return false
+  if (value.length <= range.max) return codePoints(value) >= range.min
+  return value.length <= range.max * 2 && codePoints(value) <= range.max
+}
+
+/** Number of Unicode code points, the unit of every length in the contract. */
+function codePoints(value: string): number {
+  let count = 0
+  for (const _ of value) count += 1
+  return count
+}
