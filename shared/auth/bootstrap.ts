@@ -1,0 +1,96 @@
+import { type Database, inTransaction, type Transaction } from '../database.ts'
+import { newId } from '../ids.ts'
+import { hashPassword } from './passwords.ts'
+import * as queries from './queries.ts'
+import type { Role } from './schema.ts'
+import { resolveScopes, type Scope } from './scopes.ts'
+import { issueToken, randomText } from './tokens.ts'
+
+/** What `npm run bootstrap` is asked for (decisions 10). */
+export type BootstrapRequest = {
+  email: string
+  name: string | null
+  password: string | null
+  /** Name of a workspace, created if missing; null = the user's own, named after the email. */
+  workspace: string | null
+  role: Role
+  scopes: Scope[]
+  expiresInDays: number | null
+}
+
+/** Creates what is missing of user and workspace, grants the role and always issues a new token. */
+export async function bootstrap(context: { database: Database; pepper: string }, request: BootstrapRequest) {
+  const passwordHash = request.password === null ? null : await hashPassword(request.password)
+  return inTransaction(context.database, async (tx) => {
+    await queries.lockBootstrap(tx)
+    return grant({ tx, pepper: context.pepper, passwordHash }, request)
+  })
+}
+
+/**
+ * The first start on an empty database: `owner@localhost`, the workspace `Default`, a `read_write` token and a random
+ * password. Null when a user exists already.
+ */
+export async function bootstrapOwner(context: { database: Database; pepper: string }) {
+  const password = randomText(20)
+  const passwordHash = await hashPassword(password)
+  return inTransaction(context.database, async (tx) => {
+    await queries.lockBootstrap(tx)
+    if (await queries.anyUserExists(tx)) return null
+    const granted = await grant({ tx, pepper: context.pepper, passwordHash }, ownerRequest)
+    return { ...granted, password }
+  })
+}
+
+const ownerRequest: BootstrapRequest = {
+  email: 'owner@localhost',
+  name: 'Owner',
+  password: null,
+  workspace: 'Default',
+  role: 'owner',
+  scopes: resolveScopes('read_write').scopes,
+  expiresInDays: null,
+}
+
+async function grant(
+  context: { tx: Transaction; pepper: string; passwordHash: string | null },
+  request: BootstrapRequest,
+) {
+  const { tx, passwordHash } = context
+  const name = request.name ?? request.email.split('@')[0] ?? request.email
+  const user = await queries.ensureUser(tx, { id: newId('usr'), email: request.email, name, passwordHash })
+  if (!user.created && passwordHash !== null) await queries.setPasswordHash(tx, { id: user.id, passwordHash })
+  const workspaceId = await ensureWorkspace(tx, { userId: user.id, request })
+  const token = issueToken(context.pepper)
+  const expiresAt = await queries.insertToken(tx, {
+    id: token.id,
+    userId: user.id,
+    name: 'bootstrap',
+    secretHash: token.secretHash,
+    scopes: request.scopes,
+    expiresInDays: request.expiresInDays,
+  })
+  return {
+    user_id: user.id,
+    email: request.email,
+    workspace_id: workspaceId,
+    token_id: token.id,
+    token: token.bearer,
+    scopes: request.scopes,
+    expires_at: expiresAt,
+  }
+}
+
+async function ensureWorkspace(tx: Transaction, input: { userId: string; request: BootstrapRequest }): Promise<string> {
+  const { userId, request } = input
+  const existing =
+    request.workspace === null
+      ? await queries.ownWorkspace(tx, userId)
+      : await queries.workspaceByName(tx, request.workspace)
+  if (existing !== null && request.workspace === null) return existing.id
+  const workspaceId = existing?.id ?? newId('ws')
+  if (existing === null)
+    await queries.insertWorkspace(tx, { id: workspaceId, name: request.workspace ?? request.email })
+  await queries.grantRole(tx, { workspaceId, userId, role: request.workspace === null ? 'owner' : request.role })
+  return workspaceId
+}

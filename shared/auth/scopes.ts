@@ -1,0 +1,30 @@
+/** What a token may do (specification 5.3). */
+export const scopes = [
+  'documents:read',
+  'documents:write',
+  'knowledge-bases:read',
+  'knowledge-bases:write',
+  'attachments:read',
+  'attachments:write',
+  'concepts:read',
+  'concepts:write',
+  'summaries:generate',
+] as const
+
+export type Scope = (typeof scopes)[number]
+
+const readOnly = scopes.filter((scope) => scope.endsWith(':read'))
+
+/**
+ * The scopes that `read_write`, `read_only` or an explicit list stand for (decisions 4.1), or the unknown ones of the
+ * list. An empty list has neither.
+ */
+export function resolveScopes(input: string | readonly string[]): { scopes: Scope[]; unknown: string[] } {
+  if (input === 'read_write') return { scopes: [...scopes], unknown: [] }
+  if (input === 'read_only') return { scopes: readOnly, unknown: [] }
+  const asked = typeof input === 'string' ? [input] : input
+  return {
+    scopes: scopes.filter((scope) => asked.includes(scope)),
+    unknown: asked.filter((item) => !scopes.some((scope) => scope === item)),
+  }
+}

@@ -1,0 +1,23 @@
+import type { Transaction } from '../database.ts'
+import { recordEvents } from '../events/record.ts'
+import { eventDocument } from './present.ts'
+import { deleteRows, lockDocuments } from './queries.ts'
+
+/**
+ * Deletes documents of one workspace with everything that belongs to them (decisions 4.15) and records a
+ * `document.deleted` event for each. This is the one mechanism of every deletion, of a document as of a folder or
+ * knowledge base: a table whose rows go with a document references `documents` ON DELETE CASCADE, and a table whose
+ * rows outlive it does not.
+ */
+export async function deleteDocuments(
+  context: { tx: Transaction },
+  input: { workspaceId: string; documentIds: readonly string[] },
+): Promise<void> {
+  const rows = await lockDocuments(context.tx, input)
+  await recordEvents(context.tx, {
+    workspaceId: input.workspaceId,
+    name: 'document.deleted',
+    documents: rows.map(eventDocument),
+  })
+  await deleteRows(context.tx, input)
+}

@@ -1,0 +1,219 @@
+import Type, { type Static } from 'typebox'
+import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
+import { Nullable } from '../identifiers.ts'
+import { row } from '../row.ts'
+
+const text = Type.String()
+const DocumentShape = Type.Object({
+  workspace_id: text,
+  id: text,
+  knowledge_base_id: Type.Number(),
+  folder_id: Nullable(Type.Number()),
+  title: text,
+  document_type: Type.Enum(['document', 'spreadsheet']),
+  heading_numbered: Type.Boolean(),
+  background_color: Nullable(text),
+  collapsed_block_ids: Type.Array(text),
+  version: text,
+  body_seq: Type.Number(),
+  version_seq: Type.Number(),
+  character_count: Type.Number(),
+  node_count: Type.Number(),
+  document_set_id: Nullable(text),
+  locale: Nullable(text),
+  variant_role: Nullable(Type.Enum(['source', 'translation'])),
+  workflow_status: Nullable(Type.Enum(['draft', 'in_review', 'published'])),
+  translated_from_document_id: Nullable(text),
+  translated_from_version: Nullable(text),
+  created_at: Type.Number(),
+  updated_at: Type.Number(),
+  created_by: Nullable(text),
+  updated_by: Nullable(text),
+})
+const DocumentRow = row(DocumentShape)
+
+/** A row of `documents`. */
+export type DocumentRow = Static<typeof DocumentShape>
+
+const columns = sql.fragment`
+  d.workspace_id, d.id, d.knowledge_base_id, d.folder_id, d.title, d.document_type, d.heading_numbered,
+  d.background_color, d.collapsed_block_ids, d.version, d.body_seq, d.version_seq, d.character_count, d.node_count,
+  d.document_set_id, d.locale, d.variant_role, d.workflow_status, d.translated_from_document_id,
+  d.translated_from_version, d.created_at, d.updated_at, d.created_by, d.updated_by`
+
+/** Where a document is looked for: by its public id, among the workspaces the caller can see. */
+export type DocumentLocator = { documentId: string; workspaceIds: readonly string[] }
+
+const located = (locator: DocumentLocator) => sql.fragment`
+  FROM document_directory i
+  JOIN documents d ON d.workspace_id = i.workspace_id AND d.id = i.id
+  WHERE i.id = ${locator.documentId} AND i.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')})`
+
+/** A visible document, or null. */
+export function visibleDocument(db: Queryable, locator: DocumentLocator): Promise<DocumentRow | null> {
+  return db.maybeOne(prepared(sql.type(DocumentRow)`SELECT ${columns} ${located(locator)}`))
+}
+
+/** A visible document, locked against every other write to it until the transaction ends, or null. */
+export function lockDocument(tx: Transaction, locator: DocumentLocator): Promise<DocumentRow | null> {
+  return tx.maybeOne(prepared(sql.type(DocumentRow)`SELECT ${columns} ${located(locator)} FOR UPDATE OF d`))
+}
+
+/** Documents of one workspace by id, locked in id order; ids that do not exist are left out. */
+export function lockDocuments(
+  tx: Transaction,
+  input: { workspaceId: string; documentIds: readonly string[] },
+): Promise<readonly DocumentRow[]> {
+  return tx.any(sql.type(DocumentRow)`
+    SELECT ${columns} FROM documents d
+    WHERE d.workspace_id = ${input.workspaceId} AND d.id = ANY(${sql.array([...input.documentIds], 'text')})
+    ORDER BY d.id FOR UPDATE`)
+}
+
+/** Claims an id for ever; false when it was used before, anywhere. */
+export async function claimDocumentId(tx: Transaction, input: { id: string; workspaceId: string }): Promise<boolean> {
+  const result = await tx.query(
+    prepared(sql.unsafe`
+    INSERT INTO document_directory (id, workspace_id) VALUES (${input.id}, ${input.workspaceId})
+    ON CONFLICT (id) DO NOTHING`),
+  )
+  return result.rowCount === 1
+}
+
+/** What a new row of `documents` is made of; the localization members start as null. */
+export type NewDocument = Pick<
+  DocumentRow,
+  | 'workspace_id'
+  | 'id'
+  | 'knowledge_base_id'
+  | 'folder_id'
+  | 'title'
+  | 'document_type'
+  | 'heading_numbered'
+  | 'background_color'
+  | 'collapsed_block_ids'
+  | 'version'
+  | 'character_count'
+  | 'node_count'
+  | 'created_by'
+>
+
+/** Inserts the document with body_seq 1. */
+export function insertDocument(tx: Transaction, document: NewDocument): Promise<DocumentRow> {
+  return tx.one(
+    prepared(sql.type(DocumentRow)`
+    INSERT INTO documents AS d
+      (workspace_id, id, knowledge_base_id, folder_id, title, document_type, heading_numbered, background_color,
+       collapsed_block_ids, version, body_seq, character_count, node_count, created_by, updated_by)
+    VALUES (${document.workspace_id}, ${document.id}, ${document.knowledge_base_id}, ${document.folder_id},
+      ${document.title}, ${document.document_type}, ${document.heading_numbered}, ${document.background_color},
+      ${sql.array(document.collapsed_block_ids, 'text')}, ${document.version}, 1, ${document.character_count},
+      ${document.node_count}, ${document.created_by}, ${document.created_by})
+    RETURNING ${columns}`),
+  )
+}
+
+/** The metadata members that a write can change. */
+export type DocumentMetadata = Pick<
+  DocumentRow,
+  'title' | 'knowledge_base_id' | 'folder_id' | 'heading_numbered' | 'background_color' | 'collapsed_block_ids'
+>
+
+/** Replaces the metadata of a locked document. `updated_at` never stands still, so a sync client cannot miss it. */
+export function updateMetadata(
+  tx: Transaction,
+  input: { document: DocumentRow; metadata: DocumentMetadata; updatedBy: string },
+): Promise<DocumentRow> {
+  const { document, metadata } = input
+  return tx.one(
+    prepared(sql.type(DocumentRow)`
+    UPDATE documents AS d SET title = ${metadata.title}, knowledge_base_id = ${metadata.knowledge_base_id},
+      folder_id = ${metadata.folder_id}, heading_numbered = ${metadata.heading_numbered},
+      background_color = ${metadata.background_color},
+      collapsed_block_ids = ${sql.array(metadata.collapsed_block_ids, 'text')},
+      updated_by = ${input.updatedBy}, updated_at = greatest(clock_timestamp(), d.updated_at)
+    WHERE d.workspace_id = ${document.workspace_id} AND d.id = ${document.id}
+    RETURNING ${columns}`),
+  )
+}
+
+/** Deletes locked documents; whatever references them with ON DELETE CASCADE goes with them. */
+export async function deleteRows(
+  tx: Transaction,
+  input: { workspaceId: string; documentIds: readonly string[] },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    DELETE FROM documents
+    WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.documentIds], 'text')})`)
+}
+
+/** The filters and sort order of `GET /documents`; `after` is the position of the last item seen. */
+export type DocumentFilter = {
+  workspaceIds: readonly string[]
+  knowledgeBaseId?: number | undefined
+  folderId?: number | undefined
+  titleContains?: string | undefined
+  updatedSince?: number | undefined
+  locale?: string | undefined
+  includeVariants: boolean
+  sort: 'id' | 'updated_at'
+  after: readonly (string | number)[] | null
+  limit: number
+}
+
+/** One page of visible documents, with one row more than the limit when there are more. */
+export function documentPage(db: Queryable, filter: DocumentFilter): Promise<readonly DocumentRow[]> {
+  const order = filter.sort === 'id' ? sql.fragment`d.id` : sql.fragment`d.updated_at DESC, d.id DESC`
+  return db.any(sql.type(DocumentRow)`
+    SELECT ${columns} FROM documents d
+    WHERE d.workspace_id = ANY(${sql.array([...filter.workspaceIds], 'text')})
+      AND ${sql.join(conditions(filter), sql.fragment` AND `)}
+    ORDER BY ${order} LIMIT ${filter.limit + 1}`)
+}
+
+function conditions(filter: DocumentFilter) {
+  const { knowledgeBaseId, folderId, titleContains, updatedSince, locale, after } = filter
+  const [first, second] = after ?? []
+  return [
+    sql.fragment`true`,
+    ...(knowledgeBaseId === undefined ? [] : [sql.fragment`d.knowledge_base_id = ${knowledgeBaseId}`]),
+    ...(folderId === undefined ? [] : [sql.fragment`d.folder_id = ${folderId}`]),
+    ...(titleContains === undefined ? [] : [sql.fragment`strpos(lower(d.title), lower(${titleContains})) > 0`]),
+    ...(updatedSince === undefined ? [] : [sql.fragment`d.updated_at >= ${instant(updatedSince)}`]),
+    ...(locale === undefined ? [] : [sql.fragment`d.locale = ${locale}`]),
+    ...(locale !== undefined || filter.includeVariants
+      ? []
+      : [sql.fragment`d.variant_role IS DISTINCT FROM 'translation'`]),
+    ...(first === undefined
+      ? []
+      : filter.sort === 'id'
+        ? [sql.fragment`d.id > ${first}`]
+        : [sql.fragment`(d.updated_at, d.id) < (${instant(Number(first))}, ${second ?? ''})`]),
+  ]
+}
+
+const instant = (milliseconds: number) => sql.fragment`to_timestamp(${milliseconds}::float8 / 1000)::timestamptz(3)`
+
+const AncestorRow = row(
+  Type.Object({ knowledge_base_name: text, folders: Type.Array(Type.Object({ id: Type.Number(), name: text })) }),
+)
+
+/** Name of the knowledge base and the folders above a document, root first. */
+export function ancestors(
+  db: Queryable,
+  document: Pick<DocumentRow, 'workspace_id' | 'knowledge_base_id' | 'folder_id'>,
+) {
+  return db.one(sql.type(AncestorRow)`
+    WITH RECURSIVE above AS (
+      SELECT f.id, f.name, f.parent_id, 1 AS height FROM folders f
+      WHERE f.workspace_id = ${document.workspace_id} AND f.id = ${document.folder_id}
+      UNION ALL
+      SELECT f.id, f.name, f.parent_id, above.height + 1
+      FROM above JOIN folders f ON f.workspace_id = ${document.workspace_id} AND f.id = above.parent_id
+    )
+    SELECT k.name AS knowledge_base_name,
+      coalesce((SELECT jsonb_agg(jsonb_build_object('id', id, 'name', name) ORDER BY height DESC) FROM above), '[]')
+        AS folders
+    FROM knowledge_bases k
+    WHERE k.workspace_id = ${document.workspace_id} AND k.id = ${document.knowledge_base_id}`)
+}

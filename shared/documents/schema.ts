@@ -1,0 +1,101 @@
+import Type, { type Static } from 'typebox'
+import { IntegerId, IntegerIdInput, Nullable, Time, UserId, Version } from '../identifiers.ts'
+import { documentIdPattern } from '../ids.ts'
+import { resolvedLocaleMembers } from '../locale.ts'
+import { Text, TrimmedText } from '../strings.ts'
+
+const DocumentType = Type.Enum(['document', 'spreadsheet'], {
+  description: 'immutable label; both have the same body schema and endpoints',
+})
+
+/** The metadata of a document (decisions 2.3). */
+export const Document = Type.Object(
+  {
+    id: Type.String(),
+    uri: Type.String({ description: 'svc://doc/{id}' }),
+    title: Type.String(),
+    document_type: DocumentType,
+    workspace_id: Type.String(),
+    knowledge_base_id: IntegerId,
+    folder_id: Nullable(IntegerId),
+    heading_numbered: Type.Boolean(),
+    background_color: Nullable(Type.String()),
+    collapsed_block_ids: Type.Array(Type.String()),
+    version: Version,
+    character_count: Type.Integer({ minimum: 0, description: 'Unicode code points of all text' }),
+    created_at: Time,
+    updated_at: Time,
+    created_by: UserId,
+    updated_by: UserId,
+    document_set_id: Nullable(Type.String()),
+    document_set_uri: Nullable(Type.String()),
+    locale: Nullable(Type.String()),
+    variant_role: Nullable(Type.Enum(['source', 'translation'])),
+    workflow_status: Nullable(Type.Enum(['draft', 'in_review', 'published'])),
+    translation_freshness: Type.Enum(['current', 'outdated', 'unknown']),
+    translated_from_document_id: Nullable(Type.String()),
+    translated_from_version: Nullable(Version),
+  },
+  { $id: 'Document', description: 'Metadata of a document; `version` is that of its body' },
+)
+export type Document = Static<typeof Document>
+
+/** The same as a read returns it that may have been asked for a locale. */
+export const ResolvedDocument = Type.Object(
+  { ...Document.properties, ...resolvedLocaleMembers },
+  { $id: 'ResolvedDocument' },
+)
+
+const title = TrimmedText({ min: 1, max: 500 })
+const collapsedBlockIds = Type.Array(Text({ max: 64 }), { maxItems: 1000, description: 'unknown ids are tolerated' })
+const backgroundColor = Nullable(Text({ max: 64 }))
+
+/** Body of `PATCH /documents/{id}`; absent members stay as they are. */
+export const DocumentUpdateInput = Type.Object(
+  {
+    title: Type.Optional(title),
+    knowledge_base_id: Type.Optional(IntegerIdInput),
+    folder_id: Type.Optional(Nullable(IntegerIdInput)),
+    heading_numbered: Type.Optional(Type.Boolean()),
+    background_color: Type.Optional(backgroundColor),
+    collapsed_block_ids: Type.Optional(collapsedBlockIds),
+  },
+  { $id: 'DocumentUpdateInput' },
+)
+
+/** The metadata part of `POST /documents`; `content` is a content input of the body noun. */
+export const documentCreateMembers = {
+  title,
+  id: Type.Optional(Type.String({ pattern: documentIdPattern, description: 'never used before, anywhere' })),
+  knowledge_base_id: Type.Optional(IntegerIdInput),
+  folder_id: Type.Optional(Nullable(IntegerIdInput)),
+  document_type: Type.Optional(DocumentType),
+  heading_numbered: Type.Optional(Type.Boolean()),
+  background_color: Type.Optional(backgroundColor),
+  collapsed_block_ids: Type.Optional(collapsedBlockIds),
+}
+
+/** One step of the way from the knowledge base to a document (decisions 2.1). */
+export const PathEntry = Type.Object(
+  {
+    id: Type.Union([IntegerId, Type.String()]),
+    name: Type.String(),
+    type: Type.Enum(['knowledge_base', 'folder', 'document']),
+  },
+  { $id: 'PathEntry' },
+)
+export type PathEntry = Static<typeof PathEntry>
+
+const Named = Type.Object({ id: IntegerId, name: Type.String() })
+
+export const DocumentPath = Type.Object(
+  {
+    document_id: Type.String(),
+    knowledge_base: Named,
+    folders: Type.Array(Named),
+    path: Type.Array(PathEntry, { description: 'root first, document last' }),
+    path_text: Type.String({ description: 'names joined by " / "' }),
+  },
+  { $id: 'DocumentPath' },
+)
+export type DocumentPath = Static<typeof DocumentPath>

@@ -1,0 +1,29 @@
+import Type from 'typebox'
+import { type Database, inTransaction, sql } from '../database.ts'
+import { row } from '../row.ts'
+
+/**
+ * Gives public ids to committed events that have none yet, oldest first, and returns how many (decisions C23). Only
+ * one process does so at a time; whoever does not get the lock leaves it to the one that has it. Ids become visible in
+ * their own order, because the next batch cannot start before this one is committed.
+ */
+export function numberEvents(database: Database, batch: number): Promise<number> {
+  return inTransaction(database, async (tx) => {
+    const mine = await tx.oneFirst(sql.type(row(Type.Object({ locked: Type.Boolean() })))`
+      SELECT pg_try_advisory_xact_lock(hashtextextended('svc_event_ids', 0)) AS locked`)
+    if (!mine) return 0
+    const { count } = await tx.one(sql.type(row(Type.Object({ count: Type.Number() })))`
+      WITH batch AS (
+        SELECT workspace_id, row_no FROM events WHERE event_id IS NULL ORDER BY row_no LIMIT ${batch}
+      ), ids AS (
+        SELECT workspace_id, row_no, nextval('event_id_seq') AS event_id
+        FROM (SELECT * FROM batch ORDER BY row_no) AS ordered
+      ), numbered AS (
+        UPDATE events e SET event_id = ids.event_id FROM ids
+        WHERE e.workspace_id = ids.workspace_id AND e.row_no = ids.row_no
+        RETURNING e.row_no
+      )
+      SELECT count(*) AS count FROM numbered`)
+    return count
+  })
+}

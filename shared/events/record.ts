@@ -1,0 +1,52 @@
+import Type from 'typebox'
+import { prepared, sql, type Transaction } from '../database.ts'
+import { row } from '../row.ts'
+
+/** Names of decisions 6 that a write can record. */
+export type EventName =
+  | 'document.created'
+  | 'document.metadata.updated'
+  | 'document.content.updated'
+  | 'document.deleted'
+
+/** The document as its event shows it: the state after the change, or the last one for deletions. */
+export type EventDocument = {
+  id: string
+  title: string
+  document_type: string
+  knowledge_base_id: number
+  folder_id: number | null
+  document_set_id: string | null
+  locale: string | null
+  variant_role: string | null
+  version: string
+  updated_at: number
+}
+
+/** Channel on which a write wakes the sequencer that numbers its events. */
+export const unnumberedChannel = 'svc_events_unnumbered'
+
+/**
+ * Records one event per document in the write's own transaction and returns its row number for each, in the same
+ * order. The public event id follows after the commit (decisions C23).
+ */
+export async function recordEvents(
+  tx: Transaction,
+  input: { workspaceId: string; name: EventName; documents: readonly EventDocument[] },
+): Promise<number[]> {
+  if (input.documents.length === 0) return []
+  const documents = JSON.stringify(input.documents)
+  const rows = await tx.any(
+    prepared(sql.type(row(Type.Object({ row_no: Type.Number() })))`
+    WITH recorded AS (
+      INSERT INTO events (workspace_id, name, document_id, document_set_id, locale, document)
+      SELECT ${input.workspaceId}, ${input.name}, d.document ->> 'id', d.document ->> 'document_set_id',
+        d.document ->> 'locale', d.document
+      FROM jsonb_array_elements(${documents}::jsonb) WITH ORDINALITY AS d (document, position)
+      ORDER BY d.position
+      RETURNING row_no
+    )
+    SELECT row_no, pg_notify(${unnumberedChannel}, '') FROM recorded ORDER BY row_no`),
+  )
+  return rows.map(({ row_no }) => row_no)
+}

@@ -1,0 +1,120 @@
+import Type, { type Static } from 'typebox'
+import { type Queryable, sql, type Transaction } from '../../database.ts'
+import { Nullable } from '../../identifiers.ts'
+import { row } from '../../row.ts'
+
+const FolderShape = Type.Object({
+  workspace_id: Type.String(),
+  id: Type.Number(),
+  knowledge_base_id: Type.Number(),
+  parent_id: Nullable(Type.Number()),
+  name: Type.String(),
+  created_at: Type.Number(),
+  updated_at: Type.Number(),
+  created_by: Nullable(Type.String()),
+})
+const FolderRow = row(FolderShape)
+
+/** A row of `folders`. */
+export type FolderRow = Static<typeof FolderShape>
+
+const columns = sql.fragment`
+  f.workspace_id, f.id, f.knowledge_base_id, f.parent_id, f.name, f.created_at, f.updated_at, f.created_by`
+
+/** A visible folder, or null. */
+export function visibleFolder(
+  db: Queryable,
+  locator: { id: number; workspaceIds: readonly string[] },
+): Promise<FolderRow | null> {
+  return db.maybeOne(sql.type(FolderRow)`
+    SELECT ${columns}
+    FROM folder_directory i
+    JOIN folders f ON f.workspace_id = i.workspace_id AND f.id = i.id
+    WHERE i.id = ${locator.id} AND i.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')})`)
+}
+
+/** Issues an id and inserts the folder. */
+export function insertFolder(
+  tx: Transaction,
+  input: Pick<FolderRow, 'workspace_id' | 'knowledge_base_id' | 'parent_id' | 'name' | 'created_by'>,
+): Promise<FolderRow> {
+  return tx.one(sql.type(FolderRow)`
+    WITH issued AS (
+      INSERT INTO folder_directory (workspace_id) VALUES (${input.workspace_id}) RETURNING workspace_id, id
+    )
+    INSERT INTO folders AS f (workspace_id, id, knowledge_base_id, parent_id, name, created_by)
+    SELECT workspace_id, id, ${input.knowledge_base_id}, ${input.parent_id}, ${input.name}, ${input.created_by}
+    FROM issued
+    RETURNING ${columns}`)
+}
+
+/** Gives a folder whose structure is held its name and place. */
+export function updateFolderRow(
+  tx: Transaction,
+  folder: Pick<FolderRow, 'workspace_id' | 'id' | 'knowledge_base_id' | 'parent_id' | 'name'>,
+): Promise<FolderRow> {
+  return tx.one(sql.type(FolderRow)`
+    UPDATE folders AS f SET name = ${folder.name}, knowledge_base_id = ${folder.knowledge_base_id},
+      parent_id = ${folder.parent_id}, updated_at = clock_timestamp()
+    WHERE workspace_id = ${folder.workspace_id} AND id = ${folder.id}
+    RETURNING ${columns}`)
+}
+
+/** Renames a folder; null when it was deleted meanwhile. */
+export function renameFolder(
+  tx: Transaction,
+  folder: Pick<FolderRow, 'workspace_id' | 'id' | 'name'>,
+): Promise<FolderRow | null> {
+  return tx.maybeOne(sql.type(FolderRow)`
+    UPDATE folders AS f SET name = ${folder.name}, updated_at = clock_timestamp()
+    WHERE workspace_id = ${folder.workspace_id} AND id = ${folder.id}
+    RETURNING ${columns}`)
+}
+
+/** Ids of a folder and of all folders below it. */
+export function subtreeOf(tx: Transaction, folder: Pick<FolderRow, 'workspace_id' | 'id'>): Promise<readonly number[]> {
+  return tx.anyFirst(sql.type(row(Type.Object({ id: Type.Number() })))`
+    WITH RECURSIVE subtree AS (
+      SELECT id FROM folders WHERE workspace_id = ${folder.workspace_id} AND id = ${folder.id}
+      UNION ALL
+      SELECT f.id FROM subtree s JOIN folders f ON f.workspace_id = ${folder.workspace_id} AND f.parent_id = s.id
+    )
+    SELECT id FROM subtree`)
+}
+
+/** Folders of one workspace by id. */
+export type FolderSet = { workspaceId: string; folderIds: readonly number[] }
+
+/** Ids of the documents that stand in one of the folders, locked in id order; one that is just moving is waited for. */
+export function lockDocumentsInFolders(tx: Transaction, folders: FolderSet): Promise<readonly string[]> {
+  return tx.anyFirst(sql.type(row(Type.Object({ id: Type.String() })))`
+    SELECT id FROM documents
+    WHERE workspace_id = ${folders.workspaceId} AND folder_id = ANY(${sql.array([...folders.folderIds], 'int8')})
+    ORDER BY id FOR UPDATE`)
+}
+
+/** Deletes a folder and, by foreign key, the folders below it; their documents must have gone before. */
+export async function deleteFolderRow(tx: Transaction, folder: Pick<FolderRow, 'workspace_id' | 'id'>): Promise<void> {
+  await tx.query(sql.unsafe`DELETE FROM folders WHERE workspace_id = ${folder.workspace_id} AND id = ${folder.id}`)
+}
+
+/** Lets the folders change to another knowledge base. */
+export async function changeKnowledgeBaseOfFolders(
+  tx: Transaction,
+  input: FolderSet & { knowledgeBaseId: number },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE folders SET knowledge_base_id = ${input.knowledgeBaseId}, updated_at = clock_timestamp()
+    WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.folderIds], 'int8')})`)
+}
+
+/** Lets locked documents follow their folder to another knowledge base. */
+export async function changeKnowledgeBaseOfDocuments(
+  tx: Transaction,
+  input: { workspaceId: string; documentIds: readonly string[]; knowledgeBaseId: number; userId: string },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE documents SET knowledge_base_id = ${input.knowledgeBaseId}, updated_by = ${input.userId},
+      updated_at = greatest(clock_timestamp(), updated_at)
+    WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.documentIds], 'text')})`)
+}

@@ -1,0 +1,27 @@
+import Type, { type Static } from 'typebox'
+import { Time } from '../identifiers.ts'
+
+const count = Type.Integer({ minimum: 0 })
+
+/** `GET /me/quota` (decisions 4.1). */
+export const WorkspaceQuota = Type.Object(
+  {
+    workspace_id: Type.String(),
+    limits: Type.Object({
+      knowledge_bases: count,
+      documents: count,
+      folders: count,
+      document_characters: Type.Integer({ minimum: 0, description: 'per document' }),
+      translation_characters_per_day: Type.Integer({ minimum: 0, description: 'source characters per UTC day' }),
+    }),
+    usage: Type.Object({
+      knowledge_bases: count,
+      documents: count,
+      folders: count,
+      translation_characters_today: count,
+    }),
+    translation_resets_at: Time,
+  },
+  { $id: 'WorkspaceQuota', description: 'What the default workspace may hold, and what it holds' },
+)
+export type WorkspaceQuota = Static<typeof WorkspaceQuota>
