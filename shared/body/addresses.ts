@@ -1,0 +1,44 @@
+import { ulidPattern } from '../ids.ts'
+
+const linkSchemes = new Set(['http', 'https', 'mailto', 'tel', 'svc'])
+const imageSchemes = new Set(['http', 'https'])
+// What browsers skip inside an address (controls, white space) and what hides a scheme from a reader (format
+// characters such as the zero-width space).
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it strips
+const ignored = /[\u0000-\u0020\u007f-\u00a0\u00ad\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/g
+const schemePattern = /^([a-z][a-z0-9+.-]*):/i
+const attachmentPath = new RegExp(`^/api/v1/attachments/(att_${ulidPattern})$`)
+const attachmentIdPattern = new RegExp(`^att_${ulidPattern}$`)
+
+/** True if a link may point there: an allowed scheme, or a relative reference (decisions 2.5). */
+export function isAllowedHref(href: string): boolean {
+  return hasScheme(href, linkSchemes)
+}
+
+/** True if an image may come from there: `http`, `https` or a relative reference (decisions 2.5). */
+export function isAllowedSrc(src: string): boolean {
+  return hasScheme(src, imageSchemes)
+}
+
+/** The attachment an image address names, or null for any other address. */
+export function attachmentIdOf(src: string): string | null {
+  return attachmentPath.exec(src)?.[1] ?? null
+}
+
+/** The address of an attachment's bytes. */
+export function attachmentSrc(attachmentId: string): string {
+  return `/api/v1/attachments/${attachmentId}`
+}
+
+/** True if the text has the form of an attachment id. */
+export function isAttachmentId(text: string): boolean {
+  return attachmentIdPattern.test(text)
+}
+
+function hasScheme(address: string, allowed: Set<string>): boolean {
+  const bare = address.replace(ignored, '')
+  const scheme = schemePattern.exec(bare)?.[1]
+  // A colon before any slash, query or fragment that is no valid scheme is refused: no browser agrees on it.
+  if (scheme === undefined) return !/^[^/?#]*:/.test(bare)
+  return allowed.has(scheme.toLowerCase())
+}

@@ -1,0 +1,85 @@
+import type { Json } from './document.ts'
+
+/**
+ * How one attribute behaves: the value it has when absent (`required` when there is none), whether the normal form
+ * writes it out even then, and which values it takes. `check` answers what was expected, or null when it fits;
+ * `expected` says the same beforehand, `schema` as JSON Schema.
+ */
+export type Attribute = {
+  default?: Json
+  required?: boolean
+  always?: boolean
+  expected: string
+  schema: { [keyword: string]: Json }
+  check: (value: unknown) => string | null
+}
+
+/** An optional text, null by default. */
+export const optionalText: Attribute = {
+  default: null,
+  ...takes('a string', { type: 'string' }, (v) => typeof v === 'string'),
+}
+
+/** An optional text that the normal form writes out even when it is null. */
+export const writtenText: Attribute = { ...optionalText, always: true }
+
+/** A text that has to be there. */
+export const requiredText: Attribute = {
+  required: true,
+  ...takes('a string', { type: 'string' }, (v) => typeof v === 'string'),
+}
+
+/** An optional size in pixels. */
+export const optionalSize: Attribute = {
+  default: null,
+  ...takes(
+    'a number >= 0',
+    { type: 'number', minimum: 0 },
+    (v) => typeof v === 'number' && Number.isFinite(v) && v >= 0,
+  ),
+}
+
+/** A yes or no, no by default. */
+export const flag: Attribute = {
+  default: false,
+  ...takes('true or false', { type: 'boolean' }, (v) => typeof v === 'boolean'),
+}
+
+/** A yes or no that the normal form always writes out. */
+export const writtenFlag: Attribute = { ...flag, always: true }
+
+/** How the text of a block is aligned. */
+export const alignment: Attribute = oneOf(['left', 'center', 'right', 'justify'], null)
+
+/** The widths of the columns a cell covers, in pixels. */
+export const columnWidths: Attribute = {
+  default: null,
+  ...takes(
+    'an array of integers',
+    { type: 'array', items: { type: 'integer', minimum: 0 } },
+    (v) => Array.isArray(v) && v.every((w) => Number.isSafeInteger(w) && w >= 0),
+  ),
+}
+
+/** An integer of a range, both ends included. */
+export function integer(range: { from: number; to?: number; default: number; always?: boolean }): Attribute {
+  const to = range.to ?? Number.MAX_SAFE_INTEGER
+  const fits = (v: unknown) => typeof v === 'number' && Number.isSafeInteger(v) && v >= range.from && v <= to
+  const expected = range.to === undefined ? `an integer >= ${range.from}` : `an integer ${range.from}..${range.to}`
+  const schema = { type: 'integer', minimum: range.from, ...(range.to !== undefined && { maximum: range.to }) }
+  return { default: range.default, always: range.always ?? false, ...takes(expected, schema, fits) }
+}
+
+/** One of a few words. */
+export function oneOf(words: string[], fallback: string | null): Attribute {
+  const fits = (v: unknown) => typeof v === 'string' && words.includes(v)
+  return { default: fallback, ...takes(`one of ${words.join(', ')}`, { enum: words }, fits) }
+}
+
+function takes(
+  expected: string,
+  schema: Attribute['schema'],
+  fits: (value: unknown) => boolean,
+): Pick<Attribute, 'expected' | 'schema' | 'check'> {
+  return { expected, schema, check: (value) => (fits(value) ? null : expected) }
+}

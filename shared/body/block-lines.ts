@@ -1,0 +1,127 @@
+import { canonicalJson } from './canonical.ts'
+import type { BlockNode, BodyNode } from './document.ts'
+import { isBlockType } from './nodes.ts'
+
+/** Where a block stands: its top-level ancestor, and the child indices from there down to it (empty for itself). */
+export type Location = { position: number; path: number[] }
+
+// A top-level block as its stored line, its parsed form, or both; neither is changed in place.
+type Entry = { line?: string; block?: BlockNode }
+
+const idInLine = /"id":"(block_[0-9A-Z]{26})"/g
+// So many look-ups cost more than an index of all ids.
+const lookupsBeforeIndex = 4
+
+/**
+ * The top-level blocks of a body over their stored lines: only lines that are looked at are parsed, only changed ones
+ * are written again, so that an edit costs what it touches. Positions count top-level blocks.
+ */
+export class BlockLines {
+  #entries: Entry[]
+  #lookups = 0
+  #index: Map<string, Set<Entry>> | undefined
+
+  constructor(lines: readonly string[]) {
+    this.#entries = lines.map((line) => ({ line }))
+  }
+
+  get length(): number {
+    return this.#entries.length
+  }
+
+  /** The top-level block at a position; the caller does not change it. */
+  block(position: number): BlockNode {
+    const entry = this.#entries[position] as Entry
+    entry.block ??= JSON.parse(entry.line as string) as BlockNode
+    return entry.block
+  }
+
+  /** True if the top-level block at a position is a heading; its type is the last member of its line. */
+  isHeading(position: number): boolean {
+    const { line, block } = this.#entries[position] as Entry
+    return block !== undefined ? block.type === 'heading' : (line as string).endsWith('"type":"heading"}')
+  }
+
+  /** Where the block of an id is, or null. */
+  find(id: string): Location | null {
+    this.#lookups += 1
+    if (this.#lookups > lookupsBeforeIndex) this.#index ??= this.#buildIndex()
+    const candidates = this.#index === undefined ? this.#entries : (this.#index.get(id) ?? [])
+    for (const entry of candidates) {
+      if (entry.line !== undefined && !entry.line.includes(id)) continue
+      const position = this.#index === undefined ? -1 : this.#entries.indexOf(entry)
+      const path = pathTo(this.#parsed(entry), id)
+      if (path !== null) return { position: position === -1 ? this.#entries.indexOf(entry) : position, path }
+    }
+    return null
+  }
+
+  /** Replaces `count` top-level blocks at a position by others. */
+  splice(position: number, count: number, blocks: BlockNode[]): void {
+    const added = blocks.map((block): Entry => ({ block }))
+    const removed = this.#entries.splice(position, count, ...added)
+    if (this.#index === undefined) return
+    for (const entry of removed) for (const entries of this.#index.values()) entries.delete(entry)
+    for (const entry of added) for (const id of blockIds(entry.block as BlockNode)) add(this.#index, id, entry)
+  }
+
+  /** The stored lines of the body as it is now. */
+  toLines(): string[] {
+    return this.#entries.map((entry) => entry.line ?? canonicalJson(entry.block as BlockNode))
+  }
+
+  #parsed(entry: Entry): BlockNode {
+    entry.block ??= JSON.parse(entry.line as string) as BlockNode
+    return entry.block
+  }
+
+  #buildIndex(): Map<string, Set<Entry>> {
+    const index = new Map<string, Set<Entry>>()
+    for (const entry of this.#entries) {
+      const ids = entry.line === undefined ? blockIds(entry.block as BlockNode) : idsInLine(entry.line)
+      for (const id of ids) add(index, id, entry)
+    }
+    return index
+  }
+}
+
+/** The ids of a block and all blocks in it, in document order. */
+export function blockIds(block: BlockNode): string[] {
+  const nested = (block.content ?? []).filter((child): child is BlockNode => isBlockType(child.type))
+  return [block.attrs.id, ...nested.flatMap(blockIds)]
+}
+
+/** The node at the end of a path below a block. */
+export function nodeAt(block: BlockNode, path: readonly number[]): BlockNode {
+  return path.reduce<BodyNode>((node, index) => node.content?.[index] as BodyNode, block) as BlockNode
+}
+
+/** A copy of a block in which the node at the end of a path is another; what is not on the path is shared. */
+export function withNodeAt(block: BlockNode, path: readonly number[], node: BlockNode): BlockNode {
+  const [index, ...rest] = path
+  if (index === undefined) return node
+  const content = [...(block.content ?? [])]
+  content[index] = withNodeAt(content[index] as BlockNode, rest, node)
+  return { attrs: block.attrs, content, type: block.type }
+}
+
+function pathTo(block: BodyNode, id: string): number[] | null {
+  if (block.attrs?.id === id) return []
+  for (const [index, child] of (block.content ?? []).entries()) {
+    if (!isBlockType(child.type)) return null
+    const path = pathTo(child, id)
+    if (path !== null) return [index, ...path]
+  }
+  return null
+}
+
+// In canonical JSON quotes within texts are escaped, so only attributes look like this; a mention's id may, too.
+function idsInLine(line: string): string[] {
+  return Array.from(line.matchAll(idInLine), (match) => match[1] as string)
+}
+
+function add(index: Map<string, Set<Entry>>, id: string, entry: Entry): void {
+  const entries = index.get(id)
+  if (entries === undefined) index.set(id, new Set([entry]))
+  else entries.add(entry)
+}

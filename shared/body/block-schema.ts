@@ -1,0 +1,117 @@
+import Type, { type Static } from 'typebox'
+import { Nullable, Version } from '../identifiers.ts'
+import { blockIdPattern } from '../ids.ts'
+import type { BlockNode } from './document.ts'
+import { tiptapNode } from './published-schema.ts'
+import { Warning } from './schema.ts'
+
+/** A node as tiptap-json returns it. */
+const TiptapNode = Type.Unsafe<BlockNode>(tiptapNode)
+
+// As far as the request schema goes; the normaliser checks the rest and names the offending node.
+const NodeInput = Type.Unsafe<unknown>({ type: 'object', description: 'a node; ids of blocks may be missing' })
+const BlockId = Type.String({ pattern: blockIdPattern })
+const BlockReference = Type.String({ description: 'block id' })
+
+/** A block (decisions 2.5); `hash` guards it alone, `version` the whole body. */
+export const Block = Type.Object(
+  {
+    block_id: BlockId,
+    document_id: Type.String(),
+    uri: Type.String(),
+    type: Type.String(),
+    attrs: Type.Unsafe<object>({ type: 'object' }),
+    text: Type.String(),
+    node: TiptapNode,
+    position: Type.Integer({ minimum: 0, description: 'index of the top-level ancestor' }),
+    depth: Type.Integer({ minimum: 0 }),
+    parent_block_id: Nullable(BlockId),
+    heading_path: Type.Array(Type.String()),
+    hash: Version,
+    version: Version,
+  },
+  { $id: 'Block' },
+)
+
+const positions = {
+  document_start: Type.Optional(Type.Unsafe<unknown>({ description: 'any value' })),
+  document_end: Type.Optional(Type.Unsafe<unknown>({ description: 'any value' })),
+  before_block_id: Type.Optional(BlockReference),
+  after_block_id: Type.Optional(BlockReference),
+  parent_block_id: Type.Optional(Type.String({ description: 'block id; the nodes become its last children' })),
+  after_heading: Type.Optional(Type.String({ description: 'text of a top-level heading' })),
+}
+
+/** Where blocks go: exactly one of its known members (specification 2.5). */
+const BlockPosition = Type.Refine(
+  Type.Object(positions, { $id: 'BlockPosition', description: 'exactly one of the members' }),
+  (value) => Object.keys(positions).filter((key) => Object.hasOwn(value, key)).length === 1,
+  () => 'must have exactly one of the known members',
+)
+
+const nodes = Type.Array(NodeInput, { minItems: 1, maxItems: 1000 })
+
+export const BlockInsertInput = Type.Object({ position: BlockPosition, nodes }, { $id: 'BlockInsertInput' })
+
+/** `node` replaces the block; otherwise `attrs` are merged (null resets one) and `content` replaces the children. */
+export const BlockPatchInput = Type.Refine(
+  Type.Object(
+    {
+      node: Type.Optional(NodeInput),
+      attrs: Type.Optional(Type.Unsafe<object>({ type: 'object' })),
+      content: Type.Optional(Type.Array(NodeInput)),
+    },
+    { $id: 'BlockPatchInput' },
+  ),
+  ({ node, attrs, content }) => (node === undefined) !== (attrs === undefined && content === undefined),
+  () => 'must have either node, or attrs or content or both',
+)
+export type BlockPatchInput = Static<typeof BlockPatchInput>
+
+const ifMatch = Type.Optional(Type.String({ description: 'hash the block must have before the batch' }))
+
+const BatchOperation = Type.Union([
+  Type.Object({ op: Type.Literal('insert'), position: BlockPosition, nodes }),
+  Type.Object({ op: Type.Literal('replace'), block_id: BlockReference, node: NodeInput, if_match: ifMatch }),
+  Type.Object({ op: Type.Literal('delete'), block_id: BlockReference, if_match: ifMatch }),
+])
+
+export const BatchInput = Type.Object(
+  {
+    base_version: Type.Optional(Type.String({ description: 'version of the body, quoted or bare' })),
+    operations: Type.Array(BatchOperation, { minItems: 1, maxItems: 100 }),
+  },
+  { $id: 'BatchInput' },
+)
+
+export const BlocksInserted = Type.Object(
+  {
+    document_id: Type.String(),
+    version: Version,
+    block_ids: Type.Array(BlockId),
+    blocks: Type.Array(Block),
+  },
+  { $id: 'BlocksInserted' },
+)
+
+export const BlockDeleted = Type.Object(
+  { document_id: Type.String(), version: Version, deleted_block_id: BlockId },
+  { $id: 'BlockDeleted' },
+)
+
+export const BatchResult = Type.Object(
+  {
+    document_id: Type.String(),
+    version: Version,
+    applied: Type.Integer({ minimum: 1 }),
+    results: Type.Array(
+      Type.Object({
+        index: Type.Integer({ minimum: 0 }),
+        op: Type.Enum(['insert', 'replace', 'delete']),
+        block_ids: Type.Array(BlockId),
+      }),
+    ),
+    warnings: Type.Array(Warning),
+  },
+  { $id: 'BatchResult' },
+)

@@ -1,0 +1,49 @@
+import type { Queryable } from '../database.ts'
+import type { DocumentRow } from '../documents/queries.ts'
+import { Refusal } from '../errors.ts'
+import { compareLines, manifestStep } from './manifest.ts'
+import { keptBodyOfVersion } from './queries.ts'
+import type { StoredBody } from './stored-body.ts'
+
+/** Tells which top-level blocks, at most 100, have changed since the newest of some versions; null when it knows none. */
+export type ChangedSince = (versions: readonly string[]) => Promise<readonly string[] | null>
+
+/**
+ * The 409 of a stale version of a body. While a provided version is known to the document's history, or still kept
+ * itself, `changed_block_ids` names the top-level blocks that were added, changed, moved or removed since, at most 100,
+ * so that the caller can retry without reading the whole body again (decisions 2.0). Of several provided versions it is
+ * the newest that counts.
+ */
+export async function versionConflict(
+  db: Queryable,
+  input: {
+    document: DocumentRow
+    current: StoredBody
+    provided: readonly string[]
+    changedSince: ChangedSince
+    field?: string
+  },
+): Promise<Refusal> {
+  const { current, provided } = input
+  const changedIds =
+    provided.length === 0 ? null : ((await input.changedSince(provided)) ?? (await keptSince(db, input)))
+  return new Refusal('version_conflict', {
+    details: {
+      provided: provided.join(', '),
+      current_version: current.version,
+      ...(input.field !== undefined && { field: input.field }),
+      ...(changedIds !== null && { changed_block_ids: changedIds }),
+    },
+    headers: { ETag: `"${current.version}"` },
+  })
+}
+
+async function keptSince(
+  db: Queryable,
+  input: { document: DocumentRow; current: StoredBody; provided: readonly string[] },
+): Promise<readonly string[] | null> {
+  const kept = await keptBodyOfVersion(db, { ...input.document, versions: input.provided })
+  if (kept === null) return null
+  const step = manifestStep(compareLines(kept.split('\n'), input.current.lines))
+  return step.slice(0, 100).map(({ block_id }) => block_id)
+}

@@ -1,0 +1,95 @@
+import * as Y from 'yjs'
+import type { BlockNode, DocNode } from '../document.ts'
+import { normaliseDocument } from '../normalise.ts'
+import { bodyFragment, readDocument } from '../yjs/read.ts'
+import { repairDocument } from '../yjs/repair.ts'
+import type { Repair } from '../yjs/repair-pass.ts'
+import { followInto, mergeUpdates, openState } from '../yjs/state.ts'
+import type { LiveState, LoggedUpdate } from './queries.ts'
+
+/**
+ * The stored Y document of a locked document, opened in memory for one transaction. It collects what belongs at the end
+ * of the log; storing that is the caller's. When the transaction fails, the follower goes with it: what it has taken in
+ * already would not be told to the log a second time.
+ */
+export class Follower {
+  readonly #stored: LiveState
+  readonly #log: readonly LoggedUpdate[]
+  readonly #doc: Y.Doc
+  readonly #appended: Uint8Array[] = []
+  // Of what was appended: what the browsers do not know yet.
+  readonly #answers: Uint8Array[] = []
+
+  constructor(stored: LiveState, log: readonly LoggedUpdate[]) {
+    this.#stored = stored
+    this.#log = log
+    this.#doc = openState(stored.state, ...log.map(({ update }) => update))
+  }
+
+  /** The position of the log that all of this starts from. */
+  get stored(): Readonly<Omit<LiveState, 'state'>> {
+    return this.#stored
+  }
+
+  /** What is to be appended to the log, in order. */
+  get appended(): readonly Uint8Array[] {
+    return this.#appended
+  }
+
+  /** The newest row of the log once that is appended. */
+  get n(): number {
+    return this.#stored.n + this.#appended.length
+  }
+
+  /** Everything as one state, for folding the log. */
+  get state(): Uint8Array {
+    return Y.encodeStateAsUpdate(this.#doc)
+  }
+
+  /** What a replica needs that has seen the log up to row `seen`, and what it has sent itself. */
+  missedSince(seen: number): Uint8Array[] {
+    const state = seen < this.#stored.folded_n ? [this.#stored.state] : []
+    const rows = this.#log.flatMap(({ n, update }) => (n > seen ? [update] : []))
+    return [...state, ...rows, ...this.#answers]
+  }
+
+  /** Takes in what was typed since the last flush, as one row of the log. */
+  merge(updates: readonly Uint8Array[]): void {
+    if (updates.length === 0) return
+    const update = mergeUpdates(updates)
+    Y.applyUpdate(this.#doc, update)
+    this.#appended.push(update)
+  }
+
+  /** Brings the document from the body it stands at to another one, in one Yjs transaction; both as stored lines. */
+  follow(from: readonly string[], to: readonly string[]): void {
+    this.#answer(followInto(this.#doc, parsedTogether(from, to)))
+  }
+
+  /**
+   * The body the document holds, in normal form. What a live merge left invalid is repaired here and in the document;
+   * the ids of that follow from the document's id and the position of the log, which never comes twice.
+   */
+  settle(documentId: string): { body: DocNode; repairs: Repair[] } {
+    const raw = readDocument(bodyFragment(this.#doc)).document
+    const { document, repairs } = repairDocument(raw, `${documentId}@${this.n}`)
+    if (repairs.length > 0) this.#answer(followInto(this.#doc, { from: raw, to: document }))
+    return { body: normaliseDocument(document, { from: 'json' }).result, repairs }
+  }
+
+  #answer(update: Uint8Array | null): void {
+    if (update === null) return
+    this.#appended.push(update)
+    this.#answers.push(update)
+  }
+}
+
+// A line that is in both bodies becomes one object, which the differ then passes over.
+function parsedTogether(from: readonly string[], to: readonly string[]): { from: DocNode; to: DocNode } {
+  const parsed = new Map(from.map((line) => [line, JSON.parse(line) as BlockNode]))
+  const body = (lines: readonly string[]): DocNode => ({
+    type: 'doc',
+    content: lines.map((line) => parsed.get(line) ?? (JSON.parse(line) as BlockNode)),
+  })
+  return { from: body(from), to: body(to) }
+}

@@ -1,0 +1,132 @@
+import { longestIncreasing } from '../sequence.ts'
+import { textVersion } from './canonical.ts'
+import type { BlockNode } from './document.ts'
+import { plainText } from './text.ts'
+
+/** A top-level block as a manifest lists it (decisions 2.7); `hash` is that of the whole block. */
+export type ManifestEntry = { block_id: string; position: number; type: string; hash: string; text_excerpt: string }
+
+/** The manifest of a body from its stored lines: its top-level blocks in order. */
+export function manifestOf(lines: readonly string[]): ManifestEntry[] {
+  return lines.map((line, position) => entryOf(placed(line, position)))
+}
+
+/** A stored line with its place among the top-level blocks, parsed. */
+export type PlacedLine = { line: string; position: number; block: BlockNode }
+
+/** A line that both bodies have, with its place in each. */
+type KeptLine = { line: string; from: number; to: number }
+
+/**
+ * The lines that only one of two bodies has. `kept` are those of both, in the order of the second, leaving out what both
+ * begin and end with.
+ */
+export type LineDifference = { removed: PlacedLine[]; added: PlacedLine[]; kept: KeptLine[] }
+
+/** Compares two bodies by their stored lines, of which no line occurs twice in one body. Only what differs is parsed. */
+export function compareLines(from: readonly string[], to: readonly string[]): LineDifference {
+  let start = 0
+  let [fromEnd, toEnd] = [from.length, to.length]
+  while (start < fromEnd && start < toEnd && from[start] === to[start]) start += 1
+  while (start < fromEnd && start < toEnd && from[fromEnd - 1] === to[toEnd - 1]) {
+    fromEnd -= 1
+    toEnd -= 1
+  }
+  const places = new Map(from.slice(start, fromEnd).map((line, index) => [line, start + index]))
+  const difference: LineDifference = { removed: [], added: [], kept: [] }
+  for (const [index, line] of to.slice(start, toEnd).entries()) {
+    const place = places.get(line)
+    if (place === undefined) difference.added.push(placed(line, start + index))
+    else difference.kept.push({ line, from: place, to: start + index })
+    places.delete(line)
+  }
+  for (const [line, place] of places) difference.removed.push(placed(line, place))
+  return difference
+}
+
+/**
+ * How one block differs between a manifest and the next. Positions and hashes are those of the block in either of them,
+ * null where it is not; type and excerpt are the new ones while there are any. `displaced` blocks stand in another order
+ * than before relative to those that are not; there are as few of them as possible.
+ */
+export type BlockStep = {
+  block_id: string
+  type: string
+  text_excerpt: string
+  old_position: number | null
+  old_hash: string | null
+  new_position: number | null
+  new_hash: string | null
+  displaced: boolean
+}
+
+/** The step from one manifest to the next: what is gone by its old position, then the rest by its new one. */
+export function manifestStep(difference: LineDifference): BlockStep[] {
+  const before = new Map(difference.removed.map((line) => [line.block.attrs.id, line]))
+  const after = difference.added.map((line) => ({ ...line, before: before.get(line.block.attrs.id) }))
+  for (const { block } of after) before.delete(block.attrs.id)
+  const displaced = displacedBlocks([
+    ...difference.kept,
+    ...after.flatMap((line) => (line.before ? [{ from: line.before.position, to: line.position }] : [])),
+  ])
+  const gone = [...before.values()].map((line) => blockStep({ before: line, displaced: false }))
+  const written = after.map((line) => blockStep({ ...line, after: line, displaced: displaced.has(line.position) }))
+  const moved = difference.kept.flatMap(({ line, from, to }) => {
+    if (!displaced.has(to)) return []
+    const after = placed(line, to)
+    return [blockStep({ before: { ...after, position: from }, after, displaced: true })]
+  })
+  return [...gone, ...[...written, ...moved].sort((a, b) => (a.new_position ?? 0) - (b.new_position ?? 0))]
+}
+
+/** The new positions of blocks that are not in the longest common order of both sides. */
+function displacedBlocks(places: { from: number; to: number }[]): Set<number> {
+  const inOrder = places.sort((a, b) => a.to - b.to)
+  const ascending = inOrder.every(({ from }, index) => index === 0 || (inOrder[index - 1]?.from ?? 0) < from)
+  if (ascending) return new Set()
+  const displaced = new Set(inOrder.map(({ to }) => to))
+  for (const index of longestIncreasing(inOrder.map(({ from }) => from))) displaced.delete(inOrder[index]?.to ?? -1)
+  return displaced
+}
+
+function blockStep(step: { before?: PlacedLine | undefined; after?: PlacedLine; displaced: boolean }): BlockStep {
+  const old = step.before === undefined ? undefined : entryOf(step.before)
+  const current = step.after === undefined ? undefined : entryOf(step.after)
+  const shown = (current ?? old) as ManifestEntry
+  return {
+    block_id: shown.block_id,
+    type: shown.type,
+    text_excerpt: shown.text_excerpt,
+    old_position: old?.position ?? null,
+    old_hash: old?.hash ?? null,
+    new_position: current?.position ?? null,
+    new_hash: current?.hash ?? null,
+    displaced: step.displaced,
+  }
+}
+
+function placed(line: string, position: number): PlacedLine {
+  return { line, position, block: JSON.parse(line) as BlockNode }
+}
+
+function entryOf({ line, position, block }: PlacedLine): ManifestEntry {
+  return {
+    block_id: block.attrs.id,
+    position,
+    type: block.type,
+    hash: textVersion(line),
+    text_excerpt: excerptOf(block),
+  }
+}
+
+/** The first 120 code points of a block's text, white space collapsed (decisions 2.7). */
+function excerptOf(block: BlockNode): string {
+  const text = plainText(block).replace(/\s+/gu, ' ').trim()
+  return text.length <= excerptLength
+    ? text
+    : Array.from(text.slice(0, 2 * excerptLength))
+        .slice(0, excerptLength)
+        .join('')
+}
+
+const excerptLength = 120

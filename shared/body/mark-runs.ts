@@ -1,0 +1,46 @@
+import type { Mark } from './document.ts'
+import { sameMark } from './normalise-marks.ts'
+
+/** An inline node as a writer has written it, and the marks that are still to go around it. */
+export type Leaf<T> = { node: T; marks: readonly Mark[] }
+
+/**
+ * Inline content with its marks as elements: neighbours that share a mark share the element, and where marks begin
+ * together the one that lasts longest goes outside. Between those that last equally long, the order of `marks`
+ * decides, the first outside.
+ */
+export function nestMarks<T>(leaves: readonly Leaf<T>[], wrap: (children: T[], mark: Mark) => T[]): T[] {
+  const result: T[] = []
+  let index = 0
+  while (index < leaves.length) {
+    const leaf = leaves[index] as Leaf<T>
+    const [mark, end] = longestMark(leaves, index)
+    if (mark === null) {
+      result.push(leaf.node)
+      index += 1
+      continue
+    }
+    const run = leaves.slice(index, end).map(({ node, marks }) => ({ node, marks: without(marks, mark) }))
+    result.push(...wrap(nestMarks(run, wrap), mark))
+    index = end
+  }
+  return result
+}
+
+function longestMark<T>(leaves: readonly Leaf<T>[], from: number): [Mark | null, number] {
+  let best: Mark | null = null
+  let bestEnd = from
+  for (const mark of leaves[from]?.marks ?? []) {
+    let end = from + 1
+    while (leaves[end]?.marks.some((other) => sameMark(other, mark))) end += 1
+    if (end > bestEnd) {
+      best = mark
+      bestEnd = end
+    }
+  }
+  return [best, bestEnd]
+}
+
+function without(marks: readonly Mark[], mark: Mark): Mark[] {
+  return marks.filter((other) => !sameMark(other, mark))
+}

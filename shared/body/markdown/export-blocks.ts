@@ -1,0 +1,171 @@
+import type { BlockContent, PhrasingContent, RootContent } from 'mdast'
+import type { BodyNode } from '../document.ts'
+import { exportDetails } from './details.ts'
+import { type ExportContext, inside, warn } from './export-context.ts'
+import { exportImage, exportInline, isFootnoteLabel, text } from './export-inline.ts'
+import { exportTable } from './export-table.ts'
+import { isHtmlBlock } from './html-syntax.ts'
+
+type BlockWriter = (node: BodyNode, context: ExportContext) => RootContent[]
+
+/** The mdast nodes of one block: usually one, none for what Markdown cannot show, several for `details`. */
+export function exportBlock(node: BodyNode, context: ExportContext): RootContent[] {
+  const own = inside(context, node, context.place)
+  return (blockWriters[node.type] as BlockWriter)(node, own)
+}
+
+/**
+ * The mdast nodes of the blocks inside a container; a lone empty paragraph is the container's being empty. `closes`
+ * says that the end of the container is the end of whatever its last block leaves open.
+ */
+function exportFlow(content: BodyNode[] | undefined, context: ExportContext, closes = true): BlockContent[] {
+  const blocks = content ?? []
+  if (blocks.length === 1 && isEmptyParagraph(blocks[0])) return []
+  return exportAll(blocks, context, closes)
+}
+
+function exportAll(blocks: BodyNode[], context: ExportContext, closes = true): BlockContent[] {
+  const last = closes ? blocks.length - 1 : -1
+  return blocks.flatMap((block, index) =>
+    exportBlock(block, { ...context, place: 'nested', isLast: index === last }),
+  ) as BlockContent[]
+}
+
+/** True for the paragraph that holds nothing. */
+function isEmptyParagraph(node: BodyNode | undefined): boolean {
+  return node?.type === 'paragraph' && node.content === undefined
+}
+
+const blockWriters: { [type: string]: BlockWriter } = {
+  paragraph: exportParagraph,
+  heading: (node, context) => {
+    warnAlignment(node, context)
+    const children = exportInline(node.content, { ...context, place: 'heading' })
+    return [{ type: 'heading', depth: Number(node.attrs?.level ?? 1) as 1, children }]
+  },
+  blockquote: (node, context) => [{ type: 'blockquote', children: exportFlow(node.content, context) }],
+  callout: exportCallout,
+  bulletList: exportList,
+  orderedList: exportList,
+  taskList: exportList,
+  codeBlock: exportCode,
+  horizontalRule: () => [{ type: 'thematicBreak' }],
+  image: (node, context) => [{ type: 'paragraph', children: [exportImage(node, context)] }],
+  details: (node, context) => exportDetails(node, { context, exportFlow }),
+  blockMath: (node, context) => {
+    const latex = text(node, 'latex')
+    if (latex.includes('\r')) warn(context, 'node_simplified', 'Carriage returns become line feeds.')
+    return [{ type: 'math', value: latex } as RootContent]
+  },
+  footnoteDefinition: exportFootnote,
+  frontmatter: exportFrontmatter,
+  htmlBlock: exportHtml,
+  table: exportTable,
+}
+
+function exportParagraph(node: BodyNode, context: ExportContext): RootContent[] {
+  warnAlignment(node, context)
+  if (node.content === undefined) {
+    warn(context, 'block_dropped', 'An empty paragraph is left out.')
+    return []
+  }
+  const [only] = node.content
+  if (context.place !== 'listHead' && node.content.length === 1 && only?.type === 'inlineImage' && !only.marks) {
+    warn(context, 'node_simplified', 'A paragraph of one image alone is read back as an image block.')
+  }
+  return [{ type: 'paragraph', children: exportInline(node.content, context) }]
+}
+
+function exportCallout(node: BodyNode, context: ExportContext): RootContent[] {
+  const marker = `[!${String(node.attrs?.kind ?? 'note').toUpperCase()}]`
+  const [first, ...rest] = node.content ?? []
+  if (first?.type !== 'paragraph' || first.content === undefined) {
+    const head: BlockContent = { type: 'paragraph', children: [{ type: 'html', value: marker }] }
+    return [{ type: 'blockquote', children: [head, ...exportFlow(node.content, context)] }]
+  }
+  const within = inside(context, first, 'nested')
+  warnAlignment(first, within)
+  const lead: PhrasingContent = { type: 'html', value: `${marker}\n` }
+  const head: BlockContent = { type: 'paragraph', children: [lead, ...exportInline(first.content, within)] }
+  return [{ type: 'blockquote', children: [head, ...exportAll(rest, context)] }]
+}
+
+function exportList(node: BodyNode, context: ExportContext): RootContent[] {
+  const items = (node.content ?? []).map((item) => exportItem(item, context))
+  const spread = items.some((item) => item.spread)
+  const start = Number(node.attrs?.start ?? 1)
+  const fits = start + items.length <= 999_999_999
+  if (!fits) warn(context, 'attrs_dropped', 'The start of a list is over what Markdown can number.')
+  return [{ type: 'list', ordered: node.type === 'orderedList', start: fits ? start : 1, spread, children: items }]
+}
+
+function exportItem(item: BodyNode, context: ExportContext) {
+  const own = inside(context, item, 'nested')
+  const [head, ...rest] = item.content ?? []
+  const isTask = item.type === 'taskItem'
+  const checked = isTask ? item.attrs?.checked === true : null
+  const after = exportAll(rest, own)
+  const children = [...exportItemHead(head, { after: after[0], checked, context: own }), ...after]
+  const [first, second, ...others] = children
+  const isTight =
+    others.length === 0 && (second === undefined || (first?.type === 'paragraph' && second.type === 'list'))
+  const hasHead = head?.content !== undefined
+  return { type: 'listItem' as const, spread: !isTight, checked: hasHead ? checked : null, children }
+}
+
+type ItemHead = { after: BlockContent | undefined; checked: boolean | null; context: ExportContext }
+
+// An item may open with another block than a paragraph; the empty paragraph in front of it needs no Markdown.
+function exportItemHead(head: BodyNode | undefined, { after, checked, context }: ItemHead): BlockContent[] {
+  if (head?.content !== undefined) return exportBlock(head, { ...context, place: 'listHead' }) as BlockContent[]
+  if (head !== undefined) warnAlignment(head, inside(context, head, 'nested'))
+  if (checked !== null) {
+    return [{ type: 'paragraph', children: [{ type: 'html', value: checked ? '[x]' : '[ ]' }] }]
+  }
+  if (after?.type === 'paragraph') warn(context, 'block_dropped', 'An empty paragraph is left out.')
+  return []
+}
+
+function exportCode(node: BodyNode, context: ExportContext): RootContent[] {
+  const value = (node.content ?? []).map((child) => child.text ?? '').join('')
+  if (value.includes('\r')) warn(context, 'node_simplified', 'Carriage returns become line feeds.')
+  const language = text(node, 'language')
+  // The info string is one attribute here; its first word and the rest are two fields there.
+  const [, lang, meta] = /^([^\s]+) (\S(?:.*\S)?)$/s.exec(language) ?? [null, language, null]
+  return [{ type: 'code', lang: lang || null, meta: meta ?? null, value }]
+}
+
+function exportFootnote(node: BodyNode, context: ExportContext): RootContent[] {
+  const label = text(node, 'label')
+  const children = exportFlow(node.content, { ...context, inFootnote: true })
+  if (isFootnoteLabel(label) && !context.inFootnote) {
+    return [{ type: 'footnoteDefinition', identifier: label.toLowerCase(), label, children }]
+  }
+  warn(
+    context,
+    'node_simplified',
+    'A footnote within another, or with a label that Markdown cannot hold, is written as a quote.',
+  )
+  return [{ type: 'blockquote', children }]
+}
+
+function exportFrontmatter(node: BodyNode, context: ExportContext): RootContent[] {
+  const value = text(node, 'yaml')
+  if (context.place === 'first' && !/^---[ \t]*$/m.test(value) && !value.includes('\r')) {
+    return [{ type: 'yaml', value }]
+  }
+  warn(context, 'node_simplified', 'Frontmatter that Markdown would not read back is written as code.')
+  return [{ type: 'code', lang: 'yaml', value }]
+}
+
+function exportHtml(node: BodyNode, context: ExportContext): RootContent[] {
+  const value = text(node, 'html')
+  const isAnchor = context.place !== 'nested' && /^<!--\s*block=/.test(value)
+  if (!isAnchor && isHtmlBlock(value, context.isLast)) return [{ type: 'html', value }]
+  warn(context, 'node_simplified', 'Raw HTML that Markdown would not read back as it is is written as code.')
+  return [{ type: 'code', lang: 'html', value }]
+}
+
+function warnAlignment(node: BodyNode, context: ExportContext): void {
+  if (node.attrs?.textAlign !== undefined) warn(context, 'attrs_dropped', 'The alignment of a text is left out.')
+}

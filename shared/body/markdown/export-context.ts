@@ -1,0 +1,25 @@
+import type { BlockNode, BodyNode, Warning, WarningCode } from '../document.ts'
+
+/** What the export of a block knows: which block warnings belong to, and where it stands. */
+export type ExportContext = {
+  warnings: Warning[]
+  blockId: string | null
+  /** Labels that a footnoteDefinition of the document carries, lower-cased; null when unknown. */
+  labels: ReadonlySet<string> | null
+  /** Nothing follows in the container, or in the text if that is the container. */
+  isLast: boolean
+  inFootnote?: boolean
+  place: 'top' | 'first' | 'nested' | 'listHead' | 'cell' | 'heading'
+}
+
+/** Reports a loss once per block and wording. */
+export function warn(context: ExportContext, code: WarningCode, message: string): void {
+  const block_id = context.blockId
+  const isSame = (w: Warning) => w.block_id === block_id && w.code === code && w.message === message
+  if (!context.warnings.some(isSame)) context.warnings.push({ code, message, block_id })
+}
+
+/** The context for the inside of a node. */
+export function inside(context: ExportContext, node: BodyNode, place: ExportContext['place']): ExportContext {
+  return { ...context, blockId: (node as BlockNode).attrs?.id ?? context.blockId, place }
+}

@@ -1,0 +1,184 @@
+import type { PhrasingContent } from 'mdast'
+import type { BodyNode, Mark } from '../document.ts'
+import { type Leaf, nestMarks } from '../mark-runs.ts'
+import { sameMark } from '../normalise-marks.ts'
+import { type ExportContext, warn } from './export-context.ts'
+import { indentInlineHtml, isHtmlInline, isLineBreak, opensHtmlBlock } from './html-syntax.ts'
+
+type LeafPlace = { leaves: Leaf<PhrasingContent>[]; siblings: BodyNode[]; index: number; context: ExportContext }
+type Wrap = (children: PhrasingContent[], mark: Mark) => PhrasingContent[]
+
+/** The mdast phrasing of the inline content of a block. */
+export function exportInline(content: BodyNode[] | undefined, context: ExportContext): PhrasingContent[] {
+  const leaves: Leaf<PhrasingContent>[] = []
+  const siblings = content ?? []
+  for (const [index, node] of siblings.entries()) {
+    const write = inlineWriters[node.type] ?? dropped
+    const written = write(node, { leaves, siblings, index, context })
+    if (written !== null) leaves.push({ node: written, marks: expressibleMarks(node, context) })
+  }
+  return nestMarks(trimBreaks(leaves, context), (children, mark) => (markWriters[mark.type] as Wrap)(children, mark))
+}
+
+const inlineWriters: { [type: string]: (node: BodyNode, place: LeafPlace) => PhrasingContent | null } = {
+  text: (node, { context }) => {
+    const value = node.text ?? ''
+    const isCode = node.marks?.some((mark) => mark.type === 'code')
+    return isCode ? inlineCode(value, context) : { type: 'text', value }
+  },
+  hardBreak: (_, place) => (fitsLineBreak(place) ? { type: 'break' } : { type: 'html', value: '<br>' }),
+  inlineImage: (node, { context }) => exportImage(node, context),
+  inlineMath: (node, { context }) => inlineMath(text(node, 'latex'), context),
+  footnoteReference: (node, { context }) => footnoteReference(text(node, 'label'), context),
+  htmlInline: (node, place) => htmlInline(node, place),
+  mention: (node, { context }) => {
+    warn(context, 'node_simplified', 'A mention is written as a link.')
+    const id = text(node, 'id')
+    const label = text(node, 'label') || id
+    // Links do not nest.
+    if (node.marks?.some((mark) => mark.type === 'link')) return { type: 'text', value: `@${label}` }
+    return { type: 'link', url: `#mention=${encodeURIComponent(id)}`, children: [{ type: 'text', value: `@${label}` }] }
+  },
+}
+
+// Beside such a mark, or with its counterpart, the tag is read as the mark's own.
+const markTag = /^<\/?(?:u|sub|sup|mark)\b[^>]*>$/i
+
+const dropped = (): null => null
+
+// In the order in which they wrap, outermost first, where they span the same text.
+const markWriters: { [type: string]: Wrap } = {
+  bold: (children) => [{ type: 'strong', children }],
+  italic: (children) => [{ type: 'emphasis', children }],
+  strike: (children) => [{ type: 'delete', children }],
+  underline: tags('u'),
+  subscript: tags('sub'),
+  superscript: tags('sup'),
+  highlight: tags('mark'),
+  link: (children, { attrs }) =>
+    [
+      { type: 'link', url: String(attrs?.href), title: attrs?.title == null ? null : String(attrs.title), children },
+    ] as PhrasingContent[],
+}
+const wrapOrder = Object.keys(markWriters)
+
+/** The mdast image of an image or inlineImage. */
+export function exportImage(node: BodyNode, context: ExportContext): PhrasingContent {
+  if (node.attrs?.width != null || node.attrs?.height != null) {
+    warn(context, 'attrs_dropped', 'The size of an image is left out.')
+  }
+  const title = node.attrs?.title
+  return { type: 'image', url: text(node, 'src'), alt: text(node, 'alt'), title: title == null ? null : String(title) }
+}
+
+/** The text of a string attribute, empty when it is null. */
+export function text(node: BodyNode, name: string): string {
+  const value = node.attrs?.[name]
+  return typeof value === 'string' ? value : ''
+}
+
+/** True if Markdown keeps the label of a footnote as it is. */
+export function isFootnoteLabel(label: string): boolean {
+  return /^[^\s[\]\\^&]{1,200}$/.test(label)
+}
+
+function tags(name: string): Wrap {
+  return (children) => [{ type: 'html', value: `<${name}>` }, ...children, { type: 'html', value: `</${name}>` }]
+}
+
+function expressibleMarks(node: BodyNode, context: ExportContext): Mark[] {
+  const marks: Mark[] = []
+  for (const mark of node.marks ?? []) {
+    if (mark.type === 'code' && node.type !== 'text') warn(context, 'marks_dropped', 'Only text can be code.')
+    if (mark.type === 'textStyle') warn(context, 'marks_dropped', 'A text colour is left out.')
+    if (mark.type === 'highlight' && mark.attrs) warn(context, 'marks_dropped', 'A highlight colour is left out.')
+    if (mark.attrs?.target !== undefined || mark.attrs?.rel !== undefined) {
+      warn(context, 'attrs_dropped', 'The target and rel of a link are left out.')
+    }
+    if (Object.hasOwn(markWriters, mark.type)) marks.push(writtenMark(mark))
+  }
+  return marks.sort((a, b) => wrapOrder.indexOf(a.type) - wrapOrder.indexOf(b.type))
+}
+
+function writtenMark(mark: Mark): Mark {
+  if (mark.type !== 'link') return { type: mark.type }
+  return { type: 'link', attrs: { href: mark.attrs?.href ?? '', title: mark.attrs?.title || null } }
+}
+
+// Emphasis cannot begin or end with a break, so breaks at the edges of a run lose their marks.
+function trimBreaks(leaves: Leaf<PhrasingContent>[], context: ExportContext): Leaf<PhrasingContent>[] {
+  return leaves.map((leaf, index) => {
+    if (leaf.node.type !== 'break' && !(leaf.node.type === 'html' && isLineBreak(leaf.node.value))) return leaf
+    const kept = leaf.marks.filter((mark) => continues(leaves, index, mark, -1) && continues(leaves, index, mark, 1))
+    if (kept.length < leaf.marks.length) warn(context, 'marks_dropped', 'The marks of a break at an edge are left out.')
+    return { node: leaf.node, marks: kept }
+  })
+}
+
+function continues(leaves: Leaf<PhrasingContent>[], from: number, mark: Mark, step: number): boolean {
+  for (let index = from + step; ; index += step) {
+    const leaf = leaves[index]
+    if (!leaf?.marks.some((m) => sameMark(m, mark))) return false
+    if (leaf.node.type !== 'break' && leaf.node.type !== 'html') return true
+  }
+}
+
+function fitsLineBreak({ leaves, siblings, index, context }: LeafPlace): boolean {
+  const next = siblings[index + 1]
+  if (context.place === 'heading' || context.place === 'cell' || next === undefined || leaves.length === 0) return false
+  const last = leaves.at(-1)?.node
+  if (last?.type === 'break' || last?.type === 'html') return false
+  return next.type !== 'hardBreak' && next.type !== 'htmlInline'
+}
+
+function htmlInline(node: BodyNode, { leaves, siblings, index, context }: LeafPlace): PhrasingContent {
+  const html = text(node, 'html')
+  // A mark that is written around it stands before it on the line.
+  const startsLine = leaves.length === 0 && !node.marks?.some((mark) => Object.hasOwn(markWriters, mark.type))
+  const endsLine = !/^[^\n]*[^\s]/.test(siblings[index + 1]?.text ?? (siblings[index + 1] ? 'x' : ''))
+  const isBlock = startsLine && opensHtmlBlock(html, endsLine)
+  const isCell = context.place === 'cell'
+  const isLine = isCell || context.place === 'heading'
+  const fits = !html.includes('\r') && !(isLine && html.includes('\n')) && !(isCell && html.includes('\\|'))
+  if (!isBlock && fits && isHtmlInline(html)) {
+    if (markTag.test(html))
+      warn(context, 'node_simplified', 'A raw tag that also stands for a mark may come back as one.')
+    return { type: 'html', value: isCell ? escapeBars(html) : indentInlineHtml(html) }
+  }
+  warn(context, 'node_simplified', 'Inline HTML that Markdown would not read back is written as text.')
+  return { type: 'text', value: html }
+}
+
+function inlineCode(value: string, context: ExportContext): PhrasingContent {
+  if (/[\r\n]/.test(value)) warn(context, 'node_simplified', 'Line ends within inline code become spaces.')
+  if (context.place !== 'cell' || !value.includes('\\|')) return { type: 'inlineCode', value: oneLine(value) }
+  warn(context, 'marks_dropped', 'Code with a backslash before a bar cannot stand in a table.')
+  return { type: 'text', value }
+}
+
+function inlineMath(latex: string, context: ExportContext): PhrasingContent | null {
+  if (/[\r\n]/.test(latex)) warn(context, 'node_simplified', 'Line ends within inline math become spaces.')
+  const value = oneLine(latex)
+  if (/^$|^\s|\s$|^\$|\$$/.test(value) || (context.place === 'cell' && value.includes('\\|'))) {
+    warn(context, 'node_simplified', 'Inline math that Markdown cannot hold here is written as text.')
+    return latex === '' ? null : { type: 'text', value: latex }
+  }
+  return { type: 'inlineMath', value: context.place === 'cell' ? escapeBars(value) : value } as PhrasingContent
+}
+
+function oneLine(value: string): string {
+  return value.replace(/\r?\n|\r/g, ' ')
+}
+
+// A bar parts cells wherever it stands, unless it is escaped; a backslash cannot be.
+function escapeBars(value: string): string {
+  return value.replaceAll('|', '\\|')
+}
+
+function footnoteReference(label: string, context: ExportContext): PhrasingContent {
+  if (!isFootnoteLabel(label) || context.labels?.has(label.toLowerCase()) === false) {
+    warn(context, 'node_simplified', 'A reference to a footnote that is not in the document is written as text.')
+    return { type: 'text', value: `[^${label}]` }
+  }
+  return { type: 'footnoteReference', identifier: label.toLowerCase(), label }
+}

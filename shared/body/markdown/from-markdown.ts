@@ -1,0 +1,73 @@
+import type { BlockNode, BodyNode, DocNode, Warning } from '../document.ts'
+import { type Normalised, normaliseDocument } from '../normalise.ts'
+import { keepIds } from './keep-ids.ts'
+import { type Anchor, type Parsed, type Piece, parseMarkdown } from './parse.ts'
+import { type Stored, storedBlocks } from './stored-blocks.ts'
+
+/** The body that the text is written back to, if any, and the cap on its text. */
+export type ImportOptions = { stored?: DocNode; characterLimit?: number }
+
+/**
+ * The normalised document of a Markdown text (decisions 2.5). Blocks under an anchor keep their id; if their Markdown
+ * equals what the stored block renders to, the stored node is kept as it is, otherwise nested blocks keep their ids
+ * where content, or type and order, still match. Refuses as `parseMarkdown` and `normaliseDocument` do. Blocks the
+ * event loop; for texts of callers use `fromMarkdownAsync`.
+ */
+export function fromMarkdown(markdown: string, options: ImportOptions = {}): Normalised<DocNode> {
+  return assemble(parseMarkdown(markdown), options)
+}
+
+/** The second half of `fromMarkdown`: what a parsed text makes of the stored document. */
+export function assemble(parsed: Parsed, { stored, characterLimit }: ImportOptions): Normalised<DocNode> {
+  const known = storedBlocks(stored)
+  const warnings = [...parsed.warnings]
+  const anchored = new Set(parsed.pieces.flatMap(({ anchor }) => (anchor === null ? [] : [anchor.id])))
+  const taken = new Set(anchored)
+  const placed: Placed[] = parsed.pieces.flatMap((piece) => {
+    const idle = piece.unused.flatMap((anchor) => emptyParagraphOf(anchor, known, warnings))
+    return [...idle.map((node) => ({ node, kept: true, old: undefined })), ...place(piece, known, anchored)]
+  })
+  for (const { node, kept } of placed) if (kept) collectIds(node, taken)
+  const content = placed.map(({ node }) => node)
+  const { result, ...rest } = normaliseDocument({ type: 'doc', content }, { from: 'markdown', characterLimit })
+  for (const [index, { kept, old }] of placed.entries()) {
+    const block = result.content[index]
+    if (!kept && old !== undefined && block !== undefined) keepIds(block, old, taken)
+  }
+  return { result, ...rest, warnings: [...warnings, ...rest.warnings] }
+}
+
+// A block of the new body: `kept` says that it is the stored node itself, `old` is the stored node it edits.
+type Placed = { node: BodyNode; kept: boolean; old: BlockNode | undefined }
+
+function place({ anchor, blocks, source }: Piece, known: Stored, anchored: ReadonlySet<string>): Placed[] {
+  const [first, ...rest] = blocks
+  if (first === undefined) return []
+  const others = rest.map((node) => ({ node, kept: false, old: undefined }))
+  const id = anchor?.id ?? (first.type === 'frontmatter' ? known.frontmatterId() : null)
+  if (id === null) return [{ node: first, kept: false, old: undefined }, ...others]
+  const old = known.find(id)
+  if (old !== undefined && known.isUnchanged(old, source) && !movesOut(old, anchored)) {
+    return [{ node: old, kept: true, old }]
+  }
+  return [{ node: { ...first, attrs: { ...first.attrs, id } }, kept: false, old }, ...others]
+}
+
+// With two anchors in a row the upper one has no text below it: that is how an empty paragraph looks.
+function emptyParagraphOf(anchor: Anchor, known: Stored, warnings: Warning[]): BlockNode[] {
+  const block = known.find(anchor.id)
+  if (block !== undefined && known.isUnchanged(block, '')) return [block]
+  const message = `Line ${anchor.line}: no block follows this anchor before the next one.`
+  warnings.push({ code: 'unused_anchor', message, block_id: anchor.id })
+  return []
+}
+
+// A stored block is not kept as it is when one of its nested blocks has become a block of its own.
+function movesOut(block: BodyNode, anchored: ReadonlySet<string>): boolean {
+  return (block.content ?? []).some((child) => anchored.has(String(child.attrs?.id)) || movesOut(child, anchored))
+}
+
+function collectIds(node: BodyNode, ids: Set<string>): void {
+  if (typeof node.attrs?.id === 'string') ids.add(node.attrs.id)
+  for (const child of node.content ?? []) collectIds(child, ids)
+}

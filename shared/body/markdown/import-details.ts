@@ -1,0 +1,91 @@
+import type { RootContent } from 'mdast'
+import type { BodyNode } from '../document.ts'
+import { isLineBreak } from './html-syntax.ts'
+import type { ImportContext } from './import-context.ts'
+import { importInline, pairTags } from './import-inline.ts'
+import { parseTree } from './processor.ts'
+
+const plainOpening = /^<details( open)?>\s*<summary>((?:(?!<\/?summary\b)[\s\S])*)<\/summary>$/i
+const richOpening = /^<details( open)?>\s*<summary>$/i
+
+/**
+ * The `details` that begins at a sibling, and the last sibling that belongs to it: raw HTML `<details>` with a
+ * `<summary>`, blocks, raw HTML `</details>`. Null where no such run begins; the HTML then stays as it is.
+ * `importFlow` reads the blocks inside; it is passed in because it comes back here for details within details.
+ */
+export function readDetails(
+  nodes: RootContent[],
+  start: number,
+  { context, importFlow }: Recursion,
+): { node: BodyNode; end: number } | null {
+  const html = htmlOf(nodes[start])
+  if (html === null || !/^<details/i.test(html)) return null
+  const end = closing(nodes, start)
+  if (end === -1) return null
+  const plain = plainOpening.exec(html)
+  if (plain !== null) {
+    const inside = nodes.slice(start + 1, end)
+    return { end, node: details(plain[1], readSummary(plain[2] ?? ''), importFlow(inside, context)) }
+  }
+  const rich = richOpening.exec(html)
+  const summary = richSummary(nodes[start + 1], context)
+  if (rich === null || summary === null || htmlOf(nodes[start + 2]) !== '</summary>') return null
+  const inside = nodes.slice(start + 3, end)
+  return { end, node: details(rich[1], summary, importFlow(inside, context)) }
+}
+
+type Recursion = {
+  context: ImportContext
+  importFlow: (nodes: RootContent[], context: ImportContext) => BodyNode[]
+}
+
+function richSummary(node: RootContent | undefined, context: ImportContext): BodyNode[] | null {
+  if (node?.type === 'paragraph') return importInline(node.children, context)
+  const html = htmlOf(node)
+  return html !== null && isLineBreak(html) ? [{ type: 'hardBreak' }] : null
+}
+
+function details(open: string | undefined, summary: BodyNode[], content: BodyNode[]): BodyNode {
+  return {
+    type: 'details',
+    attrs: { open: open !== undefined },
+    content: [
+      { type: 'detailsSummary', content: summary },
+      { type: 'detailsContent', content },
+    ],
+  }
+}
+
+function closing(nodes: RootContent[], start: number): number {
+  let depth = 0
+  for (let index = start; index < nodes.length; index++) {
+    const html = htmlOf(nodes[index])
+    if (html === null) continue
+    if (plainOpening.test(html) || richOpening.test(html)) depth += 1
+    if (/^<\/details>$/i.test(html)) depth -= 1
+    if (depth === 0) return index
+  }
+  return -1
+}
+
+// Within HTML no Markdown is read: tags stay tags, the rest is text with character references.
+function readSummary(html: string): BodyNode[] {
+  const nodes = html.split(/(<[^<>]*>)/).flatMap((part, index): BodyNode[] => {
+    if (index % 2 === 1)
+      return [isLineBreak(part) ? { type: 'hardBreak' } : { type: 'htmlInline', attrs: { html: part } }]
+    const text = index === 0 ? part.replace(/^[ \t\n]+/, '') : part
+    const decoded = text.replace(/\s*\n\s*/g, ' ').replace(/&(?:#x?[0-9a-f]{1,7}|[a-z0-9]{1,31});/gi, decode)
+    return decoded === '' ? [] : [{ type: 'text', text: decoded }]
+  })
+  return pairTags(nodes)
+}
+
+function decode(reference: string): string {
+  const [block] = parseTree(reference).children
+  const inline = block?.type === 'paragraph' ? block.children[0] : undefined
+  return inline?.type === 'text' ? inline.value : reference
+}
+
+function htmlOf(node: RootContent | undefined): string | null {
+  return node?.type === 'html' ? node.value.trim() : null
+}

@@ -1,0 +1,106 @@
+import type { Html, Root, RootContent } from 'mdast'
+import { Refusal } from '../../errors.ts'
+import { blockIdPattern } from '../../ids.ts'
+import type { BodyNode, Warning } from '../document.ts'
+import { checkText, refuseNode } from '../normalise-state.ts'
+import { readFlow } from './import-blocks.ts'
+import { type ImportContext, importContext, warnAt } from './import-context.ts'
+import { parseTree } from './processor.ts'
+
+/** An anchor of the text: the block id it names, and its line. */
+export type Anchor = { id: string; line: number }
+
+/**
+ * A stretch of the text with the blocks it stands for: `source` is its Markdown without trailing white space. `unused`
+ * are the anchors above it that are not the nearest; the last piece of a text may hold only those.
+ */
+export type Piece = { anchor: Anchor | null; unused: Anchor[]; blocks: BodyNode[]; source: string }
+
+/** A parsed text; plain data, so that a thread can hand it over. */
+export type Parsed = { pieces: Piece[]; warnings: Warning[] }
+
+const anchorPattern = /^<!--\s*block=(\S*?)(?:\s+\S*)?\s*-->$/
+const blockId = new RegExp(blockIdPattern)
+
+/**
+ * Parses a Markdown text into blocks, not yet normalised. Refuses with 422 `invalid_markdown_anchor`,
+ * `duplicate_block_anchor`, or `invalid_node` for what no body may hold.
+ */
+export function parseMarkdown(markdown: string): Parsed {
+  checkText(markdown, { path: '/content', blockId: null })
+  const source = markdown.replace(/\r\n?/g, '\n')
+  const root = parseWithin(source)
+  const context = importContext(source, root)
+  const pieces = readPieces(root, context)
+  warnUnusedDefinitions(context)
+  checkAnchors(pieces)
+  return { pieces, warnings: context.warnings }
+}
+
+function readPieces(root: Root, context: ImportContext): Piece[] {
+  const pieces: Piece[] = []
+  const nodes = root.children
+  let pending: Anchor[] = []
+  const readings = readFlow(
+    nodes.filter((node) => anchorOf(node) === null),
+    context,
+  )
+  const blocks = new Map(readings.map((reading) => [reading.node, reading]))
+  for (const [index, node] of nodes.entries()) {
+    const anchor = anchorOf(node)
+    const reading = blocks.get(node)
+    if (anchor !== null) pending.push(anchor)
+    if (reading === undefined || reading.blocks.length === 0) continue
+    const last = nodes.indexOf(reading.last, index)
+    const source = sourceOf(nodes, { from: index, to: last, context })
+    pieces.push({ anchor: pending.at(-1) ?? null, unused: pending.slice(0, -1), blocks: reading.blocks, source })
+    pending = []
+  }
+  if (pending.length > 0) pieces.push({ anchor: null, unused: pending, blocks: [], source: '' })
+  return pieces
+}
+
+/** The anchor that a root node is: raw HTML that is wholly one anchor comment. */
+function anchorOf(node: RootContent): Anchor | null {
+  const match = node.type === 'html' ? anchorPattern.exec((node as Html).value.trim()) : null
+  return match === null ? null : { id: match[1] ?? '', line: node.position?.start.line ?? 1 }
+}
+
+type Span = { from: number; to: number; context: ImportContext }
+
+function sourceOf(nodes: RootContent[], { from, to, context }: Span): string {
+  const start = nodes[from]?.position?.start.offset ?? 0
+  const end = nodes[to + 1]?.position?.start.offset ?? context.source.length
+  return context.source.slice(start, end).trimEnd()
+}
+
+function checkAnchors(pieces: Piece[]): void {
+  const linesById = new Map<string, number[]>()
+  for (const anchor of pieces.flatMap((piece) => [...piece.unused, ...(piece.anchor ? [piece.anchor] : [])])) {
+    linesById.set(anchor.id, [...(linesById.get(anchor.id) ?? []), anchor.line])
+  }
+  for (const [id, lines] of linesById) {
+    const details = { block_id: id, lines }
+    if (!blockId.test(id)) throw new Refusal('invalid_markdown_anchor', { details })
+    if (lines.length > 1) throw new Refusal('duplicate_block_anchor', { details })
+  }
+}
+
+// A definition that nothing refers to has no place in a body; those that are used live on in their links.
+function warnUnusedDefinitions(context: ImportContext): void {
+  for (const [identifier, definition] of context.definitions) {
+    if (context.used.has(identifier)) continue
+    const message = 'a link definition that no link uses was left out.'
+    warnAt(context, { code: 'block_dropped', message, line: definition.position?.start.line })
+  }
+}
+
+// The parser itself recurses where nodes nest, which hostile texts drive to the end of the stack.
+function parseWithin(source: string): Root {
+  try {
+    return parseTree(source)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw refuseNode({ path: '/content', blockId: null }, 'the Markdown nests too deeply')
+  }
+}

@@ -1,0 +1,104 @@
+import type { Root, RootContent } from 'mdast'
+import { remark } from 'remark'
+import remarkFrontmatter from 'remark-frontmatter'
+import remarkGfm from 'remark-gfm'
+import remarkMath from 'remark-math'
+import type { Options } from 'remark-stringify'
+
+type Handler = NonNullable<NonNullable<Options['handlers']>[keyof NonNullable<Options['handlers']>]>
+
+// Tags that cannot end a paragraph at the start of a line; a list on the safe side.
+const phrasingTag = /^<\/?(a|abbr|b|br|cite|code|del|em|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|u|var)\b/i
+
+// A line ending beside white space, raw HTML or the edge of a block would be trimmed or end what it stands in.
+const safeText: Handler = (node, parent, state, info) => {
+  const siblings = parent?.children ?? []
+  const index = state.indexStack.at(-1) ?? 0
+  const around = { ...info, beforeNode: siblings[index - 1], afterNode: siblings[index + 1] }
+  let value = state.safe(node.value, around)
+  // At the start of a block, a reference to a footnote and a colon would define the footnote.
+  if (index === 1 && siblings[0]?.type === 'footnoteReference') value = value.replace(/^:/, '\\:')
+  const opensLine = index === 1 && siblings[0]?.type === 'html'
+  if (value.startsWith('\n') && (opensLine || /(^|\s)$/.test(info.before))) value = `&#xA;${value.slice(1)}`
+  if (value.endsWith('\n') && (opensBlock(siblings[index + 1]) || /^($|\s)/.test(info.after))) {
+    value = `${value.slice(0, -1)}&#xA;`
+  }
+  return state.stack.includes('tableCell') ? codeEdges(value, index, siblings.length) : value
+}
+
+// Cells are trimmed, and a cell has no line start that would make white space be coded.
+function codeEdges(value: string, index: number, length: number): string {
+  const coded = (space: string) => (space === ' ' ? '&#x20;' : '&#x9;')
+  const start = index === 0 ? value.replace(/^[ \t]/, coded) : value
+  return index === length - 1 ? start.replace(/[ \t]$/, coded) : start
+}
+
+function opensBlock(next: { type: string; value?: string } | undefined): boolean {
+  return next?.type === 'html' && !phrasingTag.test(next.value ?? '')
+}
+
+// The blocks of a body one by one: two lists side by side take different bullets, unless anchors part them.
+const segments: Handler = (node, _, state, info) => {
+  const results: string[] = []
+  for (const child of node.children) {
+    if (child.type === 'segmentBreak') state.bulletLastUsed = undefined
+    else results.push(state.handle(child, node, state, { ...info, before: '\n', after: '\n' }))
+    if (child.type !== 'list') state.bulletLastUsed = undefined
+  }
+  return JSON.stringify(results)
+}
+
+const settings: Options = {
+  bullet: '-',
+  emphasis: '*',
+  fences: true,
+  listItemIndent: 'one',
+  resourceLink: false,
+  rule: '_',
+  handlers: { text: safeText, segments } as Options['handlers'],
+  unsafe: [
+    { character: '\r' },
+    { character: '<', inConstruct: 'destinationRaw' },
+    { character: '$', before: '\\$', inConstruct: 'phrasing' },
+    { character: '$', after: '\\$', inConstruct: 'phrasing' },
+    { character: '\n', inConstruct: 'titleQuote' },
+    { character: '\n', before: '[\\t ]', inConstruct: ['label', 'phrasing'] },
+    { character: '\n', after: '[\\t ]', inConstruct: ['label', 'phrasing'] },
+    { character: '\n', before: '[\\r\\n]', inConstruct: 'label' },
+    { character: '\n', after: '[\\r\\n]', inConstruct: 'label' },
+  ],
+}
+
+const processor = remark()
+  .use(remarkFrontmatter)
+  .use(remarkGfm, { tablePipeAlign: false })
+  .use(remarkMath, { singleDollarTextMath: false })
+  .use(keepEscapedAddresses)
+  .data('settings', settings)
+  .freeze()
+
+/** The mdast tree of a Markdown text, with positions. */
+export function parseTree(markdown: string): Root {
+  return processor.parse(markdown) as Root
+}
+
+/** The Markdown of each block, given as its flow nodes; `parted` says that anchors will stand between the blocks. */
+export function writeFlow(blocks: RootContent[][], parted: boolean): string[] {
+  const between = { type: 'segmentBreak' }
+  const children = parted ? blocks.flatMap((nodes) => [between, ...nodes]) : blocks.flat()
+  const texts = JSON.parse(processor.stringify({ type: 'segments', children } as unknown as Root)) as string[]
+  let next = 0
+  return blocks.map((nodes) => {
+    next += nodes.length
+    return texts.slice(next - nodes.length, next).join('\n\n')
+  })
+}
+
+// The tokeniser links bare addresses; the transform beside it would do so again in texts whose escapes it cannot see.
+function keepEscapedAddresses(this: { data: () => { fromMarkdownExtensions?: unknown[] } }): void {
+  const data = this.data()
+  data.fromMarkdownExtensions = (data.fromMarkdownExtensions ?? []).flat(3).map((extension) => {
+    const { transforms: _, ...rest } = extension as { transforms?: unknown; enter?: Record<string, unknown> }
+    return rest.enter && 'literalAutolink' in rest.enter ? rest : extension
+  })
+}

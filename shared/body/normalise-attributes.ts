@@ -1,0 +1,86 @@
+import { attachmentIdOf, attachmentSrc, isAllowedSrc, isAttachmentId } from './addresses.ts'
+import type { Attribute } from './attributes.ts'
+import type { Attrs, Json } from './document.ts'
+import { markTable, nodeTable } from './nodes.ts'
+import { checkText, type NormaliseState, type Place, refuse, refuseNode } from './normalise-state.ts'
+
+type Given = Record<string, unknown>
+type Row = { name: string; attribute: Attribute }
+type NodeAttributes = { type: string; given: Given; id: string | null; place: Place; state: NormaliseState }
+
+// Sorted by name, so that the result needs no sorting for the canonical form.
+const nodeRows = new Map(Object.entries(nodeTable).map(([type, row]) => [type, rowsOf(row.attrs)]))
+const markRows = new Map(Object.entries(markTable).map(([type, row]) => [type, rowsOf(row.attrs)]))
+const pictures = new Set(['image', 'inlineImage'])
+const none: Row[] = []
+
+/**
+ * The attributes of a node in normal form: sorted, unknown ones and those equal to their default left out, the block
+ * id put in. Null for an image from Markdown whose address may not be shown.
+ */
+export function normaliseAttributes({ type, given, id, place, state }: NodeAttributes): Attrs | null {
+  const rows = nodeRows.get(type) ?? none
+  const source = pictures.has(type) ? pictureAddress(given, place, state) : given
+  if (source === null) return null
+  if (rows.length === 0) return id === null ? {} : { id }
+  const attrs: Attrs = {}
+  let pending = id
+  for (const row of rows) {
+    if (pending !== null && row.name > 'id') {
+      attrs.id = pending
+      pending = null
+    }
+    setAttribute(attrs, row, source, place)
+  }
+  if (pending !== null) attrs.id = pending
+  return attrs
+}
+
+/** The attributes of a mark in normal form, or undefined when none is left. */
+export function normaliseMarkAttributes(type: string, given: Given, place: Place): Attrs | undefined {
+  const rows = markRows.get(type) ?? none
+  if (rows.length === 0) return undefined
+  const attrs: Attrs = {}
+  for (const row of rows) setAttribute(attrs, row, given, place)
+  return Object.keys(attrs).length > 0 ? attrs : undefined
+}
+
+function setAttribute(attrs: Attrs, { name, attribute }: Row, given: Given, place: Place): void {
+  const value = Object.hasOwn(given, name) ? given[name] : undefined
+  if (value === undefined || value === null) {
+    if (attribute.required) throw refuseNode(place, `attrs.${name} is missing`)
+    if (attribute.always) attrs[name] = attribute.default as Json
+    return
+  }
+  const expected = attribute.check(value)
+  if (expected !== null) throw refuseNode(place, `attrs.${name} has to be ${expected}`)
+  if (typeof value === 'string') checkText(value, place)
+  if (attribute.always || value !== attribute.default) attrs[name] = value as Json
+}
+
+// With an attachment the address is ours; an address of that form names the attachment.
+function pictureAddress(given: Given, place: Place, state: NormaliseState): Given | null {
+  const { attachmentId, src } = given
+  if (attachmentId !== undefined && attachmentId !== null) return withAttachment(given, attachmentId, place, state)
+  if (src === '') return { ...given, src: null }
+  if (typeof src !== 'string') return given
+  const named = attachmentIdOf(src)
+  if (named !== null) return withAttachment(given, named, place, state)
+  if (isAllowedSrc(src)) return given
+  if (state.context.from === 'json') throw refuseNode(place, 'attrs.src has to be http, https or a relative reference')
+  const message = 'An image was left out: only http, https and relative addresses are shown.'
+  state.warnings.push({ code: 'image_dropped', message, block_id: place.blockId })
+  return null
+}
+
+function withAttachment(given: Given, id: unknown, place: Place, state: NormaliseState): Given {
+  if (typeof id !== 'string') throw refuseNode(place, 'attrs.attachmentId has to be a string')
+  if (!isAttachmentId(id)) throw refuse('attachment_not_found', place, 'attrs.attachmentId is no attachment id')
+  state.attachmentIds.add(id)
+  return { ...given, attachmentId: id, src: attachmentSrc(id) }
+}
+
+function rowsOf(attributes: { [name: string]: Attribute } = {}): Row[] {
+  const rows = Object.entries(attributes).map(([name, attribute]) => ({ name, attribute }))
+  return rows.sort((a, b) => (a.name < b.name ? -1 : 1))
+}

@@ -1,0 +1,96 @@
+import { Refusal } from '../errors.ts'
+import { blockIdPattern, newId } from '../ids.ts'
+import type { Warning } from './document.ts'
+
+/** Blocks may nest this deep; a top-level block is at depth 1 (decisions 2.5). */
+export const maximumDepth = 32
+
+/** A body may hold this many nodes; text nodes are bounded by the character cap instead (decisions 2.5). */
+export const maximumNodes = 20_000
+
+/** Where the input comes from (Markdown is forgiven more than JSON), and what the body may hold. */
+export type NormaliseContext = {
+  from: 'json' | 'markdown'
+  /** The most code points of text a body may have; no cap when absent. */
+  characterLimit?: number
+  /** JSON pointer of the input within the request, put before the path in `details`. */
+  path?: string
+}
+
+/** Where the normaliser stands: the JSON pointer, and the nearest block id known so far. */
+export type Place = { path: string; blockId: string | null }
+
+/** What the normaliser collects on its way. */
+export type NormaliseState = {
+  context: NormaliseContext
+  warnings: Warning[]
+  ids: Set<string>
+  attachmentIds: Set<string>
+  nodes: number
+  characters: number
+}
+
+const blockId = new RegExp(blockIdPattern)
+
+/** A fresh state for one pass. */
+export function newState(context: NormaliseContext): NormaliseState {
+  return { context, warnings: [], ids: new Set(), attachmentIds: new Set(), nodes: 0, characters: 0 }
+}
+
+/** The id of a block: the given one if it is valid and free, a new one if none is given. */
+export function adoptBlockId(given: unknown, place: Place, state: NormaliseState): string {
+  if (given === undefined || given === null) return newId('block')
+  if (typeof given !== 'string' || !blockId.test(given)) {
+    throw refuse('invalid_block_id', place, 'a block id is block_ and a ULID in upper case')
+  }
+  if (state.ids.has(given)) throw refuse('duplicate_block_id', { ...place, blockId: given }, 'the id occurs twice')
+  state.ids.add(given)
+  return given
+}
+
+/** Counts a node that is no text; refuses the one that is too many. */
+export function countNode(state: NormaliseState, place: Place): void {
+  state.nodes += 1
+  if (state.nodes > maximumNodes) throw refuseNode(place, `a document holds at most ${maximumNodes} nodes`)
+}
+
+/** Counts the code points of a text against the cap of the context. */
+export function countCharacters(state: NormaliseState, text: string): void {
+  state.characters += codePoints(text)
+}
+
+/** The number of code points of a text. */
+export function codePoints(text: string): number {
+  let count = text.length
+  for (let index = 0; index < text.length; index++) {
+    // Each leading surrogate of a pair is one unit too many; texts are well formed here.
+    if ((text.charCodeAt(index) & 0xfc00) === 0xd800) count -= 1
+  }
+  return count
+}
+
+/** Refuses what neither PostgreSQL nor Yjs can keep: U+0000 and lone surrogates. */
+export function checkText(text: string, place: Place): void {
+  if (!text.isWellFormed()) throw refuseNode(place, 'the text has a lone surrogate')
+  if (text.includes('\u0000')) throw refuseNode(place, 'the text has a U+0000')
+}
+
+/** 422 `invalid_node` at a place. */
+export function refuseNode(place: Place, reason: string): Refusal {
+  return refuse('invalid_node', place, reason)
+}
+
+/** A refusal of a body at a place, with the details of decisions 7. */
+export function refuse(
+  code: 'attachment_not_found' | 'duplicate_block_id' | 'invalid_block_id' | 'invalid_node',
+  place: Place,
+  reason: string,
+): Refusal {
+  const details = { path: place.path, reason, ...(place.blockId === null ? {} : { block_id: place.blockId }) }
+  return new Refusal(code, { status: 422, details })
+}
+
+/** Refuses a body whose text is over the cap, with the details of decisions 7. */
+export function checkCharacters(actual: number, limit: number | undefined): void {
+  if (limit !== undefined && actual > limit) throw new Refusal('document_too_large', { details: { limit, actual } })
+}

@@ -1,0 +1,186 @@
+import { newId } from '../ids.ts'
+import type { BlockNode, BodyNode, DocNode, Warning } from './document.ts'
+import { bodySchema, inlineTypes, isTextblock } from './nodes.ts'
+import { normaliseAttributes } from './normalise-attributes.ts'
+import { normaliseMarks, sameMarks } from './normalise-marks.ts'
+import {
+  adoptBlockId,
+  checkCharacters,
+  checkText,
+  countCharacters,
+  countNode,
+  maximumDepth,
+  type NormaliseContext,
+  type NormaliseState,
+  newState,
+  type Place,
+  refuseNode,
+} from './normalise-state.ts'
+
+export type { NormaliseContext } from './normalise-state.ts'
+
+/** What the normaliser found out about a body on its way through it. */
+export type Normalised<T> = {
+  result: T
+  warnings: Warning[]
+  /** The attachments its images name, each once; the caller checks that the newly named ones exist. */
+  attachmentIds: string[]
+  /** The block ids that came with the input rather than being made here. */
+  givenIds: string[]
+  /** Nodes but text, and code points of text, as the limits of decisions 2.5 count them. */
+  nodes: number
+  characters: number
+}
+
+/** The paragraph that stands where a body or a cell would otherwise be empty. */
+export function emptyParagraph(): BlockNode {
+  return { attrs: { id: newId('block') }, type: 'paragraph' }
+}
+
+/**
+ * Brings a whole body into the one normal form that is stored and hashed (decisions 2.5): ids added, texts merged,
+ * marks ordered, default and unknown attributes left out, object keys sorted. The input may be any JSON; it is not
+ * changed. Refuses with 422 `invalid_node`, `invalid_block_id`, `duplicate_block_id`, `attachment_not_found` (an id
+ * that cannot be one) or `document_too_large`, with the JSON pointer of the offending node.
+ */
+export function normaliseDocument(input: unknown, context: NormaliseContext): Normalised<DocNode> {
+  const state = newState(context)
+  const place: Place = { path: context.path ?? '', blockId: null }
+  if (!isRecord(input) || input.type !== 'doc') throw refuseNode(place, 'a document is an object of type "doc"')
+  const children = childrenOf(input, place)
+  const content = normaliseChildren({ type: 'doc', children, place, depth: 0, state }) as BlockNode[]
+  return finish({ type: 'doc', content: content.length > 0 ? content : [emptyParagraph()] }, state)
+}
+
+/**
+ * Normalises nodes that are to be put somewhere into a body: each any node with a block id. Whether it may stand at
+ * its place, and whether its ids are free there, is up to the edit. Refuses as `normaliseDocument` does.
+ */
+export function normaliseBlocks(input: unknown, context: NormaliseContext): Normalised<BlockNode[]> {
+  const state = newState(context)
+  const place: Place = { path: context.path ?? '', blockId: null }
+  if (!Array.isArray(input)) throw refuseNode(place, 'expected an array of nodes')
+  const blocks = input.map((child, index) => {
+    const inner = { path: `${place.path}/${index}`, blockId: null }
+    const node = normaliseNode({ input: child, parentType: null, place: inner, depth: 1, state })
+    if (node === null || inlineTypes.has(node.type)) throw refuseNode(inner, 'expected a node that carries a block id')
+    return node as BlockNode
+  })
+  return finish(blocks, state)
+}
+
+type Visit = { input: unknown; parentType: string | null; place: Place; depth: number; state: NormaliseState }
+type Children = { type: string; children: unknown[]; place: Place; depth: number; state: NormaliseState }
+
+function finish<T>(result: T, state: NormaliseState): Normalised<T> {
+  const { warnings, nodes, characters } = state
+  checkCharacters(characters, state.context.characterLimit)
+  return { result, warnings, attachmentIds: [...state.attachmentIds], givenIds: [...state.ids], nodes, characters }
+}
+
+function normaliseChildren({ type, children, place, depth, state }: Children): BodyNode[] {
+  const result: BodyNode[] = []
+  let match = bodySchema.nodes[type]?.contentMatch
+  for (let index = 0; index < children.length; index++) {
+    const inner = { path: `${place.path}/content/${index}`, blockId: place.blockId }
+    const node = normaliseNode({ input: children[index], parentType: type, place: inner, depth: depth + 1, state })
+    if (node === null) continue
+    if (node.type === 'frontmatter' && (type !== 'doc' || result.length > 0)) {
+      throw refuseNode(inner, 'frontmatter may only be the first block of a document')
+    }
+    if (node.type === 'text' && mergeText(result.at(-1), node)) continue
+    const childType = bodySchema.nodes[node.type]
+    match = (childType && match?.matchType(childType)) ?? undefined
+    if (match === undefined) throw refuseNode(inner, `a ${node.type} may not stand here in a ${type}`)
+    result.push(node)
+  }
+  const isEmptyDoc = type === 'doc' && result.length === 0
+  if (!match?.validEnd && !isEmptyDoc) throw refuseNode(place, `the content of a ${type} is incomplete`)
+  return result
+}
+
+function normaliseNode(visit: Visit): BodyNode | null {
+  const { input, place, state } = visit
+  if (!isRecord(input) || typeof input.type !== 'string') throw refuseNode(place, 'a node is an object with a type')
+  if (input.type === 'text') return normaliseText(input, visit)
+  const type = typeInParent(input.type, visit.parentType)
+  if (type === 'doc' || !Object.hasOwn(bodySchema.nodes, type)) {
+    throw refuseNode(place, `there is no node type ${JSON.stringify(type)}`)
+  }
+  countNode(state, place)
+  return inlineTypes.has(type) ? normaliseInline(type, input, visit) : normaliseBlock(type, input, visit)
+}
+
+function normaliseBlock(type: string, input: Record<string, unknown>, { place, depth, state }: Visit): BodyNode {
+  if (depth > maximumDepth) throw refuseNode(place, `blocks nest deeper than ${maximumDepth} levels`)
+  const given = attributesOf(input, place)
+  const id = adoptBlockId(given.id, place, state)
+  const here = { path: place.path, blockId: id }
+  const attrs = normaliseAttributes({ type, given, id, place: here, state })
+  if (attrs === null) return refusedImage(id, given.alt)
+  const children = childrenOf(input, here)
+  const content = normaliseChildren({ type, children, place: here, depth, state })
+  return content.length > 0 ? { attrs, content, type } : { attrs, type }
+}
+
+function normaliseInline(type: string, input: Record<string, unknown>, { place, state }: Visit): BodyNode | null {
+  const given = attributesOf(input, place)
+  if (childrenOf(input, place).length > 0) throw refuseNode(place, `a ${type} holds no content`)
+  const marks = normaliseMarks(input.marks, place, state)
+  const attrs = normaliseAttributes({ type, given, id: null, place, state })
+  if (attrs === null) {
+    return typeof given.alt === 'string' && given.alt !== '' ? textNode(given.alt, marks) : null
+  }
+  return {
+    ...(Object.keys(attrs).length > 0 ? { attrs } : {}),
+    ...(marks === undefined ? {} : { marks }),
+    type,
+  }
+}
+
+function normaliseText(input: Record<string, unknown>, { parentType, place, state }: Visit): BodyNode | null {
+  if (typeof input.text !== 'string') throw refuseNode(place, 'a text node has a string as its text')
+  if (input.text === '') return null
+  checkText(input.text, place)
+  countCharacters(state, input.text)
+  const marks = normaliseMarks(input.marks, place, state)
+  if (marks !== undefined && parentType === 'codeBlock') throw refuseNode(place, 'text in a codeBlock has no marks')
+  return textNode(input.text, marks)
+}
+
+function textNode(text: string, marks: BodyNode['marks']): BodyNode {
+  return marks === undefined ? { text, type: 'text' } : { marks, text, type: 'text' }
+}
+
+// An image that Markdown brings along but that may not be shown leaves its alternative text behind.
+function refusedImage(id: string, alt: unknown): BodyNode {
+  const content = typeof alt === 'string' && alt !== '' ? [textNode(alt, undefined)] : undefined
+  return content === undefined ? { attrs: { id }, type: 'paragraph' } : { attrs: { id }, content, type: 'paragraph' }
+}
+
+function mergeText(before: BodyNode | undefined, node: BodyNode): boolean {
+  if (before?.type !== 'text' || !sameMarks(before.marks, node.marks)) return false
+  before.text = `${before.text}${node.text}`
+  return true
+}
+
+function typeInParent(type: string, parentType: string | null): string {
+  if (type !== 'image' && type !== 'inlineImage') return type
+  return parentType !== null && isTextblock(parentType) ? 'inlineImage' : 'image'
+}
+
+function attributesOf(input: Record<string, unknown>, place: Place): Record<string, unknown> {
+  if (input.attrs === undefined || input.attrs === null) return {}
+  if (!isRecord(input.attrs)) throw refuseNode(place, 'attrs is an object')
+  return input.attrs
+}
+
+function childrenOf(input: Record<string, unknown>, place: Place): unknown[] {
+  if (input.content === undefined || input.content === null) return []
+  if (!Array.isArray(input.content)) throw refuseNode(place, 'content is an array of nodes')
+  return input.content
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,116 @@
+import type { BlockNode } from './document.ts'
+import { plainText } from './text.ts'
+
+/** One section of an outline (specification 2.6): a top-level heading and the blocks up to the next one as high. */
+export type OutlineSection = {
+  block_id: string
+  level: number
+  title: string
+  heading_path: string[]
+  parent_block_id: string | null
+  start_position: number
+  end_position: number
+  start_block_id: string
+  end_block_id: string
+  block_count: number
+}
+
+/** A closed run of top-level blocks. */
+export type BlockRange = {
+  start_position: number
+  end_position: number
+  start_block_id: string
+  end_block_id: string
+  block_count: number
+}
+
+/** The members of a DocumentOutline that follow from the blocks. */
+export type Outline = {
+  block_count: number
+  heading_count: number
+  preamble: BlockRange | null
+  sections: OutlineSection[]
+}
+
+/** The outline of a body: its top-level headings as flat sections, and what stands before the first (decisions 2.6). */
+export function outlineOf(blocks: readonly BlockNode[]): Outline {
+  const sections: OutlineSection[] = []
+  let open: OutlineSection[] = []
+  const close = (level: number, position: number): void => {
+    for (const section of open) if (section.level >= level) endSection(section, blocks, position - 1)
+    open = open.filter((section) => section.level < level)
+  }
+  for (const [position, block] of blocks.entries()) {
+    if (block.type !== 'heading') continue
+    const level = headingLevel(block)
+    close(level, position)
+    const parent = open.at(-1)
+    const section = startSection(block, position, parent)
+    sections.push(section)
+    open.push(section)
+  }
+  close(0, blocks.length)
+  const first = sections[0]?.start_position ?? blocks.length
+  const preamble = first > 0 ? rangeOf(blocks, 0, first - 1) : null
+  return { block_count: blocks.length, heading_count: sections.length, preamble, sections }
+}
+
+/**
+ * The titles of the sections a top-level block is in, outermost first; a heading's own title is the last. `headings`
+ * are the top-level headings up to and including the block, in order.
+ */
+export function headingPath(headings: readonly BlockNode[]): string[] {
+  const open: { level: number; title: string }[] = []
+  for (const heading of headings) {
+    const level = headingLevel(heading)
+    while ((open.at(-1)?.level ?? 0) >= level) open.pop()
+    open.push({ level, title: headingTitle(heading) })
+  }
+  return open.map(({ title }) => title)
+}
+
+/** The title of a heading: its plain text on one line. */
+export function headingTitle(heading: BlockNode): string {
+  return plainText(heading).replace(/\s+/g, ' ').trim()
+}
+
+function rangeOf(blocks: readonly BlockNode[], start: number, end: number): BlockRange {
+  return {
+    start_position: start,
+    end_position: end,
+    start_block_id: idAt(blocks, start),
+    end_block_id: idAt(blocks, end),
+    block_count: end - start + 1,
+  }
+}
+
+function startSection(block: BlockNode, position: number, parent: OutlineSection | undefined): OutlineSection {
+  const id = block.attrs.id
+  const title = headingTitle(block)
+  return {
+    block_id: id,
+    level: headingLevel(block),
+    title,
+    heading_path: [...(parent?.heading_path ?? []), title],
+    parent_block_id: parent?.block_id ?? null,
+    start_position: position,
+    end_position: position,
+    start_block_id: id,
+    end_block_id: id,
+    block_count: 1,
+  }
+}
+
+function endSection(section: OutlineSection, blocks: readonly BlockNode[], position: number): void {
+  section.end_position = position
+  section.end_block_id = idAt(blocks, position)
+  section.block_count = position - section.start_position + 1
+}
+
+function headingLevel(block: BlockNode): number {
+  return Number(block.attrs.level ?? 1)
+}
+
+function idAt(blocks: readonly BlockNode[], position: number): string {
+  return (blocks[position] as BlockNode).attrs.id
+}

@@ -1,0 +1,190 @@
+import Type, { type Static } from 'typebox'
+import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
+import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
+import { Nullable } from '../identifiers.ts'
+import { row } from '../row.ts'
+import type { BlockStep } from './manifest.ts'
+
+/** Where the history of one document lies. */
+type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
+
+const BodyText = row(Type.Object({ body: Type.String() }))
+
+/** The canonical text of a document's body at one body_seq. */
+export function bodyText(db: Queryable, key: DocumentKey & { body_seq: number }): Promise<string> {
+  return db.oneFirst(
+    prepared(sql.type(BodyText)`
+    SELECT body FROM document_bodies
+    WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.id} AND body_seq = ${key.body_seq}`),
+  )
+}
+
+/** The newest kept body of a document that has one of these versions, or null when none is kept any more. */
+export function keptBodyOfVersion(
+  db: Queryable,
+  key: DocumentKey & { versions: readonly string[] },
+): Promise<string | null> {
+  return db.maybeOneFirst(sql.type(BodyText)`
+    SELECT body FROM document_bodies
+    WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.id}
+      AND version = ANY(${sql.array([...key.versions], 'text')})
+    ORDER BY body_seq DESC LIMIT 1`)
+}
+
+const CurrentShape = Type.Object({
+  workspace_id: Type.String(),
+  id: Type.String(),
+  title: Type.String(),
+  version: Type.String(),
+  body_seq: Type.Number(),
+  updated_at: Type.Number(),
+  locale: Nullable(Type.String()),
+  body: Type.String(),
+})
+
+/** A visible document's body with what its readers show beside it. */
+export type CurrentBody = Static<typeof CurrentShape>
+
+/** The current body of a visible document in one statement, so that version and text belong together; or null. */
+export function currentBody(db: Queryable, locator: DocumentLocator): Promise<CurrentBody | null> {
+  return db.maybeOne(
+    prepared(sql.type(row(CurrentShape))`
+    SELECT d.workspace_id, d.id, d.title, d.version, d.body_seq, d.updated_at, d.locale, b.body
+    FROM document_directory i
+    JOIN documents d ON d.workspace_id = i.workspace_id AND d.id = i.id
+    JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
+    WHERE i.id = ${locator.documentId} AND i.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')})`),
+  )
+}
+
+/**
+ * Stores a body; rows are never changed afterwards. Beside it goes how its manifest differs from that of the body
+ * before, which the first body does not have.
+ */
+export async function insertBody(
+  tx: Transaction,
+  stored: DocumentKey & { body_seq: number; version: string; body: string; step?: readonly BlockStep[] },
+): Promise<void> {
+  const { workspace_id, id, body_seq, version } = stored
+  const step = stored.step === undefined ? null : JSON.stringify(stored.step)
+  await tx.query(
+    prepared(sql.unsafe`
+    WITH manifest AS (
+      INSERT INTO document_manifests (workspace_id, document_id, body_seq, version, step)
+      VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${step}::jsonb)
+    )
+    INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
+    VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${stored.body})`),
+  )
+}
+
+/**
+ * Keeps the current body of a locked document as its next snapshot, drops what is older than the `keep` newest
+ * snapshots, and drops bodies that are neither current (`currentBodySeq`) nor kept nor what a Y document stands at.
+ */
+export async function snapshot(
+  tx: Transaction,
+  input: {
+    document: DocumentRow
+    size: number
+    createdBy: string | null
+    keep: number
+    currentBodySeq: number
+  },
+): Promise<void> {
+  const { workspace_id, id, body_seq, version_seq } = input.document
+  const seq = version_seq + 1
+  await tx.query(
+    prepared(sql.unsafe`
+    WITH kept AS (
+      INSERT INTO document_versions (workspace_id, document_id, seq, body_seq, size, created_by)
+      VALUES (${workspace_id}, ${id}, ${seq}, ${body_seq}, ${input.size}, ${input.createdBy})
+    ), dropped AS (
+      DELETE FROM document_versions
+      WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND seq <= ${seq - input.keep}
+      RETURNING body_seq
+    )
+    DELETE FROM document_bodies b
+    USING dropped
+    WHERE b.workspace_id = ${workspace_id} AND b.document_id = ${id} AND b.body_seq = dropped.body_seq
+      AND b.body_seq <> ${body_seq} AND b.body_seq <> ${input.currentBodySeq}
+      AND NOT EXISTS (
+        SELECT FROM document_versions v
+        WHERE v.workspace_id = ${workspace_id} AND v.document_id = ${id} AND v.body_seq = b.body_seq
+          AND v.seq > ${seq - input.keep})
+      AND NOT EXISTS (${standingAt(input.document)} AND y.body_seq = b.body_seq)`),
+  )
+}
+
+/** Drops a body unless it is current, kept by a snapshot, or what a Y document stands at. */
+export async function dropUnusedBody(tx: Transaction, key: DocumentKey & { body_seq: number }): Promise<void> {
+  const { workspace_id, id, body_seq } = key
+  await tx.query(sql.unsafe`
+    DELETE FROM document_bodies
+    WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND body_seq = ${body_seq}
+      AND NOT EXISTS (
+        SELECT FROM documents d
+        WHERE d.workspace_id = ${workspace_id} AND d.id = ${id} AND d.body_seq = ${body_seq})
+      AND NOT EXISTS (
+        SELECT FROM document_versions v
+        WHERE v.workspace_id = ${workspace_id} AND v.document_id = ${id} AND v.body_seq = ${body_seq})
+      AND NOT EXISTS (${standingAt(key)} AND y.body_seq = ${body_seq})`)
+}
+
+const standingAt = ({ workspace_id, id }: DocumentKey) => sql.fragment`
+  SELECT FROM document_y_states y WHERE y.workspace_id = ${workspace_id} AND y.document_id = ${id}`
+
+/** What a commit changes in the row of a locked document. */
+export type BodyState = {
+  version: string
+  bodySeq: number
+  versionSeq: number
+  characterCount: number
+  nodeCount: number
+  /** Who changed the body; undefined when it did not change, so that `updated_at` stays. */
+  changedBy?: string | null
+}
+
+/** Makes the stored body the current one and returns the time of the last change. */
+export function updateBodyState(tx: Transaction, input: { document: DocumentRow; state: BodyState }): Promise<number> {
+  const { document, state } = input
+  const changed = state.changedBy !== undefined
+  return tx.oneFirst(
+    prepared(sql.type(row(Type.Object({ updated_at: Type.Number() })))`
+    UPDATE documents SET version = ${state.version}, body_seq = ${state.bodySeq}, version_seq = ${state.versionSeq},
+      character_count = ${state.characterCount}, node_count = ${state.nodeCount},
+      updated_by = CASE WHEN ${changed} THEN ${state.changedBy ?? null} ELSE updated_by END,
+      updated_at = CASE WHEN ${changed} THEN greatest(clock_timestamp(), updated_at) ELSE updated_at END
+    WHERE workspace_id = ${document.workspace_id} AND id = ${document.id}
+    RETURNING updated_at`),
+  )
+}
+
+const VersionShape = Type.Object({
+  seq: Type.Number(),
+  created_at: Type.Number(),
+  created_by: Nullable(Type.String()),
+  size: Type.Number(),
+})
+
+/** Kept snapshots, newest first, below `before`, with one more than `limit` when there are more. */
+export function versionPage(
+  db: Queryable,
+  key: DocumentKey,
+  page: { before: number | null; limit: number },
+): Promise<readonly Static<typeof VersionShape>[]> {
+  const older = page.before === null ? sql.fragment`true` : sql.fragment`seq < ${page.before}`
+  return db.any(sql.type(row(VersionShape))`
+    SELECT seq, created_at, created_by, size FROM document_versions
+    WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.id} AND ${older}
+    ORDER BY seq DESC LIMIT ${page.limit + 1}`)
+}
+
+/** The text of a kept snapshot, or null when there is none of that number. */
+export function snapshotText(db: Queryable, key: DocumentKey & { seq: number }): Promise<string | null> {
+  return db.maybeOneFirst(sql.type(BodyText)`
+    SELECT b.body FROM document_versions v
+    JOIN document_bodies b ON b.workspace_id = v.workspace_id AND b.document_id = v.document_id
+      AND b.body_seq = v.body_seq
+    WHERE v.workspace_id = ${key.workspace_id} AND v.document_id = ${key.id} AND v.seq = ${key.seq}`)
+}

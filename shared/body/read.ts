@@ -1,0 +1,154 @@
+import { Refusal } from '../errors.ts'
+import type { BlockLines } from './block-lines.ts'
+import type { BlockNode, DocNode, Warning } from './document.ts'
+import { exportSegments, joinSegments, toMarkdown } from './markdown/to-markdown.ts'
+import { plainText } from './text.ts'
+
+/** The views of a read that return content. */
+export type ReadView = 'markdown' | 'tiptap-json' | 'plain-text'
+
+/** What a read asks for; `resume` is the position at which an earlier read of the same window went on. */
+export type ReadQuery = {
+  view: ReadView
+  maxTokens: number
+  around?: string
+  contextBefore: number
+  contextAfter: number
+  resume?: number
+}
+
+/** The members of a DocumentRead that follow from the body; `resume` goes into the cursor, null at the window's end. */
+export type ReadResult = {
+  range: {
+    from_position: number
+    to_position: number
+    start_block_id: string
+    end_block_id: string
+    block_count: number
+  }
+  estimated_tokens: number
+  budget_exceeded: boolean
+  truncated: boolean
+  omitted_ranges: { from_position: number; to_position: number }[]
+  has_more: boolean
+  resume: number | null
+  content?: string
+  document?: DocNode
+  warnings: Warning[]
+}
+
+/**
+ * A part of a body within a budget of tokens (decisions 2.6): blocks of the window, the whole document or the
+ * surroundings of a block, taken while they fit, one at least. Refuses with 404 `block_not_found` for an unknown
+ * `around`, 400 `invalid_cursor` for a position outside the window.
+ */
+export function readWindow(body: BlockLines, query: ReadQuery): ReadResult {
+  const window = windowOf(body, query)
+  const start = query.resume ?? window.centre ?? window.from
+  if (start < window.from || start > window.to) throw new Refusal('invalid_cursor')
+  const measure = measurer(body, query.view)
+  const taken = { from: start, to: start }
+  let used = measure(start) + (query.view === 'tiptap-json' ? wrapperUnits : 0)
+  const budget = query.maxTokens * 4
+  // Without `around`, and on later pages, only the blocks after the start are of interest.
+  const sides = { after: true, before: window.centre !== null && query.resume === undefined }
+  for (let after = true; sides.after || sides.before; after = !after) {
+    const side = after ? 'after' : 'before'
+    if (!sides[side]) continue
+    const next = after ? taken.to + 1 : taken.from - 1
+    const fits = next >= window.from && next <= window.to && used + measure(next) + separatorUnits[query.view] <= budget
+    sides[side] = fits
+    if (!fits) continue
+    used += measure(next) + separatorUnits[query.view]
+    if (after) taken.to = next
+    else taken.from = next
+  }
+  return present(body, { query, window, taken })
+}
+
+/** The tokens a text is estimated to have: a quarter of its ASCII characters and each other one (decisions 2.6). */
+export function estimateTokens(text: string): number {
+  return Math.ceil(quarterTokens(text) / 4)
+}
+
+// Quarters of a token are counted, so that the sum over blocks is exact.
+const wrapperUnits = '{"type":"doc","content":[]}'.length
+const separatorUnits: Record<ReadView, number> = { markdown: 1, 'tiptap-json': 1, 'plain-text': 2 }
+
+type Window = { from: number; to: number; centre: number | null }
+type Range = { from: number; to: number }
+
+function windowOf(body: BlockLines, { around, contextBefore, contextAfter }: ReadQuery): Window {
+  if (around === undefined) return { from: 0, to: body.length - 1, centre: null }
+  const centre = body.find(around)?.position
+  if (centre === undefined) throw new Refusal('block_not_found', { details: { id: around, field: 'around' } })
+  return { from: Math.max(0, centre - contextBefore), to: Math.min(body.length - 1, centre + contextAfter), centre }
+}
+
+function present(body: BlockLines, found: { query: ReadQuery; window: Window; taken: Range }): ReadResult {
+  const { query, window, taken } = found
+  const blocks = blocksOf(body, taken)
+  const view = viewWriters[query.view](blocks)
+  const text = view.content ?? JSON.stringify(view.document)
+  const estimated = estimateTokens(text)
+  const hasMore = taken.to < window.to
+  return {
+    range: {
+      from_position: taken.from,
+      to_position: taken.to,
+      start_block_id: (blocks[0] as BlockNode).attrs.id,
+      end_block_id: (blocks.at(-1) as BlockNode).attrs.id,
+      block_count: blocks.length,
+    },
+    estimated_tokens: estimated,
+    budget_exceeded: estimated > query.maxTokens,
+    truncated: taken.from > window.from || hasMore,
+    omitted_ranges: complement(taken, body.length),
+    has_more: hasMore,
+    resume: hasMore ? taken.to + 1 : null,
+    ...view,
+  }
+}
+
+type View = { content?: string; document?: DocNode; warnings: Warning[] }
+
+const viewWriters: Record<ReadView, (blocks: BlockNode[]) => View> = {
+  markdown: (blocks) => {
+    const { markdown, warnings } = toMarkdown({ type: 'doc', content: blocks }, { anchors: false, labels: null })
+    return { content: markdown, warnings }
+  },
+  'tiptap-json': (blocks) => ({ document: { type: 'doc', content: blocks }, warnings: [] }),
+  'plain-text': (blocks) => ({ content: plainText({ type: 'doc', content: blocks }), warnings: [] }),
+}
+
+function complement(taken: Range, length: number): { from_position: number; to_position: number }[] {
+  const before = { from_position: 0, to_position: taken.from - 1 }
+  const after = { from_position: taken.to + 1, to_position: length - 1 }
+  return [before, after].filter((range) => range.from_position <= range.to_position)
+}
+
+function blocksOf(body: BlockLines, { from, to }: Range): BlockNode[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => body.block(from + index))
+}
+
+// What a block adds to the serialisation, in quarter tokens; each is measured once.
+function measurer(body: BlockLines, view: ReadView): (position: number) => number {
+  const known = new Map<number, number>()
+  return (position) => {
+    const units = known.get(position) ?? quarterTokens(blockText[view](body.block(position)))
+    known.set(position, units)
+    return units
+  }
+}
+
+const blockText: Record<ReadView, (block: BlockNode) => string> = {
+  markdown: (block) => joinSegments(exportSegments([block], { anchors: false, labels: null }).segments),
+  'tiptap-json': (block) => JSON.stringify(block),
+  'plain-text': plainText,
+}
+
+function quarterTokens(text: string): number {
+  let units = 0
+  for (const character of text) units += (character.codePointAt(0) as number) < 128 ? 1 : 4
+  return units
+}

@@ -1,0 +1,70 @@
+import Type, { type Static } from 'typebox'
+import { Nullable, Time, UserId, Version } from '../identifiers.ts'
+import { resolvedLocaleMembers } from '../locale.ts'
+import type { DocNode } from './document.ts'
+import { tiptapNode } from './published-schema.ts'
+
+/** A body as tiptap-json; what it may hold is checked by the normaliser, which names the offending node. */
+export const TiptapDocument = Type.Unsafe<DocNode>({
+  $id: 'TiptapDocument',
+  type: 'object',
+  description: 'A ProseMirror/Tiptap document; the node table is in the reference',
+  required: ['type', 'content'],
+  properties: { type: { const: 'doc' }, content: { type: 'array', minItems: 1, items: tiptapNode } },
+})
+
+/** The same as a request gives it: anything that is an object gets as far as the normaliser and its precise 422. */
+const TiptapDocumentInput = Type.Unsafe<unknown>({
+  $id: 'TiptapDocumentInput',
+  type: 'object',
+  description: 'As TiptapDocument; ids of blocks may be missing',
+})
+
+/** Body of `PUT /documents/{id}/content` and `content` of a create (specification 2.5). */
+export const ContentInput = Type.Union(
+  [
+    Type.Object({ format: Type.Literal('markdown'), content: Type.String({ description: 'Markdown' }) }),
+    Type.Object({ format: Type.Literal('tiptap-json'), document: TiptapDocumentInput }),
+  ],
+  { $id: 'ContentInput', description: 'a body in either of the two writable formats' },
+)
+export type ContentInput = Static<typeof ContentInput>
+
+/** Something a conversion could not carry over. */
+export const Warning = Type.Object(
+  { code: Type.String(), message: Type.String(), block_id: Nullable(Type.String()) },
+  { $id: 'Warning' },
+)
+
+/** The answer of every read and write of a whole body (decisions 2.5). */
+export const Content = Type.Object(
+  {
+    document_id: Type.String(),
+    document_uri: Type.String(),
+    format: Type.Enum(['tiptap-json', 'markdown', 'html']),
+    version: Version,
+    updated_at: Time,
+    document: Type.Optional(TiptapDocument),
+    content: Type.Optional(Type.String({ description: 'the body as Markdown or HTML' })),
+    warnings: Type.Array(Warning),
+    ...resolvedLocaleMembers,
+  },
+  { $id: 'Content', description: 'A body; `version` is the ETag without quotes' },
+)
+
+/** A kept snapshot (specification 2.5); `size` is that of the stored text in bytes. */
+export const DocumentVersion = Type.Object(
+  {
+    seq: Type.Integer({ minimum: 1 }),
+    created_at: Time,
+    created_by: UserId,
+    size: Type.Integer({ minimum: 0 }),
+  },
+  { $id: 'DocumentVersion' },
+)
+
+/** The answer of a rollback. */
+export const RolledBack = Type.Object(
+  { ...Content.properties, restored_seq: Type.Integer({ minimum: 1 }) },
+  { $id: 'RolledBackContent' },
+)

@@ -1,0 +1,79 @@
+import { longestIncreasing, matchSequences } from '../../sequence.ts'
+import type { BodyNode } from '../document.ts'
+import { inlineTypes } from '../nodes.ts'
+import { equalJson } from './equal.ts'
+
+/** Siblings: the children of one block, or of the document. */
+export type Siblings = readonly BodyNode[]
+
+/** Which blocks the old and the new document have at all, needed to tell a move from a new block. */
+export type Presence = {
+  /** True if no block of the old document has the id of this one. */
+  isNew: (node: BodyNode) => boolean
+  /** True if this block of the old document has no counterpart with its id in the new one. */
+  isGone: (node: BodyNode) => boolean
+}
+
+/**
+ * For every new sibling the index of the old one that stays in its place for it, or -1 if it has to be inserted. Blocks
+ * are matched by id; as few as possible count as moved. A new block where one with the same content goes is that
+ * block under another id, so that giving an id to a block (or another one to a duplicate) leaves it where it is.
+ */
+export function alignSiblings(from: Siblings, to: Siblings, presence: Presence): number[] {
+  const places = new Map<unknown, number>()
+  from.forEach((node, index) => {
+    const id = blockIdOf(node)
+    if (id !== undefined && !places.has(id)) places.set(id, index)
+  })
+  const candidates = to.map((node) => places.get(blockIdOf(node)) ?? -1)
+  const partners = new Array<number>(to.length).fill(-1)
+  for (const index of longestIncreasing(candidates)) partners[index] = candidates[index] ?? -1
+  renameWithinGaps({ from, to, partners, presence })
+  return partners
+}
+
+/** How many siblings are equal at either end: nearly all of them as a rule, and nothing need be known about these. */
+export function equalEnds(from: Siblings, to: Siblings): { start: number; end: number } {
+  const shorter = Math.min(from.length, to.length)
+  let start = 0
+  while (start < shorter && equalJson(from[start], to[start])) start += 1
+  let end = 0
+  while (end < shorter - start && equalJson(from.at(-1 - end), to.at(-1 - end))) end += 1
+  return { start, end }
+}
+
+/** The id of a block, if it has one. An inline node has none: the `id` of a mention is that of a person. */
+export function blockIdOf(node: BodyNode): string | undefined {
+  const id = inlineTypes.has(node.type) ? undefined : node.attrs?.id
+  return typeof id === 'string' ? id : undefined
+}
+
+type Alignment = { from: Siblings; to: Siblings; partners: number[]; presence: Presence }
+
+function renameWithinGaps({ from, to, partners, presence }: Alignment): void {
+  let [fromStart, toStart] = [0, 0]
+  const kept = partners.flatMap((partner, index) => (partner >= 0 ? [{ partner, index }] : []))
+  for (const { partner, index } of [...kept, { partner: from.length, index: to.length }]) {
+    const news = indices(toStart, index).filter((i) => isAt(to, i, presence.isNew))
+    const olds = news.length > 0 ? indices(fromStart, partner).filter((i) => isAt(from, i, presence.isGone)) : []
+    for (const { a, b, length } of olds.length > 0 ? matchSequences(shapes(from, olds), shapes(to, news)) : []) {
+      for (let offset = 0; offset < length; offset++) partners[news[b + offset] ?? -1] = olds[a + offset] ?? -1
+    }
+    fromStart = partner + 1
+    toStart = index + 1
+  }
+}
+
+function indices(start: number, end: number): number[] {
+  return Array.from({ length: Math.max(end - start, 0) }, (_, offset) => start + offset)
+}
+
+function isAt(nodes: Siblings, index: number, test: (node: BodyNode) => boolean): boolean {
+  const node = nodes[index]
+  return node !== undefined && test(node)
+}
+
+/** The content of blocks without any id, as text. */
+function shapes(nodes: Siblings, which: readonly number[]): string[] {
+  return which.map((index) => JSON.stringify(nodes[index], (name, value: unknown) => (name === 'id' ? null : value)))
+}

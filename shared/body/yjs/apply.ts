@@ -1,0 +1,154 @@
+import * as Y from 'yjs'
+import type { BodyNode } from '../document.ts'
+import { inlineTypes, isTextblock } from '../nodes.ts'
+import { alignSiblings, blockIdOf, equalEnds, type Siblings } from './align.ts'
+import { equalJson } from './equal.ts'
+import { applyInline } from './inline-apply.ts'
+import { diffInline, rebaseInline } from './inline-diff.ts'
+import { isInlineChild, type LivePlaces, livePlaces } from './live-places.ts'
+import { elementFormats } from './marks.ts'
+import { childrenOf, type RawDocument, readChildren, readElement } from './read.ts'
+import { newWork, type Work } from './work.ts'
+import { setAttribute, writeNode } from './write.ts'
+
+/** What to apply: the fragment of a Y document, the body it follows so far, and the body it is to follow. */
+export type Application = { fragment: Y.XmlFragment; from: RawDocument; to: RawDocument; origin?: unknown }
+
+/**
+ * Brings a Y document from one body to another as one Yjs transaction (with `origin`), changing only what differs
+ * between the two: blocks are matched by id and keep their Y types unless they moved among their siblings, changed
+ * parent or changed type; text is changed word by word.
+ *
+ * The document may be ahead of `from`: what people have typed since stays, also in blocks that Yjs has to make anew
+ * because they moved or changed type. Blocks they deleted stay deleted. A change that is applied again changes
+ * nothing that can be read. When the document stands at `from`, it reads as `to` afterwards.
+ */
+export function applyDocument({ fragment, from, to, origin }: Application): void {
+  const { doc } = fragment
+  if (!doc) throw new Error('The fragment is not part of a Y document')
+  const contents = { from: from.content, to: to.content }
+  const ends = equalEnds(contents.from, contents.to)
+  const work = newWork(fragment, { ...contents, ends })
+  planChildren(fragment, { ...contents, work }, ends)
+  if (work.steps.length === 0) return
+  // Everything is read before anything is written: what one step deletes may be what another one rescues.
+  doc.transact(() => run(work), origin)
+}
+
+type Change = { from: BodyNode; to: BodyNode; work: Work }
+type ChildrenChange = { from: Siblings; to: Siblings; work: Work }
+type Edit = { removals: Set<number>; insertions: Map<number, BodyNode[]> }
+
+function run(work: Work): void {
+  for (const step of work.steps) step()
+}
+
+function planBlock(element: Y.XmlElement, { from, to, work }: Change): void {
+  if (equalJson(from, to)) return
+  planAttributes(element, { from, to, work })
+  const contents = { from: from.content ?? [], to: to.content ?? [] }
+  if (isTextblock(to.type)) planInline(element, { ...contents, work })
+  else planChildren(element, { ...contents, work })
+}
+
+function planAttributes(element: Y.XmlElement, { from, to, work }: Change): void {
+  const before = { ...from.attrs, ...elementFormats(from.marks) }
+  const after = { ...to.attrs, ...elementFormats(to.marks) }
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    if (equalJson(before[name], after[name])) continue
+    work.steps.push(() => setAttribute(element, name, after[name]))
+  }
+}
+
+function planInline(element: Y.XmlElement, { from, to, work }: ChildrenChange): void {
+  const change = diffInline(from, to)
+  if (change.edits.length + change.formats.length === 0) return
+  const rebased = rebaseInline({ change, from, live: readChildren(element) })
+  work.steps.push(() => applyInline(element, rebased))
+}
+
+function planChildren(parent: Y.XmlFragment, { from, to, work }: ChildrenChange, ends = equalEnds(from, to)): void {
+  const olds = from.slice(ends.start, from.length - ends.end)
+  const news = to.slice(ends.start, to.length - ends.end)
+  if (olds.length + news.length === 0) return
+  const live = childrenOf(parent)
+  const places = livePlaces({ live, from, offset: ends.start })
+  const partners = alignSiblings(olds, news, work)
+  const edit: Edit = { removals: removalsOf({ live, olds, places, partners }), insertions: new Map() }
+  const siblings = new Map(olds.map((node) => [blockIdOf(node), node]))
+  let anchor = places.before
+  for (const [index, node] of news.entries()) {
+    const partner = partners[index] ?? -1
+    const old = olds[partner]
+    const place = old ? places.ofOld(partner) : places.ofId(blockIdOf(node))
+    if (!old) {
+      // A block that is here although it was not among the old siblings came with an earlier run of this change.
+      const sibling = siblings.get(blockIdOf(node))
+      if (place !== undefined && !sibling) anchor = place
+      else insertAfter(edit, { anchor, node: rescued(node, work, { old: sibling, live: live[place ?? -1] }) })
+      continue
+    }
+    anchor = place ?? anchor
+    const element = place === undefined ? work.strayBlock(blockIdOf(old)) : live[place]
+    if (!(element instanceof Y.XmlElement)) continue
+    if (element.nodeName === node.type) planBlock(element, { from: old, to: node, work })
+    else if (place !== undefined) {
+      edit.removals.add(place)
+      insertAfter(edit, { anchor, node: rescued(node, work, { old, live: element }) })
+    }
+  }
+  if (edit.removals.size + edit.insertions.size > 0) work.steps.push(() => editChildren(parent, live.length, edit))
+}
+
+/** The places of the old siblings that go, and of inline content where only blocks may stand. */
+function removalsOf(input: { live: unknown[]; olds: Siblings; places: LivePlaces; partners: number[] }): Set<number> {
+  const { live, olds, places } = input
+  const stay = new Set(input.partners)
+  const gone = olds.flatMap((_, index) => (stay.has(index) ? [] : (places.ofOld(index) ?? [])))
+  if (!olds.some((node) => inlineTypes.has(node.type))) return new Set(gone)
+  return new Set([...gone, ...live.flatMap((child, index) => (isInlineChild(child) ? index : []))])
+}
+
+function insertAfter(edit: Edit, { anchor, node }: { anchor: number; node: BodyNode }): void {
+  const nodes = edit.insertions.get(anchor)
+  if (nodes) nodes.push(node)
+  else edit.insertions.set(anchor, [node])
+}
+
+/** From right to left, so that the places of what is still to do hold. */
+function editChildren(parent: Y.XmlFragment, length: number, { removals, insertions }: Edit): void {
+  let pending = 0
+  for (let place = length - 1; place >= -1; place--) {
+    const nodes = insertions.get(place)
+    const removed = removals.has(place)
+    if (pending > 0 && (nodes || !removed)) {
+      parent.delete(place + 1, pending)
+      pending = 0
+    }
+    if (nodes) parent.insert(place + 1, nodes.map(writeNode))
+    if (removed) pending += 1
+  }
+}
+
+/**
+ * A block that has to be made anew, with what people typed into it (and into the blocks below it, wherever they stood)
+ * since `from`. `known` is what it was, where that is at hand. The three versions are put together in a document of their own.
+ */
+function rescued(node: BodyNode, work: Work, known: { old?: BodyNode; live?: unknown } = {}): BodyNode {
+  const isKnown = known.old !== undefined && known.live instanceof Y.XmlElement
+  const old = isKnown ? known.old : work.oldBlock(blockIdOf(node))
+  const live = isKnown || !old ? known.live : work.liveBlock(blockIdOf(node))
+  if (!old || !(live instanceof Y.XmlElement) || isTextblock(old.type) !== isTextblock(node.type))
+    return withRescuedChildren(node, work)
+  const copy = writeNode({ ...readElement(live), type: node.type })
+  work.scratch().insert(0, [copy])
+  const apart: Work = { ...work, steps: [], strayBlock: () => undefined }
+  planBlock(copy, { from: { ...old, type: node.type }, to: node, work: apart })
+  run(apart)
+  return readElement(copy)
+}
+
+function withRescuedChildren(node: BodyNode, work: Work): BodyNode {
+  if (!node.content || isTextblock(node.type)) return node
+  return { ...node, content: node.content.map((child) => rescued(child, work)) }
+}

@@ -1,0 +1,171 @@
+import { type Match, matchSequences } from '../../sequence.ts'
+import type { BodyNode } from '../document.ts'
+import { equalJson } from './equal.ts'
+import { type Line, lineOf, plainText, sliceLine, type Token, tokensOf } from './line.ts'
+import { type Formats, formatsOf } from './marks.ts'
+
+/** Puts content in the place of what stands between two offsets. */
+export type InlineEdit = { start: number; end: number; insert: BodyNode[] }
+
+/** Sets (or with null ends) marks between two offsets. */
+export type InlineFormat = { start: number; end: number; set: Formats }
+
+/** Changes of a line; all offsets refer to the line before any of them. */
+export type InlineChange = { edits: InlineEdit[]; formats: InlineFormat[] }
+
+// Each edit looks at the nodes of the line. Above so many looks, everything between the common ends is exchanged.
+const mostLooks = 1_000_000
+
+/** What turns one line into another: whole words are exchanged, words in common are kept and at most reformatted. */
+export function diffInline(fromNodes: readonly BodyNode[], toNodes: readonly BodyNode[]): InlineChange {
+  const [from, to] = [lineOf(fromNodes), lineOf(toNodes)]
+  const found = matchTokens(tokensOf(from, wholeKey), tokensOf(to, wholeKey))
+  const matches = found.length * from.nodes.length > mostLooks ? found.filter((match) => isEnd(match, from, to)) : found
+  return { edits: editsBetween(matches, from, to), formats: matches.flatMap((match) => reformat(match, from, to)) }
+}
+
+/**
+ * The change `from` → `to` for a line that has meanwhile become `live`. What both did is left out, text that came in
+ * between stays beside its left neighbour, and text that went is not brought back.
+ */
+export function rebaseInline(input: {
+  change: InlineChange
+  from: readonly BodyNode[]
+  live: readonly BodyNode[]
+}): InlineChange {
+  const [from, live] = [lineOf(input.from), lineOf(input.live)]
+  if (plainText(from) === plainText(live)) return input.change
+  const kept = matchClosely(from, live)
+  const done = new Set(diffInline(input.from, input.live).edits.map(editKey))
+  const edits = input.change.edits.filter((edit) => !done.has(editKey(edit)))
+  return {
+    edits: edits.flatMap((edit) => rebaseEdit(edit, kept)),
+    formats: input.change.formats.flatMap((format) => overlaps(format, kept).map((range) => ({ ...format, ...range }))),
+  }
+}
+
+function matchTokens(a: readonly Token[], b: readonly Token[]): Match[] {
+  const keysOf = (tokens: readonly Token[]) => tokens.map((token) => token.key)
+  return matchSequences(keysOf(a), keysOf(b)).map((match) => {
+    const [first, last] = [a[match.a], a[match.a + match.length - 1]]
+    const start = first?.start ?? 0
+    return { a: start, b: b[match.b]?.start ?? 0, length: last ? last.start + last.length - start : 0 }
+  })
+}
+
+/**
+ * The stretches that `live` kept. Nodes are compared by type only, since an editor writes default attributes out, and
+ * in words that differ the common beginning and end count as kept, since people type into words.
+ */
+function matchClosely(from: Line, live: Line): Match[] {
+  const matches = matchTokens(tokensOf(from, typeOf), tokensOf(live, typeOf))
+  const [fromText, liveText] = [plainText(from), plainText(live)]
+  let [a, b] = [0, 0]
+  const close = [...matches, { a: from.length, b: live.length, length: 0 }].flatMap((match) => {
+    const ends = commonEnds(fromText.slice(a, match.a), liveText.slice(b, match.b))
+    const parts = [
+      { a, b, length: ends.prefix },
+      { a: match.a - ends.suffix, b: match.b - ends.suffix, length: ends.suffix },
+      match,
+    ]
+    a = match.a + match.length
+    b = match.b + match.length
+    return parts
+  })
+  return close.filter((match) => match.length > 0)
+}
+
+function editsBetween(matches: readonly Match[], from: Line, to: Line): InlineEdit[] {
+  const edits: InlineEdit[] = []
+  let [start, toStart] = [0, 0]
+  for (const match of [...matches, { a: from.length, b: to.length, length: 0 }]) {
+    const changed = start < match.a || toStart < match.b
+    if (changed) edits.push({ start, end: match.a, insert: sliceLine(to, toStart, match.b) })
+    start = match.a + match.length
+    toStart = match.b + match.length
+  }
+  return edits
+}
+
+/** The parts of a kept stretch whose marks differ. */
+function reformat(match: Match, from: Line, to: Line): InlineFormat[] {
+  const olds = lineOf(sliceLine(from, match.a, match.a + match.length))
+  const news = lineOf(sliceLine(to, match.b, match.b + match.length))
+  const cuts = [...new Set([...olds.starts, ...news.starts, match.length])].sort((x, y) => x - y)
+  const formats: InlineFormat[] = []
+  let [old, next] = [-1, -1]
+  cuts.slice(0, -1).forEach((start, index) => {
+    if (olds.starts[old + 1] === start) old += 1
+    if (news.starts[next + 1] === start) next += 1
+    const set = formatChange(formatsOf(olds.nodes[old]?.marks), formatsOf(news.nodes[next]?.marks))
+    if (set) formats.push({ start: match.a + start, end: match.a + (cuts[index + 1] ?? start), set })
+  })
+  return formats
+}
+
+function formatChange(before: Formats, after: Formats): Formats | null {
+  const ended = Object.keys(before).filter((name) => !(name in after))
+  const begun = Object.keys(after).filter((name) => !equalJson(before[name], after[name]))
+  if (ended.length + begun.length === 0) return null
+  return Object.fromEntries([...ended, ...begun].map((name) => [name, after[name] ?? null]))
+}
+
+function rebaseEdit(edit: InlineEdit, kept: readonly Match[]): InlineEdit[] {
+  const removals = overlaps(edit, kept).map((range) => ({ ...range, insert: [] }))
+  if (edit.insert.length === 0) return removals
+  const place = placeAfter(edit.start, kept)
+  return [{ start: place, end: place, insert: edit.insert }, ...removals]
+}
+
+/** The live offset right behind the last kept unit before an offset. */
+function placeAfter(offset: number, kept: readonly Match[]): number {
+  const left = kept.findLast((match) => match.a < offset)
+  return left ? left.b + Math.min(offset - left.a, left.length) : 0
+}
+
+function overlaps(range: { start: number; end: number }, kept: readonly Match[]): { start: number; end: number }[] {
+  return kept.flatMap((match) => {
+    const start = Math.max(range.start, match.a)
+    const end = Math.min(range.end, match.a + match.length)
+    return start < end ? [{ start: start - match.a + match.b, end: end - match.a + match.b }] : []
+  })
+}
+
+/** How much of two texts is equal from either end, in UTF-16 units, never half of a surrogate pair. */
+function commonEnds(a: string, b: string): { prefix: number; suffix: number } {
+  const shorter = Math.min(a.length, b.length)
+  let prefix = 0
+  while (prefix < shorter && a[prefix] === b[prefix]) prefix += 1
+  if (prefix > 0 && isHighSurrogate(a.charCodeAt(prefix - 1))) prefix -= 1
+  let suffix = 0
+  while (suffix < shorter - prefix && a.at(-1 - suffix) === b.at(-1 - suffix)) suffix += 1
+  if (suffix > 0 && isLowSurrogate(a.charCodeAt(a.length - suffix))) suffix -= 1
+  return { prefix, suffix }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff
+}
+
+function isEnd(match: Match, from: Line, to: Line): boolean {
+  const isFirst = match.a === 0 && match.b === 0
+  return isFirst || (match.a + match.length === from.length && match.b + match.length === to.length)
+}
+
+function editKey({ start, end, insert }: InlineEdit): string {
+  return JSON.stringify([start, end, insert.map((node) => [wholeKey(node), node.text])])
+}
+
+// The normal form writes some attributes out that are null; a Y document never has them.
+function wholeKey(node: BodyNode): string {
+  const marks = (node.marks ?? []).map(({ type, attrs }) => [type, attrs])
+  return JSON.stringify([node.type, node.attrs, marks, node.content], (_, value: unknown) => value ?? undefined)
+}
+
+function typeOf(node: BodyNode): string {
+  return node.type
+}

@@ -1,0 +1,89 @@
+import type { BodyNode } from '../document.ts'
+import { appendNode } from './read.ts'
+
+/**
+ * The inline content of a block with the offset of every node. Offsets count UTF-16 units as Yjs does; a node that is
+ * no text counts one.
+ */
+export type Line = { nodes: readonly BodyNode[]; starts: readonly number[]; length: number }
+
+/** A word, a space or a node that is no text: what is kept or exchanged as a whole. */
+export type Token = { key: string; start: number; length: number }
+
+// Words, single ideographs (scripts that write no spaces), white space, and any other character by itself. With the v
+// flag the dot is a code point, so that no surrogate pair is ever split.
+const word =
+  /[[\p{L}\p{N}\p{M}_]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]]+|\s+|./gsv
+
+/** Measures inline content. */
+export function lineOf(nodes: readonly BodyNode[]): Line {
+  const starts: number[] = []
+  let length = 0
+  for (const node of nodes) {
+    starts.push(length)
+    length += lengthOf(node)
+  }
+  return { nodes, starts, length }
+}
+
+/** The content between two offsets. */
+export function sliceLine(line: Line, start: number, end: number): BodyNode[] {
+  const part: BodyNode[] = []
+  for (let index = nodeAt(line, start); index < line.nodes.length; index++) {
+    const node = line.nodes[index]
+    const offset = line.starts[index] ?? line.length
+    if (!node || offset >= end) break
+    if (offset + lengthOf(node) > start)
+      appendNode(part, node.type === 'text' ? cut(node, start - offset, end - offset) : node)
+  }
+  return part
+}
+
+/** The text of a line, with U+FFFC for each node that is no text; as long as the line. */
+export function plainText(line: Line): string {
+  return line.nodes.map((node) => (node.type === 'text' ? (node.text ?? '') : '\ufffc')).join('')
+}
+
+/** The tokens of a line. Marks play no part; a node that is no text has the key that `keyOf` gives it. */
+export function tokensOf(line: Line, keyOf: (node: BodyNode) => string): Token[] {
+  const tokens: Token[] = []
+  let text = ''
+  let start = 0
+  const flush = (next: number) => {
+    for (const found of text.matchAll(word))
+      tokens.push({ key: found[0], start: start + found.index, length: found[0].length })
+    text = ''
+    start = next
+  }
+  line.nodes.forEach((node, index) => {
+    const offset = line.starts[index] ?? 0
+    if (node.type === 'text') text += node.text ?? ''
+    else {
+      flush(offset + 1)
+      // No text token is longer than one character and starts with U+0000.
+      tokens.push({ key: `\u0000${keyOf(node)}`, start: offset, length: 1 })
+    }
+  })
+  flush(line.length)
+  return tokens
+}
+
+function lengthOf(node: BodyNode): number {
+  return node.type === 'text' ? (node.text ?? '').length : 1
+}
+
+function cut(node: BodyNode, start: number, end: number): BodyNode {
+  return { ...node, text: (node.text ?? '').slice(Math.max(start, 0), end) }
+}
+
+/** The index of the node that covers an offset. */
+function nodeAt(line: Line, offset: number): number {
+  let low = 0
+  let high = line.starts.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((line.starts[middle] ?? 0) <= offset) low = middle + 1
+    else high = middle
+  }
+  return Math.max(low - 1, 0)
+}

@@ -1,0 +1,62 @@
+import { isAllowedHref, isAllowedSrc, isAttachmentId } from '../addresses.ts'
+import type { Attribute } from '../attributes.ts'
+import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
+import { markTable, nodeTable } from '../nodes.ts'
+
+/** A string without what neither PostgreSQL nor Yjs can keep: U+0000 and lone surrogates. */
+export function repairString(text: string): string {
+  return text.replaceAll('\u0000', '').toWellFormed()
+}
+
+/**
+ * The attributes of a node with those that its type does not take put back to their default, and those it needs
+ * added. The same object if nothing is wrong; attributes the type does not know are left to the normaliser.
+ */
+export function repairAttributes(node: BodyNode): Attrs | undefined {
+  const table = nodeTable[node.type]?.attrs ?? {}
+  const attrs = repairValues(node.attrs, table)
+  if (node.type !== 'image' && node.type !== 'inlineImage') return attrs
+  const { src, attachmentId, ...rest } = attrs ?? {}
+  const badSrc = typeof src === 'string' && !isAllowedSrc(src)
+  const badAttachment = typeof attachmentId === 'string' && !isAttachmentId(attachmentId)
+  if (!badSrc && !badAttachment) return attrs
+  return {
+    ...rest,
+    ...(!badSrc && src !== undefined && { src }),
+    ...(!badAttachment && attachmentId !== undefined && { attachmentId }),
+  }
+}
+
+/** The marks that our schema has, with attributes it takes. The same array if nothing is wrong. */
+export function repairMarks(marks: Mark[] | undefined): Mark[] | undefined {
+  if (!marks) return marks
+  const repaired = marks.flatMap((mark) => repairMark(mark))
+  return repaired.length === marks.length && repaired.every((mark, index) => mark === marks[index]) ? marks : repaired
+}
+
+type Table = { [name: string]: Attribute }
+
+function repairMark(mark: Mark): Mark[] {
+  const row = Object.hasOwn(markTable, mark.type) ? markTable[mark.type] : undefined
+  if (!row) return []
+  if (mark.type === 'link' && !(typeof mark.attrs?.href === 'string' && isAllowedHref(mark.attrs.href))) return []
+  const attrs = repairValues(mark.attrs, row.attrs ?? {})
+  return [attrs === mark.attrs ? mark : { type: mark.type, ...(attrs && { attrs }) }]
+}
+
+function repairValues(given: Attrs | undefined, table: Table): Attrs | undefined {
+  const changes = Object.entries(table).flatMap(([name, attribute]): [string, Json | undefined][] => {
+    const value = given && Object.hasOwn(given, name) ? given[name] : undefined
+    const repaired = repairValue(value, attribute)
+    return repaired === value ? [] : [[name, repaired]]
+  })
+  if (changes.length === 0) return given
+  const entries = Object.entries({ ...given, ...Object.fromEntries(changes) })
+  return Object.fromEntries(entries.filter((entry): entry is [string, Json] => entry[1] !== undefined))
+}
+
+function repairValue(value: Json | undefined, attribute: Attribute): Json | undefined {
+  if (value === undefined || value === null) return attribute.required ? '' : value
+  if (attribute.check(value) !== null) return attribute.required ? '' : undefined
+  return typeof value === 'string' ? repairString(value) : value
+}

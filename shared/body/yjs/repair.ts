@@ -1,0 +1,133 @@
+import type { ContentMatch } from 'prosemirror-model'
+import type { BodyNode } from '../document.ts'
+import { bodySchema, inlineTypes } from '../nodes.ts'
+import { maximumDepth } from '../normalise-state.ts'
+import type { RawDocument } from './read.ts'
+import { arranged, isContainer, nextChild, unwrapped } from './repair-children.ts'
+import { depthOf, retyped } from './repair-conversions.ts'
+import { repairIds } from './repair-ids.ts'
+import { idOrNull, note, type Pass, type Repair } from './repair-pass.ts'
+import { repairAttributes, repairMarks, repairString } from './repair-values.ts'
+
+/**
+ * The nearest valid body to one that came out of a live merge: the schema holds, every block has an id of its own and
+ * no text is lost. Of blocks with one id the first in document order keeps it; new ids follow from `seed`, the old id
+ * and its ordinal alone, so give each repair of a document another seed (its id and version), or the id of a deleted
+ * block comes back. Without repairs the answer is the input itself. The result is not in normal form yet; bodies that
+ * hold too many nodes or characters are not cut down.
+ */
+export function repairDocument(body: RawDocument, seed: string): { document: RawDocument; repairs: Repair[] } {
+  const repairs: Repair[] = []
+  const deepest = depthOf(body) > maximumDepth + 1 ? maximumDepth - deepestWrapping : Number.POSITIVE_INFINITY
+  const content = fitChildren({ type: 'doc', children: body.content, depth: 0 }, { repairs, deepest, blockId: null })
+  if (content.length === 0) repairs.push({ kind: 'filled', type: 'doc', block_id: null })
+  const whole = content.length > 0 ? content : [{ type: 'paragraph' }]
+  const document: RawDocument = { type: 'doc', content: repairIds(whole, { seed, repairs }) }
+  return repairs.length > 0 ? { document, repairs } : { document: body, repairs }
+}
+
+// A text below the deepest block may need a table, row, cell and paragraph around it.
+const deepestWrapping = 4
+// What may be left without content, but then holds an empty paragraph (decisions 2.5, deleting the last child).
+const keptWhenEmpty = new Set(['tableCell', 'tableHeader', 'detailsContent'])
+
+type Parent = { type: string; children: readonly BodyNode[]; depth: number }
+
+function fitChildren({ type, children, depth }: Parent, pass: Pass): BodyNode[] {
+  const fitted: BodyNode[] = []
+  const open = [...arranged({ type, content: [...children] }, pass)].reverse()
+  let match = matchOf(type)
+  for (let child = nextChild(open, type, pass); child; child = nextChild(open, type, pass)) {
+    const place = { parent: type, isFirst: fitted.length === 0, match }
+    const fitting = depth >= pass.deepest && isContainer(child) ? null : fittingOf(child, place, pass)
+    if (fitting === null) {
+      note(pass, unwrapped(child).length === 0 ? 'removed' : 'unwrapped', child)
+      for (const node of unwrapped(child).toReversed()) open.push(node)
+      continue
+    }
+    for (const node of [...fitting.before, fitting.node]) {
+      const complete = repairNode(node, depth + 1, pass)
+      if (!complete) continue
+      fitted.push(complete)
+      match = matchType(match, complete.type) ?? match
+    }
+  }
+  return filledUp({ type, fitted, match }, depth, pass)
+}
+
+function repairNode(node: BodyNode, depth: number, pass: Pass): BodyNode | null {
+  const inner = { ...pass, blockId: idOrNull(node) ?? pass.blockId }
+  if (node.type === 'text') {
+    const text = repairString(node.text ?? '')
+    if (text !== node.text) note(inner, 'values', node)
+    return text === '' ? null : withMarks({ ...node, text }, inner)
+  }
+  const attrs = repairAttributes(node)
+  if (attrs !== node.attrs) note(inner, 'values', node)
+  const { content: _, ...rest } = withMarks({ ...node, ...(attrs && { attrs }) }, inner)
+  if (bodySchema.nodes[node.type]?.isLeaf) return rest
+  const content = fitChildren({ type: node.type, children: node.content ?? [], depth }, inner)
+  if (content.length > 0) return { ...rest, content }
+  if (matchOf(node.type)?.validEnd) return rest
+  note(inner, 'removed', node)
+  return null
+}
+
+/** Marks are for inline content outside code only. */
+function withMarks(node: BodyNode, pass: Pass): BodyNode {
+  const marks = inlineTypes.has(node.type) ? repairMarks(node.marks) : undefined
+  if (marks === node.marks) return node
+  note(pass, 'values', node)
+  const { marks: _, ...rest } = node
+  return marks && marks.length > 0 ? { ...rest, marks } : rest
+}
+
+type Place = { parent: string; isFirst: boolean; match: ContentMatch | undefined }
+type Fitting = { before: BodyNode[]; node: BodyNode }
+
+/** The child in a form that may stand at the place, with what has to come before it; null if there is none. */
+function fittingOf(given: BodyNode, { parent, isFirst, match }: Place, pass: Pass): Fitting | null {
+  const child = retyped(given, { parent, isFirst })
+  if (child !== given) note(pass, 'retyped', given)
+  const type = Object.hasOwn(bodySchema.nodes, child.type) ? bodySchema.nodes[child.type] : undefined
+  if (!type || !match) return null
+  if (match.matchType(type)) return { before: [], node: withoutForeignMarks(child, parent, pass) }
+  const wrapping = match.findWrapping(type)
+  if (wrapping) {
+    note(pass, 'wrapped', child)
+    const wrap = (node: BodyNode, wrapper: { name: string }) => ({ type: wrapper.name, content: [node] })
+    return { before: [], node: wrapping.reduceRight<BodyNode>(wrap, child) }
+  }
+  const filler = match.defaultType
+  const after = filler ? match.matchType(filler) : null
+  if (!filler || !after?.matchType(type)) return null
+  note(pass, 'filled', child)
+  return { before: [{ type: filler.name }], node: child }
+}
+
+function withoutForeignMarks(child: BodyNode, parent: string, pass: Pass): BodyNode {
+  if (parent !== 'codeBlock' || !child.marks?.length) return child
+  note(pass, 'values', child)
+  const { marks: _, ...rest } = child
+  return rest
+}
+
+type Unfilled = { type: string; fitted: BodyNode[]; match: ContentMatch | undefined }
+
+function filledUp({ type, fitted, match }: Unfilled, depth: number, pass: Pass): BodyNode[] {
+  if (match?.validEnd || (fitted.length === 0 && !keptWhenEmpty.has(type))) return fitted
+  const filler = match?.defaultType
+  const node = filler && repairNode({ type: filler.name }, depth + 1, pass)
+  if (!filler || !node) return fitted
+  pass.repairs.push({ kind: 'filled', type, block_id: pass.blockId })
+  return filledUp({ type, fitted: [...fitted, node], match: match?.matchType(filler) ?? undefined }, depth, pass)
+}
+
+function matchOf(type: string): ContentMatch | undefined {
+  return bodySchema.nodes[type]?.contentMatch
+}
+
+function matchType(match: ContentMatch | undefined, name: string): ContentMatch | null {
+  const type = bodySchema.nodes[name]
+  return (type && match?.matchType(type)) ?? null
+}
