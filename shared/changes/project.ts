@@ -1,0 +1,92 @@
+import type { BlockStep } from '../body/manifest.ts'
+import type { Queryable, Transaction } from '../database.ts'
+import type { DocumentSource } from '../projections/queries.ts'
+import type { DocumentJob } from '../queues.ts'
+import * as queries from './queries.ts'
+import type { RecordedChange } from './schema.ts'
+
+/** A document with its chain and the manifests that the chain lacks, oldest first. */
+export type ChainSource = DocumentSource & {
+  chain: number | null
+  projected_seq: number | null
+  manifests: readonly queries.Manifest[]
+}
+
+/** What becomes of the chain: `base` is the body at which a new one begins, null when the old one goes on. */
+export type ChainGrowth = { base: { body_seq: number; version: string } | null; batches: readonly queries.Batch[] }
+
+/**
+ * Reads what the chain of a document lacks; null when the document is gone. Of a document that was written more often
+ * than `retention` since, what would be forgotten at once is not read.
+ */
+export async function loadChainSource(db: Queryable, job: DocumentJob, retention: number): Promise<ChainSource | null> {
+  const rows = await queries.pendingManifests(db, { ...job, limit: retention + 1 })
+  const [first] = rows
+  if (first === undefined) return null
+  const manifests = rows.flatMap(({ manifest_seq, manifest_version, changed_at, step }) =>
+    manifest_seq === null || manifest_version === null || changed_at === null
+      ? []
+      : [{ body_seq: manifest_seq, version: manifest_version, changed_at, step }],
+  )
+  const { version, body_seq, title, knowledge_base_id, locale, chain, projected_seq } = first
+  const source = { version, body_seq, title, knowledge_base_id, locale, chain, projected_seq }
+  return { ...source, manifests: manifests.filter((manifest) => manifest.body_seq <= body_seq).reverse() }
+}
+
+/**
+ * One batch for each body the chain lacks, in their order. Where a manifest is missing, the chain begins anew after the
+ * gap: nobody must take it for continuous (decisions B).
+ */
+export function growChain(source: ChainSource): ChainGrowth {
+  if (source.projected_seq === source.body_seq) return { base: null, batches: [] }
+  const run = unbrokenEnd(source)
+  const [first, ...rest] = run
+  const continues = first !== undefined && first.step !== null && first.body_seq - 1 === source.projected_seq
+  if (continues) return { base: null, batches: run.map(batchOf) }
+  const base = first ?? source
+  return { base: { body_seq: base.body_seq, version: base.version }, batches: rest.map(batchOf) }
+}
+
+/** Writes what the chain has grown by and forgets what is beyond the retention; the caller holds the locks. */
+export async function writeChain(
+  tx: Transaction,
+  job: DocumentJob,
+  input: { source: ChainSource; growth: ChainGrowth; retention: number },
+): Promise<void> {
+  const { source, retention } = input
+  const { base, batches } = input.growth
+  const projectedSeq = source.body_seq
+  if (base !== null) {
+    const chain = (source.chain ?? firstChain - 1) + 1
+    await queries.beginChain(tx, job, { chain, base_seq: base.body_seq, projected_seq: projectedSeq })
+  }
+  const begun = base === null ? [] : [{ ...base, source_version: base.version, changed_at: 0, changes: [] }]
+  await queries.appendBatches(tx, job, { batches: [...begun, ...batches], projectedSeq })
+  await queries.pruneChain(tx, job, { projectedSeq, keep: retention })
+}
+
+/** The number of every document's first chain, which a baseline may name before the chain is begun. */
+export const firstChain = 1
+
+// The manifests up to the current body of which each follows the one before.
+function unbrokenEnd({ manifests, body_seq }: ChainSource): readonly queries.Manifest[] {
+  if (manifests.at(-1)?.body_seq !== body_seq) return []
+  const gap = manifests.findLastIndex(
+    (manifest, index) =>
+      index > 0 && (manifest.step === null || manifests[index - 1]?.body_seq !== manifest.body_seq - 1),
+  )
+  return manifests.slice(Math.max(gap, 0))
+}
+
+function batchOf(manifest: queries.Manifest): queries.Batch {
+  const { body_seq, version, changed_at, step } = manifest
+  return { body_seq, source_version: version, changed_at, changes: (step ?? []).map(changeOf) }
+}
+
+function changeOf(step: BlockStep): RecordedChange {
+  const { block_id, type, text_excerpt, old_position, new_position, new_hash: hash, displaced } = step
+  const change = { block_id, type, text_excerpt, hash, old_position, new_position }
+  if (old_position === null) return { op: 'added', ...change }
+  if (new_position === null) return { op: 'removed', ...change }
+  return step.old_hash === hash ? { op: 'moved', ...change } : { op: 'modified', ...change, moved: displaced }
+}

@@ -1,0 +1,123 @@
+import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
+import type { Transaction } from '../database.ts'
+import { Refusal } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { findConceptRow, lockConcept, missingConcept, requireConceptWriter, requireUnmerged } from './find.ts'
+import type { VersionGuard } from './guard.ts'
+import { edgeClosesCycle, lockHierarchy } from './hierarchy.ts'
+import type { ConceptRelationInput } from './inputs.ts'
+import { conceptVersion } from './present.ts'
+import { type ConceptRow, lockConcepts, raiseVersion, resolvedConcept } from './queries.ts'
+import { insertRelations, overlappingRelation, type Statement } from './relation-queries.ts'
+import type { ConceptPredicate, ObjectKind } from './schema.ts'
+import { named, type ResolvedEvidence, requireCurrentEvidence, resolveEvidence } from './sources.ts'
+import { readValidity } from './validity.ts'
+
+/**
+ * Adds a relation to a concept. A merged object stands for the concept that is left of it. 409 `concept_merged`,
+ * `concept_self_relation`, `evidence_changed`, `concept_relation_exists`, `concept_relation_cycle` or
+ * `version_conflict`, in this order; 422 `cross_knowledge_base`.
+ */
+export async function addRelation(
+  tx: Transaction,
+  input: { id: string; caller: Caller; relation: ConceptRelationInput; guard: VersionGuard },
+): Promise<{ concept: ConceptRow; relationId: string }> {
+  const { caller, relation, guard } = input
+  requireFittingObject(relation)
+  const validity = readValidity(relation)
+  const found = await findConceptRow(tx, { caller, id: input.id })
+  const { object, resolved } = await findEnds(tx, { caller, found, relation })
+  requireConceptWriter(caller, found)
+  guard.require()
+  const concept = await lockEnds(tx, found, object)
+  requireUnmerged(concept)
+  requireCurrentEvidence(resolved)
+  const statement = { predicate: relation.predicate, ...objectColumns(relation, object), ...validity }
+  await requireSound(tx, concept, statement)
+  guard.hold(conceptVersion(concept))
+  if (object !== null && object.knowledge_base_id !== concept.knowledge_base_id) {
+    throw new Refusal('cross_knowledge_base')
+  }
+  const id = newId('crel')
+  await insertRelations(tx, concept, [
+    { ...statement, id, origin: 'manual', ...evidenceColumns(statement, resolved[0]) },
+  ])
+  await raiseVersion(tx, concept)
+  return { concept, relationId: id }
+}
+
+const objectKinds: Record<ConceptPredicate, readonly ObjectKind[]> = {
+  alias_of: ['concept'],
+  broader_than: ['concept'],
+  related_to: ['concept', 'document', 'block'],
+  evidenced_by: ['document', 'block'],
+}
+
+function requireFittingObject({ predicate, object }: ConceptRelationInput): void {
+  const kinds = objectKinds[predicate]
+  const hasBlock = object.block_id != null
+  const fields = [
+    ...(kinds.includes(object.kind) ? [] : [{ path: '/object/kind', message: `must be ${kinds.join(' or ')}` }]),
+    ...(hasBlock === (object.kind === 'block')
+      ? []
+      : [{ path: '/object/block_id', message: hasBlock ? 'is for blocks only' : 'is required' }]),
+  ]
+  if (fields.length > 0) throw new Refusal('invalid_request', { details: { fields } })
+}
+
+type Ends = { object: ConceptRow | null; resolved: ResolvedEvidence[] }
+
+// What the body names: the object, as a concept or in a document of the same workspace, and the evidence.
+async function findEnds(
+  tx: Transaction,
+  input: { caller: Caller; found: ConceptRow; relation: ConceptRelationInput },
+): Promise<Ends> {
+  const { caller, found, relation } = input
+  const { kind, id, block_id } = relation.object
+  const object = kind === 'concept' ? await resolvedConcept(tx, { id, workspaceIds: visibleWorkspaces(caller) }) : null
+  if (kind === 'concept' && object === null) throw missingConcept(id, 'object/id')
+  const fields = { document: 'object/id', block: 'object/block_id' }
+  const place = kind === 'concept' ? [] : [{ document_id: id, block_id, fields }]
+  const evidence = relation.evidence === undefined ? [] : [named(relation.evidence, 'evidence/')]
+  const places = await resolveEvidence(tx, { workspaceId: found.workspace_id, evidence: [...place, ...evidence] })
+  return { object, resolved: places.slice(place.length) }
+}
+
+// Both ends of a relation between concepts are locked, so that neither can be merged away meanwhile.
+async function lockEnds(tx: Transaction, found: ConceptRow, object: ConceptRow | null): Promise<ConceptRow> {
+  if (object === null || object.workspace_id !== found.workspace_id) return lockConcept(tx, found)
+  const locked = await lockConcepts(tx, { workspaceId: found.workspace_id, ids: [found.id, object.id] })
+  const concept = locked.find(({ id }) => id === found.id)
+  const end = locked.find(({ id }) => id === object.id)
+  if (concept === undefined) throw missingConcept(found.id)
+  if (end === undefined) throw missingConcept(object.id, 'object/id')
+  requireUnmerged(end)
+  return concept
+}
+
+function objectColumns({ object: given }: ConceptRelationInput, object: ConceptRow | null) {
+  return { object_kind: given.kind, object_id: object?.id ?? given.id, object_block_id: given.block_id ?? null }
+}
+
+async function requireSound(tx: Transaction, concept: ConceptRow, statement: Statement): Promise<void> {
+  if (statement.object_kind === 'concept' && statement.object_id === concept.id) {
+    throw new Refusal('concept_self_relation')
+  }
+  const existing = await overlappingRelation(tx, concept, statement)
+  if (existing !== null) throw new Refusal('concept_relation_exists', { details: { id: existing } })
+  if (statement.predicate !== 'broader_than') return
+  await lockHierarchy(tx, concept.knowledge_base_id)
+  const edge = { workspaceId: concept.workspace_id, from: concept.id, to: statement.object_id }
+  if (await edgeClosesCycle(tx, edge)) throw new Refusal('concept_relation_cycle')
+}
+
+// An `evidenced_by` relation without further evidence is evidence itself, of no recorded version: "unanchored".
+function evidenceColumns(statement: Statement, resolved: ResolvedEvidence | undefined) {
+  const isItself = resolved === undefined && statement.predicate === 'evidenced_by'
+  return {
+    evidence_document_id: isItself ? statement.object_id : (resolved?.document_id ?? null),
+    evidence_block_id: isItself ? statement.object_block_id : (resolved?.block_id ?? null),
+    evidence_version: resolved?.version ?? null,
+    evidence_excerpt: resolved?.excerpt ?? null,
+  }
+}

@@ -1,0 +1,132 @@
+import { type Caller, requireWriter } from '../../auth/caller.ts'
+import type { Transaction } from '../../database.ts'
+import { Refusal } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import { type DocumentSource, lockSource } from '../../projections/queries.ts'
+import { findConceptRow, lockConcept, requireActive } from '../find.ts'
+import type { VersionGuard } from '../guard.ts'
+import { holdHome } from '../home.ts'
+import { claimName } from '../names.ts'
+import { addAliases } from '../naming-queries.ts'
+import { type ConceptRow, insertConcept, raiseVersion } from '../queries.ts'
+import { recordEvidence } from '../relation-queries.ts'
+import { findCandidate, missingCandidate } from './find.ts'
+import { candidateVersion, followsFrom } from './present.ts'
+import { type CandidateRow, lockCandidate, recordReview, type StoredCandidate } from './queries.ts'
+
+/** A review of a candidate; the guard is held against its version. */
+export type ReviewRequest = { id: string; caller: Caller; reason: string | null; guard: VersionGuard }
+
+/**
+ * Accepts a pending candidate whose source is still the one it was found in: a new concept comes of it or, with
+ * `conceptId`, an alias and evidence of that one. Returns the concept. 409 `candidate_already_reviewed`,
+ * `candidate_source_changed`, `concept_not_active`, `concept_name_conflict` or `version_conflict`, in this order;
+ * 422 `cross_knowledge_base`.
+ */
+export async function acceptCandidate(
+  tx: Transaction,
+  request: ReviewRequest & { conceptId: string | undefined },
+): Promise<ConceptRow> {
+  const { caller, guard, reason, conceptId } = request
+  const found = await findCandidate(tx, { caller, id: request.id })
+  const named =
+    conceptId === undefined ? null : await findConceptRow(tx, { caller, id: conceptId, field: 'concept_id' })
+  requireWriter(caller, found.workspace_id)
+  guard.require()
+  const held = await holdForReview(tx, found)
+  requireUnchanged(held)
+  const hold = () => guard.hold(candidateVersion(held.candidate))
+  const concept = named === null ? await becomeConcept(tx, held, hold) : await foldInto(tx, { held, named, hold })
+  await recordReview(tx, held.candidate, {
+    status: 'accepted',
+    reviewedBy: caller.userId,
+    reason,
+    conceptId: concept.id,
+    knowledgeBaseId: held.knowledgeBaseId,
+  })
+  return concept
+}
+
+/** Rejects a pending candidate for good. 409 `candidate_already_reviewed` or `version_conflict`, in this order. */
+export async function rejectCandidate(tx: Transaction, request: ReviewRequest): Promise<void> {
+  const { caller, guard, reason } = request
+  const found = await findCandidate(tx, { caller, id: request.id })
+  requireWriter(caller, found.workspace_id)
+  guard.require()
+  const { candidate, knowledgeBaseId } = await holdForReview(tx, found)
+  guard.hold(candidateVersion(candidate))
+  const reviewedBy = caller.userId
+  await recordReview(tx, candidate, { status: 'rejected', reviewedBy, reason, conceptId: null, knowledgeBaseId })
+}
+
+type Held = { candidate: StoredCandidate; document: DocumentSource; knowledgeBaseId: number }
+
+// Knowledge base before document before candidate, as every deletion takes them. The document may have gone to another
+// knowledge base before it was locked; then that one has to be held.
+async function holdForReview(tx: Transaction, found: CandidateRow): Promise<Held> {
+  const { workspace_id, document_id, knowledge_base_id } = found
+  requirePending(found)
+  await holdHome(tx, { workspaceId: workspace_id, id: knowledge_base_id })
+  const document = await lockSource(tx, { workspace_id, document_id })
+  const candidate = await lockCandidate(tx, { workspaceId: workspace_id, id: found.id })
+  if (candidate === null) throw missingCandidate(found.id)
+  requirePending(candidate)
+  if (document === null) throw missingCandidate(found.id)
+  if (document.knowledge_base_id === knowledge_base_id) {
+    return { candidate, document, knowledgeBaseId: knowledge_base_id }
+  }
+  return holdForReview(tx, { ...found, knowledge_base_id: document.knowledge_base_id })
+}
+
+function requirePending({ review_status, concept_id }: StoredCandidate): void {
+  if (review_status === 'pending') return
+  throw new Refusal('candidate_already_reviewed', { details: { review_status, concept_id } })
+}
+
+function requireUnchanged({ candidate, document }: Held): void {
+  if (followsFrom(candidate, document)) return
+  const details = { provided: candidate.source_version, current_version: document.version }
+  throw new Refusal('candidate_source_changed', { details })
+}
+
+async function becomeConcept(tx: Transaction, held: Held, hold: () => void): Promise<ConceptRow> {
+  const { candidate, knowledgeBaseId } = held
+  const { workspace_id, name, normalized_name } = candidate
+  await claimName(tx, { workspaceId: workspace_id, knowledgeBaseId, normalizedName: normalized_name })
+  hold()
+  const concept = await insertConcept(tx, {
+    workspace_id,
+    id: newId('concept'),
+    knowledge_base_id: knowledgeBaseId,
+    name,
+    normalized_name,
+    description: null,
+    canonical_document_id: null,
+  })
+  await recordSource(tx, concept, candidate)
+  return concept
+}
+
+async function foldInto(
+  tx: Transaction,
+  input: { held: Held; named: ConceptRow; hold: () => void },
+): Promise<ConceptRow> {
+  const { candidate, knowledgeBaseId } = input.held
+  const concept = await lockConcept(tx, input.named)
+  requireActive(concept)
+  input.hold()
+  if (concept.knowledge_base_id !== knowledgeBaseId) throw new Refusal('cross_knowledge_base')
+  if (candidate.normalized_name !== concept.normalized_name) {
+    await addAliases(tx, concept, { aliases: [candidate.name], origin: 'candidate' })
+  }
+  await recordSource(tx, concept, candidate)
+  await raiseVersion(tx, concept)
+  return concept
+}
+
+async function recordSource(tx: Transaction, concept: ConceptRow, candidate: StoredCandidate): Promise<void> {
+  const { document_id, block_id, source_version, excerpt } = candidate
+  const source = { document_id, block_id, version: source_version, provided: undefined, excerpt }
+  const evidence = [{ ...source, valid_from: null, valid_to: null }]
+  await recordEvidence(tx, concept, { evidence, origin: 'candidate' })
+}

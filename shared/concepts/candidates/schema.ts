@@ -1,0 +1,79 @@
+import Type, { type Static } from 'typebox'
+import { IntegerId, Nullable, Time, UserId, Version } from '../../identifiers.ts'
+import { Text } from '../../strings.ts'
+import { Concept } from '../schema.ts'
+
+/** Where in a document candidates are looked for. */
+export const Extractor = Type.Enum(['title', 'link_anchor'])
+export type Extractor = Static<typeof Extractor>
+
+/** What a reviewer made of a candidate. */
+export const ReviewStatus = Type.Enum(['pending', 'accepted', 'rejected'])
+export type ReviewStatus = Static<typeof ReviewStatus>
+
+/** A term that was found in a document and that a reviewer may make a concept of (decisions 2.10). */
+export const ConceptCandidate = Type.Object(
+  {
+    id: Type.String(),
+    knowledge_base_id: IntegerId,
+    name: Type.String(),
+    normalized_name: Type.String(),
+    document_id: Type.String(),
+    block_id: Nullable(Type.String()),
+    source_version: Version,
+    current_version: Nullable(Version),
+    excerpt: Type.String(),
+    freshness: Type.Enum(['current', 'stale', 'dangling_document', 'dangling_block']),
+    extractor: Extractor,
+    extractor_version: Type.String(),
+    fingerprint: Type.String({ description: 'of document, block, extractor, its version and the normalised name' }),
+    review_status: ReviewStatus,
+    reviewed_at: Nullable(Time),
+    reviewed_by: UserId,
+    review_reason: Nullable(Type.String()),
+    concept_id: Nullable(Type.String({ description: 'what it was accepted as' })),
+    suggested_concept_id: Nullable(
+      Type.String({ description: 'an active concept that has the name as its name or alias' }),
+    ),
+    version: Type.String({ pattern: '^candidate:[1-9][0-9]*$', description: 'candidate:<n>' }),
+    created_at: Time,
+    updated_at: Time,
+  },
+  { $id: 'ConceptCandidate' },
+)
+export type ConceptCandidate = Static<typeof ConceptCandidate>
+
+/** Body of `POST /concept-candidates/extract`. */
+export const ExtractInput = Type.Object({ document_id: Text() }, { $id: 'ExtractInput' })
+
+/** What an extraction came to; candidates that were rejected or accepted before are not proposed again. */
+export const Extraction = Type.Object(
+  {
+    document_id: Type.String(),
+    source_version: Version,
+    extractor_version: Type.String(),
+    created: Type.Integer({ minimum: 0 }),
+    refreshed: Type.Integer({ minimum: 0 }),
+    skipped_rejected: Type.Integer({ minimum: 0 }),
+    skipped_accepted: Type.Integer({ minimum: 0 }),
+    candidates: Type.Array(ConceptCandidate, { description: 'those created and refreshed' }),
+  },
+  { $id: 'Extraction' },
+)
+
+const reason = Type.Optional(Text({ max: 1000 }))
+
+/** Body of `POST /concept-candidates/{id}/accept`; without `concept_id` a new concept is made. */
+export const CandidateAcceptInput = Type.Object(
+  { concept_id: Type.Optional(Text({ description: 'an active concept to fold the candidate into' })), reason },
+  { $id: 'CandidateAcceptInput' },
+)
+
+/** Body of `POST /concept-candidates/{id}/reject`. */
+export const CandidateRejectInput = Type.Object({ reason }, { $id: 'CandidateRejectInput' })
+
+/** What became of an accepted candidate. */
+export const AcceptedCandidate = Type.Object(
+  { candidate: ConceptCandidate, concept: Concept },
+  { $id: 'AcceptedCandidate' },
+)

@@ -1,0 +1,81 @@
+import { type Caller, requireWriter } from '../auth/caller.ts'
+import type { Transaction } from '../database.ts'
+import { Refusal } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { findHome, holdHome } from './home.ts'
+import type { ConceptCreateInput } from './inputs.ts'
+import { claimName, requireDistinctLocales, storedLabels } from './names.ts'
+import { replaceManualAliases, replaceManualLabels } from './naming-queries.ts'
+import { normaliseName } from './normalise.ts'
+import { type ConceptRow, insertConcept } from './queries.ts'
+import { recordEvidence } from './relation-queries.ts'
+import { type NamedEvidence, named, requireCurrentEvidence, requireDocument, resolveEvidence } from './sources.ts'
+import { readValidity } from './validity.ts'
+
+/**
+ * Creates an active concept with its aliases, labels and evidence. 404 for a knowledge base, document or block that is
+ * not there, 409 `evidence_changed` or `concept_name_conflict`, 422 `invalid_locale`.
+ */
+export async function createConcept(
+  tx: Transaction,
+  input: { caller: Caller; concept: ConceptCreateInput & { knowledge_base_id: number } },
+): Promise<ConceptRow> {
+  const { caller, concept } = input
+  const given = evidenceOf(concept)
+  requireDistinctLocales(concept.labels ?? [])
+  const home = await findHome(tx, { caller, id: concept.knowledge_base_id })
+  const { workspaceId } = home
+  const found = await resolveEvidence(tx, { workspaceId, evidence: given.map(({ evidence }) => evidence) })
+  const canonical = concept.canonical_document_id ?? null
+  if (canonical !== null) {
+    await requireDocument(tx, { workspaceId, documentId: canonical, field: 'canonical_document_id' })
+  }
+  requireWriter(caller, workspaceId)
+  await holdHome(tx, home)
+  requireCurrentEvidence(found)
+  const normalizedName = normaliseName(concept.name)
+  await claimName(tx, { workspaceId, knowledgeBaseId: home.id, normalizedName })
+  const row = await insertConcept(tx, {
+    workspace_id: workspaceId,
+    id: newId('concept'),
+    knowledge_base_id: home.id,
+    name: concept.name.trim(),
+    normalized_name: normalizedName,
+    description: concept.description ?? null,
+    canonical_document_id: canonical,
+  })
+  await replaceManualAliases(tx, row, concept.aliases ?? [])
+  await replaceManualLabels(tx, row, { labels: storedLabels(concept.labels ?? []), createdBy: caller.userId })
+  const evidence = found.map((resolved, index) => ({ ...resolved, ...(given[index]?.validity ?? unlimited) }))
+  await recordEvidence(tx, row, { evidence, origin: 'manual' })
+  return row
+}
+
+type GivenEvidence = { evidence: NamedEvidence; validity: ReturnType<typeof readValidity> }
+
+const unlimited = { valid_from: null, valid_to: null }
+
+// The `source_*` members are one more evidence (decisions 2.10).
+function evidenceOf(concept: ConceptCreateInput): GivenEvidence[] {
+  const listed = (concept.sources ?? []).map((source, index) => ({
+    evidence: named(source, `sources/${index}/`),
+    validity: readValidity(source, `/sources/${index}`),
+  }))
+  const validity = readValidity(concept)
+  const { source_document_id, source_block_id, source_version, source_excerpt } = concept
+  if (source_document_id === undefined) {
+    if (source_block_id == null) return listed
+    const fields = [{ path: '/source_document_id', message: 'is required with source_block_id' }]
+    throw new Refusal('invalid_request', { details: { fields } })
+  }
+  const evidence = named(
+    {
+      document_id: source_document_id,
+      block_id: source_block_id,
+      source_version,
+      excerpt: source_excerpt,
+    },
+    'source_',
+  )
+  return [...listed, { evidence, validity }]
+}

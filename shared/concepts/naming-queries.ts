@@ -1,0 +1,100 @@
+import Type from 'typebox'
+import { sql, type Transaction } from '../database.ts'
+import { newId } from '../ids.ts'
+import { row } from '../row.ts'
+import { normaliseName } from './normalise.ts'
+import type { ConceptRow } from './queries.ts'
+import type { NamingOrigin } from './schema.ts'
+
+type ConceptKey = Pick<ConceptRow, 'workspace_id' | 'id'>
+
+/**
+ * Adds aliases to a locked concept, in the order given; one that the concept has already, in any writing, is left as it
+ * is.
+ */
+export async function addAliases(
+  tx: Transaction,
+  concept: ConceptKey,
+  input: { aliases: readonly string[]; origin: NamingOrigin },
+): Promise<void> {
+  await tx.query(sql.unsafe`${aliasInsert(concept, input)} DO NOTHING`)
+}
+
+/** Replaces the manual aliases of a locked concept; those that stay keep their ids, those of other origins stay. */
+export async function replaceManualAliases(
+  tx: Transaction,
+  concept: ConceptKey,
+  aliases: readonly string[],
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    DELETE FROM concept_aliases
+    WHERE workspace_id = ${concept.workspace_id} AND concept_id = ${concept.id} AND origin = 'manual'
+      AND normalized_alias <> ALL(${sql.array(aliases.map(normaliseName), 'text')})`)
+  await tx.query(sql.unsafe`
+    ${aliasInsert(concept, { aliases, origin: 'manual' })} DO UPDATE
+      SET alias = excluded.alias, ordinal = excluded.ordinal
+      WHERE a.origin = 'manual' AND (a.alias, a.ordinal) IS DISTINCT FROM (excluded.alias, excluded.ordinal)`)
+}
+
+function aliasInsert(concept: ConceptKey, input: { aliases: readonly string[]; origin: NamingOrigin }) {
+  const byForm = new Map<string, string>()
+  for (const alias of input.aliases) {
+    const form = normaliseName(alias)
+    if (!byForm.has(form)) byForm.set(form, alias.trim())
+  }
+  const rows = [...byForm].map(([normalized_alias, alias], ordinal) => ({
+    id: newId('alias'),
+    alias,
+    normalized_alias,
+    ordinal,
+  }))
+  return sql.fragment`
+    INSERT INTO concept_aliases AS a (workspace_id, id, concept_id, alias, normalized_alias, origin, ordinal)
+    SELECT ${concept.workspace_id}, n.id, ${concept.id}, n.alias, n.normalized_alias, ${input.origin}, n.ordinal
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      AS n (id text, alias text, normalized_alias text, ordinal int)
+    ON CONFLICT (workspace_id, concept_id, md5(normalized_alias))`
+}
+
+/** A label as it is stored; `locale` is canonical. */
+export type NewLabel = { locale: string; name: string; description: string | null }
+
+/** Replaces the manual labels of a locked concept; a label of another origin yields to one of the same locale. */
+export async function replaceManualLabels(
+  tx: Transaction,
+  concept: ConceptKey,
+  input: { labels: readonly NewLabel[]; createdBy: string },
+): Promise<void> {
+  const locales = input.labels.map(({ locale }) => locale)
+  await tx.query(sql.unsafe`
+    DELETE FROM concept_labels
+    WHERE workspace_id = ${concept.workspace_id} AND concept_id = ${concept.id} AND origin = 'manual'
+      AND locale <> ALL(${sql.array(locales, 'text')})`)
+  await tx.query(sql.unsafe`
+    INSERT INTO concept_labels AS l (workspace_id, concept_id, locale, name, description, origin, created_by)
+    SELECT ${concept.workspace_id}, ${concept.id}, n.locale, n.name, n.description, 'manual', ${input.createdBy}
+    FROM jsonb_to_recordset(${JSON.stringify(input.labels)}::jsonb) AS n (locale text, name text, description text)
+    ON CONFLICT (workspace_id, concept_id, locale) DO UPDATE
+      SET name = excluded.name, description = excluded.description, origin = 'manual', updated_at = clock_timestamp()
+      WHERE (l.name, l.description, l.origin) IS DISTINCT FROM (excluded.name, excluded.description, 'manual')`)
+}
+
+const AliasRow = row(Type.Object({ alias: Type.String() }))
+
+/**
+ * What becomes of the names of a concept that is merged into another (decisions 2.10): its name and aliases become
+ * aliases of the target, its labels fill the locales that the target has none for.
+ */
+export async function copyNamings(tx: Transaction, source: ConceptRow, target: ConceptRow): Promise<void> {
+  const aliases = await tx.anyFirst(sql.type(AliasRow)`
+    SELECT alias FROM concept_aliases
+    WHERE workspace_id = ${source.workspace_id} AND concept_id = ${source.id}
+    ORDER BY origin <> 'manual', ordinal, id`)
+  const fresh = [source.name, ...aliases].filter((alias) => normaliseName(alias) !== target.normalized_name)
+  await addAliases(tx, target, { aliases: fresh, origin: 'merge' })
+  await tx.query(sql.unsafe`
+    INSERT INTO concept_labels (workspace_id, concept_id, locale, name, description, origin, created_by)
+    SELECT workspace_id, ${target.id}, locale, name, description, 'merge', created_by FROM concept_labels
+    WHERE workspace_id = ${source.workspace_id} AND concept_id = ${source.id}
+    ON CONFLICT (workspace_id, concept_id, locale) DO NOTHING`)
+}

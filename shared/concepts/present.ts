@@ -1,0 +1,121 @@
+import type { Queryable } from '../database.ts'
+import { mergeHistory } from './merge-queries.ts'
+import type { ConceptRow, NamedConcept } from './queries.ts'
+import { outgoingRelations, type RelationRow, type TraversedRow } from './relation-queries.ts'
+import type { Concept, ConceptEvidence, ConceptRelation, ConceptSummary, TraversedRelation } from './schema.ts'
+import { type CurrentSources, currentSources, type SourceReference } from './sources.ts'
+
+/** The version of a concept as its ETag and `version` say it. */
+export function conceptVersion(concept: Pick<ConceptRow, 'version'>): string {
+  return `concept:${concept.version}`
+}
+
+/** A concept as lists show it. */
+export function presentSummary(concept: NamedConcept): ConceptSummary {
+  const { workspace_id: _workspace, ...members } = concept
+  return {
+    ...members,
+    uri: `svc://concept/${concept.id}`,
+    aliases: concept.alias_objects.map(({ alias }) => alias),
+    version: conceptVersion(concept),
+  }
+}
+
+/** A concept with its relations as of now and what was merged into it. */
+export async function presentConcept(db: Queryable, concept: NamedConcept): Promise<Concept> {
+  const relations = await outgoingRelations(db, concept)
+  return {
+    ...presentSummary(concept),
+    relations: await presentRelations(db, { concept, relations, at: Date.now() }),
+    merge_history: [...(await mergeHistory(db, concept))],
+  }
+}
+
+/** Relations with the direction in which traversing met them; `at` is the instant it was about, in Unix milliseconds. */
+export async function presentTraversed(
+  db: Queryable,
+  input: { concept: Pick<ConceptRow, 'workspace_id'>; relations: readonly TraversedRow[]; at: number },
+): Promise<TraversedRelation[]> {
+  const presented = await presentRelations(db, input)
+  return input.relations.flatMap(({ direction }, index) => {
+    const relation = presented[index]
+    return relation === undefined ? [] : [{ ...relation, direction }]
+  })
+}
+
+// `at` is the instant of their temporal status, in Unix milliseconds.
+async function presentRelations(
+  db: Queryable,
+  input: { concept: Pick<ConceptRow, 'workspace_id'>; relations: readonly RelationRow[]; at: number },
+): Promise<ConceptRelation[]> {
+  const references = input.relations.flatMap((relation) => [...objectOf(relation), ...evidenceOf(relation)])
+  const sources = await currentSources(db, { workspaceId: input.concept.workspace_id, references })
+  return input.relations.map((relation) => ({
+    id: relation.id,
+    subject_concept_id: relation.subject_concept_id,
+    predicate: relation.predicate,
+    object: {
+      kind: relation.object_kind,
+      id: relation.object_id,
+      block_id: relation.object_block_id,
+      uri: uriOf(relation),
+    },
+    temporal_status: temporalStatus(relation, input.at),
+    origin: relation.origin,
+    evidence: presentEvidence(relation, sources),
+    valid_from: relation.valid_from,
+    valid_to: relation.valid_to,
+  }))
+}
+
+function uriOf({ object_kind, object_id, object_block_id }: RelationRow): string {
+  if (object_kind === 'concept') return `svc://concept/${object_id}`
+  return object_block_id === null ? `svc://doc/${object_id}` : `svc://doc/${object_id}#block=${object_block_id}`
+}
+
+function temporalStatus({ valid_from, valid_to }: RelationRow, at: number): ConceptRelation['temporal_status'] {
+  if (valid_from !== null && at < valid_from) return 'future'
+  return valid_to !== null && at >= valid_to ? 'expired' : 'current'
+}
+
+// The document or block that a relation points at. Evidence for the same block tells when the block was there.
+function objectOf(relation: RelationRow): SourceReference[] {
+  const { object_kind, object_id, object_block_id, evidence_document_id, evidence_block_id } = relation
+  if (object_kind === 'concept') return []
+  const isEvidence = evidence_document_id === object_id && evidence_block_id === object_block_id
+  const source_version = isEvidence ? relation.evidence_version : null
+  return [{ document_id: object_id, block_id: object_block_id, source_version }]
+}
+
+function evidenceOf(relation: RelationRow): SourceReference[] {
+  const { evidence_document_id, evidence_block_id, evidence_version } = relation
+  if (evidence_document_id === null) return []
+  return [{ document_id: evidence_document_id, block_id: evidence_block_id, source_version: evidence_version }]
+}
+
+function presentEvidence(relation: RelationRow, sources: CurrentSources): ConceptEvidence | null {
+  const [evidence] = evidenceOf(relation)
+  if (evidence === undefined) return null
+  return {
+    ...evidence,
+    current_version: sources.version(evidence.document_id),
+    excerpt: relation.evidence_excerpt,
+    freshness: freshnessOf({ evidence, object: objectOf(relation)[0], sources }),
+  }
+}
+
+// That the object is gone says more than that the evidence is, so it comes first (decisions 2.10).
+function freshnessOf(input: {
+  evidence: SourceReference
+  object: SourceReference | undefined
+  sources: CurrentSources
+}): ConceptEvidence['freshness'] {
+  const { evidence, object, sources } = input
+  if (object !== undefined && sources.version(object.document_id) === null) return 'dangling_document'
+  if (object !== undefined && !sources.hasBlock(object)) return 'dangling_block'
+  const current = sources.version(evidence.document_id)
+  if (current === null) return 'dangling_evidence_document'
+  if (!sources.hasBlock(evidence)) return 'dangling_evidence_block'
+  if (evidence.source_version === null) return 'unanchored'
+  return evidence.source_version === current ? 'current' : 'stale'
+}

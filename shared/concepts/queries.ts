@@ -1,0 +1,217 @@
+import Type, { type Static } from 'typebox'
+import { type Queryable, sql, type Transaction } from '../database.ts'
+import { Nullable } from '../identifiers.ts'
+import { row } from '../row.ts'
+import { ConceptStatus, ConceptSummary } from './schema.ts'
+
+const text = Type.String()
+const ConceptShape = Type.Object({
+  workspace_id: text,
+  id: text,
+  knowledge_base_id: Type.Number(),
+  name: text,
+  normalized_name: text,
+  description: Nullable(text),
+  status: ConceptStatus,
+  canonical_document_id: Nullable(text),
+  version: Type.Number(),
+  merged_into_concept_id: Nullable(text),
+  created_at: Type.Number(),
+  updated_at: Type.Number(),
+})
+const ConceptRow = row(ConceptShape)
+
+/** A row of `concepts`, without what was said about merging it. */
+export type ConceptRow = Static<typeof ConceptShape>
+
+const columns = sql.fragment`
+  c.workspace_id, c.id, c.knowledge_base_id, c.name, c.normalized_name, c.description, c.status,
+  c.canonical_document_id, c.version, c.merged_into_concept_id, c.created_at, c.updated_at`
+
+const { alias_objects, labels } = ConceptSummary.properties
+const NamedShape = Type.Object({ ...ConceptShape.properties, alias_objects, labels })
+const NamedConcept = row(NamedShape)
+
+/** A concept with its aliases and labels: what lists show. */
+export type NamedConcept = Static<typeof NamedShape>
+
+const milliseconds = (column: string) =>
+  sql.fragment`(extract(epoch FROM ${sql.identifier(['l', column])}) * 1000)::int8`
+
+const namings = sql.fragment`
+  coalesce((
+    SELECT jsonb_agg(
+      jsonb_build_object('id', a.id, 'alias', a.alias, 'normalized_alias', a.normalized_alias, 'origin', a.origin)
+      ORDER BY a.origin <> 'manual', a.ordinal, a.id)
+    FROM concept_aliases a WHERE a.workspace_id = c.workspace_id AND a.concept_id = c.id
+  ), '[]') AS alias_objects,
+  coalesce((
+    SELECT jsonb_agg(
+      jsonb_build_object('locale', l.locale, 'name', l.name, 'description', l.description, 'origin', l.origin,
+        'created_by', l.created_by, 'created_at', ${milliseconds('created_at')},
+        'updated_at', ${milliseconds('updated_at')})
+      ORDER BY l.locale)
+    FROM concept_labels l WHERE l.workspace_id = c.workspace_id AND l.concept_id = c.id
+  ), '[]') AS labels`
+
+/** Where a concept is looked for: by its id, among the workspaces the caller can see. */
+export type ConceptLocator = { id: string; workspaceIds: readonly string[] }
+
+const located = (locator: ConceptLocator) => sql.fragment`
+  c.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND c.id = ${locator.id}`
+
+/** A visible concept as it is stored, or null. */
+export function visibleConcept(db: Queryable, locator: ConceptLocator): Promise<ConceptRow | null> {
+  return db.maybeOne(sql.type(ConceptRow)`SELECT ${columns} FROM concepts c WHERE ${located(locator)}`)
+}
+
+/** A visible concept with its names; a merged id leads to the concept that is left. Null when there is none. */
+export function resolvedConcept(db: Queryable, locator: ConceptLocator): Promise<NamedConcept | null> {
+  return db.maybeOne(sql.type(NamedConcept)`
+    SELECT ${columns}, ${namings} FROM concepts asked
+    JOIN concepts c
+      ON c.workspace_id = asked.workspace_id AND c.id = coalesce(asked.merged_into_concept_id, asked.id)
+    WHERE asked.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND asked.id = ${locator.id}`)
+}
+
+/** A concept with its names. */
+export function namedConcept(db: Queryable, concept: Pick<ConceptRow, 'workspace_id' | 'id'>): Promise<NamedConcept> {
+  return db.one(sql.type(NamedConcept)`
+    SELECT ${columns}, ${namings} FROM concepts c
+    WHERE c.workspace_id = ${concept.workspace_id} AND c.id = ${concept.id}`)
+}
+
+/** Concepts of one workspace, locked in id order against every other write to them; missing ones are left out. */
+export function lockConcepts(
+  tx: Transaction,
+  input: { workspaceId: string; ids: readonly string[] },
+): Promise<readonly ConceptRow[]> {
+  return tx.any(sql.type(ConceptRow)`
+    SELECT ${columns} FROM concepts c
+    WHERE c.workspace_id = ${input.workspaceId} AND c.id = ANY(${sql.array([...input.ids], 'text')})
+    ORDER BY c.id FOR NO KEY UPDATE`)
+}
+
+/** Which concept of a knowledge base a name claims; `exceptId` is the one that may have it. */
+export type NameClaim = { workspaceId: string; knowledgeBaseId: number; normalizedName: string; exceptId?: string }
+
+/** Makes everybody else who claims the same name in the same knowledge base wait until the transaction ends. */
+export async function lockName(tx: Transaction, claim: NameClaim): Promise<void> {
+  const key = JSON.stringify(['concept name', claim.knowledgeBaseId, claim.normalizedName])
+  await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`)
+}
+
+/** The active concept that has the name, or null. */
+export function activeConceptNamed(db: Queryable, claim: NameClaim): Promise<string | null> {
+  return db.maybeOneFirst(sql.type(row(Type.Object({ id: text })))`
+    SELECT id FROM concepts
+    WHERE workspace_id = ${claim.workspaceId} AND knowledge_base_id = ${claim.knowledgeBaseId}
+      AND status = 'active' AND md5(normalized_name) = md5(${claim.normalizedName})
+      AND id IS DISTINCT FROM ${claim.exceptId ?? null}`)
+}
+
+/** What a new row of `concepts` is made of. */
+export type NewConcept = Pick<
+  ConceptRow,
+  'workspace_id' | 'id' | 'knowledge_base_id' | 'name' | 'normalized_name' | 'description' | 'canonical_document_id'
+>
+
+/** Inserts an active concept with version 1; its name must be locked and free. */
+export function insertConcept(tx: Transaction, concept: NewConcept): Promise<ConceptRow> {
+  return tx.one(sql.type(ConceptRow)`
+    INSERT INTO concepts AS c
+      (workspace_id, id, knowledge_base_id, name, normalized_name, description, canonical_document_id)
+    VALUES (${concept.workspace_id}, ${concept.id}, ${concept.knowledge_base_id}, ${concept.name},
+      ${concept.normalized_name}, ${concept.description}, ${concept.canonical_document_id})
+    RETURNING ${columns}`)
+}
+
+/** The columns that a PATCH can change. */
+export type ConceptColumns = Pick<
+  ConceptRow,
+  'name' | 'normalized_name' | 'description' | 'canonical_document_id' | 'status'
+>
+
+/** Replaces the columns of a locked concept. */
+export async function updateColumns(tx: Transaction, concept: ConceptRow, to: ConceptColumns): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE concepts SET name = ${to.name}, normalized_name = ${to.normalized_name}, description = ${to.description},
+      canonical_document_id = ${to.canonical_document_id}, status = ${to.status}
+    WHERE workspace_id = ${concept.workspace_id} AND id = ${concept.id}`)
+}
+
+/** Counts an accepted change of a locked concept: the next version, a later `updated_at`. */
+export async function raiseVersion(tx: Transaction, concept: Pick<ConceptRow, 'workspace_id' | 'id'>): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE concepts SET version = version + 1, updated_at = greatest(clock_timestamp(), updated_at)
+    WHERE workspace_id = ${concept.workspace_id} AND id = ${concept.id}`)
+}
+
+/** The filters of `GET /concepts`; `after` is the position of the last concept seen. */
+export type ConceptFilter = {
+  workspaceId: string
+  knowledgeBaseId: number
+  status: ConceptStatus | 'all'
+  /** A document that is canonical for the concept or backs something said about it. */
+  documentId?: string | undefined
+  /** Part of the normalised name or of a normalised alias. */
+  nameContains?: string | undefined
+  after: ConceptPosition | null
+  limit: number
+}
+
+/**
+ * The last concept seen. Names are too long for a cursor, so it holds their beginning: while the concept still bears
+ * it, its whole name is the position; otherwise the page starts at the beginning, so that nothing is skipped.
+ */
+export type ConceptPosition = { nameStart: string; id: string }
+
+/** How many characters of a name a position holds. */
+export const nameStartLength = 40
+
+/** One page of concepts of a knowledge base by name, with one more than the limit when there are more. */
+export function conceptPage(db: Queryable, filter: ConceptFilter): Promise<readonly NamedConcept[]> {
+  return db.any(sql.type(NamedConcept)`
+    SELECT ${columns}, ${namings} FROM concepts c
+    WHERE c.workspace_id = ${filter.workspaceId} AND c.knowledge_base_id = ${filter.knowledgeBaseId}
+      AND ${sql.join(conditions(filter), sql.fragment` AND `)}
+    ORDER BY c.name, c.id LIMIT ${filter.limit + 1}`)
+}
+
+function conditions(filter: ConceptFilter) {
+  const { status, documentId, nameContains, after } = filter
+  return [
+    sql.fragment`true`,
+    ...(status === 'all' ? [] : [sql.fragment`c.status = ${status}`]),
+    ...(documentId === undefined ? [] : [concerns(filter.workspaceId, documentId)]),
+    ...(nameContains === undefined ? [] : [named(nameContains)]),
+    ...(after === null ? [] : [isBehind(filter.workspaceId, after)]),
+  ]
+}
+
+function concerns(workspaceId: string, documentId: string) {
+  return sql.fragment`c.id IN (
+    SELECT id FROM concepts WHERE workspace_id = ${workspaceId} AND canonical_document_id = ${documentId}
+    UNION
+    SELECT subject_concept_id FROM concept_relations
+    WHERE workspace_id = ${workspaceId} AND evidence_document_id = ${documentId})`
+}
+
+// With EXISTS the planner may read the aliases of all workspaces into a hash table.
+function named(part: string) {
+  return sql.fragment`(
+    strpos(c.normalized_name, ${part}) > 0
+    OR (
+      SELECT bool_or(strpos(a.normalized_alias, ${part}) > 0) FROM concept_aliases a
+      WHERE a.workspace_id = c.workspace_id AND a.concept_id = c.id))`
+}
+
+function isBehind(workspaceId: string, { nameStart, id }: ConceptPosition) {
+  return sql.fragment`
+    (c.name, c.id) > (
+      coalesce((
+        SELECT name FROM concepts
+        WHERE workspace_id = ${workspaceId} AND id = ${id} AND left(name, ${nameStartLength}::int) = ${nameStart}
+      ), ${nameStart} COLLATE "C"),
+      ${id})`
+}

@@ -1,0 +1,67 @@
+import { sql } from '../database.ts'
+import { candidateLimit, type SearchOrder, type SearchRequest } from './request.ts'
+import { inWorkspaces, scopeCondition } from './scope-condition.ts'
+import { blockScore } from './score.ts'
+
+// Terms matching more blocks than this are counted as matching this many.
+export const matchingLimit = 2000
+
+/** The blocks that ranking looks at, or those of a page, as keys with their score; `stale` names what is not fresh. */
+export function candidates({ scope, condition, order, limit }: SearchRequest) {
+  const matches = condition === null ? sql.fragment`false` : sql.fragment`b.tsv @@ ${condition}::tsquery`
+  if (order.by === 'document') return placed({ scope, order, limit, matches })
+  return sql.fragment`
+    SELECT b.workspace_id, b.document_id, b.ord, ${blockScore(order)} AS score FROM search_blocks b
+    WHERE ${inWorkspaces(sql.fragment`b.workspace_id`, scope)} AND ${matches}
+      AND ${order.within ? fresh(scope) : sql.fragment`true`}
+    LIMIT ${candidateLimit}`
+}
+
+/** How many blocks match each term: estimates where there are any, else counted in the same snapshot. */
+export function matchCounts({ scope, order }: SearchRequest) {
+  if (order.by === 'document' || order.terms.length === 0) return sql.fragment`ARRAY[]::float8[]`
+  const counts = order.terms.map(({ tsquery, matching }) =>
+    matching === null
+      ? sql.fragment`(
+        SELECT count(*)::float8 FROM (
+          SELECT FROM search_blocks b
+          WHERE ${inWorkspaces(sql.fragment`b.workspace_id`, scope)} AND b.tsv @@ ${tsquery}::tsquery
+          LIMIT ${matchingLimit}) AS matching)`
+      : sql.fragment`${matching}::float8`,
+  )
+  return sql.fragment`ARRAY[${sql.join(counts, sql.fragment`, `)}]`
+}
+
+type Fragment = ReturnType<typeof sql.fragment>
+
+// Each workspace by itself, so that a page is read from where the last one ended in the order of the primary key.
+function placed(page: {
+  scope: SearchRequest['scope']
+  order: SearchOrder & { by: 'document' }
+  limit: number
+  matches: Fragment
+}) {
+  const { after } = page.order
+  const beyond =
+    after === null ? sql.fragment`true` : sql.fragment`(b.document_id, b.ord) > (${after.documentId}, ${after.ord})`
+  const [only, ...others] = page.scope.workspaceIds
+  const inOne = (workspace: Fragment) => sql.fragment`
+    SELECT b.workspace_id, b.document_id, b.ord, 0::float8 AS score FROM search_blocks b
+    WHERE b.workspace_id = ${workspace} AND ${page.matches} AND ${beyond} AND ${fresh(page.scope)}
+    ORDER BY b.document_id, b.ord LIMIT ${page.limit}`
+  if (only !== undefined && others.length === 0) return inOne(sql.fragment`${only}`)
+  return sql.fragment`
+    SELECT page.* FROM unnest(${sql.array([...page.scope.workspaceIds], 'text')}) AS workspace (id)
+    CROSS JOIN LATERAL (${inOne(sql.fragment`workspace.id`)}) AS page
+    ORDER BY page.document_id, page.ord LIMIT ${page.limit}`
+}
+
+function fresh(scope: SearchRequest['scope']) {
+  return sql.fragment`
+    EXISTS (
+      SELECT FROM documents d
+      JOIN search_documents s ON s.workspace_id = d.workspace_id AND s.document_id = d.id
+      WHERE d.workspace_id = b.workspace_id AND d.id = b.document_id AND ${scopeCondition(scope)}
+        AND s.source_version = d.version AND s.title = d.title OFFSET 0)
+    AND b.document_id NOT IN (SELECT document_id FROM stale)`
+}

@@ -1,0 +1,82 @@
+/** A text in NFKC with the way back: UTF-16 offsets of the original around an offset of the normalised text. */
+export type Normalised = { text: string; startAt(offset: number): number; endAt(offset: number): number }
+
+/**
+ * Brings a text into NFKC without losing where each character came from, so that tokens can be shown in the original.
+ * A character that expands (`㈱` to `(株)`) is shown whole for every part of it.
+ */
+export function normalise(original: string): Normalised {
+  if (original.normalize('NFKC') === original) return { text: original, startAt: identity, endAt: identity }
+  let text = ''
+  const starts: number[] = []
+  const ends: number[] = []
+  for (const { 0: cluster, index } of original.matchAll(clusterPattern)) {
+    const normal = cluster.normalize('NFKC')
+    text += normal
+    // Characters that kept their length are mapped one by one, so that a composed neighbour does not widen them.
+    const same = normal.length === cluster.length && codePoints(normal) === codePoints(cluster)
+    for (let unit = 0; unit < normal.length; unit += 1) {
+      starts.push(same ? index + unit : index)
+      ends.push(same ? index + unit + 1 : index + cluster.length)
+    }
+  }
+  return {
+    text,
+    startAt: (offset) => starts[offset] ?? original.length,
+    endAt: (offset) => (offset === 0 ? 0 : (ends[offset - 1] ?? original.length)),
+  }
+}
+
+/**
+ * The form in which words are compared: lower case, without accents, without invisible characters. Expects NFKC.
+ * Marks that are letters of their own (й, dakuten, Indic and Thai vowels) stay.
+ */
+export function fold(text: string): string {
+  const lower = text.toLowerCase()
+  return asciiPattern.test(lower) ? lower : stripAccents(lower)
+}
+
+/** Lower case without invisible characters but with accents: what a stemmer expects. */
+export function lowerCase(text: string): string {
+  return text.toLowerCase().replace(ignorablePattern, '').replaceAll('’', "'")
+}
+
+// A base character with its marks, or a sequence of Hangul jamo: nothing composes across the border of two clusters.
+const clusterPattern = /[\u1100-\u115f]+[\u1160-\u11ff]*\p{M}*|\P{M}[\p{M}\uff9e\uff9f\u1160-\u11ff]*|\p{M}+/gsu
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII.
+const asciiPattern = /^[\x00-\x7f]*$/
+const ignorablePattern = /[\u00ad\u200b-\u200f\u2060\ufeff]|[\ufe00-\ufe0f]/g
+// Latin, Greek and Cyrillic accents but for the breve of й; Hebrew points; Arabic vowel signs and tatweel.
+const accentPattern =
+  /(?<!и(?=\u0306))[\u0300-\u036f]|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670]/g
+const undecomposedPattern = /[ßæœøđðłıþς’]/g
+const undecomposed: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ł: 'l',
+  ı: 'i',
+  þ: 'th',
+  ς: 'σ',
+  '’': "'",
+}
+
+function stripAccents(lower: string): string {
+  return lower
+    .normalize('NFKD')
+    .replace(accentPattern, '')
+    .replace(ignorablePattern, '')
+    .replace(undecomposedPattern, (letter) => undecomposed[letter] ?? letter)
+    .normalize('NFC')
+}
+
+function identity(offset: number): number {
+  return offset
+}
+
+function codePoints(text: string): number {
+  return Array.from(text).length
+}

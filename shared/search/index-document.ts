@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { StoredBody } from '../body/stored-body.ts'
+import type { Queryable, Transaction } from '../database.ts'
+import { type DocumentSource, loadSource } from '../projections/queries.ts'
+import type { DocumentJob } from '../queues.ts'
+import { type BlockRow, type IndexedBlock, indexedDocument, replaceRows, writeIndexState } from './index-queries.ts'
+import { outlineOf, type SearchOutline, type Textblock, textblocksOf } from './outline.ts'
+import { placeRows } from './place-rows.ts'
+import { scopeLexemes } from './scopes.ts'
+import { detectLanguage, languageOf } from './stems.ts'
+import { tokeniserEpoch } from './tokenise.ts'
+import { blockVector } from './vector.ts'
+
+/** A document as the index sees it, with the rows that are there already. */
+export type IndexSource = DocumentSource & {
+  body: string
+  projected_seq: number | null
+  blocks: readonly IndexedBlock[]
+}
+
+/** What has to change in the index. */
+export type IndexChange = {
+  language: string
+  outline: SearchOutline
+  remove: number[]
+  write: BlockRow[]
+}
+
+/** Reads what the index of a document is made from; null when the document is gone. */
+export async function loadIndexSource(db: Queryable, job: DocumentJob): Promise<IndexSource | null> {
+  const indexed = await indexedDocument(db, job)
+  const source = await loadSource(db, job)
+  const blocks = indexed?.blocks ?? []
+  // No row has an empty hash, so that each is written again.
+  const known = job.rebuild ? blocks.map((block) => ({ ...block, hash: '' })) : blocks
+  return source && { ...source, projected_seq: indexed?.body_seq ?? null, blocks: known }
+}
+
+/**
+ * Works out which rows the index needs and which of those it has: only blocks whose text, type, language or scope
+ * changed are tokenised and written again.
+ */
+export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange {
+  const { document } = new StoredBody({ version: source.version, text: source.body })
+  const textblocks = textblocksOf(document)
+  const language = languageOf(source.locale) ?? detectLanguage(textblocks.map(({ text }) => text).join('\n'))
+  const scopes = scopeLexemes({ workspaceId: job.workspace_id, ...source })
+  const wanted = [titleEntry(source.title), ...placed(textblocks, source.blocks)]
+  const there = new Map(source.blocks.map(({ ord, hash }) => [ord, hash]))
+  const hashed = wanted.map((entry) => ({ ...entry, hash: hashOf({ ...entry, language, scopes }) }))
+  const changed = hashed.filter(({ ord, hash }) => there.get(ord) !== hash)
+  const places = new Set(wanted.map(({ ord }) => ord))
+  return {
+    language,
+    outline: outlineOf(document),
+    remove: [
+      ...source.blocks.map(({ ord }) => ord).filter((ord) => !places.has(ord)),
+      ...changed.map(({ ord }) => ord).filter((ord) => there.has(ord)),
+    ],
+    write: changed.map((entry) => blockRow(entry, { language, scopes })),
+  }
+}
+
+/** Writes a computed change of the index; the caller holds the locks. */
+export async function writeIndex(
+  tx: Transaction,
+  job: DocumentJob,
+  derived: { source: IndexSource; result: IndexChange },
+): Promise<void> {
+  const { source, result } = derived
+  await writeIndexState(tx, job, {
+    version: source.version,
+    bodySeq: source.body_seq,
+    title: source.title,
+    language: result.language,
+    epoch: tokeniserEpoch,
+    outline: result.outline,
+  })
+  await replaceRows(tx, job, result)
+}
+
+type Entry = { ord: number; blockId: string | null; topBlockId: string | null; type: string; text: string }
+
+function titleEntry(title: string): Entry {
+  return { ord: 0, blockId: null, topBlockId: null, type: 'title', text: title }
+}
+
+function placed(textblocks: readonly Textblock[], indexed: readonly IndexedBlock[]): Entry[] {
+  const known = new Map(indexed.map(({ block_id, ord }) => [block_id, ord]))
+  const places = placeRows(textblocks.map(({ blockId }) => known.get(blockId) ?? null))
+  return textblocks.map((block, index) => ({ ...block, ord: places[index] ?? 0 }))
+}
+
+function hashOf(entry: Entry & { language: string; scopes: readonly string[] }): string {
+  const { blockId, topBlockId, type, text, language, scopes } = entry
+  const parts = [tokeniserEpoch, blockId, topBlockId, type, language, scopes, text]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16)
+}
+
+function blockRow(entry: Entry & { hash: string }, context: { language: string; scopes: readonly string[] }): BlockRow {
+  const { text, ...members } = entry
+  const kind = { isTitle: entry.type === 'title', isHeading: entry.type === 'heading' }
+  return { ...members, body: text, ...blockVector({ text, ...kind, ...context }) }
+}

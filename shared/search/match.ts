@@ -1,0 +1,96 @@
+import { type Query, requiredTerms, type Step, type Term } from './query.ts'
+import { type Token, tokenise } from './tokenise.ts'
+
+/** UTF-16 offsets of a match in the original text. */
+export type Span = { start: number; end: number }
+
+/** How often each required term of a query stands in a text, in the order of the query, and where the first does. */
+export type Matches = { matchCount: number; occurrences: { term: string; count: number }[]; first: Span | null }
+
+/**
+ * Finds in a text what the index found there: `languages` are those in scope, in which the query is stemmed; `language`
+ * is the one the text was indexed in, without it the text is stemmed in all of them. Occurrences of a term do not
+ * overlap.
+ */
+export function matchTerms(
+  text: string,
+  input: { query: Query; languages: readonly string[]; language?: string },
+): Matches {
+  const { query, languages, language } = input
+  const places = placesOf(tokenise(text, language === undefined ? languages : [language]))
+  const found = requiredTerms(query, languages).map((term) => ({ term: term.text, spans: spansOf(term, places) }))
+  const spans = found.flatMap((term) => term.spans)
+  return {
+    matchCount: spans.length,
+    occurrences: found.map((term) => ({ term: term.term, count: term.spans.length })),
+    first: spans.reduce<Span | null>((best, span) => (best === null || span.start < best.start ? span : best), null),
+  }
+}
+
+/** The text around a match for display: at most 80 code points on each side, null where there is none. */
+export function contextOf(text: string, first: Span): { before: string | null; match: string; after: string | null } {
+  // Twice as many units hold that many code points, and more are not looked at.
+  const before = Array.from(text.slice(Math.max(0, first.start - 2 * contextLength - 1), first.start))
+  const after = Array.from(text.slice(first.end, first.end + 2 * contextLength + 1))
+  return {
+    before: before.slice(-contextLength).join('') || null,
+    match: text.slice(first.start, first.end),
+    after: after.slice(0, contextLength).join('') || null,
+  }
+}
+
+const contextLength = 80
+
+/** Tokens of a text by position; several stand at the start of a `whole`. */
+type Places = readonly (readonly Token[] | undefined)[]
+
+function placesOf(tokens: readonly Token[]): Places {
+  const places: Token[][] = []
+  for (const token of tokens) {
+    const there = places[token.position]
+    if (there) there.push(token)
+    else places[token.position] = [token]
+  }
+  return places
+}
+
+function spansOf(term: Term, places: Places): Span[] {
+  const spans: Span[] = []
+  for (let position = 1; position < places.length; position += 1) {
+    for (const steps of term.alternatives) {
+      const span = spanAt(steps, places, position)
+      if (span) spans.push(span)
+    }
+  }
+  let end = 0
+  return spans
+    .sort((left, right) => left.start - right.start || right.end - left.end)
+    .filter((span) => {
+      const apart = span.start >= end
+      if (apart) end = span.end
+      return apart
+    })
+}
+
+function spanAt(steps: readonly Step[], places: Places, position: number): Span | null {
+  let start: number | null = null
+  let end = 0
+  for (const [index, step] of steps.entries()) {
+    const token = places[position + index]?.find((candidate) => fits(step, candidate))
+    if (!token) return null
+    start ??= token.start
+    end = step.prefix ? prefixEnd(step, token) : token.end
+  }
+  return start === null ? null : { start, end }
+}
+
+function fits({ lexemes, prefix }: Step, { lexeme, stems, kind }: Token): boolean {
+  if (prefix) return kind === 'gram' && lexemes.some((beginning) => lexeme.startsWith(beginning))
+  return lexemes.includes(lexeme) || stems.some((stem) => lexemes.includes(stem))
+}
+
+/** A gram is as long as its text but for characters that normalisation joins or expands; those are shown whole. */
+function prefixEnd({ lexemes }: Step, { lexeme, start, end }: Token): number {
+  const asWritten = lexeme.length === end - start
+  return asWritten ? start + (lexemes[0]?.length ?? lexeme.length) : end
+}

@@ -1,0 +1,52 @@
+import Type, { type Static } from 'typebox'
+import type { BodyNode, DocNode } from '../body/document.ts'
+import { isTextblock } from '../body/nodes.ts'
+import { plainText } from '../body/text.ts'
+
+/**
+ * What is stored of a document to resolve a hit: the ids of its top-level blocks in order, and its top-level headings
+ * as [position, level, title].
+ */
+export const SearchOutline = Type.Object({
+  ids: Type.Array(Type.String()),
+  headings: Type.Array(Type.Tuple([Type.Integer(), Type.Integer(), Type.String()])),
+})
+export type SearchOutline = Static<typeof SearchOutline>
+
+/** A textblock, the unit of matching (decisions 2.8). */
+export type Textblock = { blockId: string; topBlockId: string; type: string; text: string }
+
+/** The outline of a document. */
+export function outlineOf(document: DocNode): SearchOutline {
+  return {
+    ids: document.content.map((block) => block.attrs.id),
+    headings: document.content
+      .flatMap((block, position) =>
+        block.type === 'heading' ? [[position, Number(block.attrs['level'] ?? 1), plainText(block)] as const] : [],
+      )
+      .map(([position, level, title]) => [position, level, title]),
+  }
+}
+
+/** Every textblock with text, in document order, at any depth. */
+export function textblocksOf(document: DocNode): Textblock[] {
+  return document.content.flatMap((top) => textblocksIn(top, top.attrs.id))
+}
+
+/** Titles of the headings above a top-level position, outermost first; a heading is part of its own path. */
+export function headingPathAt(outline: SearchOutline, position: number): string[] {
+  const path: [level: number, title: string][] = []
+  for (const [at, level, title] of outline.headings) {
+    if (at > position) break
+    while ((path.at(-1)?.[0] ?? 0) >= level) path.pop()
+    path.push([level, title])
+  }
+  return path.map(([, title]) => title)
+}
+
+function textblocksIn(node: BodyNode, topBlockId: string): Textblock[] {
+  if (!isTextblock(node.type)) return (node.content ?? []).flatMap((child) => textblocksIn(child, topBlockId))
+  const text = plainText(node)
+  if (text.trim() === '') return []
+  return [{ blockId: String(node.attrs?.['id']), topBlockId, type: node.type, text }]
+}

@@ -1,0 +1,59 @@
+import { headingPathAt } from './outline.ts'
+import type { Found } from './rank.ts'
+import type { SearchResult, SearchV2Result } from './schema.ts'
+
+/** A hit as v1 returns it. */
+export function presentResult({ hit, context }: Found): SearchResult {
+  const isTitle = hit.type === 'title'
+  return {
+    document_id: hit.document_id,
+    title: hit.title,
+    knowledge_base_id: hit.knowledge_base_id,
+    folder_id: hit.folder_id,
+    document_type: hit.document_type,
+    block_id: hit.block_id,
+    matched_in: isTitle ? 'title' : 'content',
+    snippet: isTitle ? null : `${context.before ?? ''}${context.match}${context.after ?? ''}`,
+    updated_at: hit.updated_at,
+    ...localization(hit),
+  }
+}
+
+/** A hit as v2 returns it. */
+export function presentV2Result({ hit, context, matchCount, score, explanation }: Found): SearchV2Result {
+  const isTitle = hit.type === 'title'
+  const position = isTitle ? null : hit.outline.ids.indexOf(hit.top_block_id ?? '')
+  return {
+    document_id: hit.document_id,
+    document_uri: `svc://doc/${hit.document_id}`,
+    title: hit.title,
+    knowledge_base_id: hit.knowledge_base_id,
+    folder_id: hit.folder_id,
+    document_type: hit.document_type,
+    ...localization(hit),
+    path: hit.path,
+    path_text: hit.path.map(({ name }) => name).join(' / '),
+    block_id: hit.block_id,
+    block_type: isTitle ? null : hit.type,
+    position,
+    matched_in: isTitle ? 'title' : 'content',
+    heading_path: position === null ? [] : headingPathAt(hit.outline, position),
+    context,
+    match_count: matchCount,
+    score,
+    score_explanation: explanation,
+    source_version: hit.version,
+    indexed_version: hit.source_version,
+    freshness: 'current',
+    indexed_at: hit.indexed_at,
+    updated_at: hit.updated_at,
+  }
+}
+
+function localization(hit: Found['hit']) {
+  return {
+    locale: hit.locale,
+    document_set_id: hit.document_set_id,
+    document_set_uri: hit.document_set_id === null ? null : `svc://docset/${hit.document_set_id}`,
+  }
+}

@@ -1,0 +1,129 @@
+import type { Queryable } from '../database.ts'
+import { idf } from './bm25.ts'
+import { matchingLimit } from './candidates.ts'
+import { type Frequencies, lexemeFrequencies } from './frequencies.ts'
+import { quoteLexeme } from './lexemes.ts'
+import type { Query, Term, TermQuery } from './query.ts'
+import { type Found, rankHits } from './rank.ts'
+import { candidateLimit, type SearchScope } from './request.ts'
+import { workspaceLexeme } from './scopes.ts'
+import { runSearch, type SearchAnswer } from './statement.ts'
+import { firstRung, isPlain, knownShare, type Rung, tierCondition, unseenScore } from './tiers.ts'
+
+/** A query whose best matches are sought; `required` says how many of its terms a match must contain. */
+export type Sought = {
+  query: Query
+  languages: readonly string[]
+  scope: SearchScope
+  terms: readonly (Term & TermQuery)[]
+  required: number
+  /** tsquery of the matches and their scope; null matches nothing. */
+  condition: string | null
+  limit: number
+}
+
+/** Hits, best first, one or more beyond the limit where there are any, and the answer they came from. */
+export type Ranked = { hits: Found[]; answer: SearchAnswer }
+
+/**
+ * The best matches, ranked in SQL over a bounded number of candidates and exactly in Node (search memo, ladder). While
+ * matches are few, all are candidates. Of many it takes those in which a word has most impact, goes on to wider tiers
+ * until there are enough hits, and to narrower ones where even these are too many. What is returned comes from one
+ * statement.
+ */
+export async function bestMatches(db: Queryable, sought: Sought): Promise<Ranked> {
+  const frequencies = await lexemeFrequencies(db)
+  const attempt = (rung: Rung, within = false) => attemptOn(db, { sought, frequencies, rung, within })
+  const tried = new Map<Rung, Attempt>()
+  let rung = firstRung({ ...sought, frequencies, share: shareOf(sought.scope, frequencies) })
+  while (!tried.has(rung)) {
+    const found = await attempt(rung)
+    tried.set(rung, found)
+    if (!found.enough && rung > 0) rung = narrower(rung, -1)
+    else if (found.truncated && found.enough && rung < 3) rung = narrower(rung, 1)
+    // All candidates may have been out of scope: the last look is at documents in scope only.
+    else return found.truncated && !found.enough ? await attempt(rung, true) : found
+  }
+  // One rung has too few hits and the next wider one too many candidates: that one has the hits.
+  return [...tried].reduce((best, next) => (next[0] < best[0] ? next : best))[1]
+}
+
+type Attempt = Ranked & { enough: boolean; truncated: boolean }
+
+function narrower(rung: Rung, by: 1 | -1): Rung {
+  return (rung + by) as Rung
+}
+
+async function attemptOn(
+  db: Queryable,
+  input: { sought: Sought; frequencies: Frequencies; rung: Rung; within: boolean },
+): Promise<Attempt> {
+  const { sought, frequencies, rung } = input
+  const { terms, scope, limit, languages } = sought
+  const blocks = Math.max(frequencies.blocks, matchingLimit)
+  // Those beyond the limit make up for what SQL only estimates.
+  const fetched = 2 * limit + 10
+  const answer = await runSearch(db, {
+    scope,
+    condition: conditionOn(sought, { rung, frequencies }),
+    order: { by: 'score', terms: terms.map((term) => rankedTerm(term, frequencies)), blocks, within: input.within },
+    limit: fetched,
+  })
+  const weights = terms.map((_, index) => idf({ documents: blocks, matching: answer.matching[index] ?? 1 }))
+  const relaxed = sought.required < terms.length
+  const hits = rankHits(answer.hits, { ...sought, weights, relaxed, order: 'score' })
+  const truncated = answer.candidates >= candidateLimit
+  const last = hits[limit - 1]?.score ?? 0
+  const unseen = unseenScore({ terms, weights, languages, rung })
+  const left = answer.hits.length < fetched ? 0 : estimateLeft(answer, sought)
+  const exact = !truncated && (rung === 0 || unseen < last) && (left === 0 || left < last) && !approximate(sought)
+  const explained = hits.map((hit) => ({ ...hit, explanation: { ...hit.explanation, exact } }))
+  return { hits: explained, answer, truncated, enough: hits.length > limit }
+}
+
+// Words that are common everywhere are not counted in each search.
+function rankedTerm(term: Term & TermQuery, frequencies: Frequencies) {
+  const share = knownShare(term, frequencies)
+  const matching = share === null ? null : Math.round(share * frequencies.blocks)
+  return {
+    tsquery: term.tsquery,
+    alternatives: term.alternatives,
+    matching: (matching ?? 0) < matchingLimit ? null : matching,
+  }
+}
+
+function conditionOn({ condition, terms, scope }: Sought, at: { rung: Rung; frequencies: Frequencies }): string | null {
+  if (condition === null) return null
+  const tiers = tierCondition(terms, at.rung)
+  const narrow = shareOf(scope, at.frequencies) < 0.5 && scope.workspaceIds.length <= fewWorkspaces
+  const workspaces = narrow ? scope.workspaceIds.map((id) => quoteLexeme(workspaceLexeme(id))).join(' | ') : null
+  return [condition, tiers, workspaces]
+    .filter((part) => part !== null)
+    .map((part) => `(${part})`)
+    .join(' & ')
+}
+
+// Of more than these the index reads each one's list of blocks, which costs more than to filter them.
+const fewWorkspaces = 5
+
+/** The share of all blocks that is in the workspaces in scope. */
+function shareOf({ workspaceIds }: SearchScope, { shares, rare }: Frequencies): number {
+  return Math.min(
+    1,
+    workspaceIds.reduce((sum, id) => sum + (shares.get(workspaceLexeme(id)) ?? rare), 0),
+  )
+}
+
+/** The most that a candidate scores which was not fetched. */
+function estimateLeft({ hits }: SearchAnswer, { terms, languages }: Sought): number {
+  if (!terms.every((term) => isPlain(term, languages))) return Number.POSITIVE_INFINITY
+  return (hits.at(-1)?.estimate ?? 0) * tolerance
+}
+
+// The inverse of ts_rank is off by a thousandth for one occurrence.
+const tolerance = 1.001
+
+// Of many terms a relaxed search asks the index for the rarest only.
+function approximate({ required, terms }: Sought): boolean {
+  return required < terms.length && terms.length > 8
+}

@@ -1,0 +1,43 @@
+import type { Step } from './query.ts'
+
+/** Which documents are searched: the visible ones after the filters (decisions 2.8). */
+export type SearchScope = {
+  workspaceIds: readonly string[]
+  knowledgeBaseId?: number | undefined
+  /** `default`: ordinary documents and source-language versions; `all`; or one canonical locale. */
+  locale: 'default' | 'all' | { exact: string }
+}
+
+/** A search as the API gets it; `q` is validated, the locale canonical. */
+export type Search = { q: string; scope: SearchScope; limit: number }
+
+/** A term as the statement ranks it; `matching` is the estimated number of blocks with it, null to count them. */
+export type RankedTerm = {
+  tsquery: string
+  alternatives: readonly (readonly Step[])[]
+  matching: number | null
+}
+
+/** How hits are ordered: the best of a bounded number of candidates, or all of them from a place on. */
+export type SearchOrder =
+  | {
+      by: 'score'
+      terms: readonly RankedTerm[]
+      /** All blocks there are, for the rarity of terms. */
+      blocks: number
+      /** Whether candidates are of documents in scope only, so that none is spent on others; slower. */
+      within: boolean
+    }
+  | { by: 'document'; after: { documentId: string; ord: number } | null }
+
+/** A search, ready for the index. */
+export type SearchRequest = {
+  scope: SearchScope
+  /** tsquery of all that must match, scope included; null matches nothing. */
+  condition: string | null
+  order: SearchOrder
+  limit: number
+}
+
+/** How many matches ranking looks at; beyond them it is no longer exact. */
+export const candidateLimit = 5000

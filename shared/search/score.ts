@@ -1,0 +1,80 @@
+import { sql } from '../database.ts'
+import { bm25, fieldWeights } from './bm25.ts'
+import { quoteLexeme, unmarked } from './lexemes.ts'
+import type { Step } from './query.ts'
+import type { RankedTerm } from './request.ts'
+
+/**
+ * BM25 of a block `b` from stock functions. Where each word has one form it is exact or up to 6 % too high, else an
+ * estimate: the best rows are scored again in Node. `counts.matching` holds the numbers of blocks with each term.
+ */
+export function blockScore({ terms, blocks }: { terms: readonly RankedTerm[]; blocks: number }) {
+  if (terms.length === 0) return sql.fragment`0::float8`
+  const parts = terms.map((term, index) => {
+    const saturation = sql.fragment`(1 - ${lengthFactor} / (${termOccurrences(term)} + ${lengthFactor}))`
+    return sql.fragment`${rarity(term, { index, blocks })} * ${saturation}`
+  })
+  return sql.fragment`${bm25.k1 + 1}::float8 * ${fieldWeight} * (${sql.join(parts, sql.fragment` + `)})`
+}
+
+/** So many forms of a word are looked at; more do not change the order enough for what they cost in each candidate. */
+export const maxForms = 6
+
+const lengthFactor = sql.fragment`
+  (${bm25.k1 * (1 - bm25.b)}::float8 + ${(bm25.k1 * bm25.b) / bm25.averageLength}::float8 * b.length)`
+
+const fieldWeight = sql.fragment`
+  (CASE b.type WHEN 'title' THEN ${fieldWeights.title}::float8 WHEN 'heading' THEN ${fieldWeights.heading}::float8
+   ELSE ${fieldWeights.body}::float8 END)`
+
+// Words of a phrase that are looked at, likewise.
+const maxSteps = 3
+
+// Same formula as `idf`.
+function rarity({ matching }: RankedTerm, { index, blocks }: { index: number; blocks: number }) {
+  const found =
+    matching === null
+      ? sql.fragment`least((SELECT matching[${index + 1}::int] FROM counts), ${blocks}::float8)`
+      : sql.fragment`${Math.min(matching, blocks)}::float8`
+  return sql.fragment`ln(1 + (${blocks}::float8 - ${found} + 0.5) / (${found} + 0.5))`
+}
+
+// Readings of one term cover the same text, and a phrase cannot occur more often than its rarest word.
+function termOccurrences({ alternatives }: RankedTerm) {
+  const readings = alternatives.map((steps) => smallest(steps.slice(0, maxSteps).map(stepOccurrences)))
+  return readings.length === 1 ? sql.fragment`${sql.join(readings, sql.fragment``)}` : greatest(readings)
+}
+
+// A stemmed word stands in the index as itself and as its stem, which must not be added up; its stem alone, in a text,
+// stands there only as itself.
+function stepOccurrences({ lexemes, prefix }: Step) {
+  const [surface, ...others] = lexemes.slice(0, maxForms)
+  if (surface === undefined) return sql.fragment`0::float8`
+  const sumOf = (forms: readonly string[]) =>
+    sql.join(
+      forms.map((form) => formOccurrences(form, prefix)),
+      sql.fragment` + `,
+    )
+  const isStem = others.some((form) => unmarked(form) === surface)
+  if (isStem || others.length === 0) return sql.fragment`(${sumOf([surface, ...others])})`
+  return greatest([sql.fragment`(${sumOf([surface])})`, sql.fragment`(${sumOf(others)})`])
+}
+
+// With equal weights ts_rank depends on the number of occurrences alone, and this is its inverse (search memo).
+function formOccurrences(lexeme: string, prefix: boolean) {
+  const tsquery = `${quoteLexeme(lexeme)}${prefix ? ':*' : ''}`
+  return sql.fragment`
+    (0.6444::float8 / (1.0001 - least(ts_rank('{1,1,1,1}', b.tsv, ${tsquery}::tsquery), 1)) - 0.6443)`
+}
+
+type Fragment = ReturnType<typeof sql.fragment>
+
+function greatest(values: Fragment[]) {
+  return sql.fragment`greatest(${sql.join(values, sql.fragment`, `)})`
+}
+
+function smallest(values: Fragment[]) {
+  return values.length === 1
+    ? sql.fragment`${sql.join(values, sql.fragment``)}`
+    : sql.fragment`least(${sql.join(values, sql.fragment`, `)})`
+}
