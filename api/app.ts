@@ -1,0 +1,141 @@
+import cors from 'cors'
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import helmet, { type HelmetOptions } from 'helmet'
+import { Refusal } from '../shared/errors.ts'
+import { newId } from '../shared/ids.ts'
+import { asRefusal, errorBody } from './errors.ts'
+import { originRouter } from './origin.ts'
+import { apiPrefix, type Method, type Route } from './route.ts'
+import { routes } from './routes.ts'
+import { type Server, server } from './serve.ts'
+import type { Service } from './service.ts'
+
+/** Builds the Express application from the route table; it does not listen yet. */
+export function createApp(service: Service): Express {
+  const app = express()
+  // Express would answer with weak ETags and 304s of its own (decisions D26).
+  app.set('etag', false)
+  Object.defineProperty(app.request, 'fresh', { value: false })
+  app.set('x-powered-by', false)
+  app.set('case sensitive routing', true)
+  app.set('strict routing', true)
+  app.set('query parser', false)
+  app.set('trust proxy', service.config.TRUST_PROXY)
+  app.use(identifyRequest)
+  app.use(logRequest(service))
+  app.use(helmet(securityHeaders(service.config.PUBLIC_ORIGIN)))
+  app.use(cors({ ...corsOptions, origin: allowedOrigins(service.config.CORS_ALLOWED_ORIGINS) }))
+  app.use(originRouter(service, routes))
+  for (const [path, specs] of byPath(routes)) {
+    app.all(apiPrefix + path.replaceAll(/\{(\w+)\}/g, ':$1'), dispatcher(service, specs))
+  }
+  app.use(() => {
+    throw new Refusal('route_not_found')
+  })
+  app.use(answerError(service))
+  return app
+}
+
+// Only where the service is reached over TLS may browsers be told to use nothing else.
+function securityHeaders(publicOrigin: string): HelmetOptions {
+  if (publicOrigin.startsWith('https://')) return {}
+  return {
+    strictTransportSecurity: false,
+    contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+  }
+}
+
+const corsOptions = {
+  credentials: false,
+  preflightContinue: true,
+  maxAge: 86_400,
+  exposedHeaders: [
+    'ETag',
+    'Location',
+    'Retry-After',
+    'X-Request-Id',
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+    'Idempotent-Replayed',
+    'Deprecation',
+    'Sunset',
+    'Link',
+  ],
+}
+
+function allowedOrigins(origins: readonly string[]): '*' | string[] {
+  return origins.includes('*') ? '*' : [...origins]
+}
+
+function byPath(table: readonly Route[]): Map<string, Route[]> {
+  return Map.groupBy(table, (spec) => spec.path)
+}
+
+// Method dispatch stands here instead of in Express, so that 405 and OPTIONS know what a path serves.
+function dispatcher(service: Service, specs: readonly Route[]): Server {
+  const servers = new Map<string, { spec: Route; serve: Server }>(
+    specs.map((spec) => [spec.method satisfies Method, { spec, serve: server(service, spec) }]),
+  )
+  const get = servers.get('GET')
+  if (get !== undefined) servers.set('HEAD', get)
+  const allow = [...servers.keys(), 'OPTIONS']
+  return async (request, response) => {
+    if (request.method === 'OPTIONS') {
+      response.set('Allow', allow.join(', ')).status(204).end()
+      return
+    }
+    const target = servers.get(request.method)
+    if (target === undefined) {
+      throw new Refusal('method_not_allowed', { details: { allow }, headers: { Allow: allow.join(', ') } })
+    }
+    response.locals['route'] = target.spec.path
+    response.vary('Authorization')
+    if (target.spec.method === 'GET') response.set('Cache-Control', 'private, no-cache')
+    await target.serve(request, response)
+  }
+}
+
+// What monitoring asks every few seconds would drown everything else.
+const probes = new Set(['/healthz', '/readyz', '/metrics'])
+
+function identifyRequest(request: Request, response: Response, next: NextFunction): void {
+  const given = request.get('x-request-id')
+  const requestId = given !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : newId('req')
+  response.locals['requestId'] = requestId
+  response.set('X-Request-Id', requestId)
+  next()
+}
+
+function logRequest(service: Service) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const start = performance.now()
+    response.on('close', () => {
+      const milliseconds = performance.now() - start
+      const route = (response.locals['route'] as string | undefined) ?? 'none'
+      const { method } = request
+      const status = response.statusCode
+      service.metrics.observe({ method, route, status, seconds: milliseconds / 1000 })
+      service.log[probes.has(route) ? 'debug' : 'info'](
+        { request_id: response.locals['requestId'], method, route, status, ms: Math.round(milliseconds * 10) / 10 },
+        'request',
+      )
+    })
+    next()
+  }
+}
+
+function answerError(service: Service) {
+  return (error: unknown, _request: Request, response: Response, next: NextFunction): void => {
+    const requestId = response.locals['requestId'] as string
+    // A path that does not decode cannot name anything.
+    const refusal = error instanceof URIError ? new Refusal('route_not_found') : asRefusal(error)
+    if (refusal.status >= 500)
+      service.log.error({ request_id: requestId, err: refusal.cause ?? refusal }, 'request failed')
+    if (response.headersSent) {
+      next(error)
+      return
+    }
+    response.set(refusal.headers).status(refusal.status).json(errorBody(refusal, requestId))
+  }
+}

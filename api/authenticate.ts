@@ -1,0 +1,53 @@
+import type { Caller } from '../shared/auth/caller.ts'
+import { tokenWithUser, touchToken } from '../shared/auth/queries.ts'
+import type { Scope } from '../shared/auth/scopes.ts'
+import { parseBearer, secretMatches } from '../shared/auth/tokens.ts'
+import type { Database } from '../shared/database.ts'
+import { type ErrorCode, Refusal } from '../shared/errors.ts'
+
+/**
+ * Resolves the Authorization header to the caller (specification 5). Cookies and query strings never count. The token
+ * is looked up on every call, so a revocation takes effect at once.
+ */
+export async function authenticate(
+  context: { database: Database; pepper: string },
+  authorization: string | undefined,
+): Promise<Caller> {
+  if (authorization === undefined || authorization.trim() === '') {
+    throw new Refusal('missing_token', { headers: { 'WWW-Authenticate': 'Bearer realm="svc"' } })
+  }
+  const presented = parseBearer(/^Bearer +(\S+)$/i.exec(authorization.trim())?.[1] ?? '')
+  if (presented === null) throw unauthorized('invalid_token')
+  const token = await tokenWithUser(context.database, presented.id)
+  const genuine =
+    token !== null && secretMatches({ secret: presented.secret, storedHash: token.secret_hash, pepper: context.pepper })
+  if (!genuine) throw unauthorized('invalid_token')
+  if (token.revoked_at !== null) throw unauthorized('token_revoked')
+  if (token.expires_at !== null && token.expires_at <= Date.now()) throw unauthorized('token_expired')
+  if (Date.now() - (token.last_used_at ?? 0) > touchEveryMs) await touchToken(context.database, token.id)
+  return {
+    tokenId: token.id,
+    userId: token.user_id,
+    email: token.email,
+    name: token.name,
+    scopes: token.scopes,
+    expiresAt: token.expires_at,
+    memberships: token.memberships,
+  }
+}
+
+/** Refuses with 403 unless the token has every scope (decisions 5). */
+export function requireScopes(caller: Caller, required: readonly Scope[]): void {
+  if (required.every((scope) => caller.scopes.includes(scope))) return
+  throw new Refusal('insufficient_scope', {
+    details: { required_scopes: [...required] },
+    headers: { 'WWW-Authenticate': `Bearer realm="svc", error="insufficient_scope", scope="${required.join(' ')}"` },
+  })
+}
+
+// "Last used" is for people who look at their tokens: a minute's precision costs next to no writes.
+const touchEveryMs = 60_000
+
+function unauthorized(code: ErrorCode): Refusal {
+  return new Refusal(code, { headers: { 'WWW-Authenticate': 'Bearer realm="svc", error="invalid_token"' } })
+}

@@ -1,0 +1,55 @@
+import type { Database } from '../shared/database.ts'
+import * as queries from '../shared/health/queries.ts'
+import { migrationNames } from '../shared/migration-files.ts'
+import { deadLetterOf, queues } from '../shared/queues.ts'
+
+/** What `/readyz` answers with (decisions 9). */
+export type Readiness = {
+  status: 'ok' | 'unavailable'
+  checks: { database: CheckResult; migrations: CheckResult; queue: CheckResult }
+}
+
+export type CheckResult = 'ok' | 'failed'
+
+/**
+ * Whether this process can serve: PostgreSQL answers, every file of `sql/` is applied, and every queue exists. A
+ * database that does not answer within two seconds counts as failed; newer migrations than ours do not.
+ */
+export async function readiness(database: Database): Promise<Readiness> {
+  const [reachable, migrated, queued] = await Promise.all([
+    holds(async () => {
+      await queries.answer(database)
+      return true
+    }),
+    holds(async () => containsAll(await queries.appliedMigrations(database), migrationNames())),
+    holds(async () => containsAll(await queries.queueNames(database), expectedQueues)),
+  ])
+  const status = reachable && migrated && queued ? 'ok' : 'unavailable'
+  return { status, checks: { database: result(reachable), migrations: result(migrated), queue: result(queued) } }
+}
+
+const expectedQueues = Object.values(queues).flatMap((queue) => [queue.name, deadLetterOf(queue)])
+const patienceMs = 2000
+
+// A probe asks whether it works, not why it does not: the reason is in the log of the requests that fail.
+async function holds(check: () => Promise<boolean>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, patienceMs, false)
+  })
+  try {
+    return await Promise.race([check(), late])
+  } catch {
+    return false
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function containsAll(found: readonly string[], expected: readonly string[]): boolean {
+  return expected.every((name) => found.includes(name))
+}
+
+function result(passed: boolean): CheckResult {
+  return passed ? 'ok' : 'failed'
+}

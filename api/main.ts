@@ -1,0 +1,26 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createLogger } from '../shared/log.ts'
+import { processConfig } from '../shared/process-config.ts'
+import { onStopSignal } from '../shared/stop-signals.ts'
+import { createApp } from './app.ts'
+import { startService } from './start-service.ts'
+
+// The API process: listens until SIGTERM or SIGINT, then finishes what it has begun and ends.
+const config = processConfig()
+const log = createLogger({ service: 'api', level: config.LOG_LEVEL })
+const service = await startService({ config, log })
+const server = createApp(service).listen(config.PORT)
+await once(server, 'listening')
+log.info({ port: (server.address() as AddressInfo).port }, 'listening')
+
+onStopSignal(log, async () => {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeIdleConnections()
+  // A client that keeps its connection busy must not keep the process alive past a deploy.
+  const patience = setTimeout(() => server.closeAllConnections(), 7000)
+  await closed
+  clearTimeout(patience)
+  await service.close()
+})

@@ -1,0 +1,66 @@
+import type { TObject } from 'typebox'
+import { bucketOf, type Route } from '../route.ts'
+import { responsesOf } from './responses.ts'
+import type { SchemaRegistry } from './schemas.ts'
+
+/** The operation object of a route. */
+export function operationOf(spec: Route, registry: SchemaRegistry): object {
+  return {
+    operationId: spec.operationId,
+    summary: spec.summary,
+    description: descriptionOf(spec),
+    tags: [spec.tag],
+    security: [{ bearer: [...spec.scopes] }],
+    parameters: [
+      ...parametersOf({ location: 'path', schema: spec.params, registry }),
+      ...parametersOf({ location: 'query', schema: spec.query, registry }),
+      ...headerParametersOf(spec),
+    ],
+    ...(spec.body !== undefined && { requestBody: requestBodyOf(spec, registry) }),
+    responses: responsesOf(spec, registry),
+  }
+}
+
+function descriptionOf(spec: Route): string {
+  const scopes = spec.scopes.map((scope) => `\`${scope}\``).join(', ')
+  const needs = scopes === '' ? 'Any valid token will do.' : `Scopes: ${scopes}.`
+  return [spec.description, `${needs} Rate limit: \`${bucketOf(spec)}\`.`].filter(Boolean).join('\n\n')
+}
+
+function parametersOf(input: { location: 'path' | 'query'; schema: TObject | undefined; registry: SchemaRegistry }) {
+  const { location, schema, registry } = input
+  const required: readonly string[] = schema?.required ?? []
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+    const { description, ...published } = registry.publish(property)
+    const isRequired = location === 'path' || required.includes(name)
+    return {
+      name,
+      in: location,
+      required: isRequired,
+      ...(description !== undefined && { description }),
+      schema: published,
+    }
+  })
+}
+
+function headerParametersOf(spec: Route): object[] {
+  const names = [
+    ...(spec.method === 'POST' ? ['IdempotencyKey'] : []),
+    ...(spec.guard === 'required' ? ['RequiredIfMatch'] : []),
+    ...(spec.guard === 'optional' ? ['IfMatch'] : []),
+    ...(spec.conditional ? ['IfNoneMatch'] : []),
+    'RequestId',
+  ]
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
+}
+
+// A body whose members are all optional may be absent (decisions 2.0).
+function requestBodyOf(spec: Route, registry: SchemaRegistry): object {
+  const body = (spec.body ?? {}) as { required?: readonly string[]; anyOf?: unknown; allOf?: unknown }
+  const schema = registry.publish(body)
+  const mediaTypes = ['application/json', ...(spec.mediaTypes ?? [])]
+  return {
+    required: (body.required ?? []).length > 0 || body.anyOf !== undefined || body.allOf !== undefined,
+    content: Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }])),
+  }
+}

@@ -1,0 +1,88 @@
+import type { TSchema } from 'typebox'
+
+/** A JSON Schema of the 2020-12 dialect, as OpenAPI 3.1 embeds it. */
+export type JsonSchema = { [keyword: string]: unknown }
+
+/** Collects the named schemas of a description while its operations are written. */
+export type SchemaRegistry = {
+  /** The published form of a schema: a `$ref` when it carries an `$id`, otherwise the schema itself. */
+  publish: (schema: TSchema) => JsonSchema
+  /** The members of `components.schemas`; throws when a `$ref` names a schema that was never published. */
+  components: () => Record<string, JsonSchema>
+}
+
+/**
+ * Makes an empty registry. Schemas with an `$id` become components under that name, however deep they stand; the same
+ * name for two different schemas is an error. A recursive schema refers to itself with `Type.This()`, or to a named
+ * one with `Type.Ref(name)`; several that refer to each other are declared with `Type.Cyclic`.
+ */
+export function schemaRegistry(): SchemaRegistry {
+  const registry: Registry = { components: {}, sources: new Map(), referenced: new Set() }
+  return {
+    publish: (schema) => published(asJson(schema), { registry, resource: null }),
+    components() {
+      const missing = [...registry.referenced].filter((name) => !(name in registry.components))
+      if (missing.length > 0) throw new Error(`schemas are referred to but not published: ${missing.join(', ')}`)
+      return Object.fromEntries(Object.entries(registry.components).sort(([a], [b]) => (a < b ? -1 : 1)))
+    },
+  }
+}
+
+type Registry = { components: Record<string, JsonSchema>; sources: Map<string, string>; referenced: Set<string> }
+
+/** Where a schema stands: `resource` is the nearest enclosing `$id`, which `#` refers to. */
+type Place = { registry: Registry; resource: string | null }
+
+const schemaLists = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
+const schemaMaps = new Set(['properties', 'patternProperties', 'dependentSchemas'])
+const schemas = new Set(['items', 'additionalProperties', 'contains', 'propertyNames', 'not', 'if', 'then', 'else'])
+
+// What TypeBox keeps for itself is not enumerable, so it does not survive the way through JSON.
+function asJson(schema: TSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema)) as JsonSchema
+}
+
+function published(schema: JsonSchema, place: Place): JsonSchema {
+  const { $id: name } = schema
+  if (typeof name !== 'string') return members(schema, place)
+  const { registry } = place
+  const source = JSON.stringify(schema)
+  const known = registry.sources.get(name)
+  if (known !== undefined && known !== source) throw new Error(`two different schemas are called ${name}`)
+  if (known === undefined) {
+    registry.sources.set(name, source)
+    registry.components[name] = members(schema, { registry, resource: name })
+  }
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+function members(schema: JsonSchema, place: Place): JsonSchema {
+  for (const definition of Object.values((schema['$defs'] ?? {}) as Record<string, JsonSchema>)) {
+    published(definition, place)
+  }
+  const kept = Object.entries(schema).filter(([keyword]) => !['$id', '$defs'].includes(keyword) && !isMark(keyword))
+  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, member({ keyword, value }, place)]))
+}
+
+// Marks such as `x-error` are instructions for this service, not for its clients.
+function isMark(keyword: string): boolean {
+  return keyword.startsWith('x-')
+}
+
+function member({ keyword, value }: { keyword: string; value: unknown }, place: Place): unknown {
+  if (keyword === '$ref') return reference(String(value), place)
+  if (schemaLists.has(keyword)) return (value as JsonSchema[]).map((schema) => published(schema, place))
+  if (schemaMaps.has(keyword)) {
+    const entries = Object.entries(value as Record<string, JsonSchema>)
+    return Object.fromEntries(entries.map(([name, schema]) => [name, published(schema, place)]))
+  }
+  if (schemas.has(keyword) && typeof value === 'object') return published(value as JsonSchema, place)
+  return value
+}
+
+function reference(target: string, place: Place): string {
+  const name = target === '#' ? place.resource : target
+  if (name === null) throw new Error('a schema that refers to itself needs an $id')
+  place.registry.referenced.add(name)
+  return `#/components/schemas/${name}`
+}

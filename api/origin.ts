@@ -1,0 +1,81 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type Request, type Response, Router } from 'express'
+import { describeNodes } from '../shared/body/published-schema.ts'
+import { Refusal } from '../shared/errors.ts'
+import { readiness } from './health.ts'
+import { describeApi } from './openapi.ts'
+import { writeReference } from './reference.ts'
+import type { Route } from './route.ts'
+import type { Service } from './service.ts'
+
+const sections = [{ title: 'Bodies', markdown: describeNodes() }]
+
+type Page = (request: Request, response: Response) => Promise<void> | void
+
+/**
+ * What is served beside `/api/v1` without a bearer token (decisions C, rows 91 to 95): the description, the reference,
+ * health and metrics. Nothing here is rate limited or enveloped.
+ */
+export function originRouter(service: Service, routes: readonly Route[]): Router {
+  const origin = service.config.PUBLIC_ORIGIN
+  const description = once(() => JSON.stringify(describeApi({ routes, origin })))
+  const reference = once(() => writeReference({ routes, config: service.config, sections }))
+  const router = Router({ caseSensitive: true, strict: true })
+  serve(router, '/api/openapi.json', (_request, response) => {
+    response.type('application/json').send(description())
+  })
+  serve(router, '/api-docs.md', (_request, response) => {
+    response.type('text/markdown; charset=utf-8').send(reference())
+  })
+  serve(router, '/healthz', (_request, response) => {
+    response.json({ status: 'ok' })
+  })
+  serve(router, '/readyz', async (_request, response) => {
+    const ready = await readiness(service.database)
+    response.status(ready.status === 'ok' ? 200 : 503).json(ready)
+  })
+  serve(router, '/metrics', async (request, response) => {
+    requireMetricsToken(service.config.METRICS_TOKEN, request.headers.authorization)
+    const { registry } = service.metrics
+    response.set('Content-Type', registry.contentType).send(await registry.metrics())
+  })
+  return router
+}
+
+const allow = ['GET', 'HEAD', 'OPTIONS']
+
+function serve(router: Router, path: string, page: Page): void {
+  router.all(path, async (request, response) => {
+    response.locals['route'] = path
+    if (request.method === 'OPTIONS') {
+      response.set('Allow', allow.join(', ')).status(204).end()
+      return
+    }
+    if (!allow.includes(request.method)) {
+      throw new Refusal('method_not_allowed', { details: { allow }, headers: { Allow: allow.join(', ') } })
+    }
+    response.set('Cache-Control', 'no-cache')
+    await page(request, response)
+  })
+}
+
+function requireMetricsToken(expected: string, authorization: string | undefined): void {
+  if (expected === '') return
+  const given = /^Bearer +(\S+)$/i.exec(authorization?.trim() ?? '')?.[1]
+  if (given !== undefined && timingSafeEqual(digest(given), digest(expected))) return
+  const code = authorization === undefined ? 'missing_token' : 'invalid_token'
+  throw new Refusal(code, { headers: { 'WWW-Authenticate': 'Bearer realm="metrics"' } })
+}
+
+// Digests have the same length, which a comparison in constant time needs.
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}

@@ -1,0 +1,133 @@
+import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+import type { Database } from '../shared/database.ts'
+import { queueLoads } from '../shared/health/queries.ts'
+import { durationBounds, jobOutcomes } from '../shared/job-metrics.ts'
+import { outdatedDocuments } from '../shared/search/reindex.ts'
+
+/**
+ * Adds to the registry what is read at the time of a scrape: the process itself, its connection pool, the load of the
+ * queues and how jobs ended in all worker processes. The database is asked at most once in five seconds however many
+ * scrape.
+ */
+export function observeProcess(context: { registry: Registry; database: Database }): void {
+  const { registry, database } = context
+  collectDefaultMetrics({ register: registry })
+  observePool({ registry, database })
+  observeQueues({ registry, loads: cached(() => queueLoads(database)) })
+  observeJobs({ registry, outcomes: cached(() => jobOutcomes(database)) })
+  observeSearch({ registry, outdated: cached(async () => [await outdatedDocuments(database)]) })
+}
+
+const freshMs = 5000
+
+function observePool({ registry, database }: { registry: Registry; database: Database }): void {
+  new Gauge({
+    name: 'svc_pool_connections',
+    help: 'Connections of the pool by state',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { acquiredConnections, idleConnections, pendingConnections } = database.state()
+      this.set({ state: 'acquired' }, acquiredConnections)
+      this.set({ state: 'idle' }, idleConnections)
+      this.set({ state: 'pending' }, pendingConnections)
+    },
+  })
+  new Gauge({
+    name: 'svc_pool_waiting_clients',
+    help: 'Queries that wait for a connection',
+    registers: [registry],
+    collect() {
+      this.set(database.state().waitingClients)
+    },
+  })
+}
+
+type QueueLoads = Awaited<ReturnType<typeof queueLoads>>
+
+const queueGauges = [
+  { name: 'svc_queue_waiting_jobs', help: 'Jobs that wait, due or held back', value: 'waiting' },
+  { name: 'svc_queue_oldest_seconds', help: 'For how long the oldest job has been due', value: 'oldest_seconds' },
+  { name: 'svc_queue_active_jobs', help: 'Jobs that run', value: 'active' },
+  { name: 'svc_queue_failed_jobs', help: 'Jobs in the dead-letter queue: their retries are used up', value: 'dead' },
+] as const
+
+function observeQueues({ registry, loads }: { registry: Registry; loads: () => Promise<QueueLoads> }): void {
+  for (const { name, help, value } of queueGauges) {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['queue'],
+      registers: [registry],
+      async collect() {
+        this.reset()
+        for (const load of await loads()) this.set({ queue: load.name }, load[value])
+      },
+    })
+  }
+}
+
+type JobOutcomes = Awaited<ReturnType<typeof jobOutcomes>>
+
+// Counters of other processes, so they are set anew at each scrape; cumulative buckets as a histogram has them.
+function observeJobs({
+  registry,
+  outcomes,
+}: {
+  registry: Registry
+  outcomes: () => Promise<readonly JobOutcomes[number][]>
+}): void {
+  const counter = (name: string, help: string, fill: (metric: Counter, counted: JobOutcomes[number]) => void) =>
+    new Counter({
+      name,
+      help,
+      labelNames: ['queue', 'outcome', 'le'],
+      registers: [registry],
+      async collect() {
+        this.reset()
+        for (const counted of await outcomes()) fill(this, counted)
+      },
+    })
+  counter('svc_job_duration_seconds_count', 'Finished runs of jobs by outcome', (metric, { queue, outcome, jobs }) =>
+    metric.inc({ queue, outcome }, jobs),
+  )
+  counter('svc_job_duration_seconds_sum', 'Time spent in runs of jobs', (metric, { queue, outcome, seconds }) =>
+    metric.inc({ queue, outcome }, seconds),
+  )
+  counter('svc_job_duration_seconds_bucket', 'Runs of jobs that took at most `le`', (metric, counted) => {
+    const { queue, outcome, buckets, jobs } = counted
+    for (const [index, bound] of durationBounds.entries()) {
+      metric.inc({ queue, outcome, le: String(bound) }, buckets[index] ?? 0)
+    }
+    metric.inc({ queue, outcome, le: '+Inf' }, jobs)
+  })
+}
+
+function observeSearch({
+  registry,
+  outdated,
+}: {
+  registry: Registry
+  outdated: () => Promise<readonly number[]>
+}): void {
+  new Gauge({
+    name: 'svc_search_outdated_documents',
+    help: 'Documents that another tokeniser indexed and that are still to be indexed again',
+    registers: [registry],
+    async collect() {
+      this.reset()
+      for (const count of await outdated()) this.set(count)
+    },
+  })
+}
+
+// While the database is out of reach what it would tell is absent, and everything else is still there to be scraped.
+function cached<T>(ask: () => Promise<readonly T[]>): () => Promise<readonly T[]> {
+  let latest: { at: number; answer: Promise<readonly T[]> } | undefined
+  return () => {
+    if (latest === undefined || Date.now() - latest.at > freshMs) {
+      latest = { at: Date.now(), answer: ask().catch(() => []) }
+    }
+    return latest.answer
+  }
+}

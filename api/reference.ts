@@ -1,0 +1,43 @@
+import type { Config } from '../shared/config.ts'
+import { schemaRegistry } from './openapi/schemas.ts'
+import { descriptionVersion } from './openapi.ts'
+import { conventions } from './reference/conventions.ts'
+import { endpointEntry } from './reference/endpoint.ts'
+import { errorTable } from './reference/errors.ts'
+import { shapesOf } from './reference/shapes.ts'
+import type { Route } from './route.ts'
+import { tags } from './tags.ts'
+
+/** A chapter in prose that a noun adds, such as the node table of bodies; its headings start at the third level. */
+export type ReferenceSection = { title: string; markdown: string }
+
+/** The version the narrative reference states as its own (decisions 9). */
+const referenceVersion = '1.9.0'
+
+/** The reference for people, `/api-docs.md`: conventions in prose, every error, every endpoint, every shape. */
+export function writeReference(input: {
+  routes: readonly Route[]
+  config: Config
+  sections?: readonly ReferenceSection[]
+}): string {
+  const { routes, config, sections = [] } = input
+  const listed = routes.filter((spec) => spec.listed !== 'openapi')
+  const registry = schemaRegistry()
+  const endpoints = Object.entries(tags).flatMap(([name, description]) => {
+    const specs = listed.filter((spec) => spec.tag === name)
+    return specs.length === 0 ? [] : [`## ${name}`, description, ...specs.map((spec) => endpointEntry(spec, registry))]
+  })
+  const chapters = [
+    '# Knowledge Base Documents Service',
+    `Narrative reference ${referenceVersion}; interface description ${descriptionVersion} prevails.`,
+    `The interface description is \`${config.PUBLIC_ORIGIN}/api/openapi.json\` (OpenAPI 3.1).`,
+    ...conventions(config),
+    '## Errors',
+    errorTable(),
+    ...endpoints,
+    ...sections.flatMap(({ title, markdown }) => [`## ${title}`, markdown.trim()]),
+    '## Shapes',
+    shapesOf(registry.components()),
+  ]
+  return `${chapters.filter(Boolean).join('\n\n')}\n`
+}

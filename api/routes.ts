@@ -1,0 +1,33 @@
+import type { Route } from './route.ts'
+import { batchRoutes } from './routes/batch.ts'
+import { blockRoutes } from './routes/blocks.ts'
+import { candidateRoutes } from './routes/candidates.ts'
+import { changesRoutes } from './routes/changes.ts'
+import { conceptRoutes } from './routes/concepts/routes.ts'
+import { contentRoutes } from './routes/content.ts'
+import { documentRoutes } from './routes/documents.ts'
+import { folderRoutes } from './routes/folders.ts'
+import { knowledgeBaseRoutes } from './routes/knowledge-bases.ts'
+import { meRoutes } from './routes/me.ts'
+import { readingRoutes } from './routes/reading.ts'
+import { relationRoutes } from './routes/relations.ts'
+import { searchRoutes } from './routes/search.ts'
+import { versionRoutes } from './routes/versions.ts'
+
+/** The route table: every endpoint below `/api/v1`, in the order in which the description lists them. */
+export const routes: readonly Route[] = [
+  ...meRoutes,
+  ...searchRoutes,
+  ...relationRoutes,
+  ...conceptRoutes,
+  ...candidateRoutes,
+  ...knowledgeBaseRoutes,
+  ...folderRoutes,
+  ...documentRoutes,
+  ...contentRoutes,
+  ...readingRoutes,
+  ...versionRoutes,
+  ...blockRoutes,
+  ...batchRoutes,
+  ...changesRoutes,
+]

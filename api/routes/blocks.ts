@@ -1,0 +1,175 @@
+import Type from 'typebox'
+import { BlockLines } from '../../shared/body/block-lines.ts'
+import {
+  Block,
+  BlockDeleted,
+  BlockInsertInput,
+  BlockPatchInput,
+  BlocksInserted,
+} from '../../shared/body/block-schema.ts'
+import { describeBlock, listBlocks } from '../../shared/body/blocks.ts'
+import { commitBody } from '../../shared/body/commit.ts'
+import type { Operation } from '../../shared/body/edit.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { blockIdPattern } from '../../shared/ids.ts'
+import { type BlockWrite, blockWrite, findBlock, presentBlock } from '../block-write.ts'
+import { nodeErrors } from '../body-errors.ts'
+import { bodyGuard } from '../body-guard.ts'
+import { decodeCursor, encodeCursor, pageOf } from '../pagination.ts'
+import { DocumentParameter, wholeListLimit, wholeListParameters } from '../parameters.ts'
+import { apiPrefix, route } from '../route.ts'
+import { requireBody } from '../stored-body.ts'
+
+const tag = 'Blocks'
+
+const BlockParameter = Type.Object({
+  ...DocumentParameter.properties,
+  blockId: Type.String({ pattern: blockIdPattern, description: 'block id', 'x-error': 'block_not_found' }),
+})
+
+const writeErrors = [...nodeErrors, 'document_not_found', 'version_conflict', 'invalid_position'] as const
+
+/** Single blocks (specification 4.11). */
+export const blockRoutes = [
+  route({
+    method: 'GET',
+    path: '/documents/{id}/blocks',
+    operationId: 'listBlocks',
+    tag,
+    summary: 'List the blocks of a document',
+    scopes: ['documents:read'],
+    params: DocumentParameter,
+    query: Type.Object({
+      ...wholeListParameters,
+      recursive: Type.Optional(Type.Boolean({ default: false, description: 'all levels, depth first' })),
+    }),
+    conditional: true,
+    success: { status: 200, description: 'Blocks in document order', data: Block, list: true, etag: true },
+    errors: ['document_not_found', 'invalid_cursor'],
+    async handle(call) {
+      const { stored, body } = await requireBody(call)
+      const { limit = wholeListLimit, cursor, recursive = false } = call.query
+      const scope = { endpoint: call.endpoint, filters: { id: stored.id, recursive }, sort: 'position' }
+      const start = cursor === undefined ? 0 : Number(decodeCursor(scope, cursor, ['number'])[0])
+      const blocks = listBlocks(new BlockLines(body.lines), recursive)
+      const rows = blocks.slice(start, start + limit + 1).map((block) => presentBlock(block, stored))
+      const page = pageOf({ rows, limit, cursor, next: () => encodeCursor(scope, [start + limit]) })
+      return { ...page, etag: stored.version }
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/documents/{id}/blocks/{blockId}',
+    operationId: 'getBlock',
+    tag,
+    summary: 'Read one block, top-level or nested',
+    scopes: ['documents:read'],
+    params: BlockParameter,
+    conditional: true,
+    success: { status: 200, description: 'The block', data: Block, etag: true },
+    errors: ['document_not_found', 'block_not_found'],
+    async handle(call) {
+      const { stored, body } = await requireBody(call)
+      const block = describeBlock(new BlockLines(body.lines), call.params.blockId)
+      if (block === null) throw new Refusal('block_not_found', { details: { id: call.params.blockId } })
+      return { data: presentBlock(block, stored), etag: stored.version }
+    },
+  }),
+
+  route({
+    method: 'POST',
+    path: '/documents/{id}/blocks',
+    operationId: 'insertBlocks',
+    tag,
+    summary: 'Insert blocks',
+    scopes: ['documents:write'],
+    params: DocumentParameter,
+    body: BlockInsertInput,
+    guard: 'optional',
+    success: { status: 201, description: 'The new blocks', data: BlocksInserted, etag: true, location: true },
+    errors: [...writeErrors, 'block_not_found', 'heading_not_found'],
+    async handle({ tx, service, caller, params, body, guard }) {
+      const { document, edited } = await commitBody(
+        { tx, jobs: service.jobs, config: service.config },
+        {
+          documentId: params.id,
+          caller,
+          guard: bodyGuard({ db: tx, guard, required: false }),
+          edit: (current) => blockWrite(current, { op: 'insert', ...body }),
+        },
+      )
+      const ids = edited.results[0]?.block_ids ?? []
+      const blocks = ids.map((id) => presentBlock(edited.describe(id), document))
+      return {
+        data: { document_id: document.id, version: document.version, block_ids: ids, blocks },
+        etag: document.version,
+        location: `${apiPrefix}/documents/${document.id}/blocks/${ids[0]}`,
+        workspaceId: document.workspace_id,
+      }
+    },
+  }),
+
+  route({
+    method: 'PATCH',
+    path: '/documents/{id}/blocks/{blockId}',
+    operationId: 'updateBlock',
+    tag,
+    summary: 'Change one block',
+    description:
+      'If-Match takes the version of the document, or the hash of the block: then edits elsewhere in the document do not disturb.',
+    scopes: ['documents:write'],
+    params: BlockParameter,
+    body: BlockPatchInput,
+    guard: 'optional',
+    success: { status: 200, description: 'The block', data: Block, etag: true },
+    errors: [...writeErrors, 'block_not_found', 'block_id_mismatch'],
+    async handle({ tx, service, caller, params, body, guard }) {
+      const { blockId } = params
+      const operation: Operation =
+        body.node === undefined
+          ? { op: 'patch', block_id: blockId, ...body }
+          : { op: 'replace', block_id: blockId, node: body.node }
+      const { document, edited } = await commitBody<BlockWrite, string>(
+        { tx, jobs: service.jobs, config: service.config },
+        {
+          documentId: params.id,
+          caller,
+          find: (current) => findBlock(current, blockId),
+          guard: bodyGuard({ db: tx, guard, required: false }),
+          edit: (current) => blockWrite(current, operation),
+        },
+      )
+      return { data: presentBlock(edited.describe(blockId), document), etag: document.version }
+    },
+  }),
+
+  route({
+    method: 'DELETE',
+    path: '/documents/{id}/blocks/{blockId}',
+    operationId: 'deleteBlock',
+    tag,
+    summary: 'Delete one block with what is in it',
+    description: 'Ancestors that it leaves empty go with it. If-Match as for a change.',
+    scopes: ['documents:write'],
+    params: BlockParameter,
+    guard: 'optional',
+    success: { status: 200, description: 'Deleted', data: BlockDeleted, etag: true },
+    errors: ['document_not_found', 'block_not_found', 'version_conflict', 'invalid_position'],
+    async handle({ tx, service, caller, params, guard }) {
+      const { blockId } = params
+      const { document } = await commitBody<BlockWrite, string>(
+        { tx, jobs: service.jobs, config: service.config },
+        {
+          documentId: params.id,
+          caller,
+          find: (current) => findBlock(current, blockId),
+          guard: bodyGuard({ db: tx, guard, required: false }),
+          edit: (current) => blockWrite(current, { op: 'delete', block_id: blockId }),
+        },
+      )
+      const data = { document_id: document.id, version: document.version, deleted_block_id: blockId }
+      return { data, etag: document.version }
+    },
+  }),
+]

@@ -1,0 +1,36 @@
+import { ConceptMergeInput } from '../../../shared/concepts/inputs.ts'
+import { mergeConcept } from '../../../shared/concepts/merge.ts'
+import { Concept } from '../../../shared/concepts/schema.ts'
+import { parseGuard } from '../../preconditions.ts'
+import { route } from '../../route.ts'
+import { mergeGuardsOf } from '../../version-guard.ts'
+import { answerConcept, ConceptParameter } from './answers.ts'
+
+/** `POST /concepts/{id}/merge` (specification 4.5). */
+export const postConceptMerge = route({
+  method: 'POST',
+  path: '/concepts/{id}/merge',
+  operationId: 'mergeConcept',
+  tag: 'Concepts',
+  summary: 'Merge a concept into another',
+  description:
+    'If-Match guards the concept of the path; `target_version`, or a second tag in If-Match, the target. Answers with the target, to which the merged id leads from now on.',
+  scopes: ['concepts:write'],
+  params: ConceptParameter,
+  body: ConceptMergeInput,
+  guard: 'required',
+  success: { status: 200, description: 'The target', data: Concept, etag: true },
+  errors: [
+    'precondition_mismatch',
+    'concept_self_merge',
+    'concept_not_active',
+    'concept_merged',
+    'concept_relation_cycle',
+    'cross_knowledge_base',
+  ],
+  async handle({ tx, caller, params, body, guard }) {
+    const guards = mergeGuardsOf(guard, parseGuard(body.target_version))
+    const { target_concept_id: targetId, reason = null } = body
+    return answerConcept(tx, await mergeConcept(tx, { id: params.id, targetId, reason, caller, guards }))
+  },
+})

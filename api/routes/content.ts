@@ -1,0 +1,98 @@
+import Type from 'typebox'
+import { documentToLines } from '../../shared/body/canonical.ts'
+import { commitBody } from '../../shared/body/commit.ts'
+import { contentMembers, prepareContent, resolveContent } from '../../shared/body/content.ts'
+import { Content, ContentInput } from '../../shared/body/schema.ts'
+import { negotiateContentType, vendorType } from '../accept.ts'
+import { contentErrors } from '../body-errors.ts'
+import { bodyGuard } from '../body-guard.ts'
+import { localeParameter, resolvedLocale } from '../locale-read.ts'
+import { DocumentParameter } from '../parameters.ts'
+import { route } from '../route.ts'
+import { bodyHeading, requireBody } from '../stored-body.ts'
+
+const tag = 'Content'
+const annotate = Type.Optional(
+  Type.Enum(['anchors'], { description: 'put the block id above each block; Markdown only' }),
+)
+
+/** Whole bodies (specification 4.9). */
+export const contentRoutes = [
+  route({
+    method: 'GET',
+    path: '/documents/{id}/content',
+    operationId: 'getContent',
+    tag,
+    summary: 'Read the body of a document',
+    scopes: ['documents:read'],
+    params: DocumentParameter,
+    query: Type.Object({
+      format: Type.Optional(Type.Enum(['tiptap-json', 'markdown', 'html'], { default: 'tiptap-json' })),
+      annotate,
+      locale: localeParameter,
+    }),
+    conditional: true,
+    success: { status: 200, description: 'The body', data: Content, etag: true },
+    errors: ['document_not_found', 'unsupported_media_type', 'invalid_locale'],
+    async handle({ db, caller, params, query, accepts }) {
+      const contentType = negotiateContentType(accepts)
+      const { stored, body } = await requireBody({ db, caller, params })
+      const format = query.format ?? 'tiptap-json'
+      const members = contentMembers(body.document, { format, anchors: query.annotate === 'anchors' })
+      return {
+        data: { ...bodyHeading(stored), format, ...members, ...resolvedLocale(query.locale, stored.locale) },
+        etag: stored.version,
+        headers: { 'Content-Type': contentType },
+      }
+    },
+  }),
+
+  route({
+    method: 'PUT',
+    path: '/documents/{id}/content',
+    operationId: 'replaceContent',
+    tag,
+    summary: 'Replace the body of a document',
+    description:
+      'Blocks keep the ids they are given, in Markdown by anchors; blocks without one get a new id. The state before is kept as a version.',
+    scopes: ['documents:write'],
+    params: DocumentParameter,
+    query: Type.Object({ annotate }),
+    body: ContentInput,
+    mediaTypes: [vendorType],
+    guard: 'required',
+    success: { status: 200, description: 'The new body', data: Content, etag: true },
+    errors: ['document_not_found', 'version_conflict', ...contentErrors],
+    prepare: ({ body, service }) => prepareContent(body, { characterLimit: service.config.QUOTA_DOCUMENT_CHARACTERS }),
+    async handle({ tx, service, caller, params, query, body, guard, prepared }) {
+      const characterLimit = service.config.QUOTA_DOCUMENT_CHARACTERS
+      const committed = await commitBody(
+        { tx, jobs: service.jobs, config: service.config },
+        {
+          documentId: params.id,
+          caller,
+          guard: bodyGuard({ db: tx, guard, required: true }),
+          edit: (stored) => {
+            const content = resolveContent(prepared(), { stored, characterLimit })
+            return { lines: documentToLines(content.result), attachmentIds: content.attachmentIds, content }
+          },
+        },
+      )
+      const { document, edited } = committed
+      const anchors = query.annotate === 'anchors'
+      const markdown =
+        body.format === 'markdown' && contentMembers(committed.body.document, { format: 'markdown', anchors })
+      const warnings = [...edited.content.warnings, ...(markdown ? markdown.warnings : [])]
+      return {
+        data: {
+          ...bodyHeading(document),
+          format: body.format,
+          document: committed.body.document,
+          ...(markdown && { content: markdown.content }),
+          warnings,
+        },
+        etag: document.version,
+      }
+    },
+  }),
+]

@@ -1,0 +1,69 @@
+import Type from 'typebox'
+import { BlockLines } from '../../shared/body/block-lines.ts'
+import { outlineOf } from '../../shared/body/outline.ts'
+import { DocumentOutline, DocumentRead } from '../../shared/body/read-schema.ts'
+import { blockIdPattern } from '../../shared/ids.ts'
+import { localeParameter, resolvedLocale } from '../locale-read.ts'
+import { DocumentParameter } from '../parameters.ts'
+import { readPart } from '../read-part.ts'
+import { route } from '../route.ts'
+import { bodyHeading, requireBody } from '../stored-body.ts'
+
+const tag = 'Content'
+
+/** Outline and partial reads of a body (specification 4.9). */
+export const readingRoutes = [
+  route({
+    method: 'GET',
+    path: '/documents/{id}/outline',
+    operationId: 'getOutline',
+    tag,
+    summary: 'Read the outline of a document',
+    scopes: ['documents:read'],
+    params: DocumentParameter,
+    query: Type.Object({ locale: localeParameter }),
+    success: { status: 200, description: 'Sections in document order', data: DocumentOutline, etag: true },
+    errors: ['document_not_found', 'invalid_locale'],
+    async handle(call) {
+      const { stored, body } = await requireBody(call)
+      const locale = resolvedLocale(call.query.locale, stored.locale)
+      const data = { document_id: stored.id, version: stored.version, ...outlineOf(body.document.content), ...locale }
+      return { data, etag: stored.version }
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/documents/{id}/read',
+    operationId: 'readDocument',
+    tag,
+    summary: 'Read a part of a document within a budget of tokens',
+    description:
+      'The whole document, or the surroundings of one block, as far as the budget goes. `next_cursor` is bound to the version of the body and to the parameters.',
+    scopes: ['documents:read'],
+    params: DocumentParameter,
+    query: Type.Object({
+      view: Type.Optional(Type.Enum(['markdown', 'tiptap-json', 'plain-text', 'outline'], { default: 'markdown' })),
+      around: Type.Optional(Type.String({ pattern: blockIdPattern, description: 'any block id, nested or not' })),
+      max_tokens: Type.Optional(Type.Integer({ minimum: 64, maximum: 50_000, default: 4000 })),
+      context_before: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 2 })),
+      context_after: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 4 })),
+      cursor: Type.Optional(Type.String({ description: 'next_cursor of the part before' })),
+      locale: localeParameter,
+    }),
+    success: { status: 200, description: 'A part of the body', data: DocumentRead, etag: true },
+    errors: ['document_not_found', 'block_not_found', 'invalid_cursor', 'invalid_locale', 'read_cursor_stale'],
+    async handle(call) {
+      const { stored, body } = await requireBody(call)
+      const { updated_at: _not, ...heading } = bodyHeading(stored)
+      const { view = 'markdown' } = call.query
+      const locale = resolvedLocale(call.query.locale, stored.locale)
+      if (view === 'outline') {
+        const { sections } = outlineOf(body.document.content)
+        return { data: { ...heading, view, sections, ...locale }, etag: stored.version }
+      }
+      const part = readPart(new BlockLines(body.lines), { ...call, view, version: stored.version })
+      return { data: { ...heading, view, ...part, ...locale }, etag: stored.version }
+    },
+  }),
+]

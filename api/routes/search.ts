@@ -1,0 +1,86 @@
+import Type from 'typebox'
+import { visibleWorkspaces } from '../../shared/auth/caller.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { canonicalLocale } from '../../shared/locale.ts'
+import { presentResult, presentV2Result } from '../../shared/search/present.ts'
+import type { SearchScope } from '../../shared/search/request.ts'
+import { QueryText, queryText, SearchResult, SearchV2Response } from '../../shared/search/schema.ts'
+import { searchExhaustive, searchTopK } from '../../shared/search/search.ts'
+import { route } from '../route.ts'
+
+const tag = 'Search'
+
+const searchParameters = {
+  q: QueryText,
+  knowledge_base_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+}
+
+/** Full-text search (specification 4.3). */
+export const searchRoutes = [
+  route({
+    method: 'GET',
+    path: '/search',
+    operationId: 'search',
+    tag,
+    summary: 'Search, in the form of version 1',
+    description: 'The best hits as a plain list. Hits of documents whose index is not current are left out.',
+    scopes: ['documents:read'],
+    bucket: 'search',
+    query: Type.Object(searchParameters),
+    success: { status: 200, description: 'Hits, the best first', data: SearchResult, list: true },
+    errors: [],
+    async handle({ db, caller, query }) {
+      const scope: SearchScope = {
+        workspaceIds: visibleWorkspaces(caller),
+        knowledgeBaseId: query.knowledge_base_id,
+        locale: 'default',
+      }
+      const { hits } = await searchTopK(db, { q: queryText(query.q), scope, limit: query.limit ?? 20, relax: false })
+      return { data: hits.map(presentResult), page: { cursor: null, next_cursor: null, has_more: false } }
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/search/v2',
+    operationId: 'searchV2',
+    tag,
+    summary: 'Search with proof of freshness',
+    description:
+      'Only hits whose index is current. `projection.complete=false` means that a document in scope is not indexed yet: do not conclude that something does not exist. `topk` returns the best hits, `exhaustive` all of them in pages.',
+    scopes: ['documents:read'],
+    bucket: 'search',
+    query: Type.Object({
+      ...searchParameters,
+      mode: Type.Optional(Type.Enum(['topk', 'exhaustive'], { default: 'topk' })),
+      cursor: Type.Optional(Type.String({ description: 'next_cursor of an exhaustive search' })),
+      locale: Type.Optional(Type.String({ description: 'BCP 47 tag, matched exactly, or `all`' })),
+      include_summary: Type.Optional(Type.Boolean({ default: false })),
+    }),
+    success: { status: 200, description: 'Hits and what the index covers', data: SearchV2Response },
+    errors: ['invalid_locale', 'search_cursor_stale', 'search_cursor_invalid'],
+    async handle({ db, caller, query }) {
+      const { mode = 'topk', cursor, limit = 20 } = query
+      const scope: SearchScope = {
+        workspaceIds: visibleWorkspaces(caller),
+        knowledgeBaseId: query.knowledge_base_id,
+        locale: localeScope(query.locale),
+      }
+      if (mode === 'topk' && cursor !== undefined) throw new Refusal('search_cursor_invalid')
+      const q = queryText(query.q)
+      const outcome =
+        mode === 'topk'
+          ? await searchTopK(db, { q, scope, limit, relax: true })
+          : await searchExhaustive(db, { q, scope, limit, cursor })
+      const { hits, hasMore, nextCursor, projection } = outcome
+      const page = { has_more: hasMore, next_cursor: nextCursor }
+      return { data: { query: q, mode, results: hits.map(presentV2Result), page, projection } }
+    },
+  }),
+]
+
+function localeScope(locale: string | undefined): SearchScope['locale'] {
+  if (locale === undefined) return 'default'
+  return locale === 'all' ? 'all' : { exact: canonicalLocale(locale, { status: 400, field: 'locale' }) }
+}

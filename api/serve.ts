@@ -1,0 +1,195 @@
+import type { Request, Response } from 'express'
+import { type TObject, type TSchema, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { type Caller, visibleWorkspaces } from '../shared/auth/caller.ts'
+import { inTransaction, type Transaction } from '../shared/database.ts'
+import { Refusal } from '../shared/errors.ts'
+import { parseUserAgent } from '../shared/requests/client.ts'
+import { insertAuditEntry } from '../shared/requests/queries.ts'
+import { authenticate, requireScopes } from './authenticate.ts'
+import { answerOnce, fingerprintOf, parseIdempotencyKey } from './idempotency.ts'
+import { bodyReader, paramsReader, queryReader } from './input.ts'
+import { entityTagOf, parseGuard, satisfies } from './preconditions.ts'
+import { rateLimitHeaders } from './rate-limit.ts'
+import { jsonBodyReader } from './request-body.ts'
+import { type Answer, bucketOf, type Route, type UntypedCall } from './route.ts'
+import type { Service } from './service.ts'
+
+/** Serves one request of one route; a thrown value goes to the error handler of the application. */
+export type Server = (request: Request, response: Response) => Promise<void>
+
+/**
+ * Makes the server of a route: the checks in the order of decisions 2.0, then the handler, then the envelope. Handlers
+ * of writes run in one transaction together with the idempotency record and the audit entry.
+ */
+export function server(service: Service, spec: Route): Server {
+  const steps = {
+    body: jsonBodyReader(service.config.BODY_MAX_BYTES),
+    readBody: bodyReader(spec.body ?? none),
+    readQuery: queryReader(spec.query ?? none),
+    readParams: paramsReader(spec.params ?? none),
+    check: service.checkResponses ? responseCheck(spec) : () => {},
+  }
+  const accepted = ['application/json', ...(spec.mediaTypes ?? [])]
+
+  return async (request, response) => {
+    const caller = await identify(service, { request, response })
+    const limit = await service.rateLimiter.consume(bucketOf(spec), caller.tokenId)
+    if (limit !== null) response.set(rateLimitHeaders(limit))
+    requireScopes(caller, spec.scopes)
+    const isWrite = spec.method !== 'GET'
+    const { body, mediaType } = isWrite ? await steps.body(request, response, accepted) : { body: {}, mediaType: null }
+    const query = new URL(request.url, 'http://service').searchParams
+    const received = {
+      body: steps.readBody(body) as UntypedCall['body'],
+      query: steps.readQuery(query) as UntypedCall['query'],
+      guard: spec.guard === undefined ? null : parseGuard(request.headers['if-match']),
+    }
+    const ifNoneMatch = spec.conditional ? parseGuard(request.headers['if-none-match'], 'If-None-Match') : null
+    const key = spec.method === 'POST' ? parseIdempotencyKey(request.get('idempotency-key')) : null
+    const call: Omit<UntypedCall, 'prepared' | 'tx'> = {
+      ...received,
+      // Last, since a malformed id is one that does not exist: every 400 comes before a 404.
+      params: steps.readParams(request.params as Record<string, string>) as UntypedCall['params'],
+      service,
+      caller,
+      requestId: response.locals['requestId'] as string,
+      endpoint: `${spec.method} ${spec.path}`,
+      accepts: (types) => request.accepts(types),
+      mediaType,
+      db: service.database,
+    }
+    const answer = isWrite
+      ? await answerWrite({ spec, call, request, key, fingerprint: () => fingerprintOf(body, query) })
+      : await answerRead(spec, call)
+    steps.check(answer)
+    send({ spec, answer, response, ifNoneMatch })
+  }
+}
+
+const none = Type.Object({})
+
+// A failed authentication counts against the address, so that nobody can try tokens at leisure.
+async function identify(service: Service, exchange: { request: Request; response: Response }): Promise<Caller> {
+  const { request, response } = exchange
+  try {
+    return await authenticate(
+      { database: service.database, pepper: service.config.TOKEN_PEPPER },
+      request.headers.authorization,
+    )
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const limit = await service.rateLimiter.consume('ip', request.ip ?? 'unknown')
+    if (limit !== null) response.set(rateLimitHeaders(limit))
+    throw error
+  }
+}
+
+async function answerRead(spec: Route, call: Omit<UntypedCall, 'prepared' | 'tx'>): Promise<Answer> {
+  const prepared = await settle(() => spec.prepare?.({ ...call, tx: call.db }))
+  return spec.handle({ ...call, tx: call.db, prepared })
+}
+
+async function answerWrite(input: {
+  spec: Route
+  call: Omit<UntypedCall, 'prepared' | 'tx'>
+  request: Request
+  key: string | null
+  fingerprint: () => Buffer
+}): Promise<Answer> {
+  const { spec, call, request, key } = input
+  const { service, caller } = call
+  const prepared = await settle(() => spec.prepare?.({ ...call, tx: call.db }))
+  const run = async (tx: Transaction) => {
+    const answer = await spec.handle({ ...call, db: tx, tx, prepared })
+    await audit(tx, { call, request })
+    return { ...answer, status: answer.status ?? spec.success[0]?.status ?? 200 }
+  }
+  return inTransaction(service.database, (tx) => {
+    if (key === null) return run(tx)
+    const scope = { tokenId: caller.tokenId, method: spec.method, path: pathOf(request), key }
+    const keyed = { scope, fingerprint: input.fingerprint(), lifetimeHours: service.config.IDEMPOTENCY_TTL_HOURS }
+    const visible = (workspaceId: string) => visibleWorkspaces(caller).includes(workspaceId)
+    return answerOnce({ tx, visible }, keyed, () => run(tx))
+  })
+}
+
+async function audit(
+  tx: Transaction,
+  input: { call: Pick<UntypedCall, 'caller' | 'requestId'>; request: Request },
+): Promise<void> {
+  const client = parseUserAgent(input.request.headers['user-agent'])
+  await insertAuditEntry(tx, {
+    requestId: input.call.requestId,
+    tokenId: input.call.caller.tokenId,
+    userId: input.call.caller.userId,
+    method: input.request.method,
+    path: pathOf(input.request),
+    clientName: client.name,
+    clientVersion: client.version,
+    isAgent: client.isAgent,
+  })
+}
+
+// What `prepare` refuses is kept until the handler asks for it: visibility and state are checked before content.
+async function settle<T>(work: () => Promise<T> | undefined): Promise<() => T | undefined> {
+  try {
+    const value = await work()
+    return () => value
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
+}
+
+function pathOf(request: Request): string {
+  return new URL(request.originalUrl, 'http://service').pathname
+}
+
+function send(input: { spec: Route; answer: Answer; response: Response; ifNoneMatch: ReturnType<typeof parseGuard> }) {
+  const { spec, answer, response, ifNoneMatch } = input
+  if (answer.etag != null) response.set('ETag', entityTagOf(answer.etag))
+  if (answer.location != null) response.set('Location', answer.location)
+  if (answer.headers !== undefined) response.set(answer.headers)
+  if (ifNoneMatch !== null && answer.etag != null && satisfies(ifNoneMatch, answer.etag)) {
+    response.status(304).end()
+    return
+  }
+  const status = answer.status ?? spec.success[0]?.status ?? 200
+  if (status === 204) response.status(204).end()
+  else response.status(status).json(envelope(answer, response.locals['requestId'] as string))
+}
+
+function envelope(answer: Answer, requestId: string): object {
+  return {
+    data: answer.data,
+    ...(answer.page !== undefined && { page: answer.page }),
+    ...answer.members,
+    request_id: requestId,
+  }
+}
+
+// Only where the tests ask for it: the declared shape is a promise to clients, and this is where it can be broken.
+function responseCheck(spec: Route): (answer: Answer) => void {
+  const validators = new Map(
+    spec.success.map((success) => [success.status, success.data === null ? null : Compile(dataSchema(success))]),
+  )
+  return (answer) => {
+    const status = answer.status ?? spec.success[0]?.status ?? 200
+    const validator = validators.get(status as 200)
+    if (validator === undefined) throw new Error(`${spec.operationId} does not declare status ${status}`)
+    const data: unknown = answer.data === undefined ? undefined : JSON.parse(JSON.stringify(answer.data))
+    if (validator === null ? data === undefined : validator.Check(data)) return
+    const problems = validator
+      ?.Errors(data)
+      .slice(0, 3)
+      .map((error) => `${error.instancePath} ${error.message}`)
+    throw new Error(`${spec.operationId} answered against its schema: ${problems?.join('; ') ?? 'data without schema'}`)
+  }
+}
+
+function dataSchema(success: { data: TSchema | null; list?: boolean }): TSchema | TObject {
+  const data = success.data ?? Type.Null()
+  return success.list ? Type.Array(data) : data
+}

@@ -1,0 +1,34 @@
+import type { Config } from '../shared/config.ts'
+import { openDatabase } from '../shared/database.ts'
+import type { Logger } from '../shared/log.ts'
+import { openJobs } from '../shared/queues.ts'
+import { createHttpMetrics } from './metrics.ts'
+import { observeProcess } from './process-metrics.ts'
+import { createRateLimiter } from './rate-limit.ts'
+import type { Service } from './service.ts'
+
+/** Opens everything a route needs; `close` gives it back. The database must be migrated. */
+export async function startService(options: {
+  config: Config
+  log: Logger
+  checkResponses?: boolean
+}): Promise<Service & { close: () => Promise<void> }> {
+  const { config, log } = options
+  const database = await openDatabase({ url: config.DATABASE_URL, poolSize: 20 })
+  const jobs = await openJobs({ database, onError: (error) => log.error({ err: error }, 'job queue') })
+  const metrics = createHttpMetrics()
+  observeProcess({ registry: metrics.registry, database })
+  return {
+    config,
+    log,
+    database,
+    jobs,
+    rateLimiter: createRateLimiter({ database, config }),
+    metrics,
+    checkResponses: options.checkResponses ?? false,
+    async close() {
+      await jobs.stop()
+      await database.end()
+    },
+  }
+}

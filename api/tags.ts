@@ -1,0 +1,24 @@
+/**
+ * The sections of the description and the reference, in their order, with what each is about. A route names one of
+ * them as its tag.
+ */
+export const tags = {
+  'Auth and identity': 'Who calls, with what rights, in which workspaces.',
+  Events: 'A stream of changes to documents.',
+  Search: 'Full-text search over blocks, with proof of how fresh the index is.',
+  Relations: 'Links between documents and blocks, written by hand or found in bodies.',
+  Concepts: 'A controlled vocabulary with evidence, and candidates for it.',
+  Summaries: 'Summaries of documents, folders and knowledge bases.',
+  'Knowledge bases': 'Knowledge bases, their tree and their export.',
+  Folders: 'Folders of a knowledge base.',
+  Documents: 'Documents: what is known about them besides their bodies.',
+  Content: 'Bodies as Markdown, tiptap-json or HTML, their outline, and reading in parts.',
+  Versions: 'Snapshots of bodies, and the way back to one.',
+  Blocks: 'Single blocks of a body, and batches of changes to them.',
+  Changes: 'What has changed in a document since a watermark.',
+  Localization: 'Document sets, translations, their units and jobs.',
+  Attachments: 'Files of documents.',
+} as const satisfies Record<string, string>
+
+/** Name of a section. */
+export type Tag = keyof typeof tags
