@@ -1,0 +1,26 @@
+import type { FoundCandidate } from '../shared/concepts/candidates/extract.ts'
+import { lockExtraction } from '../shared/concepts/candidates/extraction-queries.ts'
+import {
+  type ExtractionSource,
+  findCandidates,
+  loadExtractionSource,
+  writeCandidates,
+} from '../shared/concepts/candidates/refresh.ts'
+import { queues } from '../shared/queues.ts'
+import { defineProjection, type Projection } from './define.ts'
+
+/** The candidates of documents that were extracted once; they depend on body and title (decisions B). */
+export const candidatesProjection: Projection<ExtractionSource, FoundCandidate[]> = {
+  name: 'candidates',
+  queue: queues.candidatesRefresh,
+  load: loadExtractionSource,
+  compute: findCandidates,
+  sameSource: (source, current) => source.version === current.version && source.title === current.title,
+  projectedSeq: lockExtraction,
+  async write(tx, job, derived) {
+    await writeCandidates(tx, job, derived)
+  },
+}
+
+/** The worker type `candidates`. */
+export const candidateRefresher = defineProjection(candidatesProjection)

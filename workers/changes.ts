@@ -1,0 +1,32 @@
+import {
+  type ChainGrowth,
+  type ChainSource,
+  growChain,
+  loadChainSource,
+  writeChain,
+} from '../shared/changes/project.ts'
+import { lockChain } from '../shared/changes/queries.ts'
+import type { Config } from '../shared/config.ts'
+import { queues } from '../shared/queues.ts'
+import { defineProjection, type Projection } from './define.ts'
+import type { Worker } from './runtime.ts'
+
+/** The chain of change batches of documents, made of stored manifests; it depends on the body alone (decisions B). */
+export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Projection<ChainSource, ChainGrowth> {
+  const retention = config.CHANGES_RETENTION
+  return {
+    name: 'changes',
+    queue: queues.changesDiff,
+    load: (db, job) => loadChainSource(db, job, retention),
+    compute: growChain,
+    sameSource: (source, current) => source.body_seq === current.body_seq,
+    projectedSeq: lockChain,
+    write: (tx, job, { source, result }) => writeChain(tx, job, { source, growth: result, retention }),
+  }
+}
+
+/** The worker type `changes`. */
+export const changesDiffer: Worker = {
+  name: queues.changesDiff.name,
+  start: (runtime) => defineProjection(changesProjection(runtime.config)).start(runtime),
+}

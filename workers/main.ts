@@ -1,0 +1,26 @@
+import { createLogger } from '../shared/log.ts'
+import { processConfig } from '../shared/process-config.ts'
+import { onStopSignal } from '../shared/stop-signals.ts'
+import { openRuntime } from './runtime.ts'
+import { isWorkerType, type WorkerType, workersOf, workerTypes } from './types.ts'
+
+// `node workers/main.ts <type>…` runs the named worker types in this process; without a name, those of WORKER_QUEUES.
+const config = processConfig()
+const types = chosenTypes(process.argv.slice(2))
+const log = createLogger({ service: `worker:${types.join('+')}`, level: config.LOG_LEVEL })
+const runtime = await openRuntime({ config, log, schedule: types.includes('sweeps') })
+const stops = await Promise.all(workersOf(types).map((worker) => worker.start(runtime)))
+log.info({ types }, 'working')
+
+onStopSignal(log, async () => {
+  await Promise.all(stops.map((stop) => stop()))
+  await runtime.close()
+})
+
+function chosenTypes(named: string[]): WorkerType[] {
+  const wanted = named.length > 0 ? named : config.WORKER_QUEUES
+  if (wanted.includes('*')) return Object.keys(workerTypes).filter(isWorkerType)
+  const unknown = wanted.filter((type) => !isWorkerType(type))
+  if (unknown.length === 0) return wanted.filter(isWorkerType)
+  throw new Error(`unknown worker types: ${unknown.join(', ')}; there are ${Object.keys(workerTypes).join(', ')}`)
+}

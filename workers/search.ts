@@ -1,0 +1,28 @@
+import { queues } from '../shared/queues.ts'
+import {
+  computeIndex,
+  type IndexChange,
+  type IndexSource,
+  loadIndexSource,
+  writeIndex,
+} from '../shared/search/index-document.ts'
+import { lockIndex } from '../shared/search/index-queries.ts'
+import { defineProjection, type Projection } from './define.ts'
+
+/** The search index of documents; depends on body, title, knowledge base and locale (decisions B). */
+export const searchProjection: Projection<IndexSource, IndexChange> = {
+  name: 'search',
+  queue: queues.searchIndex,
+  load: loadIndexSource,
+  compute: (source, job) => computeIndex(job, source),
+  sameSource: (source, current) =>
+    source.version === current.version &&
+    source.title === current.title &&
+    source.knowledge_base_id === current.knowledge_base_id &&
+    source.locale === current.locale,
+  projectedSeq: lockIndex,
+  write: writeIndex,
+}
+
+/** The worker type `search`. */
+export const searchIndexer = defineProjection(searchProjection)

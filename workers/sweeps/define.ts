@@ -1,0 +1,27 @@
+import { inTransaction } from '../../shared/database.ts'
+import type { Queue } from '../../shared/queues.ts'
+import { completeAttempt, defineWorker } from '../define.ts'
+import type { Runtime, Worker } from '../runtime.ts'
+
+/** A sweep: what it does each time its cron expression (UTC) comes due; it returns how many things it dealt with. */
+export type Sweep = { queue: Queue<object>; cron: string; sweep: (runtime: Runtime) => Promise<number> }
+
+/** Makes a worker of a sweep, together with its schedule; a run that was missed while nothing ran is made up once. */
+export function defineSweep({ queue, cron, sweep }: Sweep): Worker {
+  const worker = defineWorker<object>({
+    queue,
+    async run(runtime, job) {
+      const count = await sweep(runtime)
+      runtime.log.info({ queue: queue.name, count }, 'swept')
+      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job, outcome: 'done' }))
+      return 'done'
+    },
+  })
+  return {
+    name: worker.name,
+    async start(runtime) {
+      await runtime.jobs.boss.schedule(queue.name, cron, {}, { missed: 'once' })
+      return worker.start(runtime)
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import { laggingDocuments } from '../../shared/projections/queries.ts'
+import { projections, queues } from '../../shared/queues.ts'
+import { defineSweep } from './define.ts'
+
+/**
+ * Enqueues projections afresh that have lagged for more than a minute: those whose job is in the dead-letter queue, or
+ * was lost with a queue that an operator emptied (decisions B6). A superfluous job finds nothing to do.
+ */
+export const staleSweep = defineSweep({
+  queue: queues.sweepStale,
+  cron: '*/5 * * * *',
+  async sweep({ database, jobs }) {
+    let enqueued = 0
+    for (const { name, queue } of projections) {
+      const documents = await laggingDocuments(database, { projection: name, seconds: 60, limit: 10_000 })
+      enqueued += documents.length
+      const request = documents.map((data) => ({ data, singletonKey: data.document_id }))
+      if (request.length > 0) await jobs.boss.insert(queue.name, request)
+    }
+    return enqueued
+  },
+})

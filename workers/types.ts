@@ -1,0 +1,31 @@
+import { candidateRefresher } from './candidates.ts'
+import { changesDiffer } from './changes.ts'
+import { eventSequencer } from './events.ts'
+import { searchReindexer } from './reindex.ts'
+import { relationExtractor } from './relations.ts'
+import type { Worker } from './runtime.ts'
+import { searchIndexer } from './search.ts'
+import { retentionSweep } from './sweeps/retention.ts'
+import { staleSweep } from './sweeps/stale.ts'
+
+/** The worker types of the Procfile: each can run alone, with others, and in several copies. */
+export const workerTypes = {
+  search: [searchIndexer],
+  changes: [changesDiffer],
+  relations: [relationExtractor],
+  candidates: [candidateRefresher],
+  events: [eventSequencer],
+  sweeps: [staleSweep, retentionSweep, searchReindexer],
+} as const satisfies Record<string, readonly Worker[]>
+
+export type WorkerType = keyof typeof workerTypes
+
+/** The workers of the given types. */
+export function workersOf(types: readonly WorkerType[]): Worker[] {
+  return types.flatMap((type): readonly Worker[] => workerTypes[type])
+}
+
+/** Whether a word names a worker type. */
+export function isWorkerType(word: string): word is WorkerType {
+  return Object.hasOwn(workerTypes, word)
+}
