@@ -1,0 +1,50 @@
+import { parseArgs } from 'node:util'
+import { startSite } from '../support/site.ts'
+import { measureBodies } from './bodies.ts'
+import { measureDerived } from './derived.ts'
+import { measureFreshness } from './freshness.ts'
+import { type Figure, printTable } from './harness.ts'
+import { measureJobs } from './jobs.ts'
+import { measureMarkdownImport } from './markdown-import.ts'
+import { measureProcesses } from './processes.ts'
+import { measureSearch } from './search.ts'
+import { measureWrites } from './writes.ts'
+
+/*
+ * `npm run bench [-- name…]`: figures of this machine at this moment. What can be compared is compared within one run,
+ * in alternating rounds; the bars are promises for an idle machine. `--documents` is the size of the corpus of `search`,
+ * 2,000 by default; the bars of search are meant for 10,000 and 50,000, which take a while to write. `--files` is how
+ * many Markdown files `derived` extracts candidates of, 200 by default; its figure is meant for 1,000.
+ */
+
+const measurements = {
+  writes: measureWrites,
+  bodies: measureBodies,
+  markdown: measureMarkdownImport,
+  jobs: measureJobs,
+  freshness: measureFreshness,
+  derived: measureDerived,
+  processes: measureProcesses,
+  search: measureSearch,
+}
+
+const { values, positionals: named } = parseArgs({
+  allowPositionals: true,
+  options: { documents: { type: 'string', default: '2000' }, files: { type: 'string', default: '200' } },
+})
+const options = { documents: Number(values.documents), files: Number(values.files) }
+const unknown = named.filter((name) => !Object.hasOwn(measurements, name))
+if (unknown.length > 0)
+  throw new Error(`There is no ${unknown.join(', ')}; there are ${Object.keys(measurements).join(', ')}`)
+
+const figures: Figure[] = []
+for (const [name, measure] of Object.entries(measurements)) {
+  if (named.length > 0 && !named.includes(name)) continue
+  const ends: (() => unknown)[] = []
+  try {
+    figures.push(...(await measure(await startSite({ teardown: (end) => ends.unshift(end) }), options)))
+  } finally {
+    for (const end of ends) await end()
+  }
+}
+printTable(figures)

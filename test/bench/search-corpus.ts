@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from '../support/client.ts'
+import { markdownFiles } from '../support/markdown-files.ts'
+import { startApi } from '../support/processes.ts'
+import type { Site } from '../support/site.ts'
+import { rate } from './harness.ts'
+
+const blocksPerDocument = 20
+
+/**
+ * Documents of twenty blocks of real prose, code and lists: paragraphs of the Markdown files of installed packages,
+ * shuffled, each with an identifier of its own behind it where there are more blocks than paragraphs.
+ */
+export function corpus(documents: number): string[] {
+  const paragraphs = markdownFiles(Number.POSITIVE_INFINITY).flatMap(({ text }) =>
+    text.split(/\n\s*\n/).filter((block) => /^[\p{L}*`[]/u.test(block) && block.length > 20 && block.length < 1500),
+  )
+  const distinct = [...new Set(paragraphs)]
+  // A step without a common divisor visits all of them before one comes again.
+  const step = 7919
+  const blockAt = (index: number) => {
+    const block = distinct[(index * step) % distinct.length] ?? ''
+    return index < distinct.length ? block : `${block} ref_${index.toString(36)}`
+  }
+  return Array.from({ length: documents }, (_, document) =>
+    Array.from({ length: blocksPerDocument }, (_, index) => blockAt(document * blocksPerDocument + index)).join('\n\n'),
+  )
+}
+
+/** Writes documents over HTTP; returns how many a second. */
+export async function writeCorpus(site: Site, documents: readonly string[]): Promise<number> {
+  const api = await startApi({ ...site.env, QUOTA_DOCUMENTS: String(documents.length + 1000) })
+  const client = new Client({ origin: api.origin, token: site.client.bearer ?? '' })
+  try {
+    return await rate({ count: documents.length, concurrency: 8 }, async (index) => {
+      const content = { format: 'markdown', content: documents[index] }
+      const reply = await client.post('/documents', {
+        title: `Document ${index}`,
+        knowledge_base_id: site.knowledgeBase,
+        content,
+      })
+      if (reply.status !== 201) throw new Error(`${reply.status} ${reply.text}`)
+    })
+  } finally {
+    await api.stop()
+  }
+}
+
+/** Indexes everything with two worker processes; returns documents a second. */
+export async function indexCorpus(site: Site, documents: number): Promise<number> {
+  const stale = async () => {
+    const [row] = await site.ask(`SELECT count(*)::int AS count FROM stale_projections WHERE projection = 'search'`)
+    return row.count as number
+  }
+  const workers = await Promise.all([site.work('search'), site.work('search')])
+  const begun = performance.now()
+  while ((await stale()) > 0) await sleep(100)
+  const seconds = (performance.now() - begun) / 1000
+  for (const worker of workers) await worker.stop()
+  await site.ask('VACUUM ANALYZE')
+  return documents / seconds
+}

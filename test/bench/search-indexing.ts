@@ -1,0 +1,51 @@
+import { inTransaction, openDatabase } from '../../shared/database.ts'
+import { computeIndex, loadIndexSource, writeIndex } from '../../shared/search/index-document.ts'
+import { createDocument, type Site, search, writeDocument } from '../support/site.ts'
+import { type Figure, ms, percentile } from './harness.ts'
+
+const rounds = 20
+
+/** What indexing one changed block of a thousand costs in processor time, without the job around it. */
+export async function measureOneBlock(site: Site): Promise<Figure> {
+  const database = await openDatabase({ url: site.url, poolSize: 1 })
+  const text = (round: number) =>
+    Array.from({ length: 1000 }, (_, index) => `Paragraph ${index} says ${index === 500 ? round : 'the same'} again.`)
+  const document = await createDocument(site, text(0).join('\n\n'))
+  const [job] = await site.ask('SELECT workspace_id, id AS document_id FROM documents WHERE id = $1', [document.id])
+  const costs: number[] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    if (round > 0) await writeDocument(site, { ...document, etag: '*' }, text(round).join('\n\n'))
+    const begun = process.cpuUsage()
+    const source = await loadIndexSource(database, job)
+    if (source === null) throw new Error('the document is gone')
+    const result = computeIndex(job, source)
+    await inTransaction(database, (tx) => writeIndex(tx, job, { source, result }))
+    const { user, system } = process.cpuUsage(begun)
+    if (round > 0) costs.push((user + system) / 1000)
+  }
+  await database.end()
+  const median = percentile(costs, 50)
+  return {
+    name: 'one block of 1,000 changed, CPU of the worker, p50',
+    value: ms(median),
+    bar: 'under 10 ms',
+    met: median < 10,
+  }
+}
+
+/** How long after the answer to a write a search of the whole corpus finds it. */
+export async function measureFreshHit(site: Site): Promise<Figure[]> {
+  const worker = await site.work('search', 'events')
+  const delays: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    await createDocument(site, `a freshly${round}written paragraph`)
+    const answered = performance.now()
+    while ((await search(site, `freshly${round}written`)).results.length === 0);
+    delays.push(performance.now() - answered)
+  }
+  await worker.stop()
+  return [50, 95].map((percent) => ({
+    name: `write answered to fresh hit in the corpus, p${percent}`,
+    value: ms(percentile(delays, percent)),
+  }))
+}

@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { matchTerms } from '../../shared/search/match.ts'
+import { parseQuery } from '../../shared/search/query.ts'
+import { detectLanguage } from '../../shared/search/stems.ts'
+import type { Figure } from './harness.ts'
+
+const folder = new URL('../search/corpus/', import.meta.url)
+const unspaced = ['ja', 'ko', 'th', 'zh']
+
+/** Recall in the committed texts: of the words of a dictionary and, where words are not spaced, of any substrings. */
+export function measureQuality(): Figure[] {
+  return readdirSync(folder)
+    .sort()
+    .map((file) => {
+      const name = file.replace('.md', '')
+      const text = readFileSync(new URL(file, folder), 'utf8')
+      const words = recall(text, dictionaryWords(text, name))
+      const substrings = unspaced.includes(name) ? recall(text, substringsOf(text)) : null
+      const value = substrings === null ? words.toFixed(2) : `${words.toFixed(2)} / ${substrings.toFixed(2)}`
+      const met = words >= 0.99 && (substrings ?? 1) >= 0.98
+      return { name: `recall in ${name}, words / substrings`, value, bar: 'at least 0.99 / 0.98', met }
+    })
+}
+
+function recall(text: string, queries: readonly string[]): number {
+  const language = detectLanguage(text)
+  const languages = ['de', 'en', 'es', 'fr', 'ru', 'simple']
+  const found = queries.filter((q) => matchTerms(text, { query: parseQuery(q), languages, language }).first !== null)
+  return found.length / queries.length
+}
+
+function dictionaryWords(text: string, locale: string): string[] {
+  const segments = new Intl.Segmenter(locale, { granularity: 'word' }).segment(text)
+  return [...new Set([...segments].filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment))]
+}
+
+function substringsOf(text: string): string[] {
+  // Latin words in between are words, of which a part is not sought.
+  const runs = text.match(/(?:(?!\p{Script=Latin})[\p{L}\p{M}]){4,}/gu) ?? []
+  return runs.flatMap((run) => {
+    const characters = [...new Intl.Segmenter('und', { granularity: 'grapheme' }).segment(run)].map(
+      (one) => one.segment,
+    )
+    return characters.slice(0, -2).map((_, index) => characters.slice(index, index + 2 + (index % 3)).join(''))
+  })
+}

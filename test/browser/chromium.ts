@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+import type { Test } from 'tap'
+
+const candidates = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+/** Why tests in a browser cannot run here, for tap's `skip`; false when they can. */
+export const noChromium: string | false =
+  findChromium() === undefined && 'no chromium is installed: apt-get install -y chromium, or set CHROMIUM_PATH'
+
+/** Starts the installed chromium without a window and without calls home; it ends with the test. */
+export async function startChromium(t: Test): Promise<Browser> {
+  const executablePath = findChromium()
+  if (executablePath === undefined) throw new Error(String(noChromium))
+  const browser = await chromium.launch({ executablePath, args: flags })
+  t.teardown(() => browser.close())
+  return browser
+}
+
+/** What happened in a page that nobody wanted: dialogs, scripts of the page that ran, requests that it made. */
+export type Incidents = { ran: string[]; requests: string[] }
+
+/** A page at an address of its own that shows what `show` is given; whatever else it asks for is noted and refused. */
+export async function openWatchedPage(browser: Browser) {
+  const page = await browser.newPage()
+  const incidents: Incidents = { ran: [], requests: [] }
+  const noteRun = (what: string): void => void incidents.ran.push(what)
+  await page.exposeFunction('noteRun', noteRun)
+  await page.addInitScript('for (const name of ["alert", "confirm", "prompt", "print"]) window[name] = noteRun')
+  page.on('dialog', (dialog) => {
+    noteRun(dialog.message())
+    void dialog.dismiss()
+  })
+  page.on('popup', (popup) => noteRun(popup.url()))
+  let html = ''
+  await page.route('**', async (route) => {
+    const request = route.request()
+    if (request.url() === origin && request.isNavigationRequest()) {
+      return await route.fulfill({ contentType: 'text/html; charset=utf-8', body: html })
+    }
+    incidents.requests.push(`${request.resourceType()} ${request.url()}`)
+    await route.abort()
+  })
+
+  /** Shows a fragment as the body of a page, has it parsed once more from what became of it, and pokes everything. */
+  async function show(fragment: string): Promise<Incidents> {
+    incidents.ran = []
+    incidents.requests = []
+    html = `<!doctype html><title>x</title><body>${fragment}</body>`
+    await page.goto(origin)
+    await page.evaluate(poke)
+    await page.evaluate('document.body.innerHTML = String(document.body.innerHTML)')
+    await page.evaluate(poke)
+    return incidents
+  }
+
+  return { page, show }
+}
+
+const origin = 'http://documents.test/'
+
+// Text, because these tests are compiled without the types of a browser. Links are not followed but for those
+// of a scheme that should not be there; one with an address that is none has no scheme.
+const poke = `(async () => {
+  const types = ['click', 'focus', 'mouseover', 'mouseenter', 'pointerover', 'toggle', 'error', 'load', 'animationstart']
+  for (const element of document.querySelectorAll('body, body *')) {
+    for (const type of types) element.dispatchEvent(new Event(type))
+    if (!/^(https?|mailto|tel|svc)?:$/.test(element.closest('a')?.protocol)) element.click()
+  }
+  await new Promise((resolve) => setTimeout(resolve))
+})()`
+
+function findChromium(): string | undefined {
+  return [process.env['CHROMIUM_PATH'], ...candidates].find((path) => path !== undefined && existsSync(path))
+}
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]

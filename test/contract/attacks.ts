@@ -1,0 +1,202 @@
+import fc from 'fast-check'
+import type { Route } from '../../api/route.ts'
+import { bodyOf, type Fixture, pathOf } from './fixtures.ts'
+
+/** One hostile call; the ids in it are those of the fixture at the time it is made. */
+export type Attack = {
+  path: (fixture: Fixture) => string
+  options: (fixture: Fixture) => { raw?: string; headers: Record<string, string> }
+}
+
+/** Hostile calls of a route: any of path, query string, headers and body is wrong in some way, or none. */
+export function attackOn(spec: Route): fc.Arbitrary<Attack> {
+  return fc
+    .record({ segment: hostileSegment, query: queryFor(spec), headers: hostileHeaders, payload: payloadFor(spec) })
+    .map((parts) => ({
+      path: (fixture) => pathWith(spec, { fixture, segment: parts.segment }) + parts.query,
+      options: (fixture) => ({
+        headers: parts.headers,
+        ...(spec.method !== 'GET' && { raw: parts.payload(fixture) }),
+      }),
+      // Functions say nothing in a report, so a counterexample is shown as what it was made from.
+      [fc.toStringMethod]: () => fc.stringify({ ...parts, payload: parts.payload(sample) }),
+    }))
+}
+
+const sample: Fixture = {
+  knowledgeBaseId: 1,
+  folderId: 1,
+  documentId: 'doc_1',
+  blockId: 'block_1',
+  relationId: 'rel_1',
+  conceptId: 'concept_1',
+  otherConceptId: 'concept_2',
+  candidateId: 'cand_1',
+  marker: 'marker',
+}
+
+function pathWith(spec: Route, input: { fixture: Fixture; segment: string | null }): string {
+  const { fixture, segment } = input
+  return segment === null ? pathOf(spec, fixture) : spec.path.replaceAll(/\{\w+\}/g, segment)
+}
+
+const hostileText = fc.oneof(
+  fc.constantFrom('', ' ', '\u0000', 'a\u0000b', '\ud800', 'x\udc00', '\u202e', "'; DROP TABLE users; --", '%00', '\\'),
+  fc.constantFrom(
+    '👩‍👩‍👧'.repeat(60),
+    'é'.repeat(201),
+    'x'.repeat(501),
+    'x'.repeat(100_000),
+    '__proto__',
+    'constructor',
+  ),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+)
+
+const hostileNumber = fc.oneof(
+  fc.constantFrom(0, -0, -1, 1.5, 2 ** 31, 2 ** 53, 2 ** 63, 1e308, -1e308),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer(),
+)
+
+const hostileValue = fc.oneof(
+  hostileText,
+  hostileNumber,
+  fc.constantFrom(null, true, false, [], {}, [[]], { $ref: '#' }),
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom('12', '0012', '9999999999999999', '99999999999999999999', 'doc_x', `doc_${'y'.repeat(65)}`),
+)
+
+const hostileSegment = fc.option(
+  fc.oneof(
+    fc.constantFrom('0', '-1', '1.5', '1e3', '007', '9007199254740993', '9999999999999999', '99999999999999999999'),
+    fc.constantFrom('%00', '%ff', '%', '%E0%A4%A', '%2F', 'doc_', 'doc_%00', `doc_${'z'.repeat(64)}`, '%F0%9F%98%80'),
+    hostileText.map((text) => encodeURIComponent(text.toWellFormed().slice(0, 2000)) || 'x'),
+  ),
+  { freq: 3 },
+)
+
+function queryFor(spec: Route): fc.Arbitrary<string> {
+  const known = [...Object.keys(spec.query?.properties ?? {}), 'unknown']
+  const values = fc.oneof(
+    hostileText.map((text) => encodeURIComponent(text.toWellFormed().slice(0, 2000))),
+    hostileNumber.map((number) => encodeURIComponent(String(number))),
+    fc.constantFrom(
+      '',
+      '%',
+      '%ff',
+      '%00',
+      '%ed%a0%80',
+      'true',
+      '1',
+      '2024-02-30',
+      'W10',
+      'bnVsbA',
+      'a&limit=1&limit=2',
+    ),
+  )
+  const pairs = fc.array(fc.tuple(fc.constantFrom(...known), values), { maxLength: 3 })
+  return pairs.map((list) => (list.length === 0 ? '' : `?${list.map(([name, value]) => `${name}=${value}`).join('&')}`))
+}
+
+const headerText = fc.oneof(
+  fc.constantFrom(
+    '*',
+    '""',
+    '"x"',
+    'W/"x"',
+    'sha256:00',
+    '"sha256:',
+    ',',
+    '"a", "b"',
+    '\u00e9',
+    'x'.repeat(129),
+    'key',
+  ),
+  fc.stringMatching(/^[\x21-\x7e]{1,40}$/),
+)
+
+const hostileHeaders = fc
+  .record(
+    {
+      'idempotency-key': headerText,
+      'if-match': headerText,
+      'if-none-match': headerText,
+      'x-request-id': headerText,
+      'user-agent': headerText,
+      accept: fc.constantFrom('*/*', 'text/html', 'application/json', ';;;', ''),
+      'content-type': fc.constantFrom(
+        'application/json; charset=utf-16',
+        'application/json; charset=nonsense',
+        'application/vnd.svc.document+json',
+        'text/plain',
+        'multipart/form-data',
+        ';',
+      ),
+      'content-encoding': fc.constantFrom('gzip', 'identity', 'nonsense'),
+    },
+    { requiredKeys: [] },
+  )
+  // Most calls carry no strange media type: they are to get further than its refusal.
+  .chain((headers) =>
+    fc.nat(9).map((dice) => {
+      const { 'content-type': _type, 'content-encoding': _encoding, ...others } = headers
+      return dice === 0 ? headers : others
+    }),
+  )
+
+const deep = 20_000
+
+function payloadFor(spec: Route): fc.Arbitrary<(fixture: Fixture) => string> {
+  const names = membersOf(spec)
+  const mutated = fc
+    .dictionary(fc.constantFrom(...names, 'unknown', '__proto__'), hostileValue, { minKeys: 0, maxKeys: 3 })
+    .map((members) => (fixture: Fixture) => JSON.stringify({ ...bodyOf(spec, fixture), ...members }))
+  const planted = fc.tuple(fc.array(fc.nat(20), { minLength: 1, maxLength: 5 }), hostileValue).map(
+    ([turns, value]) =>
+      (fixture: Fixture) =>
+        JSON.stringify(plant({ into: bodyOf(spec, fixture), turns, value })),
+  )
+  const raw = fc.constantFrom(
+    '',
+    '[]',
+    'null',
+    '"text"',
+    '{',
+    '\u0000',
+    '\ufeff{}',
+    '{"a":1e999}',
+    '{"name":123456789012345678901234567890}',
+    '[['.repeat(deep),
+    `${'['.repeat(deep)}${']'.repeat(deep)}`,
+    `${'{"content":'.repeat(deep)}1${'}'.repeat(deep)}`,
+    `{"title":"x","name":"x","unknown":${'['.repeat(deep)}${']'.repeat(deep)}}`,
+  )
+  const arbitrary = fc.oneof(fc.jsonValue({ maxDepth: 4 }), hostileValue).map((value) => JSON.stringify(value))
+  return fc.oneof(
+    { weight: 4, arbitrary: mutated },
+    { weight: 3, arbitrary: planted },
+    { weight: 1, arbitrary: fc.oneof(raw, arbitrary).map((text) => () => text) },
+  )
+}
+
+// Replaces the value that is reached by taking a turn at every level of a valid body.
+function plant(input: { into: unknown; turns: readonly number[]; value: unknown }): unknown {
+  const { into, turns, value } = input
+  const [turn, ...others] = turns
+  if (turn === undefined || typeof into !== 'object' || into === null) return value
+  const keys = Object.keys(into)
+  if (keys.length === 0) return value
+  const chosen = keys[turn % keys.length]
+  const replaced = Object.entries(into).map(([key, inner]): [string, unknown] => [
+    key,
+    key === chosen ? plant({ into: inner, turns: others, value }) : inner,
+  ])
+  return Array.isArray(into) ? replaced.map(([, inner]) => inner) : Object.fromEntries(replaced)
+}
+
+// The members of every variant of the body, with those of the objects one level below.
+function membersOf(spec: Route): string[] {
+  const names = JSON.stringify(spec.body ?? {}).matchAll(/"properties":\{"(\w+)"|\},"(\w+)":\{/g)
+  return [...new Set([...names].flatMap(([, first, later]) => first ?? later ?? []))]
+}

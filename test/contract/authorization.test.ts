@@ -1,0 +1,105 @@
+import t from 'tap'
+import type { ParameterMarks } from '../../api/input.ts'
+import type { Route } from '../../api/route.ts'
+import { routes } from '../../api/routes.ts'
+import { scopes } from '../../shared/auth/scopes.ts'
+import { Client } from '../support/client.ts'
+import { startTestService } from '../support/service.ts'
+import { bodyOf, createFixture, type Fixture, pathOf, queryOf } from './fixtures.ts'
+
+t.test('no endpoint answers without a token', async (t) => {
+  const { origin } = await startTestService(t)
+  const nobody = new Client({ origin })
+  for (const spec of routes) {
+    const reply = await nobody.call(spec.method, anyPath(spec))
+    t.match(
+      reply,
+      { status: 401, body: { error: { type: 'authentication_error', code: 'missing_token' } } },
+      nameOf(spec),
+    )
+    t.equal(reply.headers.get('www-authenticate'), 'Bearer realm="svc"')
+    t.equal(reply.body.request_id, reply.headers.get('x-request-id'))
+  }
+})
+
+t.test('a token can do nothing that one of its missing scopes covers', async (t) => {
+  const { signUp } = await startTestService(t)
+  for (const scope of scopes) {
+    const limited = await signUp({ scopes: scopes.filter((other) => other !== scope) })
+    for (const spec of routes.filter((route) => route.scopes.includes(scope))) {
+      const reply = await limited.call(spec.method, anyPath(spec))
+      t.match(
+        reply,
+        { status: 403, body: { error: { type: 'permission_error', code: 'insufficient_scope' } } },
+        nameOf(spec),
+      )
+      t.same(reply.body.error.details, { required_scopes: spec.scopes })
+      t.match(reply.headers.get('www-authenticate'), 'error="insufficient_scope"')
+    }
+  }
+})
+
+t.test('a viewer reads everything in the workspace and changes nothing', async (t) => {
+  const { signUp } = await startTestService(t)
+  const owner = await signUp({ workspace: 'shared' })
+  const viewer = await signUp({ workspace: 'shared', role: 'viewer' })
+  for (const spec of routes) {
+    const fixture = await createFixture(owner)
+    const reply = await valid({ client: viewer, spec, fixture })
+    if (spec.method === 'GET') t.ok(reply.status < 300, `${nameOf(spec)}: ${reply.text}`)
+    else t.match(reply, { status: 403, body: { error: { code: 'forbidden' } } }, `${nameOf(spec)}: ${reply.text}`)
+  }
+})
+
+t.test('what belongs to another workspace does not exist', async (t) => {
+  const { signUp } = await startTestService(t)
+  const owner = await signUp()
+  const stranger = await signUp()
+  const own = await createFixture(stranger)
+  for (const spec of routes) {
+    const fixture = await createFixture(owner)
+    const reply = await valid({ client: stranger, spec, fixture })
+    const codes = missingCodes(spec)
+    if (codes.length > 0) {
+      t.equal(reply.status, 404, `${nameOf(spec)}: ${reply.text}`)
+      t.ok(codes.includes(reply.body.error.code), `${nameOf(spec)}: ${reply.text}`)
+    } else t.notOk(reply.status < 300 && reply.text.includes(fixture.marker), `${nameOf(spec)} leaks ${reply.text}`)
+    const mixed = await valid({ client: stranger, spec, fixture: own, bodyFixture: fixture })
+    t.notOk(mixed.text.includes(fixture.marker), `${nameOf(spec)} reaches another workspace through its body`)
+  }
+})
+
+t.test('the owner can do all of it', async (t) => {
+  const { signUp } = await startTestService(t)
+  const owner = await signUp()
+  for (const spec of routes) {
+    const reply = await valid({ client: owner, spec, fixture: await createFixture(owner) })
+    t.notOk([400, 401, 403, 404, 415, 428].includes(reply.status), `${nameOf(spec)}: ${reply.text}`)
+  }
+})
+
+// A call that would succeed for somebody who may; the guard matches whatever version there is.
+function valid(input: { client: Client; spec: Route; fixture: Fixture; bodyFixture?: Fixture }) {
+  const { client, spec, fixture, bodyFixture = fixture } = input
+  const guard = spec.guard === undefined ? undefined : { 'if-match': '*' }
+  const path = pathOf(spec, fixture) + queryOf(spec, bodyFixture)
+  return client.call(spec.method, path, {
+    ...(spec.method !== 'GET' && { body: bodyOf(spec, bodyFixture) }),
+    ...(guard !== undefined && { headers: guard }),
+  })
+}
+
+function missingCodes(spec: Route): string[] {
+  const parameters: ParameterMarks[] = Object.values(spec.params?.properties ?? {})
+  const codes = parameters.flatMap((parameter) => parameter['x-error'] ?? [])
+  return codes.filter((code) => code.endsWith('_not_found'))
+}
+
+// Before a token is known to be good nothing of the path is looked at.
+function anyPath(spec: Route): string {
+  return spec.path.replaceAll(/\{\w+\}/g, '1')
+}
+
+function nameOf(spec: Route): string {
+  return `${spec.method} ${spec.path}`
+}

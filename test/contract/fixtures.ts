@@ -1,0 +1,166 @@
+import type { TObject, TSchema } from 'typebox'
+import type { ParameterMarks } from '../../api/input.ts'
+import type { Route } from '../../api/route.ts'
+import type { Client } from '../support/client.ts'
+
+/** What the contract tests let every route work on: one of each thing, with names that occur nowhere else. */
+export type Fixture = {
+  knowledgeBaseId: number
+  folderId: number
+  documentId: string
+  /** A block of the document. */
+  blockId: string
+  /** A relation from that block to its own document. */
+  relationId: string
+  conceptId: string
+  /** A second concept of the same knowledge base. */
+  otherConceptId: string
+  candidateId: string
+  marker: string
+}
+
+/** Creates the things of a fixture in the owner's workspace. */
+export async function createFixture(owner: Client): Promise<Fixture> {
+  const marker = `marker${Math.random().toString(36).slice(2)}`
+  const base = await created(owner, '/knowledge-bases', { name: marker })
+  const folder = await created(owner, '/folders', { name: marker, knowledge_base_id: base.id })
+  const document = await created(owner, '/documents', {
+    title: marker,
+    knowledge_base_id: base.id,
+    folder_id: folder.id,
+  })
+  // The second body makes the first one a version to go back to.
+  const body = { format: 'markdown', content: marker }
+  const written = await owner.put(`/documents/${document.id}/content`, body, { 'if-match': '*' })
+  if (written.status !== 200) throw new Error(`PUT content answered ${written.status}: ${written.text}`)
+  const blockId: string = written.body.data.document.content[0].attrs.id
+  const relation = await created(owner, '/relations', {
+    source_document_id: document.id,
+    source_block_id: blockId,
+    target_uri: `svc://doc/${document.id}`,
+    predicate: 'supports',
+  })
+  const concept = await created(owner, '/concepts', { name: marker, knowledge_base_id: base.id })
+  const other = await created(owner, '/concepts', { name: `other ${marker}`, knowledge_base_id: base.id })
+  const extracted = await owner.post('/concept-candidates/extract', { document_id: document.id })
+  const candidateId: string = extracted.body.data.candidates[0].id
+  return {
+    knowledgeBaseId: base.id,
+    folderId: folder.id,
+    documentId: document.id,
+    blockId,
+    relationId: relation.id,
+    conceptId: concept.id,
+    otherConceptId: other.id,
+    candidateId,
+    marker,
+  }
+}
+
+// By the name of a path parameter, or by the error of its absence where the name says too little. A new kind of
+// resource is one entry here and, where it has to exist first, one member of the fixture.
+const parameterValues: Record<string, (fixture: Fixture) => string> = {
+  knowledge_base_not_found: ({ knowledgeBaseId }) => String(knowledgeBaseId),
+  folder_not_found: ({ folderId }) => String(folderId),
+  document_not_found: ({ documentId }) => documentId,
+  relation_not_found: ({ relationId }) => relationId,
+  concept_not_found: ({ conceptId }) => conceptId,
+  candidate_not_found: ({ candidateId }) => candidateId,
+  blockId: ({ blockId }) => blockId,
+  seq: () => '1',
+}
+
+const paragraph = { type: 'paragraph', content: [{ type: 'text', text: 'x' }] }
+
+// Members of bodies and queries that name things; they are set wherever a schema has them.
+const memberValues: Record<string, (fixture: Fixture) => unknown> = {
+  knowledge_base_id: ({ knowledgeBaseId }) => knowledgeBaseId,
+  confirm_id: ({ knowledgeBaseId }) => String(knowledgeBaseId),
+  folder_id: ({ folderId }) => folderId,
+  parent_id: ({ folderId }) => folderId,
+  document_id: ({ documentId }) => documentId,
+  block_id: ({ blockId }) => blockId,
+  source_document_id: ({ documentId }) => documentId,
+  source_block_id: ({ blockId }) => blockId,
+  target_uri: ({ documentId }) => `svc://doc/${documentId}`,
+  object: ({ otherConceptId }) => ({ kind: 'concept', id: otherConceptId }),
+  concept_id: ({ conceptId }) => conceptId,
+  candidate_id: ({ candidateId }) => candidateId,
+  target_concept_id: ({ otherConceptId }) => otherConceptId,
+  target_version: () => 'concept:1',
+  position: ({ blockId }) => ({ after_block_id: blockId }),
+  node: () => paragraph,
+  nodes: () => [paragraph],
+}
+
+/** The path of a route with the ids of the fixture in place of its parameters. */
+export function pathOf(spec: Route, fixture: Fixture): string {
+  const parameters: Record<string, ParameterMarks> = spec.params?.properties ?? {}
+  return spec.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = parameterValues[name] ?? parameterValues[parameters[name]?.['x-error'] ?? 'none']
+    if (value === undefined) {
+      throw new Error(`${spec.operationId}: nothing stands for {${name}}; add it to test/contract/fixtures.ts`)
+    }
+    return encodeURIComponent(value(fixture))
+  })
+}
+
+/** The query string of a valid call: required parameters and those that name things. */
+export function queryOf(spec: Route, fixture: Fixture): string {
+  const values = Object.entries(exampleOf({ spec, schema: spec.query, fixture }) as Record<string, unknown>)
+  const query = new URLSearchParams(values.map(([name, value]): [string, string] => [name, String(value)]))
+  return query.size === 0 ? '' : `?${query}`
+}
+
+/** A body with which the call is valid: required members and those that name things. */
+export function bodyOf(spec: Route, fixture: Fixture): Record<string, unknown> {
+  return exampleOf({ spec, schema: spec.body, fixture }) as Record<string, unknown>
+}
+
+type Keywords = {
+  anyOf?: TSchema[]
+  const?: unknown
+  enum?: unknown[]
+  type?: string
+  pattern?: string
+  minLength?: number
+  minimum?: number
+  minItems?: number
+  items?: TSchema
+  properties?: TObject['properties']
+  required?: string[]
+}
+
+function exampleOf(input: { spec: Route; schema: TSchema | undefined; fixture: Fixture }): unknown {
+  const { spec, fixture } = input
+  const schema: Keywords = input.schema ?? { type: 'object' }
+  const inner = (part: TSchema) => exampleOf({ spec, schema: part, fixture })
+  if (schema.anyOf?.[0] !== undefined) return inner(schema.anyOf[0])
+  if ('const' in schema) return schema.const
+  if (schema.enum !== undefined) return schema.enum[0]
+  if (schema.type === 'array') return Array.from({ length: schema.minItems ?? 0 }, () => inner(schema.items ?? {}))
+  if (schema.type === 'object') return objectOf({ schema, inner, fixture })
+  if (schema.type === 'boolean') return true
+  if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 1
+  if (schema.type === 'null') return null
+  if (schema.type === 'string' && schema.pattern === undefined) return 'x'.repeat(Math.max(1, schema.minLength ?? 1))
+  throw new Error(
+    `${spec.operationId}: no example for ${JSON.stringify(schema)}; name the member in test/contract/fixtures.ts`,
+  )
+}
+
+function objectOf(input: { schema: Keywords; inner: (part: TSchema) => unknown; fixture: Fixture }): unknown {
+  const { schema, inner, fixture } = input
+  const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+    const known = memberValues[name]
+    if (known !== undefined) return [[name, known(fixture)]]
+    return schema.required?.includes(name) ? [[name, inner(member)]] : []
+  })
+  return Object.fromEntries(members)
+}
+
+async function created(owner: Client, path: string, body: object): Promise<{ id: never }> {
+  const reply = await owner.post(path, body)
+  if (reply.status !== 201) throw new Error(`POST ${path} answered ${reply.status}: ${reply.text}`)
+  return reply.body.data
+}

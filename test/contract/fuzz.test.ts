@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { sql } from 'slonik'
+import t from 'tap'
+import Type from 'typebox'
+import { statusesOf } from '../../api/errors.ts'
+import type { Route } from '../../api/route.ts'
+import { errorsOf } from '../../api/route-errors.ts'
+import { routes } from '../../api/routes.ts'
+import type { Database } from '../../shared/database.ts'
+import type { ErrorCode } from '../../shared/errors.ts'
+import { row } from '../../shared/row.ts'
+import type { Reply } from '../support/client.ts'
+import { startTestService } from '../support/service.ts'
+import { type Attack, attackOn } from './attacks.ts'
+import { createFixture } from './fixtures.ts'
+
+// All routes together take about twenty seconds at most; FC_RUNS and FC_SECONDS ask for more.
+const runs = Number(process.env['FC_RUNS'] ?? 200)
+const seconds = Number(process.env['FC_SECONDS'] ?? 20)
+
+const TableRow = row(Type.Object({ schemaname: Type.String(), tablename: Type.String() }))
+
+t.test('no input whatsoever breaks an endpoint or leaves half a write behind', async (t) => {
+  const { database, signUp } = await startTestService(t)
+  const owner = await signUp()
+  for (const spec of routes) {
+    let fixture = await createFixture(owner)
+    let before = await stateOf(database)
+    const property = fc.asyncProperty(attackOn(spec), async (attack) => {
+      const reply = await owner.call(spec.method, attack.path(fixture), attack.options(fixture))
+      complain(spec, reply)
+      const after = await stateOf(database, before)
+      if (reply.status >= 400 && after.contents !== before.contents) {
+        throw new Error(`refused with ${reply.text}, but something was written`)
+      }
+      const isGone = reply.status < 300 && spec.method === 'DELETE'
+      if (isGone) fixture = await createFixture(owner)
+      before = isGone ? await stateOf(database, after) : after
+    })
+    const limits = { seed: 20_251_121, numRuns: runs, interruptAfterTimeLimit: (seconds * 1000) / routes.length }
+    const outcome = await fc.check(property, limits)
+    t.comment(`${outcome.numRuns} runs`)
+    t.notOk(outcome.failed, `${spec.method} ${spec.path}: ${outcome.failed ? reportOf(outcome) : 'holds'}`)
+  }
+})
+
+function reportOf({ errorInstance, counterexample, seed, counterexamplePath }: fc.RunDetails<[Attack]>): string {
+  const attack = fc.stringify(counterexample).slice(0, 1500)
+  return `${errorInstance instanceof Error ? errorInstance.message : errorInstance} after ${attack} (${seed}, ${counterexamplePath})`
+}
+
+// Throws unless the answer is one that the description promises.
+function complain(spec: Route, reply: Reply): void {
+  const problem = (text: string) => new Error(`${text}: ${reply.status} ${reply.text.slice(0, 500)}`)
+  if (reply.status >= 500) throw problem('a server error')
+  if (reply.status === 204 || reply.status === 304) return
+  if (!reply.headers.get('content-type')?.includes('json')) throw problem('not JSON')
+  if (reply.body.request_id !== reply.headers.get('x-request-id')) throw problem('without its request id')
+  if (reply.status < 300) return
+  const code = reply.body.error.code as ErrorCode
+  if (!statusesOf(code).includes(reply.status)) throw problem('a status that the code does not have')
+  const isUndescribed = !['route_not_found', 'method_not_allowed'].includes(code)
+  if (isUndescribed && !errorsOf(spec).get(reply.status)?.includes(code))
+    throw problem('an error that is not described')
+}
+
+type State = { transaction: string; contents: string }
+
+/**
+ * A digest of every row of every table but those that note the use of tokens, jobs included; the ids that the sequencer
+ * gives to events later do not count. While PostgreSQL has given no transaction an id nothing can have changed.
+ */
+async function stateOf(database: Database, last?: State): Promise<State> {
+  const transaction = String(
+    await database.oneFirst(sql.unsafe`SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xmax`),
+  )
+  if (transaction === last?.transaction) return last
+  const tables = await database.any(sql.type(TableRow)`
+    SELECT schemaname, tablename FROM pg_tables
+    WHERE schemaname = 'public' AND tablename NOT IN ('tokens', 'rate_limit_windows')
+      OR schemaname = 'pgboss' AND tablename = 'job'
+    ORDER BY 1, 2`)
+  const digests = tables.map(
+    ({ schemaname, tablename }) => sql.fragment`
+      SELECT md5(coalesce(string_agg(line, '' ORDER BY line), '')) AS digest
+      FROM ${sql.identifier([schemaname, tablename])} AS r, LATERAL (SELECT (to_jsonb(r) - 'event_id')::text AS line) AS l`,
+  )
+  const rows = await database.anyFirst(sql.unsafe`${sql.join([...digests], sql.fragment` UNION ALL `)}`)
+  return { transaction, contents: rows.join() }
+}

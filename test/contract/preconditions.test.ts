@@ -1,0 +1,108 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { entityTagOf, mergeGuards, parseGuard, satisfies } from '../../api/preconditions.ts'
+
+const numRuns = Number(process.env['FC_RUNS'] ?? 200)
+const version = `sha256:${'0123456789abcdef'.repeat(4)}`
+const other = `sha256:${'f'.repeat(64)}`
+
+t.test('a guard is met by the version it names and by nothing else', async (t) => {
+  const cases: [string, string, boolean][] = [
+    ['*', version, true],
+    [' * ', version, true],
+    [`"${version}"`, version, true],
+    [` "${version}" `, version, true],
+    [`"${other}"`, version, false],
+    [`"${other}", "${version}"`, version, true],
+    [`"${other}","${version}"`, version, true],
+    [`"a", "b" , "c"`, 'c', true],
+    [`W/"${version}"`, version, false],
+    [`W/"${version}", "${version}"`, version, true],
+    [version, version, true],
+    [`${other}, ${version}`, version, true],
+    ['concept:3', 'concept:3', true],
+    ['"concept:3"', 'concept:3', true],
+    ['"concept:3"', 'concept:30', false],
+    ['summary:0', 'summary:0', true],
+    ['candidate:12', 'candidate:12', true],
+    ['""', version, false],
+    ['"with,comma"', 'with,comma', true],
+    ['"*"', version, false],
+  ]
+  for (const [header, current, met] of cases) t.equal(satisfies(parseGuard(header) ?? [], current), met, header)
+  t.equal(parseGuard(undefined), null)
+})
+
+t.test('a block is guarded by its own hash as well as by the version of its document', async (t) => {
+  const guard = parseGuard(`"${other}"`) ?? []
+  t.ok(satisfies(guard, version, other))
+  t.notOk(satisfies(guard, version))
+})
+
+t.test('anything but a list of entity tags is refused, whichever header it stands in', async (t) => {
+  const malformed = ['', ' ', 'x', '"', '"a', 'a"', '"a" "b"', '*, "a"', '"a", *', 'w/"a"', `${version}0`, 'concept:03']
+  for (const header of [...malformed, 'sha256:short', `sha256:${'G'.repeat(64)}`, '"a"; q=1', '**']) {
+    t.throws(() => parseGuard(header), { code: 'invalid_precondition', details: { header: 'If-Match' } }, header)
+    t.throws(
+      () => parseGuard(header, 'If-None-Match'),
+      { code: 'invalid_precondition', details: { header: 'If-None-Match' } },
+      header,
+    )
+  }
+})
+
+t.test('a tag that a proxy has weakened still saves a download, but never lets a write pass', async (t) => {
+  t.ok(satisfies(parseGuard(`W/"${version}"`, 'If-None-Match') ?? [], version))
+  t.notOk(satisfies(parseGuard(`W/"${version}"`, 'If-Match') ?? [], version))
+  t.strictSame(parseGuard(`W/"${version}"`), [`W/"${version}"`], 'a conflict tells what was sent')
+})
+
+t.test('guards in header and body must agree', async (t) => {
+  const base = (value: string | undefined) => ({ name: 'base_version', value })
+  t.equal(mergeGuards(null, base(undefined)), null)
+  t.same(mergeGuards(null, base(version)), [version])
+  t.same(mergeGuards(null, base(`"${version}"`)), [version])
+  t.same(mergeGuards([version], base(undefined)), [version])
+  t.same(mergeGuards([other, version], base(version)), [version])
+  t.same(mergeGuards('*', base(version)), [version])
+  t.throws(() => mergeGuards([other], base(version)), {
+    code: 'precondition_mismatch',
+    details: { header: 'If-Match' },
+  })
+})
+
+t.test('whatever version the service hands out comes back as a guard that it meets', async (t) => {
+  const tag = fc.stringMatching(/^[\x21\x23-\x7e]{0,40}$/)
+  const separator = fc.constantFrom(',', ', ', ' , ', ',\t')
+  fc.assert(
+    fc.property(fc.array(tag, { minLength: 1, maxLength: 5 }), separator, fc.nat(4), (tags, comma, pick) => {
+      const guard = parseGuard(tags.map(entityTagOf).join(comma))
+      const chosen = tags[pick % tags.length] ?? ''
+      return guard !== null && satisfies(guard, chosen) && !satisfies(guard, `${chosen}\u0000`)
+    }),
+    { numRuns },
+  )
+  t.pass('for every list of tags')
+})
+
+t.test('no header value breaks the parser or takes it long', async (t) => {
+  const part = fc.constantFrom('"', ',', ' ', 'W/', '*', 'a', '\t', version, 'concept:1', '\u00ff')
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.array(part, { maxLength: 60 }).map((parts) => parts.join('')),
+      ),
+      (header) => {
+        try {
+          parseGuard(header)
+        } catch (error) {
+          return (error as { code?: string }).code === 'invalid_precondition'
+        }
+        return true
+      },
+    ),
+    { numRuns: numRuns * 5 },
+  )
+  t.pass('for every text')
+})

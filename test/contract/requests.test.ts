@@ -1,0 +1,257 @@
+import { Readable } from 'node:stream'
+import { sql } from 'slonik'
+import t from 'tap'
+import { routes } from '../../api/routes.ts'
+import { Client } from '../support/client.ts'
+import { startTestService } from '../support/service.ts'
+import { createFixture, pathOf, queryOf } from './fixtures.ts'
+
+t.test('every GET also serves HEAD, with the same status and headers and no body', async (t) => {
+  const { signUp } = await startTestService(t)
+  const client = await signUp()
+  const fixture = await createFixture(client)
+  for (const spec of routes.filter(({ method }) => method === 'GET')) {
+    const path = pathOf(spec, fixture) + queryOf(spec, fixture)
+    const [got, head] = [await client.get(path), await client.call('HEAD', path)]
+    t.equal(head.status, got.status, spec.path)
+    t.equal(head.text, '')
+    for (const name of ['content-type', 'etag', 'cache-control']) t.equal(head.headers.get(name), got.headers.get(name))
+    t.equal(got.headers.get('cache-control'), 'private, no-cache')
+    t.match(got.headers.get('vary'), 'Authorization')
+  }
+})
+
+t.test('every path names its methods, without a token and to whoever uses a wrong one', async (t) => {
+  const { origin, signUp } = await startTestService(t)
+  const client = await signUp()
+  const nobody = new Client({ origin })
+  for (const [path, specs] of Map.groupBy(routes, (spec) => spec.path)) {
+    const methods = specs.map(({ method }) => method as string)
+    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+    const concrete = path.replaceAll(/\{\w+\}/g, '1')
+    const options = await nobody.call('OPTIONS', concrete)
+    t.equal(options.status, 204, path)
+    t.equal(options.headers.get('allow'), allow)
+    const wrong = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => !methods.includes(method))
+    for (const method of wrong) {
+      const reply = await nobody.call(method, concrete)
+      t.equal(reply.status, 405, `${method} ${path}`)
+      t.equal(reply.headers.get('allow'), allow)
+      t.match(reply.body.error, {
+        type: 'request_error',
+        code: 'method_not_allowed',
+        details: { allow: allow.split(', ') },
+      })
+    }
+  }
+  t.equal((await client.call('PROPFIND', '/me')).status, 405)
+})
+
+t.test('an unknown path is 404 for everyone, before anybody asks for a token', async (t) => {
+  const { origin, signUp } = await startTestService(t)
+  for (const client of [new Client({ origin }), await signUp()]) {
+    for (const path of ['/nowhere', '/me/', '/ME', '/knowledge-bases/1/nowhere', '//', '//api/v2/me', '/%E0%A4%A']) {
+      const reply = await client.get(path)
+      t.match(reply, { status: 404, body: { error: { type: 'request_error', code: 'route_not_found' } } }, path)
+    }
+  }
+})
+
+t.test('a caller can name the request, and every answer says which one it was', async (t) => {
+  const { signUp } = await startTestService(t)
+  const client = await signUp()
+  for (const id of ['a', 'req-1.2_3', 'x'.repeat(128)]) {
+    const reply = await client.get('/me', { 'x-request-id': id })
+    t.equal(reply.headers.get('x-request-id'), id)
+    t.equal(reply.body.request_id, id)
+  }
+  for (const id of ['', 'x'.repeat(129), 'a b', 'ä', 'a/b', '<script>']) {
+    const reply = await client.get('/nowhere', { 'x-request-id': id })
+    t.match(reply.body.request_id, /^req_[0-9A-HJKMNP-TV-Z]{26}$/)
+    t.equal(reply.headers.get('x-request-id'), reply.body.request_id)
+  }
+})
+
+t.test('a page of any origin can call the API and read its headers, but never with cookies', async (t) => {
+  const { origin, signUp } = await startTestService(t)
+  const client = await signUp()
+  const reply = await client.get('/me', { origin: 'https://app.example', cookie: 'session=1' })
+  t.equal(reply.headers.get('access-control-allow-origin'), '*')
+  t.notOk(reply.headers.get('access-control-allow-credentials'))
+  const exposed = reply.headers.get('access-control-expose-headers')?.split(',')
+  for (const name of ['ETag', 'Location', 'Retry-After', 'X-Request-Id', 'X-RateLimit-Limit', 'Idempotent-Replayed']) {
+    t.ok(exposed?.includes(name), name)
+  }
+  const preflight = await new Client({ origin }).call('OPTIONS', '/knowledge-bases', {
+    headers: {
+      origin: 'https://app.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,if-match,idempotency-key',
+    },
+  })
+  t.equal(preflight.status, 204)
+  t.equal(preflight.headers.get('access-control-allow-headers'), 'authorization,if-match,idempotency-key')
+  t.match(preflight.headers.get('access-control-allow-methods'), 'PATCH')
+  const cookieOnly = await new Client({ origin }).get('/me', { cookie: 'session=1; token=svc_tok' })
+  t.equal(cookieOnly.body.error.code, 'missing_token')
+})
+
+t.test('an operator can name the origins that may call the API', async (t) => {
+  const { signUp } = await startTestService(t, { CORS_ALLOWED_ORIGINS: 'https://a.example,https://b.example' })
+  const client = await signUp()
+  const allowed = await client.get('/me', { origin: 'https://b.example' })
+  t.equal(allowed.headers.get('access-control-allow-origin'), 'https://b.example')
+  t.match(allowed.headers.get('vary'), 'Origin')
+  t.notOk((await client.get('/me', { origin: 'https://c.example' })).headers.get('access-control-allow-origin'))
+})
+
+t.test('a body that is no JSON object of an accepted type is refused with the reason', async (t) => {
+  const { signUp } = await startTestService(t, { BODY_MAX_BYTES: '2048' })
+  const client = await signUp()
+  const send = (raw: string | Uint8Array, type = 'application/json') =>
+    client.call('POST', '/knowledge-bases', { raw, headers: { 'content-type': type } })
+  for (const raw of ['{', '{"name":}', 'null', '[]', '"x"', '1', '{"name":"x"} {}']) {
+    t.match(await send(raw), { status: 400, body: { error: { code: 'invalid_json' } } }, raw)
+  }
+  const latin1 = await send(Buffer.from('{"name":"\u00e9"}', 'latin1'))
+  t.match(latin1, { status: 400, body: { error: { code: 'invalid_json' } } }, 'nothing is stored as U+FFFD')
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/vnd.svc.document+json',
+    'nonsense',
+  ]) {
+    const reply = await send('{"name":"x"}', type)
+    t.match(reply, { status: 415, body: { error: { code: 'unsupported_media_type' } } }, type)
+    t.same(reply.body.error.details, { accepted: ['application/json'] })
+  }
+  const large = await send(JSON.stringify({ name: 'x', padding: 'y'.repeat(2048) }))
+  t.match(large, { status: 413, body: { error: { code: 'payload_too_large', details: { max_bytes: 2048 } } } })
+  t.equal((await send('{"name":"x"}', 'Application/JSON; charset=UTF-8')).status, 201)
+})
+
+t.test('a large body is refused even when no length announces it', async (t) => {
+  const { signUp } = await startTestService(t, { BODY_MAX_BYTES: '2048' })
+  const { origin, token } = await signUp()
+  const reply = await fetch(`${origin}/api/v1/knowledge-bases`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: Readable.toWeb(Readable.from(['{"name":"', 'x'.repeat(2048), '"}'])),
+    duplex: 'half',
+  })
+  t.equal(reply.status, 413)
+  t.match(await reply.json(), { error: { code: 'payload_too_large' } })
+})
+
+t.test('members and parameters of the future are ignored', async (t) => {
+  const { signUp } = await startTestService(t)
+  const client = await signUp()
+  const made = await client.post('/knowledge-bases?dry_run=1', { name: 'x', colour: 'red', nested: { a: [1] } })
+  t.equal(made.status, 201)
+  t.equal((await client.get('/knowledge-bases?colour=red&colour=blue')).status, 200)
+})
+
+t.test('a wrong query parameter is named, never guessed at', async (t) => {
+  const { signUp } = await startTestService(t)
+  const client = await signUp()
+  const wrong = ['limit=0', 'limit=101', 'limit=x', 'limit=', 'limit=1.0', 'limit=1e1', 'limit=5&limit=5', 'limit=%00']
+  for (const query of wrong) {
+    const reply = await client.get(`/knowledge-bases?${query}`)
+    t.match(reply, { status: 400, body: { error: { code: 'invalid_request' } } }, query)
+    t.match(reply.body.error.details.fields[0], { path: '?limit', message: /^must/ })
+  }
+  t.equal((await client.get('/knowledge-bases?limit=100')).status, 200)
+})
+
+t.test('the first check that fails answers, in the order of the contract', async (t) => {
+  const { origin, signUp } = await startTestService(t, { RATE_WRITE_PER_MIN: '1000' })
+  const nobody = new Client({ origin })
+  const reader = await signUp({ scopes: 'read_only' })
+  const owner = await signUp()
+  const stranger = await signUp()
+  const { documentId, knowledgeBaseId } = await createFixture(owner)
+  const content = `/documents/${documentId}/content`
+  const plain = { headers: { 'content-type': 'text/plain' }, raw: 'x' }
+  t.equal((await nobody.call('POST', '/nowhere', plain)).status, 404, '404 before 401')
+  t.equal((await nobody.call('PUT', '/knowledge-bases', plain)).status, 405, '405 before 401')
+  t.equal((await nobody.call('POST', '/knowledge-bases', plain)).status, 401, '401 before 415')
+  t.equal((await reader.call('POST', '/knowledge-bases', plain)).status, 403, '403 before 415')
+  t.equal((await owner.call('PUT', '/documents/doc_missing/content', plain)).status, 415, '415 before 404')
+  t.equal((await owner.put('/documents/doc_missing/content', {})).status, 400, '400 before 404')
+  const bad = { format: 'tiptap-json', document: { type: 'nonsense' } }
+  t.equal((await owner.put('/documents/doc_missing/content', bad)).status, 404, '404 before 428 and 422')
+  t.equal((await stranger.put(content, bad)).status, 404, '404 before 403')
+  t.equal((await owner.put(content, bad)).status, 428, '428 before 422')
+  t.equal((await owner.put(content, bad, { 'if-match': '"sha256:0"' })).status, 409, '409 before 422')
+  t.equal((await owner.put(content, bad, { 'if-match': '*' })).status, 422)
+  const wrongKey = { 'idempotency-key': 'x'.repeat(129) }
+  t.equal(
+    (await owner.post('/folders', { name: 'x', knowledge_base_id: 999999 }, wrongKey)).status,
+    400,
+    '400 before 404',
+  )
+  const batch = { operations: [{ op: 'delete', block_id: 'x' }] }
+  const malformed = '/documents/no-id/batch'
+  t.equal((await owner.post(malformed, batch, wrongKey)).status, 400, '400 before the 404 of a malformed id')
+  t.equal((await owner.post(malformed, batch, { 'if-match': 'x' })).status, 400)
+  t.equal((await owner.post(malformed, batch)).status, 404)
+  t.equal((await owner.patch(`/knowledge-bases/${knowledgeBaseId}`, { name: '' })).status, 400)
+})
+
+t.test('no answer tells which software it comes from, and browsers are told to be careful', async (t) => {
+  const { signUp } = await startTestService(t)
+  for (const path of ['/me', '/nowhere']) {
+    const { headers } = await (await signUp()).get(path)
+    t.notOk(headers.get('x-powered-by'))
+    t.equal(headers.get('x-content-type-options'), 'nosniff')
+    t.ok(headers.get('content-security-policy'))
+    t.equal(headers.get('content-type'), 'application/json; charset=utf-8')
+  }
+})
+
+t.test('a service behind TLS keeps browsers there, and one without it does not lock them out', async (t) => {
+  const headersOf = async (origin: string) => {
+    const { signUp } = await startTestService(t, { PUBLIC_ORIGIN: origin })
+    const { headers } = await (await signUp()).get('/me')
+    return {
+      transport: headers.get('strict-transport-security'),
+      upgrades: headers.get('content-security-policy')?.includes('upgrade-insecure-requests'),
+    }
+  }
+  const behindTls = await headersOf('https://documents.example')
+  t.ok(behindTls.transport)
+  t.equal(behindTls.upgrades, true)
+  t.strictSame(await headersOf('http://documents.example'), { transport: null, upgrades: false })
+})
+
+t.test('no cache keeps what belongs to one caller, a refusal as little as an answer', async (t) => {
+  const { signUp } = await startTestService(t)
+  const client = await signUp()
+  for (const path of ['/me', '/documents/doc_missing']) {
+    const { headers } = await client.get(path)
+    t.equal(headers.get('cache-control'), 'private, no-cache', path)
+    t.match(headers.get('vary'), 'Authorization', path)
+  }
+})
+
+t.test('every accepted write is in the audit log with the client that made it', async (t) => {
+  const { database, signUp } = await startTestService(t)
+  const client = await signUp()
+  await client.post('/knowledge-bases', { name: 'x' }, { 'user-agent': 'robot/1.2 (My Agent)', 'x-request-id': 'one' })
+  await client.post('/knowledge-bases', { name: '' }, { 'x-request-id': 'refused' })
+  await client.get('/knowledge-bases', { 'x-request-id': 'read' })
+  const { rows } = await database.query(sql.unsafe`SELECT * FROM audit_log`)
+  t.match(rows, [
+    {
+      request_id: 'one',
+      token_id: client.token_id,
+      user_id: client.user_id,
+      method: 'POST',
+      path: '/api/v1/knowledge-bases',
+      client_name: 'robot',
+      client_version: '1.2',
+      is_agent: true,
+    },
+  ])
+  t.equal(rows.length, 1)
+})

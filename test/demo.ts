@@ -1,0 +1,143 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pLimit from 'p-limit'
+import { Client, type Reply } from './support/client.ts'
+import { type MarkdownFile, markdownFiles } from './support/markdown-files.ts'
+import { startWholeService } from './support/processes.ts'
+
+/*
+ * `npm run demo [-- files]`: imports Markdown files of the installed packages, one folder for each package, waits until
+ * the index covers them, and searches. It uses the service at ORIGIN with TOKEN, else the one that runs on DATA_DIR,
+ * else one that it starts on a temporary folder.
+ */
+
+const files = markdownFiles(Number(process.argv[2] ?? 400))
+const service = await findService()
+const client = new Client(service)
+const limit = pLimit(8)
+const queries = ['license', 'async function', '"pull request"', 'postgres', 'ECMAScript parser']
+const slowest = { name: '', ms: 0 }
+let requests = 0
+let waits = 0
+
+try {
+  await demo()
+} finally {
+  await service.stop()
+}
+
+async function demo(): Promise<void> {
+  const started = performance.now()
+  const knowledgeBase = (await created('/knowledge-bases', { name: 'Demo' })).body.data.id as number
+  const folders = await importFolders(knowledgeBase)
+  const refused = await importDocuments({ knowledgeBase, folders })
+  const written = performance.now()
+  const projection = await completeProjection(knowledgeBase)
+  const indexed = performance.now()
+  const characters = files.reduce((sum, { text }) => sum + text.length, 0)
+  const seconds = (written - started) / 1000
+  print('service', service.origin)
+  print('folders', folders.size)
+  print('documents', `${files.length - refused.length} of ${files.length}, ${Math.round(characters / 1000)} kB`)
+  for (const reason of refused) print('refused', reason)
+  print('import', `${seconds.toFixed(1)} s, ${Math.round(files.length / seconds)} documents/s`)
+  print('index', `complete ${Math.round(indexed - written)} ms after the last write, watermark ${projection.watermark}`)
+  for (const query of queries) await search(knowledgeBase, query)
+  print('requests', `${requests}, ${waits} of them told to wait`)
+  print('slowest', `${slowest.name}, ${Math.round(slowest.ms)} ms`)
+}
+
+async function importFolders(knowledgeBase: number): Promise<Map<string, number>> {
+  const names = [...new Set(files.map((file) => file.package))]
+  const folders = names.map((name) =>
+    limit(async () => {
+      const { body } = await created('/folders', { name, knowledge_base_id: knowledgeBase })
+      return [name, body.data.id as number] as const
+    }),
+  )
+  return new Map(await Promise.all(folders))
+}
+
+// What the service refuses for a good reason, such as a text over the limit, is told at the end.
+async function importDocuments(place: { knowledgeBase: number; folders: Map<string, number> }): Promise<string[]> {
+  const one = (file: MarkdownFile) => async () => {
+    const { status, text } = await call('POST', '/documents', {
+      title: file.title,
+      knowledge_base_id: place.knowledgeBase,
+      folder_id: place.folders.get(file.package),
+      content: { format: 'markdown', content: file.text },
+    })
+    return status === 201 ? [] : [`${file.package}, ${file.title}: ${status} ${text}`]
+  }
+  return (await Promise.all(files.map((file) => limit(one(file))))).flat()
+}
+
+async function completeProjection(knowledgeBase: number): Promise<{ complete: boolean; watermark: string }> {
+  for (;;) {
+    const { body } = await call('GET', `/search/v2?q=demo&limit=1&knowledge_base_id=${knowledgeBase}`)
+    if (body.data.projection.complete) return body.data.projection
+    await sleep(100)
+  }
+}
+
+async function search(knowledgeBase: number, query: string): Promise<void> {
+  const before = performance.now()
+  const path = `/search/v2?q=${encodeURIComponent(query)}&knowledge_base_id=${knowledgeBase}`
+  const { body } = await call('GET', path)
+  const [best] = body.data.results
+  const ms = Math.round(performance.now() - before)
+  print('search', `${query}: ${body.data.results.length} hits in ${ms} ms, best in ${best?.path_text ?? 'none'}`)
+}
+
+async function created(path: string, body: object): Promise<Reply> {
+  const reply = await call('POST', path, body)
+  if (reply.status !== 201) throw new Error(`POST ${path}: ${reply.status} ${reply.text}`)
+  return reply
+}
+
+/** Calls the service and waits when it says so. */
+async function call(method: string, path: string, body?: object): Promise<Reply> {
+  for (;;) {
+    const before = performance.now()
+    const reply = await client.call(method, path, body === undefined ? {} : { body })
+    const ms = performance.now() - before
+    requests += 1
+    if (ms > slowest.ms)
+      Object.assign(slowest, { name: `${method} ${path} ${body && 'title' in body ? body.title : ''}`, ms })
+    if (reply.status !== 429) return reply
+    waits += 1
+    await sleep(Number(reply.headers.get('retry-after')) * 1000)
+  }
+}
+
+async function findService(): Promise<{ origin: string; token: string; stop: () => Promise<unknown> }> {
+  const { ORIGIN: origin, TOKEN: token, PORT: port = '3000', DATA_DIR: directory = '.data' } = process.env
+  const stop = async () => {}
+  if (origin && token) return { origin, token, stop }
+  const kept = join(directory, 'bootstrap.json')
+  const running = origin ?? `http://localhost:${port}`
+  const ready = await fetch(`${running}/readyz`).catch(() => undefined)
+  if (ready?.ok && existsSync(kept))
+    return { origin: running, token: JSON.parse(readFileSync(kept, 'utf8')).token, stop }
+  return ownService()
+}
+
+async function ownService() {
+  const directory = mkdtempSync(join(tmpdir(), 'documents-demo-'))
+  const env = { RATE_READ_PER_MIN: '0', RATE_WRITE_PER_MIN: '0', RATE_SEARCH_PER_MIN: '0' }
+  const { origin, token, stop } = await startWholeService({ directory, env })
+  return {
+    origin,
+    token,
+    async stop() {
+      await stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function print(name: string, value: string | number): void {
+  process.stdout.write(`${name.padEnd(10)} ${value}\n`)
+}

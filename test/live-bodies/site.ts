@@ -1,0 +1,205 @@
+import type { Test } from 'tap'
+import * as Y from 'yjs'
+import { authenticate } from '../../api/authenticate.ts'
+import type { Caller } from '../../shared/auth/caller.ts'
+import { documentToLines } from '../../shared/body/canonical.ts'
+import { type CommitContext, commitBody } from '../../shared/body/commit.ts'
+import { createDocument } from '../../shared/body/create-document.ts'
+import type { BodyNode, DocNode } from '../../shared/body/document.ts'
+import { compactLive } from '../../shared/body/live/compact.ts'
+import { type Flushed, persistLive } from '../../shared/body/live/persist.ts'
+import { liveHead } from '../../shared/body/live/queries.ts'
+import { openLive, syncY } from '../../shared/body/live/sync.ts'
+import { normaliseDocument } from '../../shared/body/normalise.ts'
+import { bodyText } from '../../shared/body/queries.ts'
+import { bodyFragment, readDocument, readText } from '../../shared/body/yjs/read.ts'
+import { inTransaction, sql } from '../../shared/database.ts'
+import { visibleDocument } from '../../shared/documents/queries.ts'
+import type { Client } from '../support/client.ts'
+import { startTestService } from '../support/service.ts'
+
+/** A service with one writer, and what tests of live editing ask of it and of its database. */
+export class Site {
+  readonly service: Awaited<ReturnType<typeof startTestService>>
+  readonly client: Client
+  readonly caller: Caller
+  readonly #knowledgeBaseId: number
+
+  private constructor(site: Pick<Site, 'service' | 'client' | 'caller'>, knowledgeBaseId: number) {
+    this.service = site.service
+    this.client = site.client
+    this.caller = site.caller
+    this.#knowledgeBaseId = knowledgeBaseId
+  }
+
+  static async start(t: Test): Promise<Site> {
+    const service = await startTestService(t)
+    const client = await service.signUp()
+    const caller = await callerOf(service, client)
+    const { body } = await client.post('/knowledge-bases', { name: 'Live' })
+    return new Site({ service, client, caller }, body.data.id)
+  }
+
+  /** A user of the same workspace with another role. */
+  async colleague(role: 'viewer' | 'editor'): Promise<Caller> {
+    const workspace = this.caller.memberships[0]?.name ?? ''
+    return callerOf(this.service, await this.service.signUp({ role, workspace }))
+  }
+
+  run<T>(work: (context: CommitContext) => Promise<T>): Promise<T> {
+    const { jobs, config } = this.service.service
+    return inTransaction(this.service.database, (tx) => work({ tx, jobs, config }))
+  }
+
+  /** Creates a document and answers its key. */
+  async create(body: BodyNode): Promise<LiveKey> {
+    const content = () => normaliseDocument(body, { from: 'json' })
+    const input = { title: 'Live', knowledge_base_id: this.#knowledgeBaseId }
+    const created = await this.run((context) => {
+      const whole = { ...context, config: this.service.config }
+      return createDocument(whole, { caller: this.caller, document: input, content })
+    })
+    return { workspace_id: created.document.workspace_id, id: created.document.id }
+  }
+
+  /** Writes a body as a route of the API does. */
+  async write(key: LiveKey, edit: (body: DocNode) => DocNode): Promise<DocNode> {
+    const lines = (body: DocNode) => ({ lines: documentToLines(edit(body)) })
+    const commit = {
+      documentId: key.id,
+      caller: this.caller,
+      edit: (current: { document: DocNode }) => lines(current.document),
+    }
+    return (await this.run((context) => commitBody(context, commit))).body.document
+  }
+
+  /** The row of a document and its body. */
+  async read(key: LiveKey) {
+    const locator = { documentId: key.id, workspaceIds: [key.workspace_id] }
+    const document = await visibleDocument(this.service.database, locator)
+    if (document === null) throw new Error(`${key.id} is gone`)
+    const text = await bodyText(this.service.database, document)
+    return { document, body: { type: 'doc', content: JSON.parse(`[${text.split('\n').join(',')}]`) } as DocNode }
+  }
+
+  /** Where the Y document stands. */
+  async head(key: LiveKey) {
+    return (await liveHead(this.service.database, key)) ?? { body_seq: 0, n: 0, folded_n: 0 }
+  }
+
+  /** Which bodies are kept, oldest first. */
+  async keptBodies(key: LiveKey): Promise<number[]> {
+    const found = await this.service.database.anyFirst(sql.unsafe`
+      SELECT body_seq FROM document_bodies WHERE document_id = ${key.id} ORDER BY body_seq`)
+    return found as number[]
+  }
+}
+
+/** Which document. */
+export type LiveKey = { workspace_id: string; id: string }
+
+/** A process that holds a document open for browsers, as far as the database sees it. */
+export class LiveProcess {
+  readonly site: Site
+  readonly key: LiveKey
+  doc = new Y.Doc()
+  pending: Uint8Array[] = []
+  seen = 0
+
+  constructor(site: Site, key: LiveKey) {
+    this.site = site
+    this.key = key
+  }
+
+  static async open(site: Site, key: LiveKey): Promise<LiveProcess> {
+    const opened = new LiveProcess(site, key)
+    await opened.restart()
+    return opened
+  }
+
+  /** Forgets what is in memory and opens the document again. */
+  async restart(): Promise<void> {
+    this.doc = new Y.Doc()
+    this.pending = []
+    this.#take(await this.site.run(({ tx }) => openLive(tx, this.key)))
+    // What is in the document beyond that comes from browsers.
+    this.doc.on('update', (update: Uint8Array, origin: unknown) => {
+      if (origin !== database) this.pending.push(update)
+    })
+  }
+
+  /** Answers what the database had to tell. */
+  async sync(): Promise<Uint8Array[]> {
+    return this.#take(await this.site.run(({ tx }) => syncY(tx, { ...this.key, seen: this.seen })))
+  }
+
+  async flush(caller = this.site.caller): Promise<Flushed> {
+    const updates = this.pending
+    const flushed = await this.site.run((context) =>
+      persistLive(context, { documentId: this.key.id, caller, updates, seen: this.seen }),
+    )
+    this.pending = this.pending.slice(updates.length)
+    this.#take(flushed)
+    return flushed
+  }
+
+  async compact(): Promise<void> {
+    await this.site.run(({ tx }) => compactLive(tx, this.key))
+  }
+
+  #take({ updates, n }: { updates: Uint8Array[]; n: number }): Uint8Array[] {
+    for (const update of updates) Y.applyUpdate(this.doc, update, database)
+    this.seen = n
+    return updates
+  }
+}
+
+const database = Symbol('database')
+
+/** Brings both up to each other, as a browser and its server do after a reconnect. */
+export function exchange(a: Y.Doc, b: Y.Doc): void {
+  copyInto(b, a)
+  copyInto(a, b)
+}
+
+/** Brings `to` up to `from`. */
+export function copyInto(to: Y.Doc, from: Y.Doc): void {
+  const missing = Y.encodeStateAsUpdate(from, Y.encodeStateVector(to))
+  Y.applyUpdate(to, missing)
+}
+
+/** The body a Y document shows, in normal form. */
+export function shown(doc: Y.Doc): DocNode {
+  return normaliseDocument(readDocument(bodyFragment(doc)).document, { from: 'json' }).result
+}
+
+/** The Y text of the top-level block at an index. */
+export function textAt(doc: Y.Doc, index: number): Y.XmlText {
+  return (bodyFragment(doc).get(index) as Y.XmlElement).get(0) as Y.XmlText
+}
+
+/** Splits a top-level paragraph as an editor does on Enter: both halves carry its id. */
+export function split(doc: Y.Doc, index: number, offset: number): void {
+  doc.transact(() => {
+    const text = textAt(doc, index)
+    const element = text.parent as Y.XmlElement
+    const second = new Y.XmlElement(element.nodeName)
+    for (const [name, value] of Object.entries(element.getAttributes())) second.setAttribute(name, value as string)
+    const rest = plain(text).slice(offset)
+    second.insert(0, [new Y.XmlText(rest)])
+    text.delete(offset, rest.length)
+    bodyFragment(doc).insert(index + 1, [second])
+  })
+}
+
+/** The characters of a Y text, without marks. */
+export function plain(text: Y.XmlText): string {
+  return readText(text)
+    .map((node) => node.text ?? '')
+    .join('')
+}
+
+async function callerOf(service: Site['service'], client: Client): Promise<Caller> {
+  const context = { database: service.database, pepper: service.config.TOKEN_PEPPER }
+  return authenticate(context, `Bearer ${client.bearer}`)
+}

@@ -1,0 +1,143 @@
+import t from 'tap'
+import { sql } from '../shared/database.ts'
+import { idf, termWeight } from '../shared/search/bm25.ts'
+import { matchTerms } from '../shared/search/match.ts'
+import { parseQuery } from '../shared/search/query.ts'
+import { scopeLexemes } from '../shared/search/scopes.ts'
+import { searchExhaustive, searchTopK } from '../shared/search/search.ts'
+import { tokeniserEpoch } from '../shared/search/tokenise.ts'
+import { blockVector } from '../shared/search/vector.ts'
+import { startTestService } from './support/service.ts'
+
+const service = await startTestService(t)
+const documents = 30
+const texts = Array.from({ length: 12_000 }, (_, index) => textOf(index))
+const { scope, workspaceId } = await writeBlocks()
+
+t.test('of thousands of matches the best are returned, as if each had been looked at', async (t) => {
+  const queries = ['kernel', 'memory', 'ouverture', 'word7x', 'kernel memory', 'server memory', 'memory word5x']
+  for (const q of [...queries, 'word9x word2x', '"kernel memory"', 'nothing here word3x']) {
+    const { hits } = await searchTopK(service.database, { q, scope, limit: 10, relax: false })
+    const scores = scoresOf(q)
+    const best = scores.filter((score) => score > 0).sort((a, b) => b - a)
+    const tenth = best[9] ?? best.at(-1) ?? 0
+    const among = hits.filter(({ hit }) => (scores[hit.ord - 1] ?? 0) >= tenth - 1e-6)
+    t.equal(hits.length, Math.min(10, best.length), q)
+    t.ok(among.length >= 0.9 * hits.length, `${among.length} of the ten best for ${q}`)
+    if (hits[0]?.explanation.exact) t.equal(among.length, hits.length, `${q} says that it is exact`)
+  }
+})
+
+t.test('a search that could not look at everything says so', async (t) => {
+  const rare = await searchTopK(service.database, { q: 'ouverture', scope, limit: 10, relax: false })
+  t.match(rare, { hasMore: false, hits: [{ explanation: { exact: true } }] })
+  const kernel = await searchTopK(service.database, { q: 'kernel', scope, limit: 10, relax: false })
+  t.match(kernel, { hasMore: true, hits: [{ explanation: { exact: true } }] }, 'no other block can score more')
+  await service.database.query(
+    sql.unsafe`INSERT INTO search_languages (workspace_id, language) VALUES (${workspaceId}, 'de')`,
+  )
+  const german = await searchTopK(service.database, { q: 'kernel', scope, limit: 10, relax: false })
+  t.match(german, { hasMore: true, hits: [{ explanation: { exact: false } }] }, 'when words may have several stems')
+})
+
+t.test('who sees several workspaces finds the same as in each of them', async (t) => {
+  const several = { ...scope, workspaceIds: [workspaceId, 'ws_other'] }
+  for (const q of ['ouverture', 'server']) {
+    const search = { q, limit: 7, cursor: undefined }
+    const [one, both] = await Promise.all(
+      [scope, several].map((scope) => searchExhaustive(service.database, { ...search, scope })),
+    )
+    t.strictSame(both?.hits, one?.hits, q)
+    const best = await searchTopK(service.database, { q, scope: several, limit: 10, relax: true })
+    t.strictSame(best.hits, (await searchTopK(service.database, { q, scope, limit: 10, relax: true })).hits, q)
+  }
+})
+
+t.test('matches out of scope never hide those in scope', async (t) => {
+  const { hits } = await searchTopK(service.database, { q: 'always', scope, limit: 1, relax: false })
+  const left = hits[0]?.hit.document_id ?? ''
+  await service.database.query(sql.unsafe`
+    UPDATE documents SET variant_role = 'translation' WHERE workspace_id = ${workspaceId} AND id <> ${left}`)
+  const found = await searchTopK(service.database, { q: 'always', scope, limit: 100, relax: false })
+  t.equal(found.hits.length, 100)
+  t.ok(found.hits.every(({ hit }) => hit.document_id === left))
+})
+
+/** Words as frequent as in real texts: few in most blocks, most in few. The same on every run. */
+function textOf(index: number): string {
+  const random = randomFrom(index + 1)
+  const length = 6 + Math.floor(random() ** 2 * 60)
+  const words = Array.from({ length }, () => {
+    const frequent = random()
+    if (frequent < 0.03) return 'kernel'
+    if (frequent < 0.05) return 'memory'
+    if (frequent < 0.06) return 'server'
+    return `word${Math.floor(random() ** 3 * 400)}x`
+  })
+  return ['always', ...words, ...(index % 3000 === 7 ? ['ouverture'] : [])].join(' ')
+}
+
+/** BM25 of every block. */
+function scoresOf(q: string): number[] {
+  const query = parseQuery(q)
+  const found = texts.map((text) => matchTerms(text, { query, languages: ['en'], language: 'en' }).occurrences)
+  const terms = found[0]?.map((_, term) => found.filter((occurrences) => (occurrences[term]?.count ?? 0) > 0).length)
+  const weights = (terms ?? []).map((matching) => idf({ documents: texts.length, matching }))
+  return found.map((occurrences, index) => {
+    if (occurrences.some(({ count }) => count === 0)) return 0
+    const length = texts[index]?.split(' ').length ?? 0
+    return occurrences.reduce(
+      (sum, { count }, term) => sum + termWeight({ idf: weights[term] ?? 0, occurrences: count, length }),
+      0,
+    )
+  })
+}
+
+/** Writes all blocks into documents of one workspace, as the worker would have indexed them. */
+async function writeBlocks() {
+  const ada = await service.signUp()
+  const base: number = (await ada.post('/knowledge-bases', { name: 'Base' })).body.data.id
+  const created = Array.from({ length: documents }, () =>
+    ada.post('/documents', { title: 'Text', knowledge_base_id: base }),
+  )
+  const ids: string[] = (await Promise.all(created)).map(({ body }) => body.data.id)
+  const workspaceId = String(
+    await service.database.oneFirst(sql.unsafe`SELECT workspace_id FROM documents WHERE id = ${ids[0] ?? ''}`),
+  )
+  const scopes = scopeLexemes({ workspaceId, knowledge_base_id: base, locale: null })
+  const rows = texts.map((text, index) => ({
+    document_id: ids[index % documents],
+    ord: index + 1,
+    body: text,
+    ...blockVector({ text, language: 'en', isTitle: false, isHeading: false, scopes }),
+  }))
+  for (const statement of [
+    sql.unsafe`
+      INSERT INTO search_documents (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
+      SELECT workspace_id, id, version, body_seq, title, 'en', ${tokeniserEpoch}, '{"ids":[],"headings":[]}'
+      FROM documents WHERE workspace_id = ${workspaceId}`,
+    sql.unsafe`INSERT INTO search_languages (workspace_id, language) VALUES (${workspaceId}, 'en')`,
+    sql.unsafe`
+      INSERT INTO search_blocks (workspace_id, document_id, ord, type, length, hash, body, tsv)
+      SELECT ${workspaceId}, document_id, ord, 'paragraph', length, '', body, tsv::tsvector
+      FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        AS b (document_id text, ord bigint, length int, body text, tsv text)`,
+    sql.unsafe`DELETE FROM stale_projections WHERE workspace_id = ${workspaceId}`,
+    sql.unsafe`ANALYZE search_blocks`,
+  ]) {
+    await service.database.query(statement)
+  }
+  const scope = { workspaceIds: [workspaceId], locale: 'default' as const }
+  return { scope, workspaceId }
+}
+
+/** Numbers from 0 to 1 that a seed determines (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

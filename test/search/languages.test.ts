@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import { test } from 'tap'
+import { matchTerms } from '../../shared/search/match.ts'
+import { parseQuery } from '../../shared/search/query.ts'
+import { detectLanguage, languageOf } from '../../shared/search/stems.ts'
+
+const inScope = ['de', 'en', 'es', 'fr', 'ru', 'simple']
+
+const corpora = {
+  en: { language: 'en', found: ['box', 'photograph', 'findMissing', 'B-204', 'cafe', '"two people check"', 'agree'] },
+  de: {
+    language: 'de',
+    found: ['kisten', 'landkarte', 'STRASSEN', 'archiv', '"eine Nummer"', 'leitung', 'datenbanksicherung'],
+  },
+  fr: { language: 'fr', found: ['boite', 'déplacer', 'hiver', 'etranger', '"une fois par an"', 'anciennes'] },
+  es: { language: 'es', found: ['caja', 'fotografía', 'ano', 'mapa', '"una vez al año"', 'camino'] },
+  ru: { language: 'ru', found: ['архивы', 'коробки', 'ёлка', 'елка', '"два человека"', 'карта'] },
+  zh: { language: 'simple', found: ['档案', '搬', '数据库', '连接池', 'api', '"使用API查询"', '编号'] },
+  ja: { language: 'simple', found: ['資料館', '番号', 'データベース', 'サーバー', '箱', 'ﾃﾞｰﾀ', 'ません'] },
+  th: { language: 'simple', found: ['กล่อง', 'แผนที่', 'ฐานข้อมูล', 'ห้อง', 'ปี', 'จดหมาย'] },
+  ko: { language: 'simple', found: ['보관소', '상자', '데이터베이스', '관리자', '문', '지도'] },
+}
+
+for (const [name, { language, found }] of Object.entries(corpora)) {
+  const text = readFileSync(new URL(`corpus/${name}.md`, import.meta.url), 'utf8')
+
+  test(`a reader of ${name} finds what a text in ${name} says`, async (t) => {
+    for (const q of found) {
+      const { first, matchCount } = matchTerms(text, { query: parseQuery(q), languages: inScope, language })
+      t.ok(first, q)
+      t.ok(matchCount > 0, q)
+    }
+  })
+
+  test(`a text in ${name} without a locale is read as what it is`, async (t) => {
+    t.equal(detectLanguage(text), language)
+  })
+}
+
+test('a text of one word or of none is not taken for a language', async (t) => {
+  for (const text of ['', 'the', 'kernel memory', '12 345', 'die']) t.equal(detectLanguage(text), 'simple', text)
+})
+
+test('a locale decides the language, whatever its script and region', async (t) => {
+  t.same(['de-AT', 'nb', 'nn-NO', 'pt-BR', 'zh-Hant-TW', 'xx'].map(languageOf), [
+    'de',
+    'no',
+    'no',
+    'pt',
+    'simple',
+    'simple',
+  ])
+  t.equal(languageOf(null), null)
+})

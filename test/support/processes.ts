@@ -1,0 +1,97 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { freePort } from '../../shared/dev/free-port.ts'
+import { signalledOnParentDeath } from '../../shared/dev/parent-death.ts'
+
+/** A process of the service as an operator starts it; it ends with the test process at the latest. */
+export type ServiceProcess = {
+  readonly pid: number
+  /** What it has printed so far, both streams. */
+  readonly output: () => string
+  /** Resolves with the exit code, or null after a signal. */
+  readonly ended: Promise<number | null>
+  /** Sends a signal. */
+  readonly signal: (name: NodeJS.Signals) => void
+  /** Ends it as a deploy does and resolves with the exit code. */
+  readonly stop: () => Promise<number | null>
+}
+
+/** Settings of the service; what tap and the test run add to the environment is kept from it. */
+export type Settings = Record<string, string>
+
+/** Starts `node <file> <words>…` of this repository. */
+export function startProcess(file: string, options: { words?: string[]; env: Settings }): ServiceProcess {
+  const [command = '', ...words] = [...signalledOnParentDeath('TERM'), process.execPath, file, ...(options.words ?? [])]
+  const child = spawn(command, words, { cwd: root, env: environment(options.env), stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk))
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    ended,
+    signal: (name) => void child.kill(name),
+    stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+/** Starts the API on a free port and resolves when it serves. */
+export async function startApi(env: Settings): Promise<ServiceProcess & { origin: string }> {
+  const port = await freePort({})
+  const started = startProcess('api/main.ts', { env: { ...env, PORT: String(port) } })
+  const origin = `http://127.0.0.1:${port}`
+  await until(started, async () => (await fetch(`${origin}/readyz`).catch(() => undefined))?.ok ?? false)
+  return { ...started, origin }
+}
+
+/** Starts one process that runs the worker types and resolves when it works. */
+export async function startWorker(types: string[], env: Settings): Promise<ServiceProcess> {
+  const started = startProcess('workers/main.ts', { words: types, env: { LOG_LEVEL: 'info', ...env } })
+  await until(started, async () => started.output().includes('"msg":"working"'))
+  return started
+}
+
+/** Does what `npm start` does, on a free port; `directory` becomes DATA_DIR. */
+export async function startWholeService(options: { directory: string; env?: Settings }) {
+  const env = { LOG_LEVEL: 'warn', ...options.env, DATA_DIR: options.directory, PORT: '0' }
+  const started = startProcess('shared/dev/start.ts', { env })
+  await until(started, async () => /^API /m.test(started.output()))
+  const [, origin = ''] = /^API +(\S+)\/api\/v1$/m.exec(started.output()) ?? []
+  const { token } = JSON.parse(readFileSync(join(options.directory, 'bootstrap.json'), 'utf8')) as { token: string }
+  return { ...started, origin, token }
+}
+
+/** Runs `npm run bootstrap` and returns the new owner's token. */
+export async function bootstrapToken(env: Settings, email = 'owner@example.test'): Promise<string> {
+  const words = ['shared/auth/bootstrap-command.ts', '--email', email]
+  const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: root, env: environment(env) })
+  return (JSON.parse(stdout) as { token: string }).token
+}
+
+/** Asks again and again until the answer is true; throws with what the process printed when it ends before. */
+async function until(running: ServiceProcess, isTrue: () => Promise<boolean>): Promise<void> {
+  let over = false
+  void running.ended.then(() => {
+    over = true
+  })
+  while (!(await isTrue())) {
+    if (over) throw new Error(`The process ended:\n${running.output()}`)
+    await sleep(20)
+  }
+}
+
+/** The folder of this repository. */
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+
+function environment(settings: Settings): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: _tap, NODE_ENV: _test, DATABASE_URL: _other, ...inherited } = process.env
+  return { ...inherited, PATH: `${join(root, 'node_modules/.bin')}:${inherited['PATH']}`, ...settings }
+}

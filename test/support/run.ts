@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '../../shared/dev/embedded-postgres.ts'
+import { signalledOnParentDeath } from '../../shared/dev/parent-death.ts'
+import { createTemplate, serverVariable } from './postgres.ts'
+
+/*
+ * `npm test`: one PostgreSQL for the whole run, then tap with the arguments that were given, so that
+ * `npm test -- test/documents.test.ts` runs one file.
+ */
+
+// The cluster is thrown away, so nothing of it needs to survive a crash of the machine.
+const settings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_wal_size: '4GB',
+  max_connections: '200',
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'documents-test-'))
+const postgres = await startEmbeddedPostgres({ directory, settings })
+let code = 1
+try {
+  await createTemplate(postgres.url)
+  const [command = 'tap', ...words] = [...signalledOnParentDeath('TERM'), 'tap', ...process.argv.slice(2)]
+  const env = { ...process.env, [serverVariable]: postgres.url }
+  const tap = spawn(command, words, { stdio: 'inherit', env })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tap.kill(signal))
+  code = (await once(tap, 'exit'))[0] ?? 1
+} finally {
+  await postgres.stop()
+  await rm(directory, { recursive: true, force: true })
+}
+process.exitCode = code

@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { createApp } from '../../api/app.ts'
+import { startService } from '../../api/start-service.ts'
+import { bootstrap } from '../../shared/auth/bootstrap.ts'
+import type { Role } from '../../shared/auth/schema.ts'
+import { resolveScopes, type Scope } from '../../shared/auth/scopes.ts'
+import { readConfig } from '../../shared/config.ts'
+import { createLogger } from '../../shared/log.ts'
+import { Client } from './client.ts'
+import { createTestDatabase } from './postgres.ts'
+
+export type TestService = Awaited<ReturnType<typeof startTestService>>
+
+/**
+ * A real service on a database of its own: the application on a free port, every response held against its declared
+ * schema. It ends with the test. Environment variables can be overridden.
+ */
+export async function startTestService(t: Test, env: Record<string, string> = {}) {
+  const { url, drop } = await createTestDatabase()
+  const directory = await mkdtemp(join(tmpdir(), 'svc-test-'))
+  const config = readConfig({ DATABASE_URL: url, DATA_DIR: directory, LOG_LEVEL: 'silent', ...unlimited, ...env })
+  const log = createLogger({ service: 'test', level: config.LOG_LEVEL })
+  const service = await startService({ config, log, checkResponses: true })
+  const server = createApp(service).listen(0)
+  await once(server, 'listening')
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  t.teardown(async () => {
+    server.closeAllConnections()
+    server.close()
+    await service.close()
+    await drop()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  /** A client whose user has that role in the workspace of that name (default: a workspace of its own). */
+  async function signUp(options: { email?: string; role?: Role; workspace?: string; scopes?: string | Scope[] } = {}) {
+    const granted = await bootstrap(
+      { database: service.database, pepper: config.TOKEN_PEPPER },
+      {
+        email: options.email ?? `user-${Math.random().toString(36).slice(2)}@example.test`,
+        name: null,
+        password: null,
+        workspace: options.workspace ?? null,
+        role: options.role ?? 'owner',
+        scopes: resolveScopes(options.scopes ?? 'read_write').scopes,
+        expiresInDays: null,
+      },
+    )
+    return Object.assign(new Client({ origin, token: granted.token }), granted)
+  }
+
+  return { origin, url, config, service, database: service.database, signUp }
+}
+
+// Limits are tested where they are the subject; elsewhere they would only be in the way.
+const unlimited = {
+  RATE_READ_PER_MIN: '0',
+  RATE_WRITE_PER_MIN: '0',
+  RATE_SEARCH_PER_MIN: '0',
+  RATE_JOB_PER_MIN: '0',
+  RATE_IP_PER_MIN: '0',
+}

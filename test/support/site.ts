@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { openDatabase } from '../../shared/database.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../shared/dev/embedded-postgres.ts'
+import { freePort } from '../../shared/dev/free-port.ts'
+import { migrate } from '../../shared/migrations.ts'
+import { openJobs, type Queue } from '../../shared/queues.ts'
+import { Client } from './client.ts'
+import { bootstrapToken, type ServiceProcess, type Settings, startApi, startWorker } from './processes.ts'
+
+/** A service as a site runs it: real processes on a PostgreSQL of its own that writes through to the disk. */
+export type Site = {
+  url: string
+  /** The environment of its processes. */
+  env: Settings
+  client: Client
+  knowledgeBase: number
+  api: ServiceProcess
+  /** Starts one more worker process. */
+  work: (...types: string[]) => Promise<ServiceProcess>
+  /** Asks the database directly, through a connection of this one question. */
+  // biome-ignore lint/suspicious/noExplicitAny: rows of any statement
+  ask: (statement: string, values?: unknown[]) => Promise<any[]>
+  /** Enqueues a job. */
+  send: (queue: Queue<object>) => Promise<void>
+  stopPostgres: () => Promise<void>
+  startPostgres: () => Promise<void>
+}
+
+/** What runs when a test or a measurement ends, the last first. */
+export type Teardown = { teardown: (end: () => unknown) => void }
+
+/** Starts PostgreSQL and the API; workers are started by the test. Everything ends with the test. */
+export async function startSite(t: Teardown): Promise<Site> {
+  const directory = mkdtempSync(join(tmpdir(), 'documents-faults-'))
+  const port = await freePort({ host: '127.0.0.1' })
+  let postgres: EmbeddedPostgres = await startEmbeddedPostgres({ directory, port })
+  t.teardown(async () => {
+    await postgres.stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  const { url } = postgres
+  const env = { DATABASE_URL: url, DATA_DIR: directory, ...unlimited }
+  await migrate({ url })
+  const api = await startApi(env)
+  t.teardown(api.stop)
+  const client = new Client({ origin: api.origin, token: await bootstrapToken(env) })
+  const created = await client.post('/knowledge-bases', { name: 'Faults' })
+  return {
+    url,
+    env,
+    client,
+    knowledgeBase: created.body.data.id,
+    api,
+    async work(...types) {
+      const worker = await startWorker(types, env)
+      t.teardown(worker.stop)
+      return worker
+    },
+    ask: (statement, values) => ask(url, statement, values),
+    send: (queue) => send(url, queue),
+    stopPostgres: () => postgres.stop(),
+    async startPostgres() {
+      postgres = await startEmbeddedPostgres({ directory, port })
+    },
+  }
+}
+
+const unlimited = { RATE_READ_PER_MIN: '0', RATE_WRITE_PER_MIN: '0', RATE_SEARCH_PER_MIN: '0' }
+
+/** Creates a document with one paragraph; returns its id and ETag. */
+export async function createDocument(site: Site, text: string): Promise<{ id: string; etag: string }> {
+  const reply = await site.client.post('/documents', {
+    title: 'Document',
+    knowledge_base_id: site.knowledgeBase,
+    content: { format: 'markdown', content: text },
+  })
+  if (reply.status !== 201) throw new Error(`${reply.status} ${reply.text}`)
+  return { id: reply.body.data.id, etag: `"${reply.body.data.version}"` }
+}
+
+/** Replaces the body of a document; returns the answer. */
+export function writeDocument(site: Site, document: { id: string; etag: string }, text: string) {
+  const body = { format: 'markdown', content: text }
+  return site.client.put(`/documents/${document.id}/content`, body, { 'if-match': document.etag })
+}
+
+/** What search v2 answers; `data` of the envelope. */
+export async function search(site: Site, query: string) {
+  const { status, text, body } = await site.client.get(`/search/v2?q=${encodeURIComponent(query)}&limit=100`)
+  if (status !== 200) throw new Error(`${status} ${text}`)
+  return body.data
+}
+
+/** Asks again until the answer is true; tap's timeout ends a wait that is in vain. */
+export async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await sleep(25)
+}
+
+async function send(url: string, queue: Queue<object>): Promise<void> {
+  const database = await openDatabase({ url, poolSize: 1 })
+  const jobs = await openJobs({ database, onError: () => {} })
+  await jobs.boss.send(queue.name, {})
+  await jobs.stop()
+  await database.end()
+}
+
+async function ask(url: string, statement: string, values: unknown[] = []) {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return (await client.query(statement, values)).rows
+  } finally {
+    await client.end()
+  }
+}

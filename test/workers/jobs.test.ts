@@ -1,0 +1,208 @@
+import t, { type Test } from 'tap'
+import Type from 'typebox'
+import { inTransaction, sql } from '../../shared/database.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { documentsChanged } from '../../shared/projections/changed.ts'
+import { queues } from '../../shared/queues.ts'
+import { row } from '../../shared/row.ts'
+import { defineProjection } from '../../workers/define.ts'
+import { searchIndexer, searchProjection } from '../../workers/search.ts'
+import { staleSweep } from '../../workers/sweeps/stale.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/site.ts'
+import { rewrite, searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
+
+t.test('a write that is rolled back leaves no job and no staleness behind', async (t) => {
+  const { service, id, workspaceId } = await startWithIndexed(t)
+  const before = await jobsOf(service)
+  const attempt = inTransaction(service.database, async (tx) => {
+    const documents = [{ id, eventRowNo: 1, quiet: true }]
+    await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, change: 'body', documents })
+    throw new Refusal('version_conflict')
+  })
+  await t.rejects(attempt, { code: 'version_conflict' })
+  t.strictSame(await jobsOf(service), before)
+  t.strictSame(await service.database.any(sql.unsafe`SELECT FROM stale_projections`), [])
+})
+
+t.test('the first write starts its job at once, and a burst behind it becomes one more', async (t) => {
+  const { service, ada, id } = await startWithIndexed(t)
+  // What counts as a quiet moment before the first write.
+  await service.database.query(sql.unsafe`UPDATE documents SET updated_at = now() - interval '1 second'`)
+  for (let number = 0; number < 20; number += 1) await rewrite(ada, id, `text${number}`)
+  t.match(await queuedJobs(service), [{ state: 'created', due: true }], 'all of them wait behind the first')
+
+  const { boss } = (await startWorkers(t, service, [])).runtime.jobs
+  const [claimed] = await boss.fetch(queues.searchIndex.name)
+  await rewrite(ada, id, 'while it runs')
+  const [, held] = await queuedJobs(service)
+  for (let number = 0; number < 20; number += 1) await rewrite(ada, id, `later${number}`)
+  t.strictSame(
+    (await queuedJobs(service)).map(({ state }) => state),
+    ['active', 'created'],
+  )
+  t.equal((await queuedJobs(service))[1]?.start_after, held?.start_after, 'writing on and on does not push it away')
+
+  await boss.complete(queues.searchIndex.name, claimed?.id ?? '')
+  await startWorkers(t, service, [searchIndexer])
+  await untilFresh(ada)
+  t.equal((await searchV2(ada, { q: 'later19' })).results.length, 1)
+})
+
+t.test('the last write is not lost when a worker looks for jobs before it is committed', async (t) => {
+  const { service, ada, id, workspaceId } = await startWithIndexed(t)
+  const { boss } = (await startWorkers(t, service, [])).runtime.jobs
+  await rewrite(ada, id, 'queued')
+  await makeDue(service)
+  await inTransaction(service.database, async (tx) => {
+    const documents = [{ id, eventRowNo: 1, quiet: false }]
+    await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, change: 'body', documents })
+    t.strictSame(await boss.fetch(queues.searchIndex.name), [], 'the job that the write joined cannot be claimed')
+  })
+  const [claimed] = await boss.fetch(queues.searchIndex.name)
+  t.ok(claimed, 'now it can, and will see the write')
+
+  await inTransaction(service.database, async (tx) => {
+    const documents = [{ id, eventRowNo: 1, quiet: true }]
+    await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, change: 'body', documents })
+    await boss.complete(queues.searchIndex.name, claimed?.id ?? '')
+  })
+  t.match(await queuedJobs(service), [{ state: 'created' }], 'a write behind a running job has a job of its own')
+})
+
+t.test('of two jobs of one document one runs at a time', async (t) => {
+  const { service, ada, id } = await startWithIndexed(t)
+  const { boss } = (await startWorkers(t, service, [])).runtime.jobs
+  await rewrite(ada, id, 'one')
+  await makeDue(service)
+  const [claimed] = await boss.fetch(queues.searchIndex.name, { batchSize: 5 })
+  await rewrite(ada, id, 'two')
+  await makeDue(service)
+  t.strictSame(await boss.fetch(queues.searchIndex.name, { batchSize: 5 }).catch(() => []), [])
+  await boss.complete(queues.searchIndex.name, claimed?.id ?? '')
+  t.equal((await boss.fetch(queues.searchIndex.name, { batchSize: 5 })).length, 1)
+})
+
+t.test('a job that fails is tried again later and later, then kept for an operator, and made up for', async (t) => {
+  const { service, ada, id } = await startWithIndexed(t)
+  await rewrite(ada, id, 'precious')
+  const failing: typeof searchProjection = {
+    ...searchProjection,
+    compute() {
+      throw new Error('out of order')
+    },
+  }
+  const broken = await startWorkers(t, service, [defineProjection(failing)])
+  const delays: number[] = []
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    await until(async () => (await retrying(service))?.retry_count === attempt)
+    delays.push((await retrying(service))?.delay ?? 0)
+    await makeDue(service)
+  }
+  await until(async () => (await deadJobs(service)).length === 1)
+  await broken.stop()
+  for (const [attempt, delay] of delays.entries()) t.ok(delay >= 2 ** attempt, `${delay} s after attempt ${attempt}`)
+  t.match(await deadJobs(service), [{ document_id: id, message: 'out of order' }])
+  t.match(await searchV2(ada, { q: 'precious' }), { results: [], projection: { stale_document_ids: [id] } })
+
+  await service.database.query(sql.unsafe`UPDATE stale_projections SET since = now() - interval '61 seconds'`)
+  await startWorkers(t, service, [staleSweep, searchIndexer])
+  await service.service.jobs.boss.send(queues.sweepStale.name, {})
+  await untilFresh(ada)
+  t.equal((await searchV2(ada, { q: 'precious' })).results.length, 1)
+})
+
+t.test('a worker that is asked to end finishes what it has begun', async (t) => {
+  const { service, ada, id } = await startWithIndexed(t)
+  const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const beforeCommit = () => {
+    reached.resolve()
+    return gate.promise
+  }
+  const { stop } = await startWorkers(t, service, [defineProjection(searchProjection, { beforeCommit })])
+  await rewrite(ada, id, 'precious')
+  await reached.promise
+  let ended = false
+  const ending = stop().then(() => {
+    ended = true
+  })
+  await searchV2(ada, { q: 'precious' })
+  t.equal(ended, false)
+  gate.resolve()
+  await ending
+  t.match(await searchV2(ada, { q: 'precious' }), { results: [{}], projection: { complete: true } })
+  t.strictSame(await queuedJobs(service), [])
+})
+
+t.test('an operator sees how jobs ended', async (t) => {
+  const { service, ada, id } = await startWithIndexed(t)
+  let round = 0
+  const beforeCommit = async () => {
+    round += 1
+    if (round <= 3) await rewrite(ada, id, `text${round}`)
+    else if (round <= 7 && round > 4) await ada.patch(`/documents/${id}`, { title: `title${round}` })
+  }
+  await rewrite(ada, id, 'text0')
+  const worker = await startWorkers(t, service, [defineProjection(searchProjection, { beforeCommit })])
+  await untilFresh(ada)
+  await ada.patch(`/documents/${id}`, { title: 'title4' })
+  await untilFresh(ada)
+  await worker.stop()
+  const { text } = await ada.get('//metrics')
+  const lines = text.split('\n').filter((line) => line.startsWith('svc_job_duration_seconds_count'))
+  for (const outcome of ['behind', 'obsolete', 'current']) {
+    const line = lines.find((candidate) => candidate.includes(`queue="search.index",outcome="${outcome}"`))
+    t.match(line, / [1-9]\d*$/, outcome)
+  }
+  t.match(text, /svc_job_duration_seconds_bucket\{queue="search.index",outcome="obsolete",le="\+Inf"\} 1/)
+  t.match(text, /svc_queue_waiting_jobs\{queue="search.index"\} 0/)
+})
+
+/** A service with one indexed document and no worker. */
+async function startWithIndexed(t: Test) {
+  const service = await startTestService(t)
+  const ada = await service.signUp()
+  const { id } = await write(ada, 'indexed')
+  const { stop } = await startWorkers(t, service, [searchIndexer])
+  await untilFresh(ada)
+  await stop()
+  await service.database.query(sql.unsafe`DELETE FROM pgboss.job`)
+  await service.database.query(sql.unsafe`DELETE FROM stale_projections`)
+  return { service, ada, id, workspaceId: ada.workspace_id }
+}
+
+/** Lets the jobs that are held back start now. */
+async function makeDue({ database }: TestService): Promise<void> {
+  await database.query(sql.unsafe`UPDATE pgboss.job SET start_after = now() WHERE state IN ('created', 'retry')`)
+}
+
+const JobRow = row(
+  Type.Object({ id: Type.String(), state: Type.String(), due: Type.Boolean(), start_after: Type.Number() }),
+)
+
+function jobsOf({ database }: TestService) {
+  return database.any(sql.type(JobRow)`
+    SELECT id, state::text, start_after <= now() AS due, start_after FROM pgboss.job ORDER BY created_on, id`)
+}
+
+function queuedJobs({ database }: TestService) {
+  return database.any(sql.type(JobRow)`
+    SELECT id, state::text, start_after <= now() AS due, start_after FROM pgboss.job
+    WHERE name = ${queues.searchIndex.name} AND state <> 'completed' ORDER BY created_on, id`)
+}
+
+const RetryRow = row(Type.Object({ retry_count: Type.Number(), delay: Type.Number() }))
+
+function retrying({ database }: TestService) {
+  return database.maybeOne(sql.type(RetryRow)`
+    SELECT retry_count, extract(epoch FROM start_after - started_on)::float8 AS delay FROM pgboss.job
+    WHERE name = ${queues.searchIndex.name} AND state = 'retry'`)
+}
+
+const DeadRow = row(Type.Object({ document_id: Type.String(), message: Type.String() }))
+
+function deadJobs({ database }: TestService) {
+  return database.any(sql.type(DeadRow)`
+    SELECT data ->> 'document_id' AS document_id, source_output ->> 'message' AS message FROM pgboss.job
+    WHERE name = 'search.index.dead'`)
+}
