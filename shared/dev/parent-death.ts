@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
  * Needs Linux and util-linux's setpriv; elsewhere the list is empty and such a child outlives its parent. `setpriv`
  * replaces itself by the command, which therefore keeps the process id.
  */
-export function signalledOnParentDeath(signal: 'TERM' | 'INT'): string[] {
+export function signalledOnParentDeath(signal: 'TERM' | 'QUIT'): string[] {
   return hasSetpriv() ? ['setpriv', '--pdeathsig', signal] : []
 }
 

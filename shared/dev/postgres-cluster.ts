@@ -60,7 +60,8 @@ export function programOf(name: 'initdb' | 'postgres', binaries: Binaries): stri
  * secure bit, access(2), by which PostgreSQL finds its own files, would take no notice of the capability.
  */
 export async function clusterCommand(directory: string, file: string): Promise<[string, ...string[]]> {
-  const [setpriv, ...words] = signalledOnParentDeath('INT')
+  // QUIT is PostgreSQL's immediate shutdown: nobody is left who could wait for a checkpoint or become impatient.
+  const [setpriv, ...words] = signalledOnParentDeath('QUIT')
   if (!isRoot()) return setpriv ? [setpriv, ...words, file] : [file]
   if (!setpriv) throw new Error('PostgreSQL does not run as root without setpriv: set DATABASE_URL or be another user')
   const cluster = await stat(clusterOf(directory)).catch(() => undefined)
