@@ -1,3 +1,4 @@
+import type { Response } from 'express'
 import type { StaticDecode, TObject, TSchema } from 'typebox'
 import type { Caller } from '../shared/auth/caller.ts'
 import type { Scope } from '../shared/auth/scopes.ts'
@@ -29,6 +30,11 @@ export type Answer = {
   /** Absolute path of the created resource. */
   location?: string | null
   headers?: Record<string, string>
+  /**
+   * Writes a body that is not the envelope, after headers and ETag; the success declares its `media`. Not called when
+   * the client needs none (HEAD, 304), so whatever the body needs is opened here.
+   */
+  write?: (response: Response) => Promise<void>
   /** Where the write happened: a replay is 404 once the caller has lost that workspace. */
   workspaceId?: string
 }
@@ -53,11 +59,13 @@ export type Call<M extends Method, P extends TObject, Q extends TObject, B exten
   prepared: () => Prepared
 } & (M extends 'GET' ? { db: Queryable } : { tx: Transaction })
 
-/** One way to succeed; `data` null means an empty 204. */
+/** One way to succeed; `data` null means an empty 204 or, with `media`, a body without envelope. */
 export type Success = {
   status: 200 | 201 | 202 | 204
   description: string
   data: TSchema | null
+  /** The media type of a body without envelope, such as a file or a stream. */
+  media?: string
   list?: boolean
   members?: Record<string, TSchema>
   etag?: boolean

@@ -63,7 +63,7 @@ export function server(service: Service, spec: Route): Server {
       ? await answerWrite({ spec, call, request, key, fingerprint: () => fingerprintOf(body, query) })
       : await answerRead(spec, call)
     steps.check(answer)
-    send({ spec, answer, response, ifNoneMatch })
+    await send({ spec, answer, request, response, ifNoneMatch })
   }
 }
 
@@ -147,7 +147,13 @@ function pathOf(request: Request): string {
   return new URL(request.originalUrl, 'http://service').pathname
 }
 
-function send(input: { spec: Route; answer: Answer; response: Response; ifNoneMatch: ReturnType<typeof parseGuard> }) {
+async function send(input: {
+  spec: Route
+  answer: Answer
+  request: Request
+  response: Response
+  ifNoneMatch: ReturnType<typeof parseGuard>
+}): Promise<void> {
   const { spec, answer, response, ifNoneMatch } = input
   if (answer.etag != null) response.set('ETag', entityTagOf(answer.etag))
   if (answer.location != null) response.set('Location', answer.location)
@@ -157,7 +163,10 @@ function send(input: { spec: Route; answer: Answer; response: Response; ifNoneMa
     return
   }
   const status = answer.status ?? spec.success[0]?.status ?? 200
-  if (status === 204) response.status(204).end()
+  const media = spec.success.find((success) => success.status === status)?.media
+  if (media !== undefined) response.status(status).type(media)
+  if (status === 204 || (media !== undefined && input.request.method === 'HEAD')) response.status(status).end()
+  else if (answer.write !== undefined) await answer.write(response)
   else response.status(status).json(envelope(answer, response.locals['requestId'] as string))
 }
 

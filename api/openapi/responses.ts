@@ -67,8 +67,15 @@ function successResponse(input: { spec: Route; success: Success; registry: Schem
     ...(spec.method === 'POST' ? (['IdempotentReplayed'] as const) : []),
   ]
   const response = { description: success.description, headers: headerReferences(...names) }
+  if (success.media !== undefined)
+    return { ...response, content: { [success.media]: { schema: bodyOf(success.media) } } }
   if (success.data === null) return response
   return { ...response, content: { 'application/json': { schema: envelopeOf(success, registry) } } }
+}
+
+// OpenAPI 3.1 describes bytes by their media type alone, and text as a string.
+function bodyOf(media: string): JsonSchema {
+  return media.startsWith('text/') ? { type: 'string' } : {}
 }
 
 function envelopeOf(success: Success, registry: SchemaRegistry): JsonSchema {

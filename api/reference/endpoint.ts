@@ -54,12 +54,19 @@ function bodyOf(spec: Route, registry: SchemaRegistry): string | null {
 }
 
 function successOf(success: Success, registry: SchemaRegistry): string {
-  const { status, description, data, list, members = {} } = success
-  const shape = data === null ? 'no body' : `\`data\` is ${list ? 'an array of ' : ''}${typeOf(registry.publish(data))}`
+  const { status, description, data, media, list, members = {} } = success
+  const shape =
+    data === null
+      ? withoutEnvelope(media)
+      : `\`data\` is ${list ? 'an array of ' : ''}${typeOf(registry.publish(data))}`
   const others = Object.entries(members).map(([name, schema]) => `\`${name}\` is ${typeOf(registry.publish(schema))}`)
   const headers = [success.etag ? '`ETag`' : '', success.location ? '`Location`' : ''].filter(Boolean)
   const sent = headers.length === 0 ? '' : ` Headers: ${headers.join(', ')}.`
   return `**${status}** ${description}: ${[shape, ...(list ? ['`page`'] : []), ...others].join('; ')}.${sent}`
+}
+
+function withoutEnvelope(media: string | undefined): string {
+  return media === undefined ? 'no body' : `\`${media}\``
 }
 
 function errorsLine(spec: Route): string {
