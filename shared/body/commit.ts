@@ -182,7 +182,7 @@ async function announce(context: CommitContext, input: { before: DocumentRow; do
   await notifyLive(context.tx, document)
   await documentsChanged(context, {
     workspaceId: document.workspace_id,
-    change: 'body',
+    changes: ['body'],
     documents: [{ id: document.id, eventRowNo, quiet: document.updated_at - before.updated_at > quietMs }],
   })
 }

@@ -78,7 +78,7 @@ async function announce(context: Context, document: DocumentRow): Promise<void> 
   })
   await documentsChanged(context, {
     workspaceId: document.workspace_id,
-    change: 'body',
+    changes: ['body'],
     documents: [{ id: document.id, eventRowNo, quiet: true }],
   })
 }

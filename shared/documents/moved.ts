@@ -21,7 +21,7 @@ export async function documentsMoved(
   })
   await documentsChanged(context, {
     workspaceId: input.workspaceId,
-    change: 'location',
+    changes: ['location'],
     documents: rows.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),
   })
 }

@@ -84,8 +84,6 @@ async function announce(context: Context, before: DocumentRow, document: Documen
     ...(before.title === document.title ? [] : (['title'] as const)),
     ...(before.knowledge_base_id === document.knowledge_base_id ? [] : (['location'] as const)),
   ]
-  for (const change of changes) {
-    const documents = [{ id: document.id, eventRowNo, quiet }]
-    await documentsChanged(context, { workspaceId: document.workspace_id, change, documents })
-  }
+  const documents = [{ id: document.id, eventRowNo, quiet }]
+  await documentsChanged(context, { workspaceId: document.workspace_id, changes, documents })
 }

@@ -7,20 +7,22 @@ import { row } from '../row.ts'
 export type ChangedDocuments = {
   workspaceId: string
   documents: readonly { id: string; eventRowNo: number; quiet: boolean }[]
-  change: DocumentChange
+  changes: readonly DocumentChange[]
 }
 
 /**
- * Marks every projection that depends on the change as stale and enqueues its jobs, in the write's own transaction:
- * no write without its jobs, no job without its write. A projection that documents enrol in is left alone for all others. Must come last before the commit; documents are taken in the
- * order of their ids, so that two writers of the same documents cannot deadlock.
+ * Marks every projection that depends on one of the changes as stale and enqueues its jobs, in the write's own
+ * transaction: no write without its jobs, no job without its write. A projection that documents enrol in is left alone
+ * for all others. Must come last before the commit; documents are taken in the order of their ids, so that two writers
+ * of the same documents cannot deadlock.
  */
 export async function documentsChanged(
   context: { tx: Transaction; jobs: Jobs },
   changed: ChangedDocuments,
 ): Promise<void> {
   const documents = [...changed.documents].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const affected = projections.filter(({ dependsOn }) => dependsOn.includes(changed.change))
+  const affected = projections.filter(({ dependsOn }) => dependsOn.some((change) => changed.changes.includes(change)))
+  if (affected.length === 0) return
   const { workspaceId } = changed
   const marked = await markStale(context.tx, { workspaceId, projections: affected, documents })
   for (const { name, queue } of affected) {

@@ -17,7 +17,7 @@ t.test('a write that is rolled back leaves no job and no staleness behind', asyn
   const before = await jobsOf(service)
   const attempt = inTransaction(service.database, async (tx) => {
     const documents = [{ id, eventRowNo: 1, quiet: true }]
-    await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, change: 'body', documents })
+    await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
     throw new Refusal('version_conflict')
   })
   await t.rejects(attempt, { code: 'version_conflict' })
@@ -56,7 +56,7 @@ t.test('the last write is not lost when a worker looks for jobs before it is com
   await makeDue(service)
   await inTransaction(service.database, async (tx) => {
     const documents = [{ id, eventRowNo: 1, quiet: false }]
-    await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, change: 'body', documents })
+    await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
     t.strictSame(await boss.fetch(queues.searchIndex.name), [], 'the job that the write joined cannot be claimed')
   })
   const [claimed] = await boss.fetch(queues.searchIndex.name)
@@ -64,7 +64,7 @@ t.test('the last write is not lost when a worker looks for jobs before it is com
 
   await inTransaction(service.database, async (tx) => {
     const documents = [{ id, eventRowNo: 1, quiet: true }]
-    await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, change: 'body', documents })
+    await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
     await boss.complete(queues.searchIndex.name, claimed?.id ?? '')
   })
   t.match(await queuedJobs(service), [{ state: 'created' }], 'a write behind a running job has a job of its own')
