@@ -11,9 +11,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'documents-start-'))
 t.teardown(() => rmSync(directory, { recursive: true, force: true }))
 
-// The README promises 15 seconds on a fresh folder and 10 for stopping.
-const readyTime = 15_000
-const stopTime = 10_000
+// Far more than either takes: how fast they are is measured by `npm run bench -- processes`.
+const readyTime = 60_000
+const stopTime = 30_000
 const linuxOnly = { skip: process.platform !== 'linux' }
 
 t.test('a fresh folder becomes a service that its owner can use at once and stops without a trace', async (t) => {
