@@ -5,6 +5,10 @@ import { Refusal } from '../shared/errors.ts'
 import { newId } from '../shared/ids.ts'
 import { asRefusal, errorBody } from './errors.ts'
 import { originRouter } from './origin.ts'
+import { sendErrorPage, wantsErrorPage } from './pages/error-page.ts'
+import { pages } from './pages/pages.ts'
+import { PageRefusal } from './pages/refusals.ts'
+import { pageRouter } from './pages/router.ts'
 import { apiPrefix, type Method, type Route } from './route.ts'
 import { routes } from './routes.ts'
 import { type Server, server } from './serve.ts'
@@ -26,6 +30,7 @@ export function createApp(service: Service): Express {
   app.use(helmet(securityHeaders(service.config.PUBLIC_ORIGIN)))
   app.use(cors({ ...corsOptions, origin: allowedOrigins(service.config.CORS_ALLOWED_ORIGINS) }))
   app.use(originRouter(service, routes))
+  app.use(pageRouter(service, pages))
   for (const [path, specs] of byPath(routes)) {
     app.all(apiPrefix + path.replaceAll(/\{(\w+)\}/g, ':$1'), dispatcher(service, specs))
   }
@@ -126,8 +131,12 @@ function logRequest(service: Service) {
 }
 
 function answerError(service: Service) {
-  return (error: unknown, _request: Request, response: Response, next: NextFunction): void => {
+  return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const requestId = response.locals['requestId'] as string
+    if (error instanceof PageRefusal && !response.headersSent) {
+      sendErrorPage(response, error)
+      return
+    }
     // A path that does not decode cannot name anything.
     const refusal = error instanceof URIError ? new Refusal('route_not_found') : asRefusal(error)
     if (refusal.status >= 500)
@@ -136,6 +145,7 @@ function answerError(service: Service) {
       next(error)
       return
     }
-    response.set(refusal.headers).status(refusal.status).json(errorBody(refusal, requestId))
+    if (wantsErrorPage(request, response)) sendErrorPage(response, refusal)
+    else response.set(refusal.headers).status(refusal.status).json(errorBody(refusal, requestId))
   }
 }

@@ -1,0 +1,33 @@
+import type { Request, Response } from 'express'
+import type { Service } from '../service.ts'
+
+/** What a handler of a page gets. */
+export type PageCall = {
+  service: Service
+  request: Request
+  response: Response
+  /** The `{name}` parts of the path, decoded. */
+  params: Record<string, string>
+  query: URLSearchParams
+  /** Reads the fields of the submitted form; a missing one is the empty string. */
+  form: () => Promise<Form>
+}
+
+/** The fields of a form; a field that was sent twice, or that cannot be stored, counts as missing. */
+export type Form = { field: (name: string) => string }
+
+/** HTML to show, or a same-origin path to go to (303); nothing when the handler has answered by itself. */
+export type PageAnswer =
+  | { status?: number; html: string; headers?: Record<string, string> }
+  | { location: string }
+  | undefined
+
+type Handler = (call: PageCall) => Promise<PageAnswer>
+
+/** A page: its path below the origin with `{name}` parameters, and what it does. GET also serves HEAD. */
+export type Page = { path: string; get?: Handler; post?: Handler }
+
+/** Declares a page that needs nobody to be signed in. */
+export function page(spec: Page): Page {
+  return spec
+}

@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import { Eta } from 'eta'
+import { assetAddress } from './assets.ts'
+
+/** What the layout around a page needs. */
+export type Frame = {
+  title: string
+  /** Who is signed in, and the token for the form that signs out. */
+  account?: { email: string; csrfToken: string }
+  /** Without the service's navigation: for a page that is about its content alone, such as a shared document. */
+  bare?: boolean
+  /** Whether search engines may list it; by default they may not. */
+  indexed?: boolean
+  /** BCP 47 tag of the content; by default English. */
+  locale?: string | null
+}
+
+const eta = new Eta({ views: join(import.meta.dirname, 'templates'), autoEscape: true, cache: true })
+
+/**
+ * The view of a template in `templates/`: a function from the frame and the data of the page to HTML. The template names
+ * its layout and sees both as `it`; `<%= %>` escapes.
+ */
+export function view<Data extends object = object>(name: string): (data: Frame & Data) => string {
+  return (data) => eta.render(name, { ...data, asset: assetAddress })
+}

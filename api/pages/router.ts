@@ -1,0 +1,54 @@
+import { type Request, type Response, Router } from 'express'
+import { Refusal } from '../../shared/errors.ts'
+import type { Service } from '../service.ts'
+import { readForm } from './form.ts'
+import { pageHeaders } from './headers.ts'
+import type { Page, PageAnswer } from './page.ts'
+
+/** Serves the pages; an error of theirs goes on to the application's error handler, which answers with a page as well. */
+export function pageRouter(service: Service, pages: readonly Page[]): Router {
+  const router = Router({ caseSensitive: true, strict: true })
+  for (const page of pages) {
+    router.all(page.path.replaceAll(/\{(\w+)\}/g, ':$1'), (request, response) =>
+      servePage({ service, page }, request, response),
+    )
+  }
+  return router
+}
+
+async function servePage(context: { service: Service; page: Page }, request: Request, response: Response) {
+  const { service, page } = context
+  response.locals['route'] = page.path
+  response.locals['isPage'] = true
+  response.set(pageHeaders())
+  const allow = [...(page.get ? ['GET', 'HEAD'] : []), ...(page.post ? ['POST'] : []), 'OPTIONS']
+  if (request.method === 'OPTIONS') {
+    response.set('Allow', allow.join(', ')).status(204).end()
+    return
+  }
+  const handle = { GET: page.get, HEAD: page.get, POST: page.post }[request.method]
+  if (handle === undefined) {
+    throw new Refusal('method_not_allowed', { details: { allow }, headers: { Allow: allow.join(', ') } })
+  }
+  const answer = await handle({
+    service,
+    request,
+    response,
+    params: request.params as Record<string, string>,
+    query: new URL(request.url, 'http://service').searchParams,
+    form: () => readForm(request, response),
+  })
+  if (answer) send(response, answer)
+}
+
+function send(response: Response, answer: Exclude<PageAnswer, undefined>): void {
+  if ('location' in answer) {
+    response.status(303).set('Location', answer.location).end()
+    return
+  }
+  if (answer.headers !== undefined) response.set(answer.headers)
+  response
+    .status(answer.status ?? 200)
+    .type('text/html; charset=utf-8')
+    .send(answer.html)
+}
