@@ -1,6 +1,7 @@
 import { numberEvents } from '../shared/events/number.ts'
 import { unnumberedChannel } from '../shared/events/record.ts'
 import { listen } from '../shared/listener.ts'
+import { Wakeup } from '../shared/wakeup.ts'
 import type { Worker } from './runtime.ts'
 
 /**
@@ -27,36 +28,3 @@ export const eventSequencer: Worker = {
 }
 
 const batch = 1000
-
-/** Runs a piece of work when signalled, never twice at once; a signal during a run leads to one more run. */
-class Wakeup {
-  readonly #work: () => Promise<void>
-  #running: Promise<void> | undefined
-  #again = false
-
-  constructor(work: () => Promise<void>) {
-    this.#work = work
-  }
-
-  async signal(): Promise<void> {
-    this.#again = true
-    this.#running ??= this.#run()
-    await this.#running
-  }
-
-  /** Resolves when nothing runs any more; whether that run failed has been told to whoever signalled. */
-  async idle(): Promise<void> {
-    await this.#running?.catch(() => {})
-  }
-
-  async #run(): Promise<void> {
-    try {
-      while (this.#again) {
-        this.#again = false
-        await this.#work()
-      }
-    } finally {
-      this.#running = undefined
-    }
-  }
-}

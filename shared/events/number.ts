@@ -2,6 +2,9 @@ import Type from 'typebox'
 import { type Database, inTransaction, sql } from '../database.ts'
 import { row } from '../row.ts'
 
+/** Channel on which readers of the log are told that there are new ids. */
+export const numberedChannel = 'svc_events_numbered'
+
 /**
  * Gives public ids to committed events that have none yet, oldest first, and returns how many (decisions C23). Only
  * one process does so at a time; whoever does not get the lock leaves it to the one that has it. Ids become visible in
@@ -23,7 +26,7 @@ export function numberEvents(database: Database, batch: number): Promise<number>
         WHERE e.workspace_id = ids.workspace_id AND e.row_no = ids.row_no
         RETURNING e.row_no
       )
-      SELECT count(*) AS count FROM numbered`)
+      SELECT count(*) AS count, CASE WHEN count(*) > 0 THEN pg_notify(${numberedChannel}, '') END FROM numbered`)
     return count
   })
 }

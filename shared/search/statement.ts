@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql } from '../database.ts'
+import { newestEventId } from '../events/queries.ts'
 import { Nullable } from '../identifiers.ts'
 import { row } from '../row.ts'
 import { candidates, matchCounts } from './candidates.ts'
@@ -58,7 +59,7 @@ export function runSearch(db: Queryable, request: SearchRequest): Promise<Search
       ARRAY(SELECT document_id FROM stale UNION ALL SELECT document_id FROM outdated
             ORDER BY document_id LIMIT 100) AS stale_document_ids,
       (SELECT min(event_id) FROM stale) AS lowest_stale_event_id,
-      coalesce((SELECT max(event_id) FROM events), 0) AS newest_event_id,
+      ${newestEventId} AS newest_event_id,
       (SELECT matching FROM counts) AS matching,
       ${fingerprint(request)} AS scope_fingerprint`)
 }

@@ -1,0 +1,52 @@
+import Type from 'typebox'
+import { type Database, inTransaction, type Queryable, sql } from '../database.ts'
+import { row } from '../row.ts'
+
+/** One open stream of a token; `streamId` is unique. */
+export type StreamLease = { tokenId: string; streamId: string }
+
+/**
+ * Takes a lease for `seconds`, unless the token has `limit` streams already, over all processes; then false. Streams
+ * that open together take turns, so that the limit holds.
+ */
+export function takeLease(
+  database: Database,
+  request: StreamLease & { limit: number; seconds: number },
+): Promise<boolean> {
+  const { tokenId, streamId } = request
+  return inTransaction(database, async (tx) => {
+    await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended(${`svc_event_streams:${tokenId}`}, 0))`)
+    const taken = await tx.anyFirst(sql.type(row(Type.Object({ stream_id: Type.String() })))`
+      INSERT INTO event_stream_leases (token_id, stream_id, expires_at)
+      SELECT ${tokenId}, ${streamId}, clock_timestamp() + make_interval(secs => ${request.seconds})
+      WHERE ${request.limit} > (
+        SELECT count(*) FROM event_stream_leases WHERE token_id = ${tokenId} AND expires_at > clock_timestamp())
+      RETURNING stream_id`)
+    return taken.length === 1
+  })
+}
+
+/** Renews the leases for `seconds`; one that was swept meanwhile is there again. */
+export async function renewLeases(
+  db: Queryable,
+  renewal: { leases: readonly StreamLease[]; seconds: number },
+): Promise<void> {
+  const tokenIds = renewal.leases.map(({ tokenId }) => tokenId)
+  const streamIds = renewal.leases.map(({ streamId }) => streamId)
+  await db.query(sql.unsafe`
+    INSERT INTO event_stream_leases (token_id, stream_id, expires_at)
+    SELECT token_id, stream_id, now() + make_interval(secs => ${renewal.seconds})
+    FROM unnest(${sql.array(tokenIds, 'text')}, ${sql.array(streamIds, 'text')}) AS l (token_id, stream_id)
+    ORDER BY token_id, stream_id
+    ON CONFLICT (token_id, stream_id) DO UPDATE SET expires_at = excluded.expires_at`)
+}
+
+/** Gives leases back. */
+export async function releaseLeases(db: Queryable, leases: readonly StreamLease[]): Promise<void> {
+  const tokenIds = leases.map(({ tokenId }) => tokenId)
+  const streamIds = leases.map(({ streamId }) => streamId)
+  await db.query(sql.unsafe`
+    DELETE FROM event_stream_leases l
+    USING unnest(${sql.array(tokenIds, 'text')}, ${sql.array(streamIds, 'text')}) AS given (token_id, stream_id)
+    WHERE l.token_id = given.token_id AND l.stream_id = given.stream_id`)
+}
