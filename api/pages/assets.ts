@@ -30,5 +30,6 @@ export const assetPage = page({
     const isCurrent = query.get('v') === asset.version
     response.set('Cache-Control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache')
     response.set('Content-Type', asset.type).end(asset.bytes)
+    return undefined
   },
 })
