@@ -1,20 +1,16 @@
 import type { Caller } from '../auth/caller.ts'
 import type { Transaction } from '../database.ts'
 import { type LocationInput, locateNew } from '../documents/location.ts'
-import { eventDocument } from '../documents/present.ts'
-import { claimDocumentId, type DocumentRow, insertDocument } from '../documents/queries.ts'
+import { claimDocumentIds, type DocumentRow, unlocalized } from '../documents/queries.ts'
 import { Refusal } from '../errors.ts'
-import { recordEvents } from '../events/record.ts'
 import { newId } from '../ids.ts'
-import { documentsChanged } from '../projections/changed.ts'
 import type { Jobs } from '../queues.ts'
-import { enforceQuota, type QuotaLimits } from '../quotas/enforce.ts'
-import { documentToLines, textVersion } from './canonical.ts'
+import type { QuotaLimits } from '../quotas/enforce.ts'
 import { requireAttachments } from './commit.ts'
 import type { DocNode, Warning } from './document.ts'
 import { initialDocument } from './initial-document.ts'
 import type { Normalised } from './normalise.ts'
-import { insertBody } from './queries.ts'
+import { storeDocuments } from './store-documents.ts'
 
 /** The metadata of a new document; what is absent gets its default. */
 export type NewDocumentInput = LocationInput & {
@@ -41,44 +37,32 @@ export async function createDocument(
   const { caller, document } = input
   const place = await locateNew({ ...context, caller }, document)
   const id = document.id ?? newId('doc')
-  if (!(await claimDocumentId(tx, { id, workspaceId: place.workspace_id }))) {
+  if (!(await claimDocumentIds(tx, { ids: [id], workspaceId: place.workspace_id }))) {
     throw new Refusal('document_id_conflict', { details: { id } })
   }
   const type = document.document_type ?? 'document'
   const content = input.content() ?? initialDocument(type)
   requireAttachments(content.attachmentIds, null)
-  const workspaceId = place.workspace_id
-  await enforceQuota(context, { quota: 'documents', workspaceId, adding: 1 })
-  const text = documentToLines(content.result).join('\n')
-  const row = await insertDocument(tx, {
-    workspace_id: workspaceId,
-    id,
-    knowledge_base_id: place.knowledge_base_id,
-    folder_id: place.folder_id,
-    title: document.title.trim(),
-    document_type: type,
-    heading_numbered: document.heading_numbered ?? false,
-    background_color: document.background_color ?? null,
-    collapsed_block_ids: document.collapsed_block_ids ?? [],
-    version: textVersion(text),
-    character_count: content.characters,
-    node_count: content.nodes,
-    created_by: caller.userId,
+  const [row] = await storeDocuments(context, {
+    workspaceId: place.workspace_id,
+    documents: [
+      {
+        document: {
+          ...unlocalized,
+          id,
+          knowledge_base_id: place.knowledge_base_id,
+          folder_id: place.folder_id,
+          title: document.title.trim(),
+          document_type: type,
+          heading_numbered: document.heading_numbered ?? false,
+          background_color: document.background_color ?? null,
+          collapsed_block_ids: document.collapsed_block_ids ?? [],
+          created_by: caller.userId,
+        },
+        content,
+      },
+    ],
   })
-  await insertBody(tx, { workspace_id: workspaceId, id, body_seq: 1, version: row.version, body: text })
-  await announce(context, row)
+  if (row === undefined) throw new Error('the document was not stored')
   return { document: row, warnings: content.warnings }
-}
-
-async function announce(context: Context, document: DocumentRow): Promise<void> {
-  const [eventRowNo = 0] = await recordEvents(context.tx, {
-    workspaceId: document.workspace_id,
-    name: 'document.created',
-    documents: [eventDocument(document)],
-  })
-  await documentsChanged(context, {
-    workspaceId: document.workspace_id,
-    changes: ['body'],
-    documents: [{ id: document.id, eventRowNo, quiet: true }],
-  })
 }

@@ -59,22 +59,44 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
 
 /**
  * Stores a body; rows are never changed afterwards. Beside it goes how its manifest differs from that of the body
- * before, which the first body does not have.
+ * before.
  */
 export async function insertBody(
   tx: Transaction,
-  stored: DocumentKey & { body_seq: number; version: string; body: string; step?: readonly BlockStep[] },
+  stored: DocumentKey & { body_seq: number; version: string; body: string; step: readonly BlockStep[] },
 ): Promise<void> {
   const { workspace_id, id, body_seq, version } = stored
-  const step = stored.step === undefined ? null : JSON.stringify(stored.step)
   await tx.query(
     prepared(sql.unsafe`
     WITH manifest AS (
       INSERT INTO document_manifests (workspace_id, document_id, body_seq, version, step)
-      VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${step}::jsonb)
+      VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${JSON.stringify(stored.step)}::jsonb)
     )
     INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
     VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${stored.body})`),
+  )
+}
+
+/** Stores the first bodies of documents of one workspace, which differ from none before. */
+export async function insertFirstBodies(
+  tx: Transaction,
+  input: { workspaceId: string; bodies: readonly { id: string; version: string; body: string }[] },
+): Promise<void> {
+  const column = (name: 'id' | 'version' | 'body') =>
+    sql.array(
+      input.bodies.map((body) => body[name]),
+      'text',
+    )
+  await tx.query(
+    prepared(sql.unsafe`
+    WITH first AS (
+      SELECT * FROM unnest(${column('id')}, ${column('version')}, ${column('body')}) AS f (id, version, body)
+    ), manifest AS (
+      INSERT INTO document_manifests (workspace_id, document_id, body_seq, version, step)
+      SELECT ${input.workspaceId}, id, 1, version, NULL FROM first
+    )
+    INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
+    SELECT ${input.workspaceId}, id, 1, version, body FROM first`),
   )
 }
 

@@ -70,46 +70,81 @@ export function lockDocuments(
     ORDER BY d.id FOR UPDATE`)
 }
 
-/** Claims an id for ever; false when it was used before, anywhere. */
-export async function claimDocumentId(tx: Transaction, input: { id: string; workspaceId: string }): Promise<boolean> {
+/** Claims ids for ever; false when one of them was used before, anywhere. */
+export async function claimDocumentIds(
+  tx: Transaction,
+  input: { ids: readonly string[]; workspaceId: string },
+): Promise<boolean> {
   const result = await tx.query(
     prepared(sql.unsafe`
-    INSERT INTO document_directory (id, workspace_id) VALUES (${input.id}, ${input.workspaceId})
+    INSERT INTO document_directory (id, workspace_id)
+    SELECT id, ${input.workspaceId} FROM unnest(${sql.array([...input.ids], 'text')}) AS id
     ON CONFLICT (id) DO NOTHING`),
   )
-  return result.rowCount === 1
+  return result.rowCount === input.ids.length
 }
 
-/** What a new row of `documents` is made of; the localization members start as null. */
-export type NewDocument = Pick<
+/** The members that say which variant of which document set a document is; all null for an ordinary document. */
+export type LocalizationMembers = Pick<
   DocumentRow,
-  | 'workspace_id'
-  | 'id'
-  | 'knowledge_base_id'
-  | 'folder_id'
-  | 'title'
-  | 'document_type'
-  | 'heading_numbered'
-  | 'background_color'
-  | 'collapsed_block_ids'
-  | 'version'
-  | 'character_count'
-  | 'node_count'
-  | 'created_by'
+  | 'document_set_id'
+  | 'locale'
+  | 'variant_role'
+  | 'workflow_status'
+  | 'translated_from_document_id'
+  | 'translated_from_version'
 >
 
-/** Inserts the document with body_seq 1. */
-export function insertDocument(tx: Transaction, document: NewDocument): Promise<DocumentRow> {
-  return tx.one(
+/** The localization of an ordinary document. */
+export const unlocalized: LocalizationMembers = {
+  document_set_id: null,
+  locale: null,
+  variant_role: null,
+  workflow_status: null,
+  translated_from_document_id: null,
+  translated_from_version: null,
+}
+
+/** What a new row of `documents` is made of. */
+export type NewDocument = LocalizationMembers &
+  Pick<
+    DocumentRow,
+    | 'workspace_id'
+    | 'id'
+    | 'knowledge_base_id'
+    | 'folder_id'
+    | 'title'
+    | 'document_type'
+    | 'heading_numbered'
+    | 'background_color'
+    | 'collapsed_block_ids'
+    | 'version'
+    | 'character_count'
+    | 'node_count'
+    | 'created_by'
+  >
+
+/** Inserts documents with body_seq 1, in the given order. */
+export function insertDocuments(tx: Transaction, documents: readonly NewDocument[]): Promise<readonly DocumentRow[]> {
+  return tx.any(
     prepared(sql.type(DocumentRow)`
-    INSERT INTO documents AS d
-      (workspace_id, id, knowledge_base_id, folder_id, title, document_type, heading_numbered, background_color,
-       collapsed_block_ids, version, body_seq, character_count, node_count, created_by, updated_by)
-    VALUES (${document.workspace_id}, ${document.id}, ${document.knowledge_base_id}, ${document.folder_id},
-      ${document.title}, ${document.document_type}, ${document.heading_numbered}, ${document.background_color},
-      ${sql.array(document.collapsed_block_ids, 'text')}, ${document.version}, 1, ${document.character_count},
-      ${document.node_count}, ${document.created_by}, ${document.created_by})
-    RETURNING ${columns}`),
+    WITH inserted AS (
+      INSERT INTO documents AS d
+        (workspace_id, id, knowledge_base_id, folder_id, title, document_type, heading_numbered, background_color,
+         collapsed_block_ids, version, body_seq, character_count, node_count, document_set_id, locale, variant_role,
+         workflow_status, translated_from_document_id, translated_from_version, created_by, updated_by)
+      SELECT n.workspace_id, n.id, n.knowledge_base_id, n.folder_id, n.title, n.document_type, n.heading_numbered,
+        n.background_color, n.collapsed_block_ids, n.version, 1, n.character_count, n.node_count, n.document_set_id,
+        n.locale, n.variant_role, n.workflow_status, n.translated_from_document_id, n.translated_from_version,
+        n.created_by, n.created_by
+      FROM jsonb_populate_recordset(NULL::documents, ${JSON.stringify(documents)}::jsonb) AS n
+      RETURNING ${columns}
+    )
+    SELECT ${columns} FROM inserted d
+    ORDER BY array_position(${sql.array(
+      documents.map(({ id }) => id),
+      'text',
+    )}, d.id)`),
   )
 }
 
@@ -145,6 +180,36 @@ export async function deleteRows(
   await tx.query(sql.unsafe`
     DELETE FROM documents
     WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.documentIds], 'text')})`)
+}
+
+/** Lets a locked document enter a document set, change its place in it, or leave it with all members null. */
+export function updateLocalization(
+  tx: Transaction,
+  input: { document: DocumentRow; localization: LocalizationMembers; updatedBy: string },
+): Promise<DocumentRow> {
+  const { document, localization } = input
+  return tx.one(
+    sql.type(DocumentRow)`
+    UPDATE documents AS d SET document_set_id = ${localization.document_set_id}, locale = ${localization.locale},
+      variant_role = ${localization.variant_role}, workflow_status = ${localization.workflow_status},
+      translated_from_document_id = ${localization.translated_from_document_id},
+      translated_from_version = ${localization.translated_from_version},
+      updated_by = ${input.updatedBy}, updated_at = greatest(clock_timestamp(), d.updated_at)
+    WHERE d.workspace_id = ${document.workspace_id} AND d.id = ${document.id}
+    RETURNING ${columns}`,
+  )
+}
+
+/** The members of document sets of one workspace: of each set the source first, then by locale. */
+export function documentsOfSets(
+  db: Queryable,
+  input: { workspaceId: string; documentSetIds: readonly string[] },
+): Promise<readonly DocumentRow[]> {
+  return db.any(sql.type(DocumentRow)`
+    SELECT ${columns} FROM documents d
+    WHERE d.workspace_id = ${input.workspaceId}
+      AND d.document_set_id = ANY(${sql.array([...input.documentSetIds], 'text')})
+    ORDER BY d.document_set_id, d.variant_role, d.locale COLLATE "C"`)
 }
 
 /** The filters and sort order of `GET /documents`; `after` is the position of the last item seen. */

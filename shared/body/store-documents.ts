@@ -1,0 +1,62 @@
+import type { Transaction } from '../database.ts'
+import { eventDocument } from '../documents/present.ts'
+import { type DocumentRow, insertDocuments, type NewDocument } from '../documents/queries.ts'
+import { recordEvents } from '../events/record.ts'
+import { documentsChanged } from '../projections/changed.ts'
+import type { Jobs } from '../queues.ts'
+import { enforceQuota, type QuotaLimits } from '../quotas/enforce.ts'
+import { documentToLines, textVersion } from './canonical.ts'
+import type { DocNode } from './document.ts'
+import { insertFirstBodies } from './queries.ts'
+
+/** A new document and its first body, in normal form; `nodes` and `characters` as the limits count them. */
+export type FirstBody = {
+  document: Omit<NewDocument, 'workspace_id' | 'version' | 'character_count' | 'node_count'>
+  content: { result: DocNode; nodes: number; characters: number }
+}
+
+/**
+ * Stores new documents of one workspace with their first bodies, which are no snapshots (decisions 2.5): rows, bodies, a
+ * `document.created` event each and their jobs. The ids are claimed already and the place is held. Refuses with 409
+ * `quota_exceeded`; to be called once a transaction and, since it enqueues jobs, last.
+ */
+export async function storeDocuments(
+  context: { tx: Transaction; jobs: Jobs; config: QuotaLimits },
+  input: { workspaceId: string; documents: readonly FirstBody[] },
+): Promise<readonly DocumentRow[]> {
+  const { tx } = context
+  const { workspaceId, documents } = input
+  if (documents.length === 0) return []
+  await enforceQuota(context, { quota: 'documents', workspaceId, adding: documents.length })
+  const bodies = documents.map(({ document, content }) => {
+    const body = documentToLines(content.result).join('\n')
+    return { id: document.id, version: textVersion(body), body }
+  })
+  const rows = await insertDocuments(
+    tx,
+    documents.map(({ document, content }, index) => ({
+      ...document,
+      workspace_id: workspaceId,
+      version: bodies[index]?.version ?? '',
+      character_count: content.characters,
+      node_count: content.nodes,
+    })),
+  )
+  await insertFirstBodies(tx, { workspaceId, bodies })
+  await announce(context, { workspaceId, rows })
+  return rows
+}
+
+async function announce(
+  context: { tx: Transaction; jobs: Jobs },
+  input: { workspaceId: string; rows: readonly DocumentRow[] },
+): Promise<void> {
+  const { workspaceId, rows } = input
+  const documents = rows.map(eventDocument)
+  const rowNos = await recordEvents(context.tx, { workspaceId, name: 'document.created', documents })
+  await documentsChanged(context, {
+    workspaceId,
+    changes: ['body'],
+    documents: rows.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),
+  })
+}

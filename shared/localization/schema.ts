@@ -1,0 +1,102 @@
+import Type, { type Static } from 'typebox'
+import { Nullable, Version } from '../identifiers.ts'
+import { TrimmedText } from '../strings.ts'
+
+const locale = Type.String({ description: 'BCP 47' })
+const createMode = Type.Optional(
+  Type.Enum(['blank', 'copy_structure'], {
+    default: 'blank',
+    description: '`blank`: one empty paragraph; `copy_structure`: the blocks of the source without its texts',
+  }),
+)
+
+/** How the body of a new translation begins (decisions 2.4). */
+export type CreateMode = 'blank' | 'copy_structure'
+
+/** Where people are with a variant; any order is allowed (decisions 3). */
+export const WorkflowStatus = Type.Enum(['draft', 'in_review', 'published'])
+
+/** Whether a variant says what its source says now (decisions 2.4). */
+export const TranslationFreshness = Type.Enum(['current', 'outdated', 'unknown'])
+export type TranslationFreshness = Static<typeof TranslationFreshness>
+
+/** The seven statuses of a translation unit (decisions 3), in the order of their table. */
+export const unitStatuses = [
+  'ignored',
+  'current',
+  'missing',
+  'conflict',
+  'source_changed',
+  'manually_edited',
+  'machine_translated',
+] as const
+export type UnitStatus = (typeof unitStatuses)[number]
+
+/** How many units of a translation have each status. */
+export type UnitStatusCounts = Record<UnitStatus, number>
+
+const count = Type.Integer({ minimum: 0 })
+const StatusCounts = Type.Object(Object.fromEntries(unitStatuses.map((status) => [status, count])), {
+  description: 'units of the translation by status',
+})
+
+/** A member of a document set (specification 2.4). */
+export const LocalizedDocument = Type.Object(
+  {
+    id: Type.String(),
+    title: Type.String(),
+    locale,
+    variant_role: Type.Enum(['source', 'translation']),
+    workflow_status: WorkflowStatus,
+    document_set_id: Type.String(),
+    document_set_uri: Type.String(),
+    translation_freshness: TranslationFreshness,
+    translation_status_counts: Type.Optional(StatusCounts),
+    translated_from_document_id: Nullable(Type.String()),
+    translated_from_version: Nullable(Version),
+  },
+  { $id: 'LocalizedDocument', description: 'A document of a set; the counts are absent on the source' },
+)
+export type LocalizedDocument = Static<typeof LocalizedDocument>
+
+/** All languages of a document (specification 2.4). */
+export const DocumentSet = Type.Object(
+  {
+    id: Type.String(),
+    uri: Type.String({ description: 'svc://docset/{id}' }),
+    source_document_id: Type.String({ description: 'stays when the source is deleted' }),
+    source_locale: locale,
+    fallback_locale: locale,
+    available_locales: Type.Array(locale, { description: 'sorted' }),
+    source: Nullable(LocalizedDocument),
+    variants: Type.Array(LocalizedDocument, { description: 'all members: the source first, then by locale' }),
+  },
+  { $id: 'DocumentSet' },
+)
+export type DocumentSet = Static<typeof DocumentSet>
+
+/** How many translations one activation makes at most: their bodies are made in one transaction. */
+const maximumTargets = 50
+
+/** Body of `POST /documents/{id}/translation/activate`. */
+export const ActivateInput = Type.Object(
+  {
+    source_locale: locale,
+    target_locales: Type.Optional(Type.Array(locale, { maxItems: maximumTargets, default: [] })),
+    create_mode: createMode,
+  },
+  { $id: 'LocalizationActivateInput' },
+)
+
+/** Body of `POST /documents/{id}/translations`. */
+export const TranslationCreateInput = Type.Object(
+  { locale, create_mode: createMode },
+  { $id: 'TranslationCreateInput' },
+)
+
+/** Body of `PATCH /documents/{id}/translations/{targetDocId}`; what is absent stays. */
+export const TranslationUpdateInput = Type.Object(
+  { title: Type.Optional(TrimmedText({ min: 1, max: 200 })), workflow_status: Type.Optional(WorkflowStatus) },
+  { $id: 'TranslationUpdateInput' },
+)
+export type TranslationUpdateInput = Static<typeof TranslationUpdateInput>
