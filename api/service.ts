@@ -1,3 +1,4 @@
+import type { FileStore } from '../shared/attachments/file-store.ts'
 import type { Config } from '../shared/config.ts'
 import type { Database } from '../shared/database.ts'
 import type { Logger } from '../shared/log.ts'
@@ -9,6 +10,8 @@ import type { RateLimiter } from './rate-limit.ts'
 export type Service = {
   config: Config
   database: Database
+  /** The bytes of attachments. */
+  files: FileStore
   jobs: Jobs
   log: Logger
   rateLimiter: RateLimiter

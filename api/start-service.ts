@@ -1,3 +1,4 @@
+import { openFileStore } from '../shared/attachments/open-file-store.ts'
 import type { Config } from '../shared/config.ts'
 import { openDatabase } from '../shared/database.ts'
 import type { Logger } from '../shared/log.ts'
@@ -22,6 +23,7 @@ export async function startService(options: {
     config,
     log,
     database,
+    files: await openFileStore(config),
     jobs,
     rateLimiter: createRateLimiter({ database, config }),
     metrics,

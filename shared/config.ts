@@ -90,6 +90,20 @@ export const settings = {
     pattern: /^[a-z]+\/[a-z0-9.+-]+$/,
     allowed: 'media types, comma-separated',
   }),
+  ATTACHMENT_S3_BUCKET: text({
+    meaning: 'bucket for the bytes of attachments; empty = `DATA_DIR/attachments`, which hosts have to share',
+    pattern: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+    allowed: 'the name of a bucket',
+  }),
+  ATTACHMENT_S3_ENDPOINT: text({
+    meaning: 'server that speaks the protocol of S3',
+    defaultText: "Amazon's",
+    pattern: /^https?:\/\//,
+    allowed: 'an http(s) URL',
+  }),
+  ATTACHMENT_S3_REGION: text({ meaning: 'region of the bucket', fallback: 'us-east-1' }),
+  ATTACHMENT_S3_ACCESS_KEY_ID: text({ meaning: "empty = credentials as Amazon's tools find them" }),
+  ATTACHMENT_S3_SECRET_ACCESS_KEY: text({ meaning: 'secret of that key', secret: true }),
   DEVICE_CODE_TTL_SECONDS: integer({ meaning: 'lifetime of a device code', fallback: 900, min: 30, max: 86_400 }),
   DEVICE_POLL_INTERVAL_SECONDS: integer({ meaning: 'least pause between two polls', fallback: 5, min: 1, max: 300 }),
   DEVICE_TOKEN_TTL_DAYS: integer({

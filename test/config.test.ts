@@ -36,6 +36,8 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   BODY_MAX_BYTES: { wrong: '5mb', right: '1024', value: 1024 },
   ATTACHMENT_MAX_BYTES: { wrong: '0', right: '1', value: 1 },
   ATTACHMENT_TYPES: { wrong: 'image/png, pdf', right: 'image/png, text/csv', value: ['image/png', 'text/csv'] },
+  ATTACHMENT_S3_BUCKET: { wrong: 'A_Bucket', right: 'a-bucket', value: 'a-bucket' },
+  ATTACHMENT_S3_ENDPOINT: { wrong: 's3.test', right: 'http://s3.test:9000', value: 'http://s3.test:9000' },
   DEVICE_CODE_TTL_SECONDS: { wrong: '29', right: '30', value: 30 },
   DEVICE_POLL_INTERVAL_SECONDS: { wrong: '0', right: '1', value: 1 },
   DEVICE_TOKEN_TTL_DAYS: { wrong: '0', right: '3650', value: 3650 },
@@ -105,7 +107,14 @@ t.test('whatever is given is taken or refused by name, and a secret never appear
     { numRuns: Number(process.env['FC_RUNS'] ?? 200) },
   )
   const declared = entries.filter(([, { secret }]) => secret).map(([name]) => name)
-  t.same(declared, ['DATABASE_URL', 'SESSION_SECRET', 'TOKEN_PEPPER', 'METRICS_TOKEN', 'OPENAI_API_KEY'])
+  t.same(declared, [
+    'DATABASE_URL',
+    'SESSION_SECRET',
+    'TOKEN_PEPPER',
+    'METRICS_TOKEN',
+    'ATTACHMENT_S3_SECRET_ACCESS_KEY',
+    'OPENAI_API_KEY',
+  ])
 })
 
 t.test('production does not start with secrets nobody chose', async (t) => {

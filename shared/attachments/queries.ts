@@ -1,0 +1,77 @@
+import Type, { type Static } from 'typebox'
+import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
+import { Nullable } from '../identifiers.ts'
+import { row } from '../row.ts'
+
+const AttachmentShape = Type.Object({
+  workspace_id: Type.String(),
+  id: Type.String(),
+  document_id: Type.String(),
+  filename: Type.String(),
+  content_type: Type.String(),
+  size: Type.Number(),
+  sha256: Type.String(),
+  referenced: Type.Boolean(),
+  created_at: Type.Number(),
+  created_by: Nullable(Type.String()),
+})
+const AttachmentRow = row(AttachmentShape)
+
+/** A row of `attachments`, and whether a body of its workspace shows it. */
+export type AttachmentRow = Static<typeof AttachmentShape>
+
+const columns = sql.fragment`
+  a.workspace_id, a.id, a.document_id, a.filename, a.content_type, a.size, a.sha256, a.created_at, a.created_by,
+  EXISTS (
+    SELECT FROM attachment_references r WHERE r.workspace_id = a.workspace_id AND r.attachment_id = a.id
+  ) AS referenced`
+
+/** Where an attachment is looked for: by its public id, among the workspaces that the caller can see. */
+export type AttachmentLocator = { id: string; workspaceIds: readonly string[] }
+
+/** A visible attachment, or null. */
+export function visibleAttachment(db: Queryable, locator: AttachmentLocator): Promise<AttachmentRow | null> {
+  return db.maybeOne(
+    prepared(sql.type(AttachmentRow)`
+    SELECT ${columns} FROM attachments a
+    WHERE a.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND a.id = ${locator.id}`),
+  )
+}
+
+/** An attachment that the current body of a document shows, or null. */
+export function shownAttachment(
+  db: Queryable,
+  key: { workspaceId: string; documentId: string; id: string },
+): Promise<AttachmentRow | null> {
+  return db.maybeOne(
+    prepared(sql.type(AttachmentRow)`
+    SELECT ${columns} FROM attachment_references s
+    JOIN attachments a ON a.workspace_id = s.workspace_id AND a.id = s.attachment_id
+    WHERE s.workspace_id = ${key.workspaceId} AND s.attachment_id = ${key.id} AND s.document_id = ${key.documentId}`),
+  )
+}
+
+/** The attachments of documents of one workspace, by document and id. */
+export function attachmentsOfDocuments(
+  db: Queryable,
+  input: { workspaceId: string; documentIds: readonly string[] },
+): Promise<readonly AttachmentRow[]> {
+  return db.any(sql.type(AttachmentRow)`
+    SELECT ${columns} FROM attachments a
+    WHERE a.workspace_id = ${input.workspaceId} AND a.document_id = ANY(${sql.array([...input.documentIds], 'text')})
+    ORDER BY a.document_id, a.id`)
+}
+
+/** Stores the record of a file; its `referenced` is that of bodies written before it existed. */
+export function insertAttachment(
+  tx: Transaction,
+  attachment: Omit<AttachmentRow, 'referenced' | 'created_at'>,
+): Promise<AttachmentRow> {
+  const { workspace_id, id, document_id, filename, content_type, size, sha256, created_by } = attachment
+  return tx.one(
+    prepared(sql.type(AttachmentRow)`
+    INSERT INTO attachments AS a (workspace_id, id, document_id, filename, content_type, size, sha256, created_by)
+    VALUES (${workspace_id}, ${id}, ${document_id}, ${filename}, ${content_type}, ${size}, ${sha256}, ${created_by})
+    RETURNING ${columns}`),
+  )
+}
