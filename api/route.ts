@@ -4,6 +4,7 @@ import type { Caller } from '../shared/auth/caller.ts'
 import type { Scope } from '../shared/auth/scopes.ts'
 import type { Queryable, Transaction } from '../shared/database.ts'
 import type { ErrorCode } from '../shared/errors.ts'
+import type { Client } from '../shared/requests/client.ts'
 import type { Page } from './pagination.ts'
 import type { Guard } from './preconditions.ts'
 import type { Bucket } from './rate-limit.ts'
@@ -44,6 +45,8 @@ export type Call<M extends Method, P extends TObject, Q extends TObject, B exten
   service: Service
   caller: Caller
   requestId: string
+  /** What User-Agent says of the program that calls. */
+  client: Client
   /** The address of the endpoint, for cursors: method and path template. */
   endpoint: string
   params: StaticDecode<P>
@@ -55,6 +58,8 @@ export type Call<M extends Method, P extends TObject, Q extends TObject, B exten
   accepts: (types: string[]) => string | false
   /** The media type of the request body, without parameters. */
   mediaType: string | null
+  /** The parsed Last-Event-ID of a stream; null when it was not sent. */
+  lastEventId: number | null
   /** What `prepare` returned; throws what it threw, so that the order of checks is kept (decisions 2.0). */
   prepared: () => Prepared
 } & (M extends 'GET' ? { db: Queryable } : { tx: Transaction })
@@ -96,6 +101,8 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   guard?: 'optional' | 'required'
   /** Whether If-None-Match is honoured with 304. */
   conditional?: boolean
+  /** Whether it answers with an endless stream of events: it reads Last-Event-ID and has no HEAD. */
+  stream?: boolean
   success: Success | readonly Success[]
   /** The codes of decisions part C beside those that every route has. */
   errors: readonly ErrorCode[]

@@ -11,6 +11,7 @@ import { answerOnce, fingerprintOf, parseIdempotencyKey } from './idempotency.ts
 import { bodyReader, paramsReader, queryReader } from './input.ts'
 import { entityTagOf, parseGuard, satisfies } from './preconditions.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
+import { parseLastEventId } from './last-event-id.ts'
 import { jsonBodyReader } from './request-body.ts'
 import { type Answer, bucketOf, type Route, type UntypedCall } from './route.ts'
 import type { Service } from './service.ts'
@@ -54,9 +55,11 @@ export function server(service: Service, spec: Route): Server {
       service,
       caller,
       requestId: response.locals['requestId'] as string,
+      client: parseUserAgent(request.headers['user-agent']),
       endpoint: `${spec.method} ${spec.path}`,
       accepts: (types) => request.accepts(types),
       mediaType,
+      lastEventId: spec.stream ? parseLastEventId(request.headers['last-event-id']) : null,
       db: service.database,
     }
     const answer = isWrite
@@ -116,13 +119,13 @@ async function answerWrite(input: {
 
 async function audit(
   tx: Transaction,
-  input: { call: Pick<UntypedCall, 'caller' | 'requestId'>; request: Request },
+  input: { call: Pick<UntypedCall, 'caller' | 'requestId' | 'client'>; request: Request },
 ): Promise<void> {
-  const client = parseUserAgent(input.request.headers['user-agent'])
+  const { caller, client, requestId } = input.call
   await insertAuditEntry(tx, {
-    requestId: input.call.requestId,
-    tokenId: input.call.caller.tokenId,
-    userId: input.call.caller.userId,
+    requestId,
+    tokenId: caller.tokenId,
+    userId: caller.userId,
     method: input.request.method,
     path: pathOf(input.request),
     clientName: client.name,

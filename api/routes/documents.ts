@@ -17,6 +17,7 @@ import { updateDocument } from '../../shared/documents/update.ts'
 import { contentErrors } from '../body-errors.ts'
 import { requireBodyVersion } from '../body-guard.ts'
 import { documentFilter, documentListParameters } from '../document-list.ts'
+import { followers } from '../followers.ts'
 import { localeParameter, resolvedLocale } from '../locale-read.ts'
 import { encodeCursor, pageOf } from '../pagination.ts'
 import { DocumentParameter } from '../parameters.ts'
@@ -154,7 +155,10 @@ export const documentRoutes = [
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['document_not_found', 'version_conflict'],
     async handle({ tx, caller, params, guard }) {
-      await deleteDocument({ tx }, { documentId: params.id, caller, guard: requireBodyVersion({ tx, guard }) })
+      await deleteDocument(
+        { tx, followers },
+        { documentId: params.id, caller, guard: requireBodyVersion({ tx, guard }) },
+      )
       return {}
     },
   }),

@@ -8,6 +8,7 @@ import { presentNode } from '../../shared/knowledge-bases/tree/nodes.ts'
 import { childPage } from '../../shared/knowledge-bases/tree/queries.ts'
 import { ChildNode } from '../../shared/knowledge-bases/tree/schema.ts'
 import { childCursors } from '../child-cursor.ts'
+import { followers } from '../followers.ts'
 import { pageOf } from '../pagination.ts'
 import { FolderParameter, wholeListLimit, wholeListParameters } from '../parameters.ts'
 import { apiPrefix, type Route, route } from '../route.ts'
@@ -73,7 +74,7 @@ export const folderRoutes: readonly Route[] = [
     success: { status: 204, description: 'Deleted', data: null },
     errors: [],
     handle: async ({ caller, tx, params }) => {
-      await deleteFolder({ tx }, await findWritableFolder(tx, { caller, id: params.id }))
+      await deleteFolder({ tx, followers }, await findWritableFolder(tx, { caller, id: params.id }))
       return {}
     },
   }),

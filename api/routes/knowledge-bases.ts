@@ -11,6 +11,7 @@ import { nodesOfKnowledgeBase } from '../../shared/knowledge-bases/tree/queries.
 import { Tree } from '../../shared/knowledge-bases/tree/schema.ts'
 import { nest } from '../../shared/knowledge-bases/tree/tree.ts'
 import { deleteEndless } from '../../shared/relations/queries.ts'
+import { followers } from '../followers.ts'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../pagination.ts'
 import { KnowledgeBaseParameter, pageParameters } from '../parameters.ts'
 import { apiPrefix, type Route, route } from '../route.ts'
@@ -102,7 +103,7 @@ export const knowledgeBaseRoutes: readonly Route[] = [
     handle: async ({ caller, tx, params, query, body }) => {
       requireConfirmation(params.id, [body.confirm_id, query.confirm_id])
       const key = await findWritableKnowledgeBase(tx, { caller, id: params.id })
-      const documentIds = await deleteKnowledgeBase({ tx }, key)
+      const documentIds = await deleteKnowledgeBase({ tx, followers }, key)
       await deleteEndless(tx, { workspaceId: key.workspaceId, documentIds })
       return {}
     },

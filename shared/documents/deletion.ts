@@ -1,16 +1,18 @@
 import type { Transaction } from '../database.ts'
 import { recordEvents } from '../events/record.ts'
+import type { DocumentFollower } from './followers.ts'
+import { sourcesDeleted } from '../user-jobs/obsolete.ts'
 import { eventDocument } from './present.ts'
 import { deleteRows, lockDocuments } from './queries.ts'
 
 /**
  * Deletes documents of one workspace with everything that belongs to them (decisions 4.15) and records a
  * `document.deleted` event for each. This is the one mechanism of every deletion, of a document as of a folder or
- * knowledge base: a table whose rows go with a document references `documents` ON DELETE CASCADE, and a table whose
- * rows outlive it does not.
+ * knowledge base: a table whose rows go with a document references `documents` ON DELETE CASCADE, a table whose rows
+ * outlive it does not, and what a foreign key cannot say is done by a follower.
  */
 export async function deleteDocuments(
-  context: { tx: Transaction },
+  context: { tx: Transaction; followers: readonly DocumentFollower[] },
   input: { workspaceId: string; documentIds: readonly string[] },
 ): Promise<void> {
   const rows = await lockDocuments(context.tx, input)
@@ -20,4 +22,8 @@ export async function deleteDocuments(
     documents: rows.map(eventDocument),
   })
   await deleteRows(context.tx, input)
+  await sourcesDeleted(context.tx, { workspaceId: input.workspaceId, documents: input.documentIds })
+  for (const follower of context.followers) {
+    await follower.documentsDeleted(context.tx, { workspaceId: input.workspaceId, documents: rows })
+  }
 }

@@ -1,5 +1,7 @@
 import type { Transaction } from '../database.ts'
 import { deleteDocuments } from '../documents/deletion.ts'
+import type { DocumentFollower } from '../documents/followers.ts'
+import { sourcesDeleted } from '../user-jobs/obsolete.ts'
 import {
   deleteKnowledgeBaseRow,
   type KnowledgeBaseKey,
@@ -12,7 +14,7 @@ import {
  * it; deleting twice does nothing more.
  */
 export async function deleteKnowledgeBase(
-  context: { tx: Transaction },
+  context: { tx: Transaction; followers: readonly DocumentFollower[] },
   key: KnowledgeBaseKey,
 ): Promise<readonly string[]> {
   const { tx } = context
@@ -21,5 +23,6 @@ export async function deleteKnowledgeBase(
   const documentIds = await lockDocumentsInKnowledgeBase(tx, key)
   await deleteDocuments(context, { workspaceId, documentIds })
   await deleteKnowledgeBaseRow(tx, key)
+  await sourcesDeleted(tx, { workspaceId, knowledgeBases: [key.id] })
   return documentIds
 }

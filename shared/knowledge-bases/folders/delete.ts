@@ -1,6 +1,8 @@
 import type { Transaction } from '../../database.ts'
 import { deleteDocuments } from '../../documents/deletion.ts'
+import type { DocumentFollower } from '../../documents/followers.ts'
 import { Refusal } from '../../errors.ts'
+import { sourcesDeleted } from '../../user-jobs/obsolete.ts'
 import { lockStructure } from '../queries.ts'
 import { deleteFolderRow, type FolderRow, lockDocumentsInFolders, subtreeOf, visibleFolder } from './queries.ts'
 
@@ -8,7 +10,10 @@ import { deleteFolderRow, type FolderRow, lockDocumentsInFolders, subtreeOf, vis
  * Deletes a folder with its subfolders and documents (decisions 4.15). Refuses with 404 when it was deleted since it
  * was read.
  */
-export async function deleteFolder(context: { tx: Transaction }, seen: FolderRow): Promise<void> {
+export async function deleteFolder(
+  context: { tx: Transaction; followers: readonly DocumentFollower[] },
+  seen: FolderRow,
+): Promise<void> {
   const { tx } = context
   const workspaceId = seen.workspace_id
   await lockStructure(tx, { workspaceId, knowledgeBaseIds: [seen.knowledge_base_id], hold: 'empty' })
@@ -19,4 +24,5 @@ export async function deleteFolder(context: { tx: Transaction }, seen: FolderRow
   const documentIds = await lockDocumentsInFolders(tx, { workspaceId, folderIds })
   await deleteDocuments(context, { workspaceId, documentIds })
   await deleteFolderRow(tx, folder)
+  await sourcesDeleted(tx, { workspaceId, folders: folderIds })
 }

@@ -1,0 +1,14 @@
+import type { Transaction } from '../database.ts'
+import type { DocumentRow } from './queries.ts'
+
+/**
+ * What follows documents inside the transaction of the write itself, because no reader may see it lag; what may lag is a
+ * projection. Derived nouns implement it and the processes put them together, so the core calls what it does not know.
+ */
+export type DocumentFollower = {
+  /** After documents of one workspace were deleted; they are given as they were last. */
+  documentsDeleted: (
+    tx: Transaction,
+    input: { workspaceId: string; documents: readonly DocumentRow[] },
+  ) => Promise<void>
+}
