@@ -1,3 +1,4 @@
+import { followReferences, requireAttachments } from '../attachments/references.ts'
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
 import type { Config } from '../config.ts'
 import type { Transaction } from '../database.ts'
@@ -69,7 +70,9 @@ export async function commitBody<E extends Edited, Found = undefined>(
   requireWriter(commit.caller, before.workspace_id)
   await commit.guard?.(current, before, found)
   const edited = await commit.edit(current, found)
-  requireAttachments(edited.attachmentIds ?? [], current)
+  const { workspace_id: workspaceId } = before
+  const { attachmentIds = [] } = edited
+  await requireAttachments(tx, { workspaceId, attachmentIds, currentText: current.text })
   const text = edited.lines.join('\n')
   const changed = text !== current.text
   const body = changed ? new StoredBody({ version: textVersion(text), text }) : current
@@ -111,17 +114,6 @@ function requireSize(sizes: Sizes, characterLimit: number): void {
   }
 }
 
-/**
- * Refuses attachments that a body newly refers to and that do not exist (decisions 2.5). What the body referred to
- * before is let be: a rollback or an untouched block may show a dead image.
- */
-export function requireAttachments(attachmentIds: readonly string[], current: StoredBody | null): void {
-  for (const id of attachmentIds) {
-    if (current?.text.includes(JSON.stringify(id))) continue
-    throw new Refusal('attachment_not_found', { status: 422, details: { path: '', reason: `no attachment ${id}` } })
-  }
-}
-
 type Storing = {
   before: DocumentRow
   current: StoredBody
@@ -143,6 +135,8 @@ async function store({ tx, config }: CommitContext, input: Storing): Promise<Doc
   if (changed) {
     const step = manifestStep(difference)
     await queries.insertBody(tx, { workspace_id, id, body_seq: bodySeq, version: body.version, body: body.text, step })
+    const lines = [...difference.removed, ...difference.added].map(({ line }) => line)
+    await followReferences(tx, { workspaceId: workspace_id, documentId: id, changed: lines, text: body.text })
   }
   if (snapshot) {
     const size = Buffer.byteLength(current.text)

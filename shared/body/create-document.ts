@@ -1,3 +1,4 @@
+import { requireAttachments } from '../attachments/references.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { Transaction } from '../database.ts'
 import { type LocationInput, locateNew } from '../documents/location.ts'
@@ -6,7 +7,6 @@ import { Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Jobs } from '../queues.ts'
 import type { QuotaLimits } from '../quotas/enforce.ts'
-import { requireAttachments } from './commit.ts'
 import type { DocNode, Warning } from './document.ts'
 import { initialDocument } from './initial-document.ts'
 import type { Normalised } from './normalise.ts'
@@ -42,9 +42,10 @@ export async function createDocument(
   }
   const type = document.document_type ?? 'document'
   const content = input.content() ?? initialDocument(type)
-  requireAttachments(content.attachmentIds, null)
+  const workspaceId = place.workspace_id
+  await requireAttachments(tx, { workspaceId, attachmentIds: content.attachmentIds, currentText: '' })
   const [row] = await storeDocuments(context, {
-    workspaceId: place.workspace_id,
+    workspaceId,
     documents: [
       {
         document: {

@@ -1,3 +1,4 @@
+import { indexReferences } from '../attachments/references.ts'
 import type { Transaction } from '../database.ts'
 import { eventDocument } from '../documents/present.ts'
 import { type DocumentRow, insertDocuments, type NewDocument } from '../documents/queries.ts'
@@ -43,6 +44,7 @@ export async function storeDocuments(
     })),
   )
   await insertFirstBodies(tx, { workspaceId, bodies })
+  await indexReferences(tx, { workspaceId, bodies })
   await announce(context, { workspaceId, rows })
   return rows
 }

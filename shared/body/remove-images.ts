@@ -1,0 +1,43 @@
+import { showsAttachment } from '../attachments/references.ts'
+import { BlockLines } from './block-lines.ts'
+import type { BlockNode, BodyNode } from './document.ts'
+import { isBlockType } from './nodes.ts'
+import { normaliseBlocks } from './normalise.ts'
+import { locate, takeOut } from './placement.ts'
+
+/**
+ * A body without the images of an attachment, in its stored lines: blocks go with the ancestors that they leave empty,
+ * as when they are deleted one by one; a paragraph that is left empty stays.
+ */
+export function withoutImagesOf(lines: readonly string[], attachmentId: string): string[] {
+  const body = new BlockLines(lines)
+  const places = [...lines.keys()].filter((position) => showsAttachment(lines[position] ?? '', attachmentId))
+  for (const position of places) {
+    const stripped = withoutInline(body.block(position), attachmentId)
+    // Texts that an image parted become one again.
+    if (stripped !== body.block(position))
+      body.splice(position, 1, normaliseBlocks([stripped], { from: 'json' }).result)
+  }
+  const blocks = places.flatMap((position) => imageBlocks(body.block(position), attachmentId))
+  for (const id of blocks) takeOut(body, locate(body, id))
+  return body.toLines()
+}
+
+function shows(node: BodyNode, attachmentId: string): boolean {
+  return node.attrs?.attachmentId === attachmentId
+}
+
+function withoutInline<N extends BodyNode>(node: N, attachmentId: string): N {
+  if (node.content === undefined) return node
+  const content = node.content
+    .filter((child) => child.type !== 'inlineImage' || !shows(child, attachmentId))
+    .map((child) => withoutInline(child, attachmentId))
+  const isSame = content.length === node.content.length && content.every((child, at) => child === node.content?.[at])
+  return isSame ? node : { ...node, content }
+}
+
+function imageBlocks(block: BlockNode, attachmentId: string): string[] {
+  if (block.type === 'image') return shows(block, attachmentId) ? [block.attrs.id] : []
+  const nested = (block.content ?? []).filter((child): child is BlockNode => isBlockType(child.type))
+  return nested.flatMap((child) => imageBlocks(child, attachmentId))
+}
