@@ -83,7 +83,7 @@ function dispatcher(service: Service, specs: readonly Route[]): Server {
     specs.map((spec) => [spec.method satisfies Method, { spec, serve: server(service, spec) }]),
   )
   const get = servers.get('GET')
-  if (get !== undefined) servers.set('HEAD', get)
+  if (get !== undefined && !get.spec.stream) servers.set('HEAD', get)
   const allow = [...servers.keys(), 'OPTIONS']
   return async (request, response) => {
     if (request.method === 'OPTIONS') {

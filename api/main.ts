@@ -17,6 +17,7 @@ log.info({ port: (server.address() as AddressInfo).port }, 'listening')
 onStopSignal(log, async () => {
   const closed = once(server, 'close')
   server.close()
+  service.eventStreams.end()
   server.closeIdleConnections()
   // A client that keeps its connection busy must not keep the process alive past a deploy.
   const patience = setTimeout(() => server.closeAllConnections(), 7000)

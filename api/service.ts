@@ -3,6 +3,7 @@ import type { Config } from '../shared/config.ts'
 import type { Database } from '../shared/database.ts'
 import type { Logger } from '../shared/log.ts'
 import type { Jobs } from '../shared/queues.ts'
+import type { EventStreams } from './event-streams/hub.ts'
 import type { HttpMetrics } from './metrics.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
@@ -16,6 +17,7 @@ export type Service = {
   log: Logger
   rateLimiter: RateLimiter
   metrics: HttpMetrics
+  eventStreams: EventStreams
   /** Holds every response against its declared schema; the tests switch it on. */
   checkResponses: boolean
 }

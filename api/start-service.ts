@@ -3,6 +3,7 @@ import type { Config } from '../shared/config.ts'
 import { openDatabase } from '../shared/database.ts'
 import type { Logger } from '../shared/log.ts'
 import { openJobs } from '../shared/queues.ts'
+import { openEventStreams } from './event-streams/hub.ts'
 import { createHttpMetrics } from './metrics.ts'
 import { observeProcess } from './process-metrics.ts'
 import { createRateLimiter } from './rate-limit.ts'
@@ -19,6 +20,7 @@ export async function startService(options: {
   const jobs = await openJobs({ database, onError: (error) => log.error({ err: error }, 'job queue') })
   const metrics = createHttpMetrics()
   observeProcess({ registry: metrics.registry, database })
+  const eventStreams = openEventStreams({ database, config, log, registry: metrics.registry })
   return {
     config,
     log,
@@ -27,8 +29,10 @@ export async function startService(options: {
     jobs,
     rateLimiter: createRateLimiter({ database, config }),
     metrics,
+    eventStreams,
     checkResponses: options.checkResponses ?? false,
     async close() {
+      await eventStreams.close()
       await jobs.stop()
       await database.end()
     },

@@ -36,6 +36,12 @@ export const parameters = {
     description: 'Entity tags that the client has; the answer is 304 when one of them is the current one.',
     schema: { type: 'string' },
   },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'Id of the last event that the client has processed; the stream goes on after it. 0: from the start.',
+    schema: { type: 'integer', minimum: 0 },
+  },
 } as const
 
 /** `components.headers`: the response headers of specification 2.1. */

@@ -26,7 +26,7 @@ export function takeLease(
   })
 }
 
-/** Renews the leases for `seconds`; one that was swept meanwhile is there again. */
+/** Renews the leases for `seconds`; one that was given back meanwhile stays so. */
 export async function renewLeases(
   db: Queryable,
   renewal: { leases: readonly StreamLease[]; seconds: number },
@@ -34,11 +34,9 @@ export async function renewLeases(
   const tokenIds = renewal.leases.map(({ tokenId }) => tokenId)
   const streamIds = renewal.leases.map(({ streamId }) => streamId)
   await db.query(sql.unsafe`
-    INSERT INTO event_stream_leases (token_id, stream_id, expires_at)
-    SELECT token_id, stream_id, now() + make_interval(secs => ${renewal.seconds})
-    FROM unnest(${sql.array(tokenIds, 'text')}, ${sql.array(streamIds, 'text')}) AS l (token_id, stream_id)
-    ORDER BY token_id, stream_id
-    ON CONFLICT (token_id, stream_id) DO UPDATE SET expires_at = excluded.expires_at`)
+    UPDATE event_stream_leases l SET expires_at = now() + make_interval(secs => ${renewal.seconds})
+    FROM unnest(${sql.array(tokenIds, 'text')}, ${sql.array(streamIds, 'text')}) AS held (token_id, stream_id)
+    WHERE l.token_id = held.token_id AND l.stream_id = held.stream_id`)
 }
 
 /** Gives leases back. */

@@ -31,10 +31,7 @@ const columns = sql.fragment`
   event_id, row_no, name, workspace_id, document_id, document_set_id, locale, created_at, document`
 
 /** Events of all workspaces after an id, in the order of their ids. */
-export function numberedEvents(
-  db: Queryable,
-  page: { after: number; limit: number },
-): Promise<readonly LoggedEvent[]> {
+export function numberedEvents(db: Queryable, page: { after: number; limit: number }): Promise<readonly LoggedEvent[]> {
   return db.any(
     prepared(sql.type(row(EventShape))`
     SELECT ${columns} FROM events WHERE event_id > ${page.after} ORDER BY event_id LIMIT ${page.limit}`),

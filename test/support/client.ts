@@ -33,7 +33,8 @@ export class Client {
       },
       ...(payload !== undefined && { body: payload }),
     })
-    const text = await response.text()
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+    const text = isStream ? await firstPart(response) : await response.text()
     const isJson = response.headers.get('content-type')?.includes('json') && text !== ''
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
   }
@@ -57,4 +58,12 @@ export class Client {
   delete(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> {
     return this.call('DELETE', path, { ...(body !== undefined && { body }), ...(headers !== undefined && { headers }) })
   }
+}
+
+// A stream never ends by itself: whoever wants more of it than its beginning reads it in another way.
+async function firstPart(response: Response): Promise<string> {
+  const reader = response.body?.getReader()
+  const { value } = (await reader?.read()) ?? {}
+  await reader?.cancel()
+  return new TextDecoder().decode(value)
 }

@@ -1,0 +1,76 @@
+import type { LogExtent, LoggedEvent } from '../../shared/events/queries.ts'
+
+/** What every stream begins with: when to come back after a disconnect, and that it is open (decisions 6). */
+export const opening = 'retry: 5000\n: connected\n\n'
+
+/** The comment that keeps proxies from closing a quiet stream. */
+export const heartbeat = ': hb\n\n'
+
+/** An event as all streams that get it send it, with what decides which ones these are. */
+export type WireEvent = {
+  id: number
+  rowNo: number
+  workspaceId: string
+  documentSetId: string | null
+  locale: string | null
+  text: Buffer
+}
+
+/** Renders an event once for all streams. */
+export function wireEvent(event: LoggedEvent): WireEvent {
+  const { id, title, document_type, knowledge_base_id, folder_id, ...rest } = event.document
+  const { document_set_id, locale, variant_role, version, updated_at } = rest
+  const data = {
+    event_id: event.event_id,
+    workspace_id: event.workspace_id,
+    document_id: event.document_id,
+    created_at: event.created_at,
+    document: {
+      id,
+      title,
+      document_type,
+      knowledge_base_id,
+      folder_id,
+      document_set_id,
+      locale,
+      variant_role,
+      version,
+      updated_at,
+    },
+  }
+  return {
+    id: event.event_id,
+    rowNo: event.row_no,
+    workspaceId: event.workspace_id,
+    documentSetId: event.document_set_id,
+    locale: event.locale,
+    text: Buffer.from(frame({ id: event.event_id, name: event.name, data })),
+  }
+}
+
+/** Tells a client that its cursor cannot be resumed from, and from where the stream goes on instead. */
+export function syncRequired(resumeFrom: number): string {
+  const members = { workspace_id: null, document_id: null, created_at: Date.now(), resume_from: resumeFrom }
+  return frame({ id: resumeFrom, name: 'sync.required', data: { event_id: resumeFrom, ...members } })
+}
+
+/** The last event of a stream whose token no longer counts. */
+export function authRevoked(reason: 'revoked' | 'expired'): string {
+  return frame({ name: 'auth.revoked', data: { reason, created_at: Date.now() } })
+}
+
+/**
+ * Where a stream begins that resumes after `cursor`, and whether its client has to be told that this is somewhere else:
+ * older than what is retained, it goes on from the oldest event (decisions C25); newer than everything, it is foreign.
+ */
+export function resumption(cursor: number, log: LogExtent): { position: number; syncRequired: boolean } {
+  if (cursor > log.newest) return { position: log.newest, syncRequired: true }
+  if (cursor >= log.floor) return { position: cursor, syncRequired: false }
+  return { position: log.oldest === null ? log.newest : log.oldest - 1, syncRequired: true }
+}
+
+// JSON text has no line breaks, so the data are one line.
+function frame(event: { id?: number; name: string; data: object }): string {
+  const id = event.id === undefined ? '' : `id: ${event.id}\n`
+  return `${id}event: ${event.name}\ndata: ${JSON.stringify(event.data)}\n\n`
+}
