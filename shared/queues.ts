@@ -25,6 +25,9 @@ export type ReindexJob = {
   enqueued: number
 }
 
+/** A job that somebody asked for: the row that says how it stands, in the table of its kind. */
+export type UserJobKey = { workspace_id: string; job_id: string }
+
 // `singleton` with upsert is the one policy that was measured never to lose the last write (decisions B4): upsert
 // updates the queued row, and its lock keeps a worker from claiming the job before the writer commits.
 // A worker that dies is noticed after one missed heartbeat.
@@ -37,6 +40,19 @@ const projection: Omit<BossQueue, 'name'> = {
   retryDelay: 1,
   retryBackoff: true,
   retryDelayMax: 60,
+  deleteAfterSeconds: 3600,
+}
+
+// A job that somebody waits for: a model works on it for minutes, and what the provider fails at is tried again after
+// 10, 20 and 40 seconds (decisions B).
+const userJob: Omit<BossQueue, 'name'> = {
+  policy: 'singleton',
+  notify: true,
+  heartbeatSeconds: 10,
+  expireInSeconds: 3600,
+  retryLimit: 3,
+  retryDelay: 10,
+  retryBackoff: true,
   deleteAfterSeconds: 3600,
 }
 
@@ -58,6 +74,7 @@ export const queues = {
   changesDiff: { name: 'changes.diff', options: projection } as Queue<DocumentJob>,
   relationsExtract: { name: 'relations.extract', options: projection } as Queue<DocumentJob>,
   candidatesRefresh: { name: 'candidates.refresh', options: { ...projection, retryLimit: 3 } } as Queue<DocumentJob>,
+  summariesModel: { name: 'summaries.model', options: userJob } as Queue<UserJobKey>,
   searchReindex: { name: 'search.reindex', options: sweep } as Queue<ReindexJob>,
   sweepStale: { name: 'sweep.stale', options: sweep } as Queue<object>,
   sweepRetention: { name: 'sweep.retention', options: sweep } as Queue<object>,
@@ -88,6 +105,29 @@ export const projections: readonly DocumentProjection[] = [
     queue: queues.candidatesRefresh,
     dependsOn: ['body', 'title'],
     enrolledIn: 'concept_extractions',
+  },
+]
+
+/** A table of jobs that people asked for; shared/user-jobs/README.md lists the columns all of them have. */
+export type UserJobTable = {
+  name: string
+  queue: Queue<UserJobKey>
+  /** Columns with ids of documents: a change of such a body makes an open job obsolete. */
+  changed: readonly string[]
+  /** Columns with ids of what a job is about, by kind: its deletion makes an open job obsolete. */
+  deleted: { documents: readonly string[]; folders: readonly string[]; knowledgeBases: readonly string[] }
+  /** The words of its `obsolete_reason`. */
+  reasons: { changed: string; deleted: string }
+}
+
+/** Every kind of job that people ask for. The core ends jobs through this table and imports no derived noun. */
+export const userJobTables: readonly UserJobTable[] = [
+  {
+    name: 'summary_jobs',
+    queue: queues.summariesModel,
+    changed: ['whole_document_id'],
+    deleted: { documents: ['document_id'], folders: ['folder_id'], knowledgeBases: ['knowledge_base_id'] },
+    reasons: { changed: 'source_changed', deleted: 'target_deleted' },
   },
 ]
 

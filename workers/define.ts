@@ -87,11 +87,13 @@ async function commit<Source extends ProjectionSource, Result>(
 /** A worker that takes the jobs of a queue; `run` completes its job itself, inside the transaction of its result. */
 export type JobWorker<Data extends object> = {
   queue: Queue<Data>
+  /** A job takes seconds or more, so each is fetched when there is nothing else to do in its place. */
+  slow?: boolean
   run: (runtime: Runtime, job: Job<Data>) => Promise<JobOutcome>
 }
 
 /** Thrown when the attempt was given to somebody else: its result must not be committed. */
-class FencedError extends Error {
+export class FencedError extends Error {
   override readonly name = 'FencedError'
 }
 
@@ -127,8 +129,9 @@ export function defineWorker<Data extends object>(worker: JobWorker<Data>): Work
       // Two loops share the limit: one fetches while the jobs of the other run, and a slow job holds up no others.
       const options = {
         ...pollingOptions,
-        localConcurrency: 2,
-        batchSize: 2 * concurrency,
+        ...(worker.slow
+          ? { localConcurrency: concurrency, batchSize: 1 }
+          : { localConcurrency: 2, batchSize: 2 * concurrency }),
         burstWhenBatchFull: true,
         perJobResults: true,
       } as const

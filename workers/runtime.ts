@@ -3,6 +3,7 @@ import type { Config } from '../shared/config.ts'
 import { type Database, openDatabase } from '../shared/database.ts'
 import { JobMetrics } from '../shared/job-metrics.ts'
 import type { Logger } from '../shared/log.ts'
+import { type Models, openModels } from '../shared/model.ts'
 import type { Jobs } from '../shared/queues.ts'
 import { type Attempts, openAttempts } from './attempts.ts'
 
@@ -14,6 +15,7 @@ export type Runtime = {
   attempts: Attempts
   log: Logger
   metrics: JobMetrics
+  models: Models
 }
 
 /** One kind of work; `start` returns how to stop it, which waits for what has begun. */
@@ -56,6 +58,7 @@ export async function openRuntime(options: {
     attempts,
     log,
     metrics,
+    models: openModels(config),
     jobs: { boss, stop: () => boss.stop({ graceful: true, timeout: drainMs }) },
     async close() {
       clearInterval(flushing)

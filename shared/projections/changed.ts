@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { prepared, sql, type Transaction } from '../database.ts'
 import { type DocumentChange, type DocumentProjection, enqueueDocuments, type Jobs, projections } from '../queues.ts'
 import { row } from '../row.ts'
+import { sourcesChanged } from '../user-jobs/obsolete.ts'
 
 /** Documents of one workspace that a write changed, with the event it recorded for each. */
 export type ChangedDocuments = {
@@ -13,8 +14,8 @@ export type ChangedDocuments = {
 /**
  * Marks every projection that depends on one of the changes as stale and enqueues its jobs, in the write's own
  * transaction: no write without its jobs, no job without its write. A projection that documents enrol in is left alone
- * for all others. Must come last before the commit; documents are taken in the order of their ids, so that two writers
- * of the same documents cannot deadlock.
+ * for all others. Jobs that somebody asked for and that work on a changed body end as obsolete. Must come last before the
+ * commit; documents are taken in the order of their ids, so that two writers of the same documents cannot deadlock.
  */
 export async function documentsChanged(
   context: { tx: Transaction; jobs: Jobs },
@@ -25,6 +26,9 @@ export async function documentsChanged(
   if (affected.length === 0) return
   const { workspaceId } = changed
   const marked = await markStale(context.tx, { workspaceId, projections: affected, documents })
+  if (changed.changes.includes('body')) {
+    await sourcesChanged(context.tx, { workspaceId, documents: documents.map(({ id }) => id) })
+  }
   for (const { name, queue } of affected) {
     const stale = documents.filter(({ id }) => marked.get(name)?.has(id))
     const jobs = stale.map(({ id, quiet }) => ({ workspace_id: workspaceId, document_id: id, quiet }))

@@ -1,5 +1,6 @@
-import { queues } from '../../shared/queues.ts'
+import { queues, userJobTables } from '../../shared/queues.ts'
 import { deleteExpired } from '../../shared/requests/queries.ts'
+import { deleteEndedJobs, deleteOldAnswers } from '../../shared/user-jobs/queries.ts'
 import { defineSweep } from './define.ts'
 
 /** Forgets what has outlived its retention, in batches that never hold locks for long (decisions B, retention sweeps). */
@@ -7,16 +8,29 @@ export const retentionSweep = defineSweep({
   queue: queues.sweepRetention,
   cron: '17 * * * *',
   async sweep({ database, config }) {
-    const limits = {
-      idempotencyHours: config.IDEMPOTENCY_TTL_HOURS,
-      auditDays: config.AUDIT_RETENTION_DAYS,
-      batch: 1000,
-    }
+    const {
+      IDEMPOTENCY_TTL_HOURS: idempotencyHours,
+      AUDIT_RETENTION_DAYS: auditDays,
+      JOB_RETENTION_DAYS: days,
+    } = config
+    const deletions = [
+      () => deleteExpired(database, { idempotencyHours, auditDays, batch }),
+      ...userJobTables.map((table) => () => deleteEndedJobs(database, { table, days, batch })),
+      () => deleteOldAnswers(database, { days, batch }),
+    ]
     let total = 0
-    for (;;) {
-      const deleted = await deleteExpired(database, limits)
-      total += deleted
-      if (deleted < limits.batch) return total
-    }
+    for (const deletion of deletions) total += await exhaust(deletion)
+    return total
   },
 })
+
+const batch = 1000
+
+async function exhaust(deletion: () => Promise<number>): Promise<number> {
+  let total = 0
+  for (;;) {
+    const deleted = await deletion()
+    total += deleted
+    if (deleted < batch) return total
+  }
+}

@@ -1,10 +1,12 @@
 import { laggingDocuments } from '../../shared/projections/queries.ts'
-import { projections, queues } from '../../shared/queues.ts'
+import { deadLetterOf, projections, queues, userJobTables } from '../../shared/queues.ts'
+import { strandedJobs } from '../../shared/user-jobs/queries.ts'
 import { defineSweep } from './define.ts'
 
 /**
  * Enqueues projections afresh that have lagged for more than a minute: those whose job is in the dead-letter queue, or
- * was lost with a queue that an operator emptied (decisions B6). A superfluous job finds nothing to do.
+ * was lost with a queue that an operator emptied (decisions B6); and of the jobs that people asked for those that were
+ * lost in the same way. A superfluous job finds nothing to do.
  */
 export const staleSweep = defineSweep({
   queue: queues.sweepStale,
@@ -16,6 +18,17 @@ export const staleSweep = defineSweep({
       enqueued += documents.length
       const request = documents.map((data) => ({ data, singletonKey: data.document_id }))
       if (request.length > 0) await jobs.boss.insert(queue.name, request)
+    }
+    for (const table of userJobTables) {
+      const keys = await strandedJobs(database, {
+        table,
+        queues: [table.queue.name, deadLetterOf(table.queue)],
+        seconds: 60,
+        limit: 10_000,
+      })
+      enqueued += keys.length
+      const request = keys.map((data) => ({ data, singletonKey: data.job_id }))
+      if (request.length > 0) await jobs.boss.insert(table.queue.name, request)
     }
     return enqueued
   },
