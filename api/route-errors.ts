@@ -2,7 +2,7 @@ import { errorCatalogue } from '../shared/error-catalogue.ts'
 import type { ErrorCode } from '../shared/errors.ts'
 import { statusesOf } from './errors.ts'
 import type { ParameterMarks } from './input.ts'
-import type { Route } from './route.ts'
+import { isIdempotent, type Route } from './route.ts'
 
 /**
  * Every error a route can answer with, by status in ascending order: its own codes and those that follow from what it
@@ -25,15 +25,17 @@ export const tokenErrors = ['missing_token', 'invalid_token', 'token_expired', '
 
 function commonCodes(spec: Route): ErrorCode[] {
   const isWrite = spec.method !== 'GET'
+  const needsToken = spec.access !== 'anyone'
   return [
     'invalid_request',
-    ...tokenErrors,
+    ...when(needsToken, ...tokenErrors),
     'rate_limited',
     'internal_error',
     'service_unavailable',
     ...when(spec.scopes.length > 0, 'insufficient_scope'),
-    ...when(isWrite, 'forbidden', 'invalid_json', 'payload_too_large', 'unsupported_media_type'),
-    ...when(spec.method === 'POST', 'invalid_idempotency_key', 'idempotency_key_reused', 'idempotency_in_progress'),
+    ...when(isWrite && needsToken, 'forbidden'),
+    ...when(isWrite, 'invalid_json', 'payload_too_large', 'unsupported_media_type'),
+    ...when(isIdempotent(spec), 'invalid_idempotency_key', 'idempotency_key_reused', 'idempotency_in_progress'),
     ...when(spec.guard !== undefined, 'invalid_precondition', 'version_conflict'),
     ...when(spec.guard === 'required', 'precondition_required'),
     ...when(spec.conditional === true, 'invalid_precondition'),

@@ -44,6 +44,8 @@ export type Answer = {
 export type Call<M extends Method, P extends TObject, Q extends TObject, B extends TSchema, Prepared> = {
   service: Service
   caller: Caller
+  /** Where the call comes from, as what is counted by address knows it. */
+  address: string
   requestId: string
   /** What User-Agent says of the program that calls. */
   client: Client
@@ -90,6 +92,8 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   listed?: 'openapi' | 'reference'
   /** All of them are required; an empty list means any valid token. */
   scopes: readonly Scope[]
+  /** Set by `openRoute`: no token, and so no caller, Idempotency-Key or audit entry. */
+  access?: 'anyone'
   /** The rate-limit bucket; by default `read` for GET and `write` for the rest. */
   bucket?: Exclude<Bucket, 'ip'>
   params?: P
@@ -136,7 +140,32 @@ export function route<
   return { ...rest, success: Array.isArray(success) ? success : [success] } as unknown as Route
 }
 
+/** Declares an endpoint that needs no token; its calls are counted by address and its answers never stored. */
+export function openRoute<
+  const M extends Method,
+  P extends TObject = TObject<Record<never, never>>,
+  Q extends TObject = TObject<Record<never, never>>,
+  B extends TSchema = TObject<Record<never, never>>,
+  Prepared = undefined,
+>(options: OpenRouteOptions<M, P, Q, B, Prepared>): Route {
+  return { ...route<M, P, Q, B, Prepared>({ ...options, scopes: [] }), access: 'anyone' }
+}
+
+type OpenRouteOptions<M extends Method, P extends TObject, Q extends TObject, B extends TSchema, Prepared> = Omit<
+  RouteOptions<M, P, Q, B, Prepared>,
+  'scopes' | 'access' | 'bucket' | 'prepare' | 'handle'
+> & {
+  prepare?: (call: Omit<Call<'GET', P, Q, B, unknown>, 'prepared' | 'caller'>) => Promise<Prepared>
+  handle: (call: Omit<Call<M, P, Q, B, Prepared>, 'caller'>) => Promise<Answer>
+}
+
+/** Whether calls of the route may carry an Idempotency-Key: it belongs to a token (decisions 2.0). */
+export function isIdempotent(spec: Route): boolean {
+  return spec.method === 'POST' && spec.access !== 'anyone'
+}
+
 /** The bucket a call of the route counts in. */
-export function bucketOf(spec: Route): Exclude<Bucket, 'ip'> {
+export function bucketOf(spec: Route): Bucket {
+  if (spec.access === 'anyone') return 'ip'
   return spec.bucket ?? (spec.method === 'GET' ? 'read' : 'write')
 }

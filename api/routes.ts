@@ -5,7 +5,9 @@ import { candidateRoutes } from './routes/candidates.ts'
 import { changesRoutes } from './routes/changes.ts'
 import { conceptRoutes } from './routes/concepts/routes.ts'
 import { contentRoutes } from './routes/content.ts'
+import { deviceRoutes } from './routes/device.ts'
 import { documentRoutes } from './routes/documents.ts'
+import { eventRoutes } from './routes/events.ts'
 import { folderRoutes } from './routes/folders.ts'
 import { knowledgeBaseRoutes } from './routes/knowledge-bases.ts'
 import { meRoutes } from './routes/me.ts'
@@ -16,7 +18,9 @@ import { versionRoutes } from './routes/versions.ts'
 
 /** The route table: every endpoint below `/api/v1`, in the order in which the description lists them. */
 export const routes: readonly Route[] = [
+  ...deviceRoutes,
   ...meRoutes,
+  ...eventRoutes,
   ...searchRoutes,
   ...relationRoutes,
   ...conceptRoutes,

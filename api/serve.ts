@@ -6,14 +6,15 @@ import { inTransaction, type Transaction } from '../shared/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import { parseUserAgent } from '../shared/requests/client.ts'
 import { insertAuditEntry } from '../shared/requests/queries.ts'
+import { addressOf } from './address.ts'
 import { authenticate, requireScopes } from './authenticate.ts'
 import { answerOnce, fingerprintOf, parseIdempotencyKey } from './idempotency.ts'
 import { bodyReader, paramsReader, queryReader } from './input.ts'
+import { parseLastEventId } from './last-event-id.ts'
 import { entityTagOf, parseGuard, satisfies } from './preconditions.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
-import { parseLastEventId } from './last-event-id.ts'
 import { jsonBodyReader } from './request-body.ts'
-import { type Answer, bucketOf, type Route, type UntypedCall } from './route.ts'
+import { type Answer, bucketOf, isIdempotent, type Route, type UntypedCall } from './route.ts'
 import type { Service } from './service.ts'
 
 /** Serves one request of one route; a thrown value goes to the error handler of the application. */
@@ -34,8 +35,11 @@ export function server(service: Service, spec: Route): Server {
   const accepted = ['application/json', ...(spec.mediaTypes ?? [])]
 
   return async (request, response) => {
-    const caller = await identify(service, { request, response })
-    const limit = await service.rateLimiter.consume(bucketOf(spec), caller.tokenId)
+    const address = addressOf(request)
+    const isOpen = spec.access === 'anyone'
+    if (isOpen) response.set('Cache-Control', 'no-store')
+    const caller = isOpen ? nobody : await identify(service, { request, response })
+    const limit = await service.rateLimiter.consume(bucketOf(spec), isOpen ? address : caller.tokenId)
     if (limit !== null) response.set(rateLimitHeaders(limit))
     requireScopes(caller, spec.scopes)
     const isWrite = spec.method !== 'GET'
@@ -47,13 +51,14 @@ export function server(service: Service, spec: Route): Server {
       guard: spec.guard === undefined ? null : parseGuard(request.headers['if-match']),
     }
     const ifNoneMatch = spec.conditional ? parseGuard(request.headers['if-none-match'], 'If-None-Match') : null
-    const key = spec.method === 'POST' ? parseIdempotencyKey(request.get('idempotency-key')) : null
+    const key = isIdempotent(spec) ? parseIdempotencyKey(request.get('idempotency-key')) : null
     const call: Omit<UntypedCall, 'prepared' | 'tx'> = {
       ...received,
       // Last, since a malformed id is one that does not exist: every 400 comes before a 404.
       params: steps.readParams(request.params as Record<string, string>) as UntypedCall['params'],
       service,
       caller,
+      address,
       requestId: response.locals['requestId'] as string,
       client: parseUserAgent(request.headers['user-agent']),
       endpoint: `${spec.method} ${spec.path}`,
@@ -72,6 +77,17 @@ export function server(service: Service, spec: Route): Server {
 
 const none = Type.Object({})
 
+// Who calls where no token is needed; without memberships nothing is visible.
+const nobody: Caller = {
+  tokenId: '',
+  userId: '',
+  email: '',
+  name: '',
+  scopes: [],
+  expiresAt: null,
+  memberships: [],
+}
+
 // A failed authentication counts against the address, so that nobody can try tokens at leisure.
 async function identify(service: Service, exchange: { request: Request; response: Response }): Promise<Caller> {
   const { request, response } = exchange
@@ -82,7 +98,7 @@ async function identify(service: Service, exchange: { request: Request; response
     )
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    const limit = await service.rateLimiter.consume('ip', request.ip ?? 'unknown')
+    const limit = await service.rateLimiter.consume('ip', addressOf(request))
     if (limit !== null) response.set(rateLimitHeaders(limit))
     throw error
   }
@@ -105,7 +121,7 @@ async function answerWrite(input: {
   const prepared = await settle(() => spec.prepare?.({ ...call, tx: call.db }))
   const run = async (tx: Transaction) => {
     const answer = await spec.handle({ ...call, db: tx, tx, prepared })
-    await audit(tx, { call, request })
+    if (spec.access !== 'anyone') await audit(tx, { call, request })
     return { ...answer, status: answer.status ?? spec.success[0]?.status ?? 200 }
   }
   return inTransaction(service.database, (tx) => {

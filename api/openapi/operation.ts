@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox'
-import { bucketOf, type Route } from '../route.ts'
+import { bucketOf, isIdempotent, type Route } from '../route.ts'
 import { responsesOf } from './responses.ts'
 import type { SchemaRegistry } from './schemas.ts'
 
@@ -10,7 +10,7 @@ export function operationOf(spec: Route, registry: SchemaRegistry): object {
     summary: spec.summary,
     description: descriptionOf(spec),
     tags: [spec.tag],
-    security: [{ bearer: [...spec.scopes] }],
+    security: spec.access === 'anyone' ? [] : [{ bearer: [...spec.scopes] }],
     parameters: [
       ...parametersOf({ location: 'path', schema: spec.params, registry }),
       ...parametersOf({ location: 'query', schema: spec.query, registry }),
@@ -23,7 +23,8 @@ export function operationOf(spec: Route, registry: SchemaRegistry): object {
 
 function descriptionOf(spec: Route): string {
   const scopes = spec.scopes.map((scope) => `\`${scope}\``).join(', ')
-  const needs = scopes === '' ? 'Any valid token will do.' : `Scopes: ${scopes}.`
+  const any = spec.access === 'anyone' ? 'No token is needed.' : 'Any valid token will do.'
+  const needs = scopes === '' ? any : `Scopes: ${scopes}.`
   return [spec.description, `${needs} Rate limit: \`${bucketOf(spec)}\`.`].filter(Boolean).join('\n\n')
 }
 
@@ -45,10 +46,11 @@ function parametersOf(input: { location: 'path' | 'query'; schema: TObject | und
 
 function headerParametersOf(spec: Route): object[] {
   const names = [
-    ...(spec.method === 'POST' ? ['IdempotencyKey'] : []),
+    ...(isIdempotent(spec) ? ['IdempotencyKey'] : []),
     ...(spec.guard === 'required' ? ['RequiredIfMatch'] : []),
     ...(spec.guard === 'optional' ? ['IfMatch'] : []),
     ...(spec.conditional ? ['IfNoneMatch'] : []),
+    ...(spec.stream ? ['LastEventId'] : []),
     'RequestId',
   ]
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))

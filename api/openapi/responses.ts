@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { errorCatalogue } from '../../shared/error-catalogue.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
-import type { Route, Success } from '../route.ts'
+import { isIdempotent, type Route, type Success } from '../route.ts'
 import { errorsOf } from '../route-errors.ts'
 import { countedHeaders, headerReferences, type headers, sharedResponses } from './components.ts'
 import type { JsonSchema, SchemaRegistry } from './schemas.ts'
@@ -64,7 +64,7 @@ function successResponse(input: { spec: Route; success: Success; registry: Schem
     ...countedHeaders,
     ...(success.etag ? (['ETag'] as const) : []),
     ...(success.location ? (['Location'] as const) : []),
-    ...(spec.method === 'POST' ? (['IdempotentReplayed'] as const) : []),
+    ...(isIdempotent(spec) ? (['IdempotentReplayed'] as const) : []),
   ]
   const response = { description: success.description, headers: headerReferences(...names) }
   if (success.media !== undefined)

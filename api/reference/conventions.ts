@@ -26,7 +26,8 @@ knowledge bases and folders are integers in answers and may be sent as decimal s
 
 const authentication = `## Authentication
 
-Every call carries \`Authorization: Bearer <token>\`. Without a valid token the answer is 401; with one that lacks a
+Every call carries \`Authorization: Bearer <token>\`, but for the two of the device flow, by which a program without a
+token gets one (RFC 8628). Without a valid token the answer is 401; with one that lacks a
 scope it is 403 \`insufficient_scope\`. What a token can do is also bounded by the role of its user: a \`viewer\` cannot
 write (403 \`forbidden\`), and what belongs to a workspace the user is not a member of does not exist (404). The scopes:
 

@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox'
 import type { JsonSchema, SchemaRegistry } from '../openapi/schemas.ts'
-import { bucketOf, type Route, type Success } from '../route.ts'
+import { bucketOf, isIdempotent, type Route, type Success } from '../route.ts'
 import { errorsOf } from '../route-errors.ts'
 import { meaningOf, membersOf, typeOf } from './shapes.ts'
 import { table } from './table.ts'
@@ -12,7 +12,7 @@ export function endpointEntry(spec: Route, registry: SchemaRegistry): string {
     `### ${spec.method} ${spec.path}`,
     `${spec.summary}.`,
     spec.description,
-    `Scopes: ${scopes || 'any valid token'}. Rate limit: \`${bucketOf(spec)}\`.${guardOf(spec)}`,
+    `Scopes: ${scopes || (spec.access === 'anyone' ? 'no token is needed' : 'any valid token')}. Rate limit: \`${bucketOf(spec)}\`.${guardOf(spec)}`,
     parametersOf(spec, registry),
     bodyOf(spec, registry),
     ...spec.success.map((success) => successOf(success, registry)),
@@ -25,8 +25,9 @@ export function endpointEntry(spec: Route, registry: SchemaRegistry): string {
 function guardOf(spec: Route): string {
   const guard = { required: ' `If-Match` is required.', optional: ' `If-Match` is checked when sent.' }
   const condition = spec.conditional ? ' `If-None-Match` is honoured.' : ''
-  const key = spec.method === 'POST' ? ' `Idempotency-Key` is honoured.' : ''
-  return `${spec.guard === undefined ? '' : guard[spec.guard]}${condition}${key}`
+  const key = isIdempotent(spec) ? ' `Idempotency-Key` is honoured.' : ''
+  const resumption = spec.stream ? ' `Last-Event-ID` resumes.' : ''
+  return `${spec.guard === undefined ? '' : guard[spec.guard]}${condition}${key}${resumption}`
 }
 
 function parametersOf(spec: Route, registry: SchemaRegistry): string | null {

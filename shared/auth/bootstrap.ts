@@ -4,6 +4,7 @@ import { hashPassword } from './passwords.ts'
 import * as queries from './queries.ts'
 import type { Role } from './schema.ts'
 import { resolveScopes, type Scope } from './scopes.ts'
+import { deleteSessionsOf } from './session-queries.ts'
 import { issueToken, randomText } from './tokens.ts'
 
 /** What `npm run bootstrap` is asked for (decisions 10). */
@@ -59,7 +60,10 @@ async function grant(
   const { tx, passwordHash } = context
   const name = request.name ?? request.email.split('@')[0] ?? request.email
   const user = await queries.ensureUser(tx, { id: newId('usr'), email: request.email, name, passwordHash })
-  if (!user.created && passwordHash !== null) await queries.setPasswordHash(tx, { id: user.id, passwordHash })
+  if (!user.created && passwordHash !== null) {
+    await queries.setPasswordHash(tx, { id: user.id, passwordHash })
+    await deleteSessionsOf(tx, user.id)
+  }
   const workspaceId = await ensureWorkspace(tx, { userId: user.id, request })
   const token = issueToken(context.pepper)
   const expiresAt = await queries.insertToken(tx, {

@@ -13,7 +13,12 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number]
 
-const readOnly = scopes.filter((scope) => scope.endsWith(':read'))
+/** Whether the scope changes nothing. */
+export function isReading(scope: Scope): boolean {
+  return scope.endsWith(':read')
+}
+
+const readOnly = scopes.filter(isReading)
 
 /**
  * The scopes that `read_write`, `read_only` or an explicit list stand for (decisions 4.1), or the unknown ones of the
