@@ -3,6 +3,7 @@ import { commitBody } from '../../shared/body/commit.ts'
 import { batchWrite } from '../block-write.ts'
 import { nodeErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
+import { followers } from '../followers.ts'
 import { DocumentParameter } from '../parameters.ts'
 import { mergeGuards } from '../preconditions.ts'
 import { route } from '../route.ts'
@@ -35,7 +36,7 @@ export const batchRoutes = [
     async handle({ tx, service, caller, params, body, guard: header }) {
       const guard = mergeGuards(header, { name: 'base_version', value: body.base_version })
       const { document, edited } = await commitBody(
-        { tx, jobs: service.jobs, config: service.config },
+        { tx, jobs: service.jobs, config: service.config, followers },
         {
           documentId: params.id,
           caller,

@@ -15,6 +15,7 @@ import { blockIdPattern } from '../../shared/ids.ts'
 import { type BlockWrite, blockWrite, findBlock, presentBlock } from '../block-write.ts'
 import { nodeErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
+import { followers } from '../followers.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../parameters.ts'
 import { apiPrefix, route } from '../route.ts'
@@ -91,7 +92,7 @@ export const blockRoutes = [
     errors: [...writeErrors, 'block_not_found', 'heading_not_found'],
     async handle({ tx, service, caller, params, body, guard }) {
       const { document, edited } = await commitBody(
-        { tx, jobs: service.jobs, config: service.config },
+        { tx, jobs: service.jobs, config: service.config, followers },
         {
           documentId: params.id,
           caller,
@@ -131,7 +132,7 @@ export const blockRoutes = [
           ? { op: 'patch', block_id: blockId, ...body }
           : { op: 'replace', block_id: blockId, node: body.node }
       const { document, edited } = await commitBody<BlockWrite, string>(
-        { tx, jobs: service.jobs, config: service.config },
+        { tx, jobs: service.jobs, config: service.config, followers },
         {
           documentId: params.id,
           caller,
@@ -159,7 +160,7 @@ export const blockRoutes = [
     async handle({ tx, service, caller, params, guard }) {
       const { blockId } = params
       const { document } = await commitBody<BlockWrite, string>(
-        { tx, jobs: service.jobs, config: service.config },
+        { tx, jobs: service.jobs, config: service.config, followers },
         {
           documentId: params.id,
           caller,

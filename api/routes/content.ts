@@ -6,6 +6,7 @@ import { Content, ContentInput } from '../../shared/body/schema.ts'
 import { negotiateContentType, vendorType } from '../accept.ts'
 import { contentErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
+import { followers } from '../followers.ts'
 import { localeParameter, resolvedLocale } from '../locale-read.ts'
 import { DocumentParameter } from '../parameters.ts'
 import { route } from '../route.ts'
@@ -67,7 +68,7 @@ export const contentRoutes = [
     async handle({ tx, service, caller, params, query, body, guard, prepared }) {
       const characterLimit = service.config.QUOTA_DOCUMENT_CHARACTERS
       const committed = await commitBody(
-        { tx, jobs: service.jobs, config: service.config },
+        { tx, jobs: service.jobs, config: service.config, followers },
         {
           documentId: params.id,
           caller,

@@ -6,6 +6,7 @@ import { DocumentVersion, RolledBack } from '../../shared/body/schema.ts'
 import { visibleDocument } from '../../shared/documents/queries.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { bodyGuard } from '../body-guard.ts'
+import { followers } from '../followers.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../parameters.ts'
 import { route } from '../route.ts'
@@ -58,7 +59,7 @@ export const versionRoutes = [
     async handle({ tx, service, caller, params, guard }) {
       const seq = Number(params.seq)
       const committed = await commitBody(
-        { tx, jobs: service.jobs, config: service.config },
+        { tx, jobs: service.jobs, config: service.config, followers },
         {
           documentId: params.id,
           caller,

@@ -2,6 +2,7 @@ import { followReferences, requireAttachments } from '../attachments/references.
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
 import type { Config } from '../config.ts'
 import type { Transaction } from '../database.ts'
+import type { DocumentFollower } from '../documents/followers.ts'
 import { eventDocument } from '../documents/present.ts'
 import { type DocumentRow, lockDocument } from '../documents/queries.ts'
 import { Refusal } from '../errors.ts'
@@ -21,6 +22,8 @@ export type CommitContext = {
   tx: Transaction
   jobs: Jobs
   config: Pick<Config, 'QUOTA_DOCUMENT_CHARACTERS' | 'VERSIONS_RETENTION'>
+  /** What has to be true of the new body in the same transaction; every process that writes bodies names all of them. */
+  followers: readonly DocumentFollower[]
 }
 
 /** What an edit made of the blocks; `newAttachmentIds` are checked for existence. */
@@ -81,7 +84,10 @@ export async function commitBody<E extends Edited, Found = undefined>(
   const sizes = difference === null ? before : measure({ before, difference, characterLimit })
   const { snapshot = true, caller } = commit
   const document = await store(context, { before, current, body, difference, sizes, userId: caller.userId, snapshot })
-  if (changed) await announce(context, { before, document })
+  if (difference !== null) {
+    for (const follower of context.followers) await follower.bodyChanged(tx, { document, difference })
+    await announce(context, { before, document })
+  }
   return { document, body, edited, changed }
 }
 

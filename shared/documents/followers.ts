@@ -1,3 +1,4 @@
+import type { LineDifference } from '../body/manifest.ts'
 import type { Transaction } from '../database.ts'
 import type { DocumentRow } from './queries.ts'
 
@@ -6,6 +7,8 @@ import type { DocumentRow } from './queries.ts'
  * projection. Derived nouns implement it and the processes put them together, so the core calls what it does not know.
  */
 export type DocumentFollower = {
+  /** After another body of a document was stored, with what only one of the two bodies has. */
+  bodyChanged: (tx: Transaction, input: { document: DocumentRow; difference: LineDifference }) => Promise<void>
   /** After documents of one workspace were deleted; they are given as they were last. */
   documentsDeleted: (
     tx: Transaction,

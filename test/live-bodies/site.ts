@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import * as Y from 'yjs'
 import { authenticate } from '../../api/authenticate.ts'
+import { followers } from '../../api/followers.ts'
 import type { Caller } from '../../shared/auth/caller.ts'
 import { documentToLines } from '../../shared/body/canonical.ts'
 import { type CommitContext, commitBody } from '../../shared/body/commit.ts'
@@ -48,7 +49,7 @@ export class Site {
 
   run<T>(work: (context: CommitContext) => Promise<T>): Promise<T> {
     const { jobs, config } = this.service.service
-    return inTransaction(this.service.database, (tx) => work({ tx, jobs, config }))
+    return inTransaction(this.service.database, (tx) => work({ tx, jobs, config, followers }))
   }
 
   /** Creates a document and answers its key. */

@@ -1,0 +1,102 @@
+import type { BodyNode, Warning } from '../../body/document.ts'
+import { exportInline } from '../../body/markdown/export-inline.ts'
+import { parseMarkdownAsync } from '../../body/markdown/parse-async.ts'
+import { writeFlow } from '../../body/markdown/processor.ts'
+import { normaliseBlocks } from '../../body/normalise.ts'
+import { Refusal } from '../../errors.ts'
+import { structureOf, withAttributesOf, wordsOf } from './structure.ts'
+import { type Tagged, withoutTags, withTags } from './tags.ts'
+
+/** Inline content as Markdown, and how to read it back. */
+export type InlineMarkdown = { markdown: string; tagged: Omit<Tagged, 'content'>; original: readonly BodyNode[] }
+
+/** The inline content of several textblocks as Markdown, in one pass of the serialiser. */
+export function inlineMarkdown(contents: readonly (readonly BodyNode[] | undefined)[]): string[] {
+  const texts = contents.map((content) => plainSentence(content ?? []))
+  const rest = contents.flatMap((content, index) => (texts[index] === null ? [writing(content ?? [], false)] : []))
+  const written = write(rest)
+  return texts.map((text) => text ?? (written.shift() as string))
+}
+
+/**
+ * Inline content as Markdown that is known to come back as it was, for a text that is sent away; null when there is none
+ * (a line end within code, say).
+ */
+export async function faithfulMarkdown(content: readonly BodyNode[]): Promise<InlineMarkdown | null> {
+  for (const all of [false, true]) {
+    const tagged = writing(content, all)
+    const [markdown = ''] = write([tagged])
+    const inline = { markdown, tagged, original: content }
+    const back = await translatedContent(inline, markdown)
+    if (back !== null && wordsOf(back) === wordsOf(content)) return inline
+  }
+  return null
+}
+
+/**
+ * The inline content that a translation of `inline` stands for; null when it is not one line of text with the structure
+ * of the original: the same marks, links, code, images, math and mentions. The translation may be anything.
+ */
+export async function translatedContent(inline: InlineMarkdown, translation: string): Promise<BodyNode[] | null> {
+  // Refused before it is parsed: no translation is that much longer than its original.
+  if (translation.length > 2000 + 20 * inline.markdown.length) return null
+  try {
+    const read = (await readInline(translation)) ?? (await readInline(translation.replace(/\s*\n\s*/g, ' ')))
+    const restored = read && withoutTags(read, inline.tagged)
+    if (!restored) return null
+    const content = withAttributesOf(inline.original, normalised(restored))
+    return structureOf(content) === structureOf(inline.original) && wordsOf(content) !== '' ? normalised(content) : null
+  } catch (error) {
+    if (error instanceof Refusal) return null
+    throw error
+  }
+}
+
+// Prose of letters and harmless signs is its own Markdown; most texts are, and the serialiser is slow.
+function plainSentence(content: readonly BodyNode[]): string | null {
+  const [only, ...others] = content
+  if (only === undefined) return ''
+  const isPlain = others.length === 0 && only.type === 'text' && only.marks === undefined
+  return isPlain &&
+    /^\p{L}(?:[\p{L}\p{M}\p{Nd} ,;'"()?%–—’“”„…。、，]*[\p{L}\p{M}\p{Nd}?.…。])?$/u.test(only.text ?? '')
+    ? (only.text ?? '')
+    : null
+}
+
+function writing(content: readonly BodyNode[], all: boolean): Tagged {
+  return withTags(content, { all })
+}
+
+function write(contents: readonly Tagged[]): string[] {
+  if (contents.length === 0) return []
+  const warnings: Warning[] = []
+  const paragraphs = contents.map(({ content }) => {
+    // As in a heading, so that a line stays one: breaks are written as tags.
+    const context = { warnings, blockId: null, labels: null, isLast: false, place: 'heading' } as const
+    return [{ type: 'paragraph' as const, children: exportInline(content, context) }]
+  })
+  return writeFlow(paragraphs, true)
+}
+
+// A sign in front keeps whatever stands first (a number and a dot, a hash, raw HTML) from opening another block. It is
+// white space after it that lets emphasis open as it would at the start of a line.
+const sign = '¶ '
+
+/** The inline content of a text that is one paragraph, or null. Footnotes count as defined, wherever they are. */
+async function readInline(markdown: string): Promise<BodyNode[] | null> {
+  const labels = new Set(Array.from(markdown.matchAll(/\[\^([^\s[\]\\^&]{1,200})\]/g), ([, label]) => label))
+  const definitions = [...labels].map((label) => `\n\n[^${label}]: x`).join('')
+  const { pieces } = await parseMarkdownAsync(`${sign}${markdown.trim()}${definitions}`)
+  const blocks = pieces.flatMap((piece) => piece.blocks)
+  const [paragraph, ...others] = blocks
+  if (paragraph?.type !== 'paragraph' || others.some(({ type }) => type !== 'footnoteDefinition')) return null
+  const [first, ...rest] = paragraph.content ?? []
+  if (first?.type !== 'text' || first.marks !== undefined || !first.text?.startsWith(sign)) return null
+  const text = first.text.slice(sign.length)
+  return text === '' ? rest : [{ ...first, text }, ...rest]
+}
+
+function normalised(content: readonly BodyNode[]): BodyNode[] {
+  const { result } = normaliseBlocks([{ type: 'paragraph', content }], { from: 'markdown' })
+  return result[0]?.content ?? []
+}

@@ -1,0 +1,93 @@
+import { canonicalJson } from '../../body/canonical.ts'
+import type { Attrs, BodyNode, Json, Mark } from '../../body/document.ts'
+import { sameMark } from '../../body/normalise-marks.ts'
+
+/**
+ * What a translation has to leave as it is: each stretch of a mark, each link by its address, each code by its text, and
+ * each node that is no text. Their order is free, since languages order words differently; so is the alternative text of
+ * an image. Two contents with equal structure here differ in their words alone.
+ */
+export function structureOf(content: readonly BodyNode[]): string {
+  const parts: string[] = []
+  for (const [index, node] of content.entries()) {
+    if (node.type !== 'text') parts.push(`${node.type} ${attributes({ ...node.attrs, alt: null })}`)
+    for (const mark of node.marks ?? []) {
+      if (carries(content[index - 1], mark)) continue
+      parts.push(
+        `mark ${mark.type} ${attributes(mark.attrs ?? {})}${mark.type === 'code' ? codeAt(content, index) : ''}`,
+      )
+    }
+  }
+  return parts.sort().join('\n')
+}
+
+/** The words of inline content, white space collapsed. */
+export function wordsOf(content: readonly BodyNode[]): string {
+  return content
+    .map((node) => (node.type === 'text' ? node.text : ' '))
+    .join('')
+    .replace(/\s+/gu, ' ')
+    .trim()
+}
+
+/**
+ * Gives links and images of a text that came back from Markdown what Markdown left out (target, rel, sizes, titles), from
+ * the ones of the original with the same address, in their order.
+ */
+export function withAttributesOf(original: readonly BodyNode[], content: readonly BodyNode[]): BodyNode[] {
+  const links = new Pool(linksOf(original).map((mark) => [String(mark.attrs?.href), mark]))
+  const images = new Pool(
+    original.filter(({ type }) => type === 'inlineImage').map((node) => [String(node.attrs?.src), node]),
+  )
+  let before: { read: Mark; given: Mark } | undefined
+  return content.map((node) => {
+    const link = node.marks?.find(({ type }) => type === 'link')
+    if (link === undefined) before = undefined
+    else if (before === undefined || !sameMark(before.read, link)) {
+      before = { read: link, given: links.take(String(link.attrs?.href)) ?? link }
+    }
+    const given = before?.given
+    const marks = node.marks?.map((mark) => (mark.type === 'link' && given !== undefined ? given : mark))
+    const image = node.type === 'inlineImage' ? images.take(String(node.attrs?.src)) : undefined
+    const attrs = image === undefined ? node.attrs : { ...image.attrs, alt: node.attrs?.alt ?? '' }
+    return { ...node, ...(attrs && { attrs }), ...(marks && { marks }) }
+  })
+}
+
+/** Things by key, of which several may have the same: they are taken in their order, the last one as often as asked. */
+class Pool<T> {
+  readonly #things = new Map<string, T[]>()
+
+  constructor(entries: readonly (readonly [string, T])[]) {
+    for (const [key, thing] of entries) this.#things.set(key, [...(this.#things.get(key) ?? []), thing])
+  }
+
+  take(key: string): T | undefined {
+    const things = this.#things.get(key)
+    return things !== undefined && things.length > 1 ? things.shift() : things?.[0]
+  }
+}
+
+function linksOf(content: readonly BodyNode[]): Mark[] {
+  return content.flatMap((node, index) =>
+    (node.marks ?? []).filter((mark) => mark.type === 'link' && !carries(content[index - 1], mark)),
+  )
+}
+
+function carries(node: BodyNode | undefined, mark: Mark): boolean {
+  return node?.marks?.some((other) => sameMark(other, mark)) ?? false
+}
+
+function codeAt(content: readonly BodyNode[], from: number): string {
+  let text = ''
+  for (let index = from; ; index += 1) {
+    const node = content[index]
+    if (!node?.marks?.some(({ type }) => type === 'code')) return ` ${text.replace(/\s+/g, ' ')}`
+    text += node.text ?? ''
+  }
+}
+
+function attributes(attrs: Attrs): string {
+  const named = Object.entries(attrs).filter(([, value]) => value !== null && value !== '')
+  return canonicalJson(Object.fromEntries(named) as Json)
+}

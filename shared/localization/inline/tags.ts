@@ -1,0 +1,132 @@
+import type { BodyNode, Mark } from '../../body/document.ts'
+import { sameMark, sameMarks } from '../../body/normalise-marks.ts'
+import { plainText } from '../../body/text.ts'
+
+/** What a numbered tag stands for: marks on what it encloses, or a node whose text inside the tag is only a hint. */
+export type Tag = { marks: Mark[] } | { node: BodyNode }
+
+/** Inline content in which what Markdown cannot say stands between numbered tags, `<x1>…</x1>`. */
+export type Tagged = { content: BodyNode[]; tags: Tag[]; name: string }
+
+/**
+ * Puts colours and mentions, which Markdown cannot say, between tags; with `all`, every inline node that is no text, for
+ * content whose raw HTML or math would not survive as it is.
+ */
+export function withTags(content: readonly BodyNode[], options: { all: boolean }): Tagged {
+  const tagged: Tagged = { content: [], tags: [], name: freeName(content) }
+  let run: BodyNode[] = []
+  const close = () => {
+    if (run.length > 0) tagged.content.push(...wrapped(run, tagged))
+    run = []
+  }
+  for (const node of content) {
+    if (run.length > 0 && !sameMarks(colours(run[0]), colours(node))) close()
+    if (isTaggedNode(node, options)) {
+      close()
+      tagged.content.push(...enclosed(hint(node), { tag: { node }, tagged, marks: marksOf(node) }))
+    } else run.push(node)
+  }
+  close()
+  return tagged
+}
+
+/** Puts back what the tags stand for; null when a tag is not there as a pair exactly once. */
+export function withoutTags(content: readonly BodyNode[], { tags, name }: Omit<Tagged, 'content'>): BodyNode[] | null {
+  const used = new Set<number>()
+  const restored = restore(content, { tags, pattern: new RegExp(`^<(/?)${name}([1-9][0-9]{0,4})>$`, 'i'), used })
+  return restored !== null && used.size === tags.length ? restored : null
+}
+
+type Restoring = { tags: readonly Tag[]; pattern: RegExp; used: Set<number> }
+
+function restore(content: readonly BodyNode[], restoring: Restoring): BodyNode[] | null {
+  const result: BodyNode[] = []
+  for (let index = 0; index < content.length; index += 1) {
+    const node = content[index] as BodyNode
+    const found = tagAt(node, restoring)
+    if (found === null) {
+      result.push(node)
+      continue
+    }
+    const tag = restoring.tags[found.number - 1]
+    const end = content.findIndex((other, at) => at > index && closes(other, found.number, restoring))
+    if (found.isEnd || tag === undefined || end === -1 || restoring.used.has(found.number)) return null
+    restoring.used.add(found.number)
+    const inner = 'node' in tag ? [tag.node] : restore(content.slice(index + 1, end), restoring)
+    if (inner === null) return null
+    result.push(...('node' in tag ? inner : inner.map((child) => withMarks(child, tag.marks))))
+    index = end
+  }
+  return result
+}
+
+function tagAt(node: BodyNode, { pattern }: Restoring): { number: number; isEnd: boolean } | null {
+  const match = node.type === 'htmlInline' ? pattern.exec(String(node.attrs?.html)) : null
+  return match === null ? null : { number: Number(match[2]), isEnd: match[1] === '/' }
+}
+
+function closes(node: BodyNode, number: number, restoring: Restoring): boolean {
+  const tag = tagAt(node, restoring)
+  return tag?.isEnd === true && tag.number === number
+}
+
+function withMarks(node: BodyNode, marks: readonly Mark[]): BodyNode {
+  return { ...node, marks: [...(node.marks ?? []).filter(({ type }) => !marks.some((m) => m.type === type)), ...marks] }
+}
+
+function wrapped(run: BodyNode[], tagged: Tagged): BodyNode[] {
+  const marks = colours(run[0])
+  if (marks === undefined) return run
+  const inner = run.map((node) => withoutMarks(node, marks))
+  const shared = marksOf(inner[0]).filter((mark) => inner.every((node) => node.marks?.some((m) => sameMark(m, mark))))
+  return enclosed(inner, { tag: { marks }, tagged, marks: shared })
+}
+
+function enclosed(inner: BodyNode[], input: { tag: Tag; tagged: Tagged; marks: Mark[] }): BodyNode[] {
+  const { tagged, marks } = input
+  tagged.tags.push(input.tag)
+  const tag = (slash: string): BodyNode => ({
+    type: 'htmlInline',
+    attrs: { html: `<${slash}${tagged.name}${tagged.tags.length}>` },
+    ...(marks.length > 0 && { marks }),
+  })
+  const open = tag('')
+  return [open, ...inner, tag('/')]
+}
+
+function isTaggedNode(node: BodyNode, { all }: { all: boolean }): boolean {
+  return node.type === 'mention' || (all && node.type !== 'text' && node.type !== 'hardBreak')
+}
+
+// A model that knows what stands there can put it where the other language wants it.
+function hint(node: BodyNode): BodyNode[] {
+  const marks = marksOf(node)
+  const text = plainText(node).replace(/\s+/g, ' ').trim()
+  return [{ type: 'text', text: text === '' ? '…' : text, ...(marks.length > 0 && { marks }) }]
+}
+
+function colours(node: BodyNode | undefined): Mark[] | undefined {
+  const marks = (node?.marks ?? []).filter(
+    ({ type, attrs }) => type === 'textStyle' || (type === 'highlight' && attrs !== undefined),
+  )
+  return marks.length === 0 ? undefined : marks
+}
+
+// Raw HTML cannot be code.
+function marksOf(node: BodyNode | undefined): Mark[] {
+  return (node?.marks ?? []).filter(({ type }) => type !== 'code' && type !== 'textStyle')
+}
+
+function withoutMarks(node: BodyNode, dropped: readonly Mark[]): BodyNode {
+  const { marks = [], ...rest } = node
+  const kept = marks.filter((mark) => !dropped.some((other) => sameMark(other, mark)))
+  return kept.length === 0 ? rest : { ...rest, marks: kept }
+}
+
+// Raw HTML of the text itself must not be taken for a tag of ours.
+function freeName(content: readonly BodyNode[]): string {
+  const text = JSON.stringify(content).toLowerCase()
+  let name = 'x'
+  while (text.includes(`<${name}`) || text.includes(`</${name}`)) name += 'x'
+  return name
+}

@@ -1,0 +1,29 @@
+import { linesToDocument } from '../body/canonical.ts'
+import { bodyText } from '../body/queries.ts'
+import type { Transaction } from '../database.ts'
+import type { DocumentRow } from '../documents/queries.ts'
+import { insertTargets, mapCopies, putUnits } from './units/queries.ts'
+import { blank, textBlocks } from './units/texts.ts'
+
+/** A new translation; `blockIds` leads from blocks of the source to their copies and is empty for a blank body. */
+export type NewTarget = { document: DocumentRow; blockIds: ReadonlyMap<string, string> }
+
+/** Makes the units of new translations, mapped to the blocks that were copied; the source is locked. */
+export async function startUnits(
+  tx: Transaction,
+  input: { source: DocumentRow; targets: readonly NewTarget[] },
+): Promise<void> {
+  const { source, targets } = input
+  if (targets.length === 0) return
+  const workspaceId = source.workspace_id
+  const targetIds = targets.map(({ document }) => document.id)
+  await insertTargets(tx, { workspaceId, sourceId: source.id, targetIds })
+  const { content } = linesToDocument((await bodyText(tx, source)).split('\n'))
+  const present = textBlocks(content).flatMap(({ id, hash }) => (hash === blank ? [] : [{ block_id: id, hash }]))
+  if (present.length === 0) return
+  await putUnits(tx, { workspaceId, targetIds, change: { present } })
+  const copies = targets.flatMap(({ document, blockIds }) =>
+    [...blockIds].map(([sourceBlockId, blockId]) => ({ targetId: document.id, sourceBlockId, blockId })),
+  )
+  if (copies.length > 0) await mapCopies(tx, { workspaceId, copies })
+}

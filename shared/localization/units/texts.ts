@@ -1,0 +1,39 @@
+import { canonicalJson, textVersion } from '../../body/canonical.ts'
+import type { BlockNode, BodyNode, Json } from '../../body/document.ts'
+import { isBlockType } from '../../body/nodes.ts'
+
+/** A paragraph or heading of a body; `hash` is that of its inline content, '' when its text is blank. */
+export type TextBlock = { id: string; hash: string; block: BlockNode }
+
+/** The hash that stands for a text that is blank, or not there at all. */
+export const blank = ''
+
+/** The paragraphs and headings at and below the given blocks, at any depth, in document order (decisions 2.4). */
+export function textBlocks(blocks: Iterable<BlockNode>): TextBlock[] {
+  const found: TextBlock[] = []
+  for (const block of blocks) collect(block, found)
+  return found
+}
+
+/** The hash of the text that several blocks hold together, in their order, from the hashes of each. */
+export function joinedHash(hashes: readonly string[]): string {
+  return hashes.filter((hash) => hash !== blank).join(' ')
+}
+
+function collect(block: BlockNode, found: TextBlock[]): void {
+  if (block.type === 'paragraph' || block.type === 'heading') {
+    found.push({ id: block.attrs.id, hash: hashOf(block), block })
+    return
+  }
+  for (const child of block.content ?? []) if (isBlockType(child.type)) collect(child as BlockNode, found)
+}
+
+// Level, alignment and the like are no text, so changing them makes no translation outdated.
+function hashOf(block: BlockNode): string {
+  if (!hasText(block.content)) return blank
+  return textVersion(canonicalJson(block.content as unknown as Json))
+}
+
+function hasText(content: readonly BodyNode[] | undefined): boolean {
+  return (content ?? []).some((node) => node.type === 'text' && (node.text ?? '').trim() !== '')
+}
