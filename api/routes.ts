@@ -1,4 +1,5 @@
 import type { Route } from './route.ts'
+import { attachmentRoutes } from './routes/attachments.ts'
 import { batchRoutes } from './routes/batch.ts'
 import { blockRoutes } from './routes/blocks.ts'
 import { candidateRoutes } from './routes/candidates.ts'
@@ -8,8 +9,10 @@ import { contentRoutes } from './routes/content.ts'
 import { deviceRoutes } from './routes/device.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { eventRoutes } from './routes/events.ts'
+import { exportRoutes } from './routes/export.ts'
 import { folderRoutes } from './routes/folders.ts'
 import { knowledgeBaseRoutes } from './routes/knowledge-bases.ts'
+import { localizationRoutes } from './routes/localization/routes.ts'
 import { meRoutes } from './routes/me.ts'
 import { readingRoutes } from './routes/reading.ts'
 import { relationRoutes } from './routes/relations.ts'
@@ -26,6 +29,7 @@ export const routes: readonly Route[] = [
   ...conceptRoutes,
   ...candidateRoutes,
   ...knowledgeBaseRoutes,
+  ...exportRoutes,
   ...folderRoutes,
   ...documentRoutes,
   ...contentRoutes,
@@ -34,4 +38,6 @@ export const routes: readonly Route[] = [
   ...blockRoutes,
   ...batchRoutes,
   ...changesRoutes,
+  ...localizationRoutes,
+  ...attachmentRoutes,
 ]

@@ -4,8 +4,11 @@ import type { Database } from '../shared/database.ts'
 import type { Logger } from '../shared/log.ts'
 import type { Jobs } from '../shared/queues.ts'
 import type { EventStreams } from './event-streams/hub.ts'
+import type { Exports } from './exports.ts'
 import type { HttpMetrics } from './metrics.ts'
+import type { OpenIdProvider } from './openid.ts'
 import type { RateLimiter } from './rate-limit.ts'
+import type { Throttles } from './throttles.ts'
 
 /** What the API process is made of; one object is passed to every route. */
 export type Service = {
@@ -16,7 +19,12 @@ export type Service = {
   jobs: Jobs
   log: Logger
   rateLimiter: RateLimiter
+  /** What guessing of passwords and codes runs into. */
+  throttles: Throttles
+  /** Where people can sign in beside their passwords; null unless it is configured. */
+  openid: OpenIdProvider | null
   metrics: HttpMetrics
+  exports: Exports
   eventStreams: EventStreams
   /** Holds every response against its declared schema; the tests switch it on. */
   checkResponses: boolean

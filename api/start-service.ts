@@ -4,10 +4,13 @@ import { openDatabase } from '../shared/database.ts'
 import type { Logger } from '../shared/log.ts'
 import { openJobs } from '../shared/queues.ts'
 import { openEventStreams } from './event-streams/hub.ts'
+import { openExports } from './exports.ts'
 import { createHttpMetrics } from './metrics.ts'
+import { createOpenIdProvider } from './openid.ts'
 import { observeProcess } from './process-metrics.ts'
 import { createRateLimiter } from './rate-limit.ts'
 import type { Service } from './service.ts'
+import { createThrottles } from './throttles.ts'
 
 /** Opens everything a route needs; `close` gives it back. The database must be migrated. */
 export async function startService(options: {
@@ -21,6 +24,7 @@ export async function startService(options: {
   const metrics = createHttpMetrics()
   observeProcess({ registry: metrics.registry, database })
   const eventStreams = openEventStreams({ database, config, log, registry: metrics.registry })
+  const exportRuns = await openExports({ url: config.DATABASE_URL })
   return {
     config,
     log,
@@ -28,11 +32,15 @@ export async function startService(options: {
     files: await openFileStore(config),
     jobs,
     rateLimiter: createRateLimiter({ database, config }),
+    throttles: createThrottles(database),
+    openid: createOpenIdProvider(config),
     metrics,
     eventStreams,
+    exports: exportRuns,
     checkResponses: options.checkResponses ?? false,
     async close() {
       await eventStreams.close()
+      await exportRuns.close()
       await jobs.stop()
       await database.end()
     },

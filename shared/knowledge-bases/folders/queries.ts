@@ -33,6 +33,17 @@ export function visibleFolder(
     WHERE i.id = ${locator.id} AND i.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')})`)
 }
 
+/** Every folder of a knowledge base, by id. */
+export function foldersOfKnowledgeBase(
+  db: Queryable,
+  key: { workspaceId: string; id: number },
+): Promise<readonly FolderRow[]> {
+  return db.any(sql.type(FolderRow)`
+    SELECT ${columns} FROM folders f
+    WHERE f.workspace_id = ${key.workspaceId} AND f.knowledge_base_id = ${key.id}
+    ORDER BY f.id`)
+}
+
 /** Issues an id and inserts the folder. */
 export function insertFolder(
   tx: Transaction,
