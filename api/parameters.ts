@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { documentIdPattern } from '../shared/ids.ts'
+import { documentIdPattern, ulidPattern } from '../shared/ids.ts'
 
 /** Path parameter: a knowledge base; a malformed id is one that does not exist. */
 export const KnowledgeBaseParameter = Type.Object({
@@ -14,6 +14,15 @@ export const FolderParameter = Type.Object({
 /** Path parameter: a document. */
 export const DocumentParameter = Type.Object({
   id: Type.String({ pattern: documentIdPattern, description: 'document id', 'x-error': 'document_not_found' }),
+})
+
+/** Path parameter: a document set. */
+export const DocumentSetParameter = Type.Object({
+  id: Type.String({
+    pattern: `^docset_${ulidPattern}$`,
+    description: 'document set id',
+    'x-error': 'document_set_not_found',
+  }),
 })
 
 /** Query parameters of a list that is paged by default (decisions 2.0). */

@@ -12,6 +12,7 @@ type ReadRequest = {
     context_before?: number | undefined
     context_after?: number | undefined
     cursor?: string | undefined
+    locale?: string | undefined
   }
   view: ReadView
   version: string
@@ -23,8 +24,15 @@ type ReadRequest = {
  */
 export function readPart(body: BlockLines, request: ReadRequest) {
   const { view, version, query } = request
-  const { around, max_tokens = 4000, context_before = 2, context_after = 4, cursor } = query
-  const filters = { view, id: request.params.id, around, max_tokens, ...(around && { context_before, context_after }) }
+  const { around, max_tokens = 4000, context_before = 2, context_after = 4, cursor, locale } = query
+  const filters = {
+    view,
+    id: request.params.id,
+    locale,
+    around,
+    max_tokens,
+    ...(around && { context_before, context_after }),
+  }
   const scope: CursorScope = { endpoint: request.endpoint, filters, sort: 'position' }
   const resume = cursor === undefined ? undefined : resumePosition(scope, { cursor, version })
   const { resume: next, ...part } = readWindow(body, {

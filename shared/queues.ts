@@ -81,7 +81,7 @@ export const queues = {
 } as const
 
 /** What of a document changed; a projection is recomputed when it depends on that. */
-export type DocumentChange = 'body' | 'title' | 'location'
+export type DocumentChange = 'body' | 'title' | 'location' | 'locale'
 
 /** Something that derives from documents. */
 export type DocumentProjection = {
@@ -97,7 +97,7 @@ export type DocumentProjection = {
  * up. The core writes through this table and imports no derived noun.
  */
 export const projections: readonly DocumentProjection[] = [
-  { name: 'search', queue: queues.searchIndex, dependsOn: ['body', 'title', 'location'] },
+  { name: 'search', queue: queues.searchIndex, dependsOn: ['body', 'title', 'location', 'locale'] },
   { name: 'changes', queue: queues.changesDiff, dependsOn: ['body'] },
   { name: 'relations', queue: queues.relationsExtract, dependsOn: ['body'] },
   {

@@ -7,10 +7,10 @@ import { negotiateContentType, vendorType } from '../accept.ts'
 import { contentErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
 import { followers } from '../followers.ts'
-import { localeParameter, resolvedLocale } from '../locale-read.ts'
+import { localeParameter, requireVariantBody } from '../locale-read.ts'
 import { DocumentParameter } from '../parameters.ts'
 import { route } from '../route.ts'
-import { bodyHeading, requireBody } from '../stored-body.ts'
+import { bodyHeading } from '../stored-body.ts'
 
 const tag = 'Content'
 const annotate = Type.Optional(
@@ -37,11 +37,11 @@ export const contentRoutes = [
     errors: ['document_not_found', 'unsupported_media_type', 'invalid_locale'],
     async handle({ db, caller, params, query, accepts }) {
       const contentType = negotiateContentType(accepts)
-      const { stored, body } = await requireBody({ db, caller, params })
+      const { stored, body, resolution } = await requireVariantBody({ db, caller, params, query })
       const format = query.format ?? 'tiptap-json'
       const members = contentMembers(body.document, { format, anchors: query.annotate === 'anchors' })
       return {
-        data: { ...bodyHeading(stored), format, ...members, ...resolvedLocale(query.locale, stored.locale) },
+        data: { ...bodyHeading(stored), format, ...members, ...resolution },
         etag: stored.version,
         headers: { 'Content-Type': contentType },
       }

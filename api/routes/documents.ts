@@ -14,11 +14,12 @@ import {
   ResolvedDocument,
 } from '../../shared/documents/schema.ts'
 import { updateDocument } from '../../shared/documents/update.ts'
+import { presentDocuments, presentOne } from '../../shared/localization/present.ts'
 import { contentErrors } from '../body-errors.ts'
 import { requireBodyVersion } from '../body-guard.ts'
 import { documentFilter, documentListParameters } from '../document-list.ts'
 import { followers } from '../followers.ts'
-import { localeParameter, resolvedLocale } from '../locale-read.ts'
+import { localeParameter, requireVariant } from '../locale-read.ts'
 import { encodeCursor, pageOf } from '../pagination.ts'
 import { DocumentParameter } from '../parameters.ts'
 import { apiPrefix, route } from '../route.ts'
@@ -55,7 +56,7 @@ export const documentRoutes = [
       const next = (last: (typeof rows)[number]) =>
         encodeCursor(scope, filter.sort === 'id' ? [last.id] : [last.updated_at, last.id])
       const { data, page } = pageOf({ rows, limit: filter.limit, cursor: query.cursor, next })
-      return { data: data.map(presentDocument), page }
+      return { data: await presentDocuments(db, data), page }
     },
   }),
 
@@ -90,7 +91,7 @@ export const documentRoutes = [
       const context = { tx, jobs: service.jobs, config: service.config }
       const created = await createDocument(context, { caller, document, content: prepared })
       return {
-        data: { ...presentDocument(created.document), warnings: created.warnings },
+        data: { ...presentDocument(created.document, 'current'), warnings: created.warnings },
         location: `${apiPrefix}/documents/${created.document.id}`,
         workspaceId: created.document.workspace_id,
       }
@@ -109,8 +110,8 @@ export const documentRoutes = [
     success: { status: 200, description: 'The document', data: ResolvedDocument },
     errors: ['document_not_found', 'invalid_locale'],
     async handle(call) {
-      const document = await requireDocument(call)
-      return { data: { ...presentDocument(document), ...resolvedLocale(call.query.locale, document.locale) } }
+      const { document, resolution } = await requireVariant(call)
+      return { data: { ...(await presentOne(call.db, document)), ...resolution } }
     },
   }),
 
@@ -139,7 +140,7 @@ export const documentRoutes = [
       const context = { tx, jobs: service.jobs, config: service.config }
       const held = requireBodyVersion({ tx, guard })
       const document = await updateDocument(context, { documentId: params.id, caller, metadata: body, guard: held })
-      return { data: presentDocument(document) }
+      return { data: await presentOne(tx, document) }
     },
   }),
 

@@ -3,11 +3,11 @@ import { BlockLines } from '../../shared/body/block-lines.ts'
 import { outlineOf } from '../../shared/body/outline.ts'
 import { DocumentOutline, DocumentRead } from '../../shared/body/read-schema.ts'
 import { blockIdPattern } from '../../shared/ids.ts'
-import { localeParameter, resolvedLocale } from '../locale-read.ts'
+import { localeParameter, requireVariantBody } from '../locale-read.ts'
 import { DocumentParameter } from '../parameters.ts'
 import { readPart } from '../read-part.ts'
 import { route } from '../route.ts'
-import { bodyHeading, requireBody } from '../stored-body.ts'
+import { bodyHeading } from '../stored-body.ts'
 
 const tag = 'Content'
 
@@ -25,9 +25,9 @@ export const readingRoutes = [
     success: { status: 200, description: 'Sections in document order', data: DocumentOutline, etag: true },
     errors: ['document_not_found', 'invalid_locale'],
     async handle(call) {
-      const { stored, body } = await requireBody(call)
-      const locale = resolvedLocale(call.query.locale, stored.locale)
-      const data = { document_id: stored.id, version: stored.version, ...outlineOf(body.document.content), ...locale }
+      const { stored, body, resolution } = await requireVariantBody(call)
+      const outline = outlineOf(body.document.content)
+      const data = { document_id: stored.id, version: stored.version, ...outline, ...resolution }
       return { data, etag: stored.version }
     },
   }),
@@ -54,16 +54,15 @@ export const readingRoutes = [
     success: { status: 200, description: 'A part of the body', data: DocumentRead, etag: true },
     errors: ['document_not_found', 'block_not_found', 'invalid_cursor', 'invalid_locale', 'read_cursor_stale'],
     async handle(call) {
-      const { stored, body } = await requireBody(call)
+      const { stored, body, resolution } = await requireVariantBody(call)
       const { updated_at: _not, ...heading } = bodyHeading(stored)
       const { view = 'markdown' } = call.query
-      const locale = resolvedLocale(call.query.locale, stored.locale)
       if (view === 'outline') {
         const { sections } = outlineOf(body.document.content)
-        return { data: { ...heading, view, sections, ...locale }, etag: stored.version }
+        return { data: { ...heading, view, sections, ...resolution }, etag: stored.version }
       }
       const part = readPart(new BlockLines(body.lines), { ...call, view, version: stored.version })
-      return { data: { ...heading, view, ...part, ...locale }, etag: stored.version }
+      return { data: { ...heading, view, ...part, ...resolution }, etag: stored.version }
     },
   }),
 ]

@@ -1,7 +1,7 @@
 import type { Transaction } from '../database.ts'
 import { recordEvents } from '../events/record.ts'
-import type { DocumentFollower } from './followers.ts'
 import { sourcesDeleted } from '../user-jobs/obsolete.ts'
+import type { DocumentFollower } from './followers.ts'
 import { eventDocument } from './present.ts'
 import { deleteRows, lockDocuments } from './queries.ts'
 

@@ -2,14 +2,14 @@ import type { EventDocument } from '../events/record.ts'
 import type { DocumentRow } from './queries.ts'
 import type { Document } from './schema.ts'
 
-/** A row as the API returns it (decisions 2.3). */
-export function presentDocument(row: DocumentRow): Document {
+/** A row as the API returns it (decisions 2.3); how fresh it is as a translation, the localization noun knows. */
+export function presentDocument(row: DocumentRow, freshness: Document['translation_freshness']): Document {
   const { body_seq: _seq, version_seq: _versions, node_count: _nodes, ...members } = row
   return {
     ...members,
     uri: `svc://doc/${row.id}`,
     document_set_uri: row.document_set_id === null ? null : `svc://docset/${row.document_set_id}`,
-    translation_freshness: 'current',
+    translation_freshness: freshness,
   }
 }
 

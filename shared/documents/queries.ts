@@ -200,6 +200,25 @@ export function updateLocalization(
   )
 }
 
+/** Gives a locked member of a document set its title and workflow status. */
+export function updateVariant(
+  tx: Transaction,
+  input: {
+    document: DocumentRow
+    title: string
+    workflowStatus: DocumentRow['workflow_status']
+    updatedBy: string
+  },
+): Promise<DocumentRow> {
+  return tx.one(
+    sql.type(DocumentRow)`
+    UPDATE documents AS d SET title = ${input.title}, workflow_status = ${input.workflowStatus},
+      updated_by = ${input.updatedBy}, updated_at = greatest(clock_timestamp(), d.updated_at)
+    WHERE d.workspace_id = ${input.document.workspace_id} AND d.id = ${input.document.id}
+    RETURNING ${columns}`,
+  )
+}
+
 /** The members of document sets of one workspace: of each set the source first, then by locale. */
 export function documentsOfSets(
   db: Queryable,

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql, type Transaction } from '../database.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
+import type { DocumentLocator } from '../documents/queries.ts'
 import { row } from '../row.ts'
 
 const SetShape = Type.Object({
@@ -27,6 +28,39 @@ export function visibleSet(
   return db.maybeOne(sql.type(SetRow)`
     SELECT ${columns} FROM document_sets s
     WHERE s.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND s.id = ${locator.id}`)
+}
+
+const VariantShape = Type.Object({
+  document_id: Type.String(),
+  locale: Type.String(),
+  fallback_locale: Type.String(),
+  source_locale: Type.String(),
+})
+
+/** The members of the set that a visible document is in, with the locales of the set; none for an ordinary document. */
+export function variantsOf(db: Queryable, locator: DocumentLocator): Promise<readonly Static<typeof VariantShape>[]> {
+  return db.any(
+    prepared(sql.type(row(VariantShape))`
+    SELECT m.id AS document_id, m.locale, s.fallback_locale, s.source_locale
+    FROM document_directory i
+    JOIN documents d ON d.workspace_id = i.workspace_id AND d.id = i.id
+    JOIN document_sets s ON s.workspace_id = d.workspace_id AND s.id = d.document_set_id
+    JOIN documents m ON m.workspace_id = s.workspace_id AND m.document_set_id = s.id
+    WHERE i.id = ${locator.documentId} AND i.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')})`),
+  )
+}
+
+/** Which of the given documents exist; their ids are unique in all workspaces. */
+export function existingDocuments(
+  db: Queryable,
+  input: { workspaceIds: readonly string[]; documentIds: readonly string[] },
+): Promise<readonly string[]> {
+  return db.anyFirst(
+    prepared(sql.type(row(Type.Object({ id: Type.String() })))`
+    SELECT d.id FROM documents d
+    WHERE d.workspace_id = ANY(${sql.array([...input.workspaceIds], 'text')})
+      AND d.id = ANY(${sql.array([...input.documentIds], 'text')})`),
+  )
 }
 
 /** Inserts a set; its source document joins it afterwards. */

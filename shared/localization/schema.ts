@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox'
 import { Nullable, Version } from '../identifiers.ts'
-import { TrimmedText } from '../strings.ts'
+import { Text, TrimmedText } from '../strings.ts'
 
 const locale = Type.String({ description: 'BCP 47' })
+const localeInput = Text({ description: 'BCP 47' })
 const createMode = Type.Optional(
   Type.Enum(['blank', 'copy_structure'], {
     default: 'blank',
@@ -81,8 +82,8 @@ const maximumTargets = 50
 /** Body of `POST /documents/{id}/translation/activate`. */
 export const ActivateInput = Type.Object(
   {
-    source_locale: locale,
-    target_locales: Type.Optional(Type.Array(locale, { maxItems: maximumTargets, default: [] })),
+    source_locale: localeInput,
+    target_locales: Type.Optional(Type.Array(localeInput, { maxItems: maximumTargets, default: [] })),
     create_mode: createMode,
   },
   { $id: 'LocalizationActivateInput' },

@@ -1,0 +1,97 @@
+import { Document } from '../../../shared/documents/schema.ts'
+import { activateLocalization } from '../../../shared/localization/activate.ts'
+import { actorOf } from '../../../shared/localization/actor.ts'
+import { deactivateLocalization } from '../../../shared/localization/deactivate.ts'
+import { findSet, findSetOf } from '../../../shared/localization/members.ts'
+import { presentOne, presentSet } from '../../../shared/localization/present.ts'
+import { ActivateInput, DocumentSet } from '../../../shared/localization/schema.ts'
+import { DocumentParameter, DocumentSetParameter } from '../../parameters.ts'
+import { apiPrefix, route } from '../../route.ts'
+import type { Family } from './families.ts'
+
+const tag = 'Localization'
+
+/** A document set by its own id (specification 4.13). */
+export const documentSetRoutes = [
+  route({
+    method: 'GET',
+    path: '/document-sets/{id}',
+    operationId: 'getDocumentSet',
+    tag,
+    summary: 'Read a document set',
+    scopes: ['documents:read'],
+    params: DocumentSetParameter,
+    success: { status: 200, description: 'The set with all its members', data: DocumentSet },
+    errors: ['document_set_not_found'],
+    handle: async ({ db, caller, params }) => ({
+      data: await presentSet(db, await findSet(db, { caller, id: params.id })),
+    }),
+  }),
+]
+
+/** The set that a document is in, by the paths of one family. */
+export const setRoutes = ({ listed, plural, singular, noun }: Family) => [
+  route({
+    method: 'GET',
+    path: `/documents/{id}/${plural}`,
+    operationId: `list${noun}s`,
+    listed,
+    tag,
+    summary: 'Read the document set that a document is in',
+    scopes: ['documents:read'],
+    params: DocumentParameter,
+    success: { status: 200, description: 'The set with all its members', data: DocumentSet },
+    errors: ['document_not_found', 'not_localized'],
+    handle: async ({ db, caller, params }) => ({
+      data: await presentSet(db, await findSetOf(db, { caller, documentId: params.id })),
+    }),
+  }),
+
+  route({
+    method: 'POST',
+    path: `/documents/{id}/${singular}/activate`,
+    operationId: `activate${noun}`,
+    listed,
+    tag,
+    summary: 'Make a document the source of a document set',
+    description:
+      'The document gets its locale and becomes the source; each of `target_locales` becomes a translation beside it.',
+    scopes: ['documents:write'],
+    params: DocumentParameter,
+    body: ActivateInput,
+    success: { status: 201, description: 'The new set', data: DocumentSet, location: true },
+    errors: [
+      'document_not_found',
+      'localization_already_active',
+      'quota_exceeded',
+      'invalid_locale',
+      'invalid_translation',
+    ],
+    async handle({ tx, service, caller, client, params, body }) {
+      const context = { tx, jobs: service.jobs, config: service.config }
+      const request = { caller, actor: actorOf(caller, client), documentId: params.id, activation: body }
+      const { workspaceId, setId } = await activateLocalization(context, request)
+      const data = await presentSet(tx, await findSet(tx, { caller, id: setId }))
+      return { data, location: `${apiPrefix}/document-sets/${setId}`, workspaceId }
+    },
+  }),
+
+  route({
+    method: 'POST',
+    path: `/documents/{id}/${singular}/deactivate`,
+    operationId: `deactivate${noun}`,
+    listed,
+    tag,
+    summary: 'Make the source of a document set an ordinary document again',
+    description: 'Only when the set has no translation; the set and its audit are removed.',
+    scopes: ['documents:write'],
+    params: DocumentParameter,
+    success: { status: 200, description: 'The document', data: Document },
+    errors: ['document_not_found', 'localization_not_active', 'translations_exist'],
+    async handle({ tx, service, caller, params }) {
+      const context = { tx, jobs: service.jobs }
+      const document = await deactivateLocalization(context, { caller, documentId: params.id })
+      return { data: await presentOne(tx, document), workspaceId: document.workspace_id }
+    },
+  }),
+]

@@ -1,0 +1,95 @@
+import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
+import type { Transaction } from '../database.ts'
+import { type DocumentRow, unlocalized, updateLocalization } from '../documents/queries.ts'
+import { Refusal } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { canonicalLocale } from '../locale.ts'
+import { announceMember } from './announce.ts'
+import { type Actor, recordAudit } from './audit-queries.ts'
+import { type CreateContext, createTranslations } from './create-translations.ts'
+import { holdSource } from './hold.ts'
+import { insertSet } from './queries.ts'
+import type { CreateMode } from './schema.ts'
+
+/** The decoded body of an activation; locales as they were sent. */
+export type Activation = {
+  source_locale: string
+  target_locales?: readonly string[] | undefined
+  create_mode?: CreateMode | undefined
+}
+
+/**
+ * Makes a document the source of a new document set, with its first translations (decisions 2.4), and returns the id of
+ * the set. 404, 403, 409 `localization_already_active`, 422 `invalid_locale` or `invalid_translation`, 409
+ * `quota_exceeded`. Of two activations at once the second finds the set of the first.
+ */
+export async function activateLocalization(
+  context: CreateContext,
+  input: { caller: Caller; actor: Actor; documentId: string; activation: Activation },
+): Promise<{ workspaceId: string; setId: string }> {
+  const { tx } = context
+  const { caller, documentId, activation } = input
+  const document = await holdSource(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
+  if (document === null) throw new Refusal('document_not_found', { details: { id: documentId } })
+  requireWriter(caller, document.workspace_id)
+  if (document.document_set_id !== null) {
+    throw new Refusal('localization_already_active', { details: { document_set_id: document.document_set_id } })
+  }
+  const { source: sourceLocale, targets } = readLocales(activation)
+  const mode = activation.create_mode ?? 'blank'
+  const setId = newId('docset')
+  const source = await enterSet(tx, { document, setId, locale: sourceLocale, userId: caller.userId })
+  const rows = await createTranslations(context, { source, locales: targets, mode, userId: caller.userId })
+  const activated = { action: 'set.activated', locale: sourceLocale, details: { target_locales: targets } } as const
+  const added = rows.map(({ id, locale }) => {
+    return { action: 'translation.added', target_document_id: id, locale, details: { create_mode: mode } } as const
+  })
+  const common = { document_set_id: setId, source_document_id: source.id }
+  await recordAudit(tx, {
+    workspaceId: source.workspace_id,
+    actor: input.actor,
+    entries: [activated, ...added].map((entry) => ({ ...common, ...entry })),
+  })
+  await announceMember(context, { document: source, changes: ['locale'] })
+  return { workspaceId: source.workspace_id, setId }
+}
+
+async function enterSet(
+  tx: Transaction,
+  input: { document: DocumentRow; setId: string; locale: string; userId: string },
+): Promise<DocumentRow & { document_set_id: string }> {
+  const { document, setId, locale } = input
+  await insertSet(tx, {
+    workspace_id: document.workspace_id,
+    id: setId,
+    source_document_id: document.id,
+    source_locale: locale,
+    fallback_locale: locale,
+  })
+  const source = await updateLocalization(tx, {
+    document,
+    localization: {
+      ...unlocalized,
+      document_set_id: setId,
+      locale,
+      variant_role: 'source',
+      workflow_status: 'draft',
+    },
+    updatedBy: input.userId,
+  })
+  return { ...source, document_set_id: setId }
+}
+
+function readLocales(activation: Activation): { source: string; targets: string[] } {
+  const source = canonicalLocale(activation.source_locale, { status: 422, field: 'source_locale' })
+  const targets = (activation.target_locales ?? []).map((locale, index) =>
+    canonicalLocale(locale, { status: 422, field: `target_locales/${index}` }),
+  )
+  const fields = targets.flatMap((locale, index) => {
+    const path = `/target_locales/${index}`
+    if (locale === source) return [{ path, message: 'is the locale of the source' }]
+    return targets.indexOf(locale) < index ? [{ path, message: 'is named twice' }] : []
+  })
+  if (fields.length > 0) throw new Refusal('invalid_translation', { details: { fields } })
+  return { source, targets }
+}

@@ -1,0 +1,45 @@
+import type { Caller } from '../auth/caller.ts'
+import type { Transaction } from '../database.ts'
+import { deleteDocuments } from '../documents/deletion.ts'
+import type { DocumentFollower } from '../documents/followers.ts'
+import { Refusal } from '../errors.ts'
+import { type Actor, recordAudit } from './audit-queries.ts'
+import { holdMember } from './hold.ts'
+import { findWritableSetOf, type MemberName, memberNamed } from './members.ts'
+import { lockSets } from './queries.ts'
+
+/**
+ * Deletes a translation as any document is deleted. 404, 403, 409 `localization_not_active` or `cannot_delete_source`.
+ */
+export async function deleteTranslation(
+  context: { tx: Transaction; followers: readonly DocumentFollower[] },
+  input: { caller: Caller; actor: Actor; documentId: string; name: MemberName },
+): Promise<void> {
+  const { tx } = context
+  const { caller } = input
+  const found = await findWritableSetOf(tx, input)
+  const named = memberNamed(found, input.name)
+  if (named.variant_role === 'source') {
+    throw new Refusal('cannot_delete_source', { details: { document_set_id: found.set.id } })
+  }
+  const document = await holdMember(tx, { caller, documentId: named.id })
+  if (document === null) throw new Refusal('translation_not_found', { details: { id: named.id } })
+  const { workspace_id: workspaceId, id, locale } = document
+  const { id: setId, source_document_id } = found.set
+  // Before the audit record, whose foreign key would take a weaker lock that two deletions could not both strengthen.
+  await lockSets(tx, { workspaceId, setIds: [setId] })
+  await recordAudit(tx, {
+    workspaceId,
+    actor: input.actor,
+    entries: [
+      {
+        action: 'translation.deleted',
+        document_set_id: setId,
+        source_document_id,
+        target_document_id: id,
+        locale,
+      },
+    ],
+  })
+  await deleteDocuments(context, { workspaceId, documentIds: [id] })
+}
