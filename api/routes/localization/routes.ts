@@ -1,9 +1,11 @@
 import { byDocument, byLocale } from './families.ts'
 import { documentSetRoutes, setRoutes } from './sets.ts'
 import { translationRoutes } from './translations.ts'
+import { unitRoutes } from './units.ts'
 
 /** Localization (specification 4.13): both path families have the same handlers. */
 export const localizationRoutes = [
   ...documentSetRoutes,
   ...[byDocument, byLocale].flatMap((family) => [...setRoutes(family), ...translationRoutes(family)]),
+  ...unitRoutes,
 ]

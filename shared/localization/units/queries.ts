@@ -282,3 +282,10 @@ export function sharingUnits(db: Queryable, key: TargetKey & { unitIds: readonly
     WHERE own.workspace_id = ${key.workspaceId} AND own.target_document_id = ${key.targetId}
       AND own.unit_id = ANY(${sql.array([...key.unitIds], 'text')})`)
 }
+
+/** Notes from which version of its source a locked translation is. */
+export async function setTranslatedFrom(tx: Transaction, key: TargetKey & { version: string }): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE documents SET translated_from_version = ${key.version}
+    WHERE workspace_id = ${key.workspaceId} AND id = ${key.targetId}`)
+}

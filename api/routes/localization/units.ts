@@ -1,0 +1,124 @@
+import Type from 'typebox'
+import { ulidPattern } from '../../../shared/ids.ts'
+import { actorOf } from '../../../shared/localization/actor.ts'
+import { listUnits } from '../../../shared/localization/units/list.ts'
+import { prepareTranslation } from '../../../shared/localization/units/prepare.ts'
+import { reviewUnit } from '../../../shared/localization/units/review.ts'
+import {
+  Prepared,
+  PrepareInput,
+  ReviewInput,
+  TranslationUnit,
+  UnitStatusName,
+} from '../../../shared/localization/units/schema.ts'
+import { inSnapshot } from '../../../shared/snapshot.ts'
+import { decodeCursor, encodeCursor, pageOf } from '../../pagination.ts'
+import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../parameters.ts'
+import { route } from '../../route.ts'
+import { targetGuard } from '../../target-guard.ts'
+import { byDocument } from './families.ts'
+
+const tag = 'Localization'
+
+const UnitParameter = Type.Object({
+  ...DocumentParameter.properties,
+  unitId: Type.String({
+    pattern: `^tu_${ulidPattern}$`,
+    description: 'translation unit id',
+    'x-error': 'unit_not_found',
+  }),
+})
+
+/** Translation units (specification 4.13): one for each paragraph or heading of the source and each translation. */
+export const unitRoutes = [
+  route({
+    method: 'GET',
+    path: '/documents/{id}/translation-units',
+    operationId: 'listTranslationUnits',
+    tag,
+    summary: 'List the units of a translation, in the order of the source',
+    description:
+      'The document is any member of the set; the translation is named by `target_document_id` or `locale`. `missing`, `source_changed` and `conflict` are open work.',
+    scopes: ['documents:read'],
+    params: DocumentParameter,
+    query: Type.Object({
+      target_document_id: Type.Optional(Type.String({ description: 'document id of the translation' })),
+      locale: Type.Optional(Type.String({ description: 'BCP 47' })),
+      status: Type.Optional(UnitStatusName),
+      ...wholeListParameters,
+    }),
+    success: { status: 200, description: 'Units', data: TranslationUnit, list: true },
+    errors: ['document_not_found', 'not_localized', 'translation_not_found', 'invalid_locale', 'invalid_cursor'],
+    async handle({ service, caller, params, query, endpoint }) {
+      const { limit = wholeListLimit, cursor, target_document_id: targetDocumentId, locale, status } = query
+      const scope = { endpoint, filters: { id: params.id, targetDocumentId, locale, status }, sort: 'position' }
+      const after = cursor === undefined ? null : Number(decodeCursor(scope, cursor, ['number'])[0])
+      const filter = { targetDocumentId, locale, status, after, limit }
+      const rows = await inSnapshot(service.database, { longestPauseMs: 60_000 }, (db) =>
+        listUnits(db, { caller, documentId: params.id, filter }),
+      )
+      return pageOf({ rows, limit, cursor, next: (last) => encodeCursor(scope, [last.position]) })
+    },
+  }),
+
+  route({
+    method: 'PATCH',
+    path: '/documents/{id}/translation-units/{unitId}',
+    operationId: 'reviewTranslationUnit',
+    tag,
+    summary: 'Confirm or ignore a unit, and say which blocks hold its text',
+    description:
+      'If-Match is that of the translation. `current` confirms the texts of both sides as they are now, also an empty one; a machine never changes a unit that was confirmed or edited.',
+    scopes: ['documents:write'],
+    params: UnitParameter,
+    body: ReviewInput,
+    guard: 'required',
+    success: { status: 200, description: 'The unit', data: TranslationUnit, etag: true },
+    errors: [
+      'document_not_found',
+      'translation_not_found',
+      'unit_not_found',
+      'localization_not_active',
+      'source_document_missing',
+      'version_conflict',
+      'block_not_found',
+    ],
+    async handle({ tx, caller, client, params, body, guard }) {
+      const { unit, target } = await reviewUnit(tx, {
+        caller,
+        actor: actorOf(caller, client),
+        documentId: params.id,
+        unitId: params.unitId,
+        review: body,
+        guard: targetGuard({ tx, guard }),
+      })
+      return { data: unit, etag: target.version, workspaceId: target.workspace_id }
+    },
+  }),
+
+  route({
+    method: 'POST',
+    path: '/documents/{id}/translations/{targetDocId}/prepare',
+    operationId: 'prepareTranslation',
+    tag,
+    summary: 'Map the units of a translation to its blocks',
+    description:
+      'Derives the units anew and, by position, maps those without a block to blocks without a unit. Changes no body and no review.',
+    scopes: ['documents:write'],
+    params: byDocument.params,
+    body: PrepareInput,
+    success: { status: 200, description: 'What was mapped', data: Prepared },
+    errors: ['document_not_found', 'translation_not_found', 'localization_not_active', 'source_document_missing'],
+    async handle({ tx, caller, client, params, body }) {
+      const { documentId, name } = byDocument.read(params)
+      const { prepared, target } = await prepareTranslation(tx, {
+        caller,
+        actor: actorOf(caller, client),
+        documentId,
+        targetId: 'documentId' in name ? name.documentId : '',
+        align: body.align ?? 'by_position',
+      })
+      return { data: prepared, workspaceId: target.workspace_id }
+    },
+  }),
+]

@@ -1,0 +1,49 @@
+import type { Caller } from '../../auth/caller.ts'
+import type { Queryable } from '../../database.ts'
+import { Refusal } from '../../errors.ts'
+import { canonicalLocale } from '../../locale.ts'
+import { findSetOf, sourceOf } from '../members.ts'
+import { bodiesOf, translationNamed } from '../pair.ts'
+import { placeUnits, presentUnits } from './present.ts'
+import { unitsOfTarget } from './queries.ts'
+import type { TranslationUnit } from './schema.ts'
+
+/** Which units a caller asks for; `after` is the position of the last one seen, in the order of the source. */
+export type UnitFilter = {
+  targetDocumentId?: string | undefined
+  locale?: string | undefined
+  status?: string | undefined
+  after: number | null
+  limit: number
+}
+
+/**
+ * One page of the units of a translation, with one more than the limit when there are more. None are left once the
+ * source was deleted. 400 without a target or with two that disagree; 404 `document_not_found`, `not_localized`,
+ * `translation_not_found`. To be read on one state of the database.
+ */
+export async function listUnits(
+  db: Queryable,
+  input: { caller: Caller; documentId: string; filter: UnitFilter },
+): Promise<TranslationUnit[]> {
+  const { filter } = input
+  if (filter.targetDocumentId === undefined && filter.locale === undefined) {
+    throw invalid('one of target_document_id and locale is required')
+  }
+  const locale = filter.locale && canonicalLocale(filter.locale, { status: 400, field: 'locale' })
+  const found = await findSetOf(db, input)
+  const target = translationNamed(found, { documentId: filter.targetDocumentId, locale })
+  if (target === null) throw invalid('target_document_id and locale name different translations')
+  const source = sourceOf(found)
+  if (source === null) return []
+  const pair = { set: found.set, source, target }
+  const key = { workspaceId: target.workspace_id, targetId: target.id, status: filter.status }
+  const units = placeUnits(await unitsOfTarget(db, key), await bodiesOf(db, pair))
+  const { after } = filter
+  const rest = after === null ? units : units.filter(({ position }) => position > after)
+  return presentUnits(pair, rest.slice(0, filter.limit + 1))
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal('invalid_request', { details: { fields: [{ path: '?target_document_id', message }] } })
+}
