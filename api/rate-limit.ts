@@ -33,7 +33,10 @@ export function createRateLimiter(context: { database: Database; config: Config 
   const limiters = new Map(
     Object.entries(limits)
       .filter(([, limit]) => limit > 0)
-      .map(([bucket, points]) => [bucket, new Window(windowed({ database: context.database, bucket, points }))]),
+      .map(([bucket, points]) => [
+        bucket,
+        new Window(storedWindows({ database: context.database, prefix: bucket, points, remembersFull: true })),
+      ]),
   )
   return {
     async consume(bucket, key) {
@@ -58,7 +61,17 @@ export function rateLimitHeaders(state: RateLimitState): Record<string, string> 
   }
 }
 
-function windowed(options: { database: Database; bucket: string; points: number }): RateLimiterPostgres {
+/**
+ * The library's fixed windows over our table: `points` a key in `seconds` (60 by default). With `remembersFull` a process
+ * refuses a key that is over its limit without asking the table again until the window ends.
+ */
+export function storedWindows(options: {
+  database: Database
+  prefix: string
+  points: number
+  seconds?: number
+  remembersFull?: boolean
+}): RateLimiterPostgres {
   const statements = foreignStatements(options.database)
   return new RateLimiterPostgres({
     storeClient: {
@@ -71,11 +84,11 @@ function windowed(options: { database: Database; bucket: string; points: number 
     tableName: 'rate_limit_windows',
     tableCreated: true,
     clearExpiredByTimeout: false,
-    keyPrefix: options.bucket,
+    keyPrefix: options.prefix,
     points: options.points,
     // A caller over its limit costs no more writes until the window ends.
-    inMemoryBlockOnConsumed: options.points + 1,
-    duration: 60,
+    ...(options.remembersFull && { inMemoryBlockOnConsumed: options.points + 1 }),
+    duration: options.seconds ?? 60,
   })
 }
 

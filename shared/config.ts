@@ -52,6 +52,13 @@ export const settings = {
     allowed: 'at least 32 characters',
     secret: true,
   }),
+  OIDC_ISSUER: text({
+    meaning: 'OpenID Connect provider where people can sign in as well; empty = passwords alone',
+    pattern: /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1)(:\d+)?(\/|$))\S*$/,
+    allowed: 'an https URL, or http on localhost',
+  }),
+  OIDC_CLIENT_ID: text({ meaning: 'client id at the provider; required with `OIDC_ISSUER`' }),
+  OIDC_CLIENT_SECRET: text({ meaning: 'client secret at the provider; empty = a public client', secret: true }),
   TRUST_PROXY: integer({ meaning: 'number of proxies in front of the API', fallback: 0, max: 32 }),
   CORS_ALLOWED_ORIGINS: list({
     meaning: 'origins whose pages may call the API, comma-separated',

@@ -1,5 +1,21 @@
+import { accountIndexPage } from './account.ts'
 import { assetPage } from './assets.ts'
+import { devicePage } from './device.ts'
+import { loginPage } from './login.ts'
+import { logoutPage } from './logout.ts'
+import { openIdCallbackPage, openIdPage } from './openid.ts'
 import type { Page } from './page.ts'
+import { revokeTokenPage, tokensPage } from './tokens.ts'
 
 /** Every page, in no particular order; a new one is added here. */
-export const pages: readonly Page[] = [assetPage]
+export const pages: readonly Page[] = [
+  assetPage,
+  loginPage,
+  logoutPage,
+  openIdPage,
+  openIdCallbackPage,
+  accountIndexPage,
+  tokensPage,
+  revokeTokenPage,
+  devicePage,
+]

@@ -1,0 +1,70 @@
+import {
+  csrfTokenOf,
+  endSession,
+  findSession,
+  isBrowserId,
+  isCsrfTokenOf,
+  newBrowserId,
+  type SignedIn,
+  sessionLimits,
+  startSession,
+} from '../../shared/auth/sessions.ts'
+import { cookieOf, setCookie } from './cookies.ts'
+import type { Form, PageCall } from './page.ts'
+import { PageRefusal } from './refusals.ts'
+
+/** Whoever sits before the page: a browser with an id of its own, and who is signed in in it. */
+export type Browser = { id: string; csrfToken: string; signedIn: SignedIn | null }
+
+/** The browser of a call; one that shows up without an id is given one. */
+export async function browserOf(call: PageCall): Promise<Browser> {
+  const { config } = call.service
+  const given = cookieOf({ request: call.request, config }, 'svc_session')
+  const known = given !== undefined && isBrowserId(given) ? given : null
+  const signedIn = known === null ? null : await findSession(storeOf(call), known)
+  const id = known ?? newBrowserId()
+  if (known === null) setCookie({ response: call.response, config }, { name: 'svc_session', value: id })
+  return { id, csrfToken: csrfTokenOf(config.SESSION_SECRET, id), signedIn }
+}
+
+/** Signs a user in: under a fresh id, and what the browser had before ends. */
+export async function signIn(call: PageCall, input: { browser: Browser; userId: string }): Promise<void> {
+  const id = await startSession(storeOf(call), input.userId)
+  if (input.browser.signedIn !== null) await endSession(storeOf(call), input.browser.id)
+  const { response, service } = call
+  const seconds = sessionLimits.days * 86_400
+  setCookie({ response, config: service.config }, { name: 'svc_session', value: id, seconds })
+  service.log.info({ request_id: response.locals['requestId'], user_id: input.userId }, 'signed in')
+}
+
+/** Signs the user of a browser out. */
+export async function signOut(call: PageCall, browser: Browser): Promise<void> {
+  await endSession(storeOf(call), browser.id)
+  setCookie({ response: call.response, config: call.service.config }, { name: 'svc_session', value: '' })
+}
+
+/** Refuses what another site has sent in the user's name. */
+export function refuseOtherSites(call: PageCall): void {
+  const site = call.request.get('sec-fetch-site')
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw forged()
+}
+
+/** Refuses a form that was not given to this very browser by one of our pages. */
+export function requireOwnForm(call: PageCall, submitted: { browser: Browser; form: Form }): void {
+  refuseOtherSites(call)
+  const token = submitted.form.field('csrf_token')
+  const { SESSION_SECRET } = call.service.config
+  if (!isCsrfTokenOf(SESSION_SECRET, { browserId: submitted.browser.id, token })) throw forged()
+}
+
+function forged(): PageRefusal {
+  return new PageRefusal(403, {
+    heading: 'Please try again',
+    advice:
+      'The form was too old, or it did not come from this service. Nothing has been done. Go back, reload the page and send it again.',
+  })
+}
+
+function storeOf(call: PageCall) {
+  return { db: call.service.database, secret: call.service.config.SESSION_SECRET }
+}

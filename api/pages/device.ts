@@ -1,0 +1,92 @@
+import { readUserCode } from '../../shared/auth/device/codes.ts'
+import { type DeviceRequest, decideRequest, requestOf } from '../../shared/auth/device/decide.ts'
+import type { Scope } from '../../shared/auth/scopes.ts'
+import { addressOf } from '../address.ts'
+import { type AccountCall, accountPage } from './account-page.ts'
+import type { PageAnswer } from './page.ts'
+import { view } from './render.ts'
+import { scopeWords } from './scope-words.ts'
+
+const askView = view<{ typed: string; isWrong: boolean }>('device-code')
+const confirmView = view<{
+  csrfToken: string
+  userCode: string
+  clientName: string | null
+  permissions: string[]
+  canBeReadOnly: boolean
+}>('device-confirm')
+const doneView = view<{ clientName: string | null; outcome: Outcome }>('device-done')
+
+type Outcome = 'approved' | 'read_only' | 'denied'
+
+/** Where a person lets a device in, or does not (decisions 4.1; C, 102 and 103). */
+export const devicePage = accountPage({
+  path: '/device',
+  async get(call) {
+    const typed = call.query.get('user_code') ?? ''
+    if (typed === '') return { html: ask(call, { typed, isWrong: false }) }
+    const found = await look(call, typed)
+    if (found === null) return { html: ask(call, { typed, isWrong: true }) }
+    return { html: confirm(call, found) }
+  },
+  async post(call) {
+    const typed = call.submitted.field('user_code')
+    const found = await look(call, typed)
+    const decision = found && decisionOf(call.submitted.field('decision'), found.request)
+    if (!found || !decision) return { status: 400, html: ask(call, { typed, isWrong: true }) }
+    return decided(call, { ...found, ...decision })
+  },
+})
+
+type Found = { userCode: string; request: DeviceRequest }
+
+// A wrong code is a guess, whether it came with the address or in the form.
+function look(call: AccountCall, typed: string): Promise<Found | null> {
+  const guesses = { 'user-code': call.user.userId, 'user-code-address': addressOf(call.request) }
+  return call.service.throttles.guess(guesses, async () => {
+    const userCode = readUserCode(typed)
+    const request = userCode === null ? null : await requestOf(contextOf(call), userCode)
+    return userCode === null || request === null ? null : { userCode, request }
+  })
+}
+
+type Decision = { outcome: Outcome; scopes: readonly Scope[] | null }
+
+function decisionOf(asked: string, request: DeviceRequest): Decision | null {
+  if (asked === 'approve') return { outcome: 'approved', scopes: request.scopes }
+  if (asked === 'deny') return { outcome: 'denied', scopes: null }
+  const isPossible = asked === 'approve_read_only' && request.readOnly.length > 0
+  return isPossible ? { outcome: 'read_only', scopes: request.readOnly } : null
+}
+
+async function decided(call: AccountCall, input: Found & Decision): Promise<PageAnswer> {
+  const { userCode, request, outcome, scopes } = input
+  const isRecorded = await decideRequest(contextOf(call), { userCode, userId: call.user.userId, scopes })
+  if (!isRecorded) return { status: 400, html: ask(call, { typed: userCode, isWrong: true }) }
+  call.service.log.info(
+    { request_id: call.response.locals['requestId'], user_id: call.user.userId, outcome },
+    'device decided',
+  )
+  const title = outcome === 'denied' ? 'Device refused' : 'Device connected'
+  return { html: doneView({ title, account: call.account, clientName: request.clientName, outcome }) }
+}
+
+function ask(call: AccountCall, input: { typed: string; isWrong: boolean }): string {
+  return askView({ title: 'Connect a device', account: call.account, ...input })
+}
+
+function confirm(call: AccountCall, { userCode, request }: Found): string {
+  return confirmView({
+    title: 'Connect a device',
+    account: call.account,
+    csrfToken: call.csrfToken,
+    userCode,
+    clientName: request.clientName,
+    permissions: request.scopes.map((scope) => scopeWords[scope]),
+    canBeReadOnly: request.readOnly.length > 0,
+  })
+}
+
+function contextOf(call: AccountCall) {
+  return { db: call.service.database, config: call.service.config }
+}

@@ -1,0 +1,100 @@
+import { keyedHash } from '../../shared/auth/keyed-hash.ts'
+import { matchIdentity } from '../../shared/auth/match-identity.ts'
+import { isBrowserId, newBrowserId } from '../../shared/auth/sessions.ts'
+import {
+  OpenIdError,
+  type OpenIdFlow,
+  type OpenIdIdentity,
+  type OpenIdProvider,
+  openIdCallbackPath,
+} from '../openid.ts'
+import { browserOf, signIn } from './browser.ts'
+import { cookieOf, setCookie } from './cookies.ts'
+import { nextPath } from './next-path.ts'
+import { type PageCall, page } from './page.ts'
+import { PageRefusal, pageMissing } from './refusals.ts'
+
+// Time to type a password and to find the telephone.
+const flowSeconds = 900
+
+/** Sends the browser to the provider; what the answer must fit is in a cookie of this browser. */
+export const openIdPage = page({
+  path: '/login/openid',
+  async get(call) {
+    const provider = providerOf(call)
+    const id = newBrowserId()
+    const location = await told(call, () => provider.begin(flowOf(call, id)))
+    const value = `${id} ${nextPath(call.query.get('next'))}`
+    const { response, service } = call
+    setCookie({ response, config: service.config }, { name: 'svc_openid', value, seconds: flowSeconds })
+    return { location: location.href }
+  },
+})
+
+/** Takes the browser back from the provider and signs in whom it vouches for. */
+export const openIdCallbackPage = page({
+  path: openIdCallbackPath,
+  async get(call) {
+    const provider = providerOf(call)
+    const { response, service, request } = call
+    const config = service.config
+    const [id = '', next = ''] = (cookieOf({ request, config }, 'svc_openid') ?? '').split(' ')
+    if (!isBrowserId(id)) throw notFinished()
+    setCookie({ response, config }, { name: 'svc_openid', value: '' })
+    const { search } = new URL(request.originalUrl, 'http://service')
+    const identity = await told(call, () => provider.finish(flowOf(call, id), search))
+    const userId = await matchIdentity(service.database, identity)
+    if (userId === null) throw unknownPerson(identity)
+    await signIn(call, { browser: await browserOf(call), userId })
+    return { location: nextPath(next) }
+  },
+})
+
+function providerOf(call: PageCall): OpenIdProvider {
+  if (call.service.openid === null) throw pageMissing()
+  return call.service.openid
+}
+
+// All of them follow from the one id, so that nothing but the cookie has to be kept until the browser is back.
+function flowOf(call: PageCall, id: string): OpenIdFlow {
+  const derive = (purpose: string) =>
+    keyedHash(call.service.config.SESSION_SECRET, { purpose: `openid ${purpose}`, text: id }).toString('base64url')
+  return { state: derive('state'), nonce: derive('nonce'), verifier: derive('verifier') }
+}
+
+async function told<T>(call: PageCall, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof OpenIdError)) throw error
+    const { name, code } = (error.cause ?? {}) as { name?: string; code?: string }
+    const request_id = call.response.locals['requestId'] as string
+    // Name and code alone: what the provider sent may hold codes and tokens.
+    call.service.log.warn({ request_id, reason: error.reason, name, code }, 'sign-in at the provider failed')
+    if (error.reason === 'unreachable') throw unreachable()
+    throw notFinished()
+  }
+}
+
+function unreachable(): PageRefusal {
+  return new PageRefusal(503, {
+    heading: 'Your organisation cannot be reached',
+    advice: 'Its sign-in does not answer. Try again in a moment, or sign in with your password.',
+  })
+}
+
+function notFinished(): PageRefusal {
+  return new PageRefusal(400, {
+    heading: 'You are not signed in',
+    advice:
+      'The sign-in was cancelled, took too long or was begun in another browser. Go to the sign-in page and begin again.',
+  })
+}
+
+function unknownPerson({ email, emailVerified }: OpenIdIdentity): PageRefusal {
+  const advice =
+    email !== null && emailVerified
+      ? `You have signed in as ${email}, but there is no account of that address here. Ask whoever runs this service for one.`
+      : 'Your organisation did not confirm an email address of yours, so no account could be found. Ask whoever runs this service.'
+  return new PageRefusal(403, { heading: 'No account here', advice })
+}
