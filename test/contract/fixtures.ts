@@ -7,7 +7,11 @@ import type { Client } from '../support/client.ts'
 export type Fixture = {
   knowledgeBaseId: number
   folderId: number
+  /** The source of a document set. */
   documentId: string
+  documentSetId: string
+  /** Its translation into French. */
+  translationId: string
   /** A block of the document. */
   blockId: string
   /** A relation from that block to its own document. */
@@ -40,6 +44,9 @@ export async function createFixture(owner: Client): Promise<Fixture> {
     target_uri: `svc://doc/${document.id}`,
     predicate: 'supports',
   })
+  const activation = { source_locale: 'en', target_locales: ['fr'], create_mode: 'copy_structure' }
+  const activated = await owner.post(`/documents/${document.id}/translation/activate`, activation)
+  const { id: documentSetId, variants } = activated.body.data
   const concept = await created(owner, '/concepts', { name: marker, knowledge_base_id: base.id })
   const other = await created(owner, '/concepts', { name: `other ${marker}`, knowledge_base_id: base.id })
   const extracted = await owner.post('/concept-candidates/extract', { document_id: document.id })
@@ -48,6 +55,8 @@ export async function createFixture(owner: Client): Promise<Fixture> {
     knowledgeBaseId: base.id,
     folderId: folder.id,
     documentId: document.id,
+    documentSetId,
+    translationId: variants[1].id,
     blockId,
     relationId: relation.id,
     conceptId: concept.id,
@@ -66,6 +75,9 @@ const parameterValues: Record<string, (fixture: Fixture) => string> = {
   relation_not_found: ({ relationId }) => relationId,
   concept_not_found: ({ conceptId }) => conceptId,
   candidate_not_found: ({ candidateId }) => candidateId,
+  document_set_not_found: ({ documentSetId }) => documentSetId,
+  translation_not_found: ({ translationId }) => translationId,
+  locale: () => 'fr',
   blockId: ({ blockId }) => blockId,
   seq: () => '1',
 }
