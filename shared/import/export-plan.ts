@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto'
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { DocNode } from '../body/document.ts'
+import { Nullable } from '../identifiers.ts'
+import { documentIdPattern } from '../ids.ts'
+import { referencesOf, renamed } from './body-links.ts'
+import type { Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
+import { readText, type Source, SourceError } from './source.ts'
+
+/** The name of the file that makes a source an export. */
+export const manifestName = 'manifest.json'
+
+/** Reads what the manifest of an export says there is (decisions 4.7). */
+export async function planOfExport(source: Source): Promise<Plan> {
+  const text = await readText(source, manifestName, manifestLimit)
+  const manifest = parse(text)
+  const attachments = Map.groupBy(manifest.attachments, ({ document_id }) => document_id)
+  const known = { documents: new Set(manifest.documents.map(({ id }) => id)), attachments: new Set<string>() }
+  for (const { id, path } of manifest.attachments) if (path !== null) known.attachments.add(id)
+  const documents = manifest.documents.map((document) =>
+    planDocument({ source, known }, { document, attachments: attachments.get(document.id) ?? [] }),
+  )
+  requireUnique(manifest.documents.map(({ id }) => id))
+  return {
+    name: manifest.knowledge_base.name,
+    fingerprint: createHash('sha256').update(text).digest('hex'),
+    folders: parentsFirst(manifest.folders),
+    documents,
+    warnings: warningsOf(manifest),
+  }
+}
+
+// A JSON text of more than this cannot be one string.
+const manifestLimit = 500 * 1000 * 1000
+
+// How much of a file is read: what the service takes by default and a good deal more.
+const fileLimit = 256 * 1024 * 1024
+
+const Manifest = Type.Object({
+  format: Type.Literal('svc-export'),
+  format_version: Type.Literal(1),
+  knowledge_base: Type.Object({ name: Type.String() }),
+  folders: Type.Array(Type.Object({ id: Type.Integer(), parent_id: Nullable(Type.Integer()), name: Type.String() })),
+  documents: Type.Array(
+    Type.Object({
+      id: Type.String({ pattern: documentIdPattern }),
+      title: Type.String(),
+      document_type: Type.Enum(['document', 'spreadsheet']),
+      folder_id: Nullable(Type.Integer()),
+      heading_numbered: Type.Boolean(),
+      background_color: Nullable(Type.String()),
+      collapsed_block_ids: Type.Array(Type.String()),
+      variant_role: Type.Optional(Nullable(Type.String())),
+      json_path: Type.String(),
+    }),
+  ),
+  attachments: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      document_id: Type.String(),
+      filename: Type.String(),
+      content_type: Type.String(),
+      path: Nullable(Type.String()),
+    }),
+  ),
+})
+type Manifest = Static<typeof Manifest>
+
+const manifestSchema = Compile(Manifest)
+
+function parse(text: string): Manifest {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new SourceError(`${manifestName} is not JSON`, { cause })
+  }
+  if (manifestSchema.Check(value)) return value
+  const [error] = manifestSchema.Errors(value)
+  throw new SourceError(`${manifestName} is not that of an export: ${error?.instancePath} ${error?.message}`)
+}
+
+type Known = { documents: ReadonlySet<string>; attachments: ReadonlySet<string> }
+
+function planDocument(
+  context: { source: Source; known: Known },
+  input: { document: Manifest['documents'][number]; attachments: Manifest['attachments'] },
+): PlannedDocument {
+  const { id, title, folder_id, json_path } = input.document
+  const { document_type, heading_numbered, background_color, collapsed_block_ids } = input.document
+  const attachments = input.attachments.flatMap((attachment) => planAttachment(context.source, attachment))
+  return {
+    key: id,
+    id,
+    folder: folder_id === null ? null : String(folder_id),
+    metadata: { title, document_type, heading_numbered, background_color, collapsed_block_ids },
+    read: () => readBody(context, { path: json_path, attachments }),
+  }
+}
+
+function planAttachment(source: Source, attachment: Manifest['attachments'][number]): PlannedAttachment[] {
+  const { id, filename, content_type, path } = attachment
+  if (path === null) return []
+  return [{ key: id, filename, contentType: content_type, read: () => source.read(path, fileLimit) }]
+}
+
+async function readBody(
+  { source, known }: { source: Source; known: Known },
+  { path, attachments }: { path: string; attachments: PlannedAttachment[] },
+): Promise<PlannedBody> {
+  const document = parseBody(await readText(source, path), path)
+  const named = referencesOf(document)
+  return {
+    attachments,
+    refersToOthers: named.attachments.size > 0 || [...named.documents].some((id) => known.documents.has(id)),
+    content: (ids) => ({ format: 'tiptap-json', document: renamed(document, ids) }),
+  }
+}
+
+// The service holds the body against its schema; here it need only be one that can be walked over.
+function parseBody(text: string, path: string): DocNode {
+  try {
+    const value = JSON.parse(text) as DocNode
+    if (value.type === 'doc' && Array.isArray(value.content)) return value
+  } catch (cause) {
+    throw new SourceError(`${path} is not JSON`, { cause })
+  }
+  throw new SourceError(`${path} is not a document`)
+}
+
+function parentsFirst(folders: Manifest['folders']): PlannedFolder[] {
+  const children = Map.groupBy(folders, ({ parent_id }) => parent_id)
+  const ordered = [...(children.get(null) ?? [])]
+  for (const folder of ordered) ordered.push(...(children.get(folder.id) ?? []))
+  if (ordered.length !== folders.length) throw new SourceError(`${manifestName} has folders that stand nowhere`)
+  requireUnique(folders.map(({ id }) => String(id)))
+  return ordered.map(({ id, parent_id, name }) => ({
+    key: String(id),
+    parent: parent_id === null ? null : String(parent_id),
+    name,
+  }))
+}
+
+function requireUnique(keys: string[]): void {
+  if (new Set(keys).size !== keys.length) throw new SourceError(`${manifestName} names something twice`)
+}
+
+function warningsOf(manifest: Manifest): string[] {
+  const files = manifest.attachments.filter(({ path }) => path === null).length
+  const variants = manifest.documents.filter(({ variant_role }) => variant_role === 'translation').length
+  return [
+    ...(files > 0 ? [`the files of ${files} attachments are not in the export; images of them stay empty`] : []),
+    ...(variants > 0 ? [`${variants} translations become documents of their own`] : []),
+  ]
+}

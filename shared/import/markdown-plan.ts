@@ -1,0 +1,124 @@
+import { posix } from 'node:path'
+import { type Destination, outlineOf, replaceDestinations } from './markdown-links.ts'
+import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
+import { readText, type Source, SourceError } from './source.ts'
+
+/**
+ * Makes a document of every Markdown file, in folders as they are. Links between the files become links between the
+ * documents, images among them attachments; all else stays as it is written.
+ */
+export async function planOfMarkdown(source: Source): Promise<Plan> {
+  const paths = [...source.names].filter((name) => /\.(md|markdown)$/i.test(name)).sort()
+  if (paths.length === 0) throw new SourceError(`there is no Markdown in ${source.name}, nor a manifest.json`)
+  const documents: PlannedDocument[] = []
+  for (const path of paths) documents.push(await planDocument(source, path))
+  return { name: source.name, fingerprint: 'markdown', folders: foldersOf(paths), documents, warnings: [] }
+}
+
+async function planDocument(source: Source, path: string): Promise<PlannedDocument> {
+  const folder = posix.dirname(path)
+  // A file that cannot be read fails by itself, when its turn comes.
+  const declared = await readText(source, path).then(
+    (text) => outlineOf(text).title,
+    () => null,
+  )
+  const title = declared ?? posix.basename(path).replace(/\.[^.]+$/, '')
+  return {
+    key: path,
+    id: null,
+    folder: folder === '.' ? null : folder,
+    metadata: { title: [...title].slice(0, 500).join('') },
+    read: () => readBody(source, path),
+  }
+}
+
+async function readBody(source: Source, path: string): Promise<PlannedBody> {
+  const text = await readText(source, path)
+  const { destinations } = outlineOf(text)
+  const targets = new Map(destinations.map((destination) => [destination, targetOf(source, { path, destination })]))
+  const images = new Set(
+    [...targets].flatMap(([{ kind }, target]) => (kind !== 'link' && isImage(target) ? [target] : [])),
+  )
+  return {
+    attachments: [...images].map((image) => planAttachment(source, { path, image })),
+    refersToOthers: [...targets.values()].some((target) => target !== undefined),
+    content: (ids) => ({
+      format: 'markdown',
+      content: replaceDestinations(text, destinations, (destination) =>
+        newAddress(ids, { path, target: targets.get(destination) }),
+      ),
+    }),
+  }
+}
+
+// What a relative address means, when the source has it; a leading slash stands for the top of the source.
+function targetOf(source: Source, link: { path: string; destination: Destination }): string | undefined {
+  const { url } = link.destination
+  if (/^[a-z][a-z0-9+.-]*:|^\/\/|^#|^$/i.test(url)) return undefined
+  const plain = decoded(url.replace(/[#?].*$/s, '')).normalize('NFC')
+  const path = posix.join(plain.startsWith('/') ? '.' : posix.dirname(link.path), plain).replace(/^\//, '')
+  return [path, `${path}.md`].find((name) => source.names.has(name) && (isMarkdown(name) || isImage(name)))
+}
+
+function decoded(url: string): string {
+  try {
+    return decodeURIComponent(url)
+  } catch {
+    return url
+  }
+}
+
+function newAddress(ids: NewIds, { path, target }: { path: string; target: string | undefined }): string | undefined {
+  if (target === undefined) return undefined
+  if (isMarkdown(target)) {
+    const id = ids.document(target)
+    return id && `svc://doc/${id}`
+  }
+  const id = ids.attachment(attachmentKey({ path, image: target }))
+  return id && `/api/v1/attachments/${id}`
+}
+
+const contentTypes: Record<string, string> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+}
+
+function isImage(name: string | undefined): name is string {
+  return name !== undefined && posix.extname(name).toLowerCase() in contentTypes
+}
+
+function isMarkdown(name: string): boolean {
+  return /\.(md|markdown)$/i.test(name)
+}
+
+// An attachment goes with its document, so each document has its own of an image that several show.
+function attachmentKey({ path, image }: { path: string; image: string }): string {
+  return `${path}\n${image}`
+}
+
+function planAttachment(source: Source, named: { path: string; image: string }): PlannedAttachment {
+  return {
+    key: attachmentKey(named),
+    filename: posix.basename(named.image),
+    contentType: contentTypes[posix.extname(named.image).toLowerCase()] ?? 'application/octet-stream',
+    read: () => source.read(named.image, 256 * 1024 * 1024),
+  }
+}
+
+function foldersOf(paths: readonly string[]): PlannedFolder[] {
+  const folders = new Map<string, PlannedFolder>()
+  for (const path of paths) {
+    const parts = posix.dirname(path).split('/')
+    for (const [index, name] of parts.entries()) {
+      if (name === '.') continue
+      const key = parts.slice(0, index + 1).join('/')
+      const parent = index === 0 ? null : parts.slice(0, index).join('/')
+      // By parts, so that a folder stands behind the one it is in.
+      if (!folders.has(key)) folders.set(key, { key, parent, name })
+    }
+  }
+  return [...folders.values()]
+}

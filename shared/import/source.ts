@@ -1,0 +1,42 @@
+import type { Readable } from 'node:stream'
+
+/**
+ * What is imported: files under names with `/` between folders, whether they stand in a folder or in a zip. Names are in
+ * Unicode form NFC, as links in texts are, and never lead out of the source.
+ */
+export type Source = {
+  /** What the source is called, for a knowledge base that is made for it. */
+  readonly name: string
+  readonly names: ReadonlySet<string>
+  /** The bytes of a file; a SourceError when there are more than the limit or they are damaged. */
+  read: (name: string, limit: number) => Promise<Buffer>
+  close: () => Promise<void>
+}
+
+/** A source that cannot be read or is not safe to read; the message is for the person who named it. */
+export class SourceError extends Error {}
+
+/** The largest text that is read, in bytes: far more than a document may have. */
+export const textLimit = 32 * 1024 * 1024
+
+/** The text of a file in UTF-8, without a byte order mark. */
+export async function readText(source: Source, name: string, limit = textLimit): Promise<string> {
+  const bytes = await source.read(name, limit)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new SourceError(`${name} is not UTF-8`, { cause })
+  }
+}
+
+/** All bytes of a stream, unless they are more than the limit. */
+export async function collect(stream: Readable, file: { name: string; limit: number }): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > file.limit) throw new SourceError(`${file.name} has more than ${file.limit} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
