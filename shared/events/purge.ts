@@ -3,8 +3,8 @@ import { type Database, inTransaction, sql } from '../database.ts'
 import { row } from '../row.ts'
 
 /**
- * Purges at most about `batch` events that are older than `days`, and the leases of streams that nobody holds any more;
- * returns how many rows went. The floor is raised in the same transaction, so a reader can tell that something is
+ * Purges at most `batch` events that are older than `days`, and the leases of streams that nobody holds any more;
+ * returns how many events the floor has passed. The floor is raised in the same transaction, so a reader can tell that something is
  * missing. What goes is a prefix of the log: an event of a long transaction may carry an older time than one before it.
  *
  * An event that still says since when a projection lags stays below the floor until it has caught up: the search
@@ -12,7 +12,7 @@ import { row } from '../row.ts'
  */
 export function purgeEvents(database: Database, limits: { days: number; batch: number }): Promise<number> {
   return inTransaction(database, async (tx) => {
-    const floor = await tx.oneFirst(sql.type(row(Type.Object({ event_id: Type.Number() })))`
+    const { floor, passed } = await tx.one(sql.type(row(Type.Object({ floor: Type.Number(), passed: Type.Number() })))`
       WITH page AS (
         SELECT event_id, created_at < now() - make_interval(days => ${limits.days}) AS expired FROM events
         WHERE event_id > (SELECT event_id FROM event_floor) ORDER BY event_id LIMIT ${limits.batch}
@@ -20,11 +20,11 @@ export function purgeEvents(database: Database, limits: { days: number; batch: n
       UPDATE event_floor SET event_id = greatest(event_id, (
         SELECT max(event_id) FROM page
         WHERE event_id < coalesce((SELECT min(event_id) FROM page WHERE NOT expired), 9223372036854775807)))
-      RETURNING event_id`)
-    const purged = await tx.query(sql.unsafe`
+      RETURNING event_id AS floor, (SELECT count(*) FROM page WHERE page.event_id <= event_floor.event_id) AS passed`)
+    await tx.query(sql.unsafe`
       DELETE FROM events e WHERE e.event_id <= ${floor} AND NOT EXISTS (
         SELECT FROM stale_projections p WHERE p.workspace_id = e.workspace_id AND p.event_row_no = e.row_no)`)
-    const leases = await tx.query(sql.unsafe`DELETE FROM event_stream_leases WHERE expires_at < now()`)
-    return purged.rowCount + leases.rowCount
+    await tx.query(sql.unsafe`DELETE FROM event_stream_leases WHERE expires_at < now()`)
+    return passed
   })
 }
