@@ -27,6 +27,8 @@ const sample: Fixture = {
   knowledgeBaseId: 1,
   folderId: 1,
   documentId: 'doc_1',
+  documentSetId: 'docset_1',
+  translationId: 'doc_2',
   blockId: 'block_1',
   relationId: 'rel_1',
   conceptId: 'concept_1',
