@@ -12,6 +12,7 @@ import {
 import { cookieOf, setCookie } from './cookies.ts'
 import type { Form, PageCall } from './page.ts'
 import { PageRefusal } from './refusals.ts'
+import type { Frame } from './render.ts'
 
 /** Whoever sits before the page: a browser with an id of its own, and who is signed in in it. */
 export type Browser = { id: string; csrfToken: string; signedIn: SignedIn | null }
@@ -25,6 +26,14 @@ export async function browserOf(call: PageCall): Promise<Browser> {
   const id = known ?? newBrowserId()
   if (known === null) setCookie({ response: call.response, config }, { name: 'svc_session', value: id })
   return { id, csrfToken: csrfTokenOf(config.SESSION_SECRET, id), signedIn }
+}
+
+/** For the frame of a page that is for everybody: who is signed in, if anybody is. Gives no cookie to whoever is not. */
+export async function accountOf(call: PageCall): Promise<Frame['account']> {
+  const { config } = call.service
+  const id = cookieOf({ request: call.request, config }, 'svc_session') ?? ''
+  const user = isBrowserId(id) ? await findSession(storeOf(call), id) : null
+  return user === null ? undefined : { email: user.email, csrfToken: csrfTokenOf(config.SESSION_SECRET, id) }
 }
 
 /** Signs a user in: under a fresh id, and what the browser had before ends. */

@@ -29,7 +29,7 @@ export const tokensPage = accountPage({
     const context = { pepper: config.TOKEN_PEPPER, userId: call.user.userId }
     const token = await inTransaction(database, (tx) => createToken({ tx, ...context }, request))
     note(call, { token_id: token.id, what: 'token created' })
-    const example = `curl -H "Authorization: Bearer ${token.bearer}" ${config.PUBLIC_ORIGIN}/api/v1/me`
+    const example = `curl -H "Authorization: Bearer $TOKEN" ${config.PUBLIC_ORIGIN}/api/v1/me`
     return { status: 201, html: await show(call, { created: { name: request.name, bearer: token.bearer, example } }) }
   },
 })

@@ -38,13 +38,15 @@ export async function startTestService(t: Test, env: Record<string, string> = {}
   })
 
   /** A client whose user has that role in the workspace of that name (default: a workspace of its own). */
-  async function signUp(options: { email?: string; role?: Role; workspace?: string; scopes?: string | Scope[] } = {}) {
+  async function signUp(
+    options: { email?: string; password?: string; role?: Role; workspace?: string; scopes?: string | Scope[] } = {},
+  ) {
     const granted = await bootstrap(
       { database: service.database, pepper: config.TOKEN_PEPPER },
       {
         email: options.email ?? `user-${Math.random().toString(36).slice(2)}@example.test`,
         name: null,
-        password: null,
+        password: options.password ?? null,
         workspace: options.workspace ?? null,
         role: options.role ?? 'owner',
         scopes: resolveScopes(options.scopes ?? 'read_write').scopes,

@@ -1,3 +1,6 @@
+import { deleteExpiredSignIns } from '../../shared/auth/session-queries.ts'
+import { sessionLimits } from '../../shared/auth/sessions.ts'
+import { purgeEvents } from '../../shared/events/purge.ts'
 import { queues, userJobTables } from '../../shared/queues.ts'
 import { deleteExpired } from '../../shared/requests/queries.ts'
 import { deleteEndedJobs, deleteOldAnswers } from '../../shared/user-jobs/queries.ts'
@@ -17,6 +20,8 @@ export const retentionSweep = defineSweep({
       () => deleteExpired(database, { idempotencyHours, auditDays, batch }),
       ...userJobTables.map((table) => () => deleteEndedJobs(database, { table, days, batch })),
       () => deleteOldAnswers(database, { days, batch }),
+      () => deleteExpiredSignIns(database, { session: sessionLimits, batch }),
+      () => purgeEvents(database, { days: config.SSE_RETENTION_DAYS, batch }),
     ]
     let total = 0
     for (const deletion of deletions) total += await exhaust(deletion)

@@ -1,0 +1,69 @@
+import { parseSetCookie, stringifyCookie } from 'cookie'
+
+/** What a page answered: `location` is where it sends the browser. */
+export type Visit = { status: number; headers: Headers; html: string; location: string | null }
+
+/** A browser without scripts: keeps cookies, sends forms, follows nothing by itself. */
+export class Visitor {
+  readonly origin: string
+  readonly cookies = new Map<string, string>()
+  readonly #headers: Record<string, string>
+
+  constructor(origin: string, headers: Record<string, string> = {}) {
+    this.origin = origin
+    this.#headers = headers
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Visit> {
+    return this.#visit(path, { headers })
+  }
+
+  /** Sends a form with exactly these fields. */
+  post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Visit> {
+    return this.#visit(path, { method: 'POST', headers, body: new URLSearchParams(fields) })
+  }
+
+  /** Opens a page and sends its form: these fields besides the hidden ones that the page has given it. */
+  async submit(input: { page: string; action?: string; fields: Record<string, string> }): Promise<Visit> {
+    const { html } = await this.get(input.page)
+    const action = input.action ?? input.page.split('?')[0] ?? ''
+    return this.post(action, { ...hiddenFields(html, action), ...input.fields })
+  }
+
+  /** Sends a form of somebody who is signed in: these fields and the token of the session. */
+  async send(action: string, fields: Record<string, string>): Promise<Visit> {
+    const { html } = await this.get('/device')
+    return this.post(action, { ...hiddenFields(html, '/logout'), ...fields })
+  }
+
+  signIn(credentials: { email: string; password: string }, next?: string): Promise<Visit> {
+    const page = next === undefined ? '/login' : `/login?next=${encodeURIComponent(next)}`
+    return this.submit({ page, fields: credentials })
+  }
+
+  async #visit(path: string, options: RequestInit & { headers: Record<string, string> }): Promise<Visit> {
+    const cookie = stringifyCookie(Object.fromEntries(this.cookies))
+    const headers = { ...this.#headers, ...(cookie !== '' && { cookie }), ...options.headers }
+    const response = await fetch(this.origin + path, { ...options, headers, redirect: 'manual' })
+    for (const line of response.headers.getSetCookie()) {
+      const { name, value, maxAge } = parseSetCookie(line)
+      if (maxAge === 0 || value === undefined) this.cookies.delete(name)
+      else this.cookies.set(name, value)
+    }
+    const html = await response.text()
+    return { status: response.status, headers: response.headers, html, location: response.headers.get('location') }
+  }
+}
+
+/** The hidden fields of the form of a page that leads to `action`. */
+export function hiddenFields(html: string, action: string): Record<string, string> {
+  const forms = html.split('<form').slice(1)
+  const form = forms.find((text) => text.includes(`method="post" action="${action}"`)) ?? ''
+  const inputs = (form.split('</form>')[0] ?? '').matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)
+  return Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, unescaped(value)]))
+}
+
+function unescaped(text: string): string {
+  const characters: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' }
+  return text.replaceAll(/&(lt|gt|quot|#39|amp);/g, (entity) => characters[entity] ?? entity)
+}
