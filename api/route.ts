@@ -1,5 +1,6 @@
 import type { Response } from 'express'
 import type { StaticDecode, TObject, TSchema } from 'typebox'
+import type { ReceivedFile } from '../shared/attachments/upload.ts'
 import type { Caller } from '../shared/auth/caller.ts'
 import type { Scope } from '../shared/auth/scopes.ts'
 import type { Queryable, Transaction } from '../shared/database.ts'
@@ -60,6 +61,8 @@ export type Call<M extends Method, P extends TObject, Q extends TObject, B exten
   accepts: (types: string[]) => string | false
   /** The media type of the request body, without parameters. */
   mediaType: string | null
+  /** The file of a form; null where the route declares none. */
+  file: ReceivedFile | null
   /** The parsed Last-Event-ID of a stream; null when it was not sent. */
   lastEventId: number | null
   /** What `prepare` returned; throws what it threw, so that the order of checks is kept (decisions 2.0). */
@@ -99,6 +102,8 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   params?: P
   query?: Q
   body?: B
+  /** The body is multipart/form-data: `body` describes its fields, and the part of this name is a file. */
+  multipart?: { file: string }
   /** Media types of the body beside `application/json`. */
   mediaTypes?: readonly string[]
   /** Whether If-Match counts, and whether it must be sent. */

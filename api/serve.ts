@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import { type TObject, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Upload } from '../shared/attachments/upload.ts'
 import { type Caller, visibleWorkspaces } from '../shared/auth/caller.ts'
 import { inTransaction, type Transaction } from '../shared/database.ts'
 import { Refusal } from '../shared/errors.ts'
@@ -11,6 +12,7 @@ import { authenticate, requireScopes } from './authenticate.ts'
 import { answerOnce, fingerprintOf, parseIdempotencyKey } from './idempotency.ts'
 import { bodyReader, paramsReader, queryReader } from './input.ts'
 import { parseLastEventId } from './last-event-id.ts'
+import { readForm } from './multipart.ts'
 import { entityTagOf, parseGuard, satisfies } from './preconditions.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
 import { jsonBodyReader } from './request-body.ts'
@@ -26,13 +28,12 @@ export type Server = (request: Request, response: Response) => Promise<void>
  */
 export function server(service: Service, spec: Route): Server {
   const steps = {
-    body: jsonBodyReader(service.config.BODY_MAX_BYTES),
+    body: payloadReader(service, spec),
     readBody: bodyReader(spec.body ?? none),
     readQuery: queryReader(spec.query ?? none),
     readParams: paramsReader(spec.params ?? none),
     check: service.checkResponses ? responseCheck(spec) : () => {},
   }
-  const accepted = ['application/json', ...(spec.mediaTypes ?? [])]
 
   return async (request, response) => {
     const address = addressOf(request)
@@ -43,39 +44,74 @@ export function server(service: Service, spec: Route): Server {
     if (limit !== null) response.set(rateLimitHeaders(limit))
     requireScopes(caller, spec.scopes)
     const isWrite = spec.method !== 'GET'
-    const { body, mediaType } = isWrite ? await steps.body(request, response, accepted) : { body: {}, mediaType: null }
-    const query = new URL(request.url, 'http://service').searchParams
-    const received = {
-      body: steps.readBody(body) as UntypedCall['body'],
-      query: steps.readQuery(query) as UntypedCall['query'],
-      guard: spec.guard === undefined ? null : parseGuard(request.headers['if-match']),
-    }
     const ifNoneMatch = spec.conditional ? parseGuard(request.headers['if-none-match'], 'If-None-Match') : null
-    const key = isIdempotent(spec) ? parseIdempotencyKey(request.get('idempotency-key')) : null
-    const call: Omit<UntypedCall, 'prepared' | 'tx'> = {
-      ...received,
-      // Last, since a malformed id is one that does not exist: every 400 comes before a 404.
-      params: steps.readParams(request.params as Record<string, string>) as UntypedCall['params'],
-      service,
-      caller,
-      address,
-      requestId: response.locals['requestId'] as string,
-      client: parseUserAgent(request.headers['user-agent']),
-      endpoint: `${spec.method} ${spec.path}`,
-      accepts: (types) => request.accepts(types),
-      mediaType,
-      lastEventId: spec.stream ? parseLastEventId(request.headers['last-event-id']) : null,
-      db: service.database,
+    const upload = spec.multipart === undefined ? null : new Upload(service)
+    const decide = async () => {
+      const { body, mediaType } = isWrite
+        ? await steps.body({ request, response, upload })
+        : { body: {}, mediaType: null }
+      const query = new URL(request.url, 'http://service').searchParams
+      const received = {
+        body: steps.readBody(body) as UntypedCall['body'],
+        query: steps.readQuery(query) as UntypedCall['query'],
+        guard: spec.guard === undefined ? null : parseGuard(request.headers['if-match']),
+      }
+      const key = isIdempotent(spec) ? parseIdempotencyKey(request.get('idempotency-key')) : null
+      const call: Omit<UntypedCall, 'prepared' | 'tx'> = {
+        ...received,
+        // Last, since a malformed id is one that does not exist: every 400 comes before a 404.
+        params: steps.readParams(request.params as Record<string, string>) as UntypedCall['params'],
+        service,
+        caller,
+        address,
+        requestId: response.locals['requestId'] as string,
+        client: parseUserAgent(request.headers['user-agent']),
+        endpoint: `${spec.method} ${spec.path}`,
+        accepts: (types) => request.accepts(types),
+        mediaType,
+        file: upload?.received ?? null,
+        lastEventId: spec.stream ? parseLastEventId(request.headers['last-event-id']) : null,
+        db: service.database,
+      }
+      return isWrite
+        ? answerWrite({ spec, call, request, key, fingerprint: () => fingerprintOf(withFile(body, upload), query) })
+        : answerRead(spec, call)
     }
-    const answer = isWrite
-      ? await answerWrite({ spec, call, request, key, fingerprint: () => fingerprintOf(body, query) })
-      : await answerRead(spec, call)
+    const answer = await decide().finally(() => release(service, upload))
     steps.check(answer)
     await send({ spec, answer, request, response, ifNoneMatch })
   }
 }
 
 const none = Type.Object({})
+
+type Payload = { body: object; mediaType: string | null }
+type Incoming = { request: Request; response: Response; upload: Upload | null }
+
+// A form where the route declares one, otherwise JSON.
+function payloadReader(service: Service, spec: Route): (incoming: Incoming) => Promise<Payload> {
+  const { BODY_MAX_BYTES, ATTACHMENT_MAX_BYTES: maxFileBytes } = service.config
+  const readJson = jsonBodyReader(BODY_MAX_BYTES)
+  const accepted = ['application/json', ...(spec.mediaTypes ?? [])]
+  const fields = Object.keys((spec.body as TObject | undefined)?.properties ?? {})
+  return async ({ request, response, upload }) => {
+    if (spec.multipart === undefined || upload === null) return readJson(request, response, accepted)
+    const body = await readForm(request, { ...spec.multipart, fields, maxFileBytes }, upload)
+    return { body, mediaType: 'multipart/form-data' }
+  }
+}
+
+// Parts, not bytes: the boundary of a repeated form is another one (decisions D44).
+function withFile(body: object, upload: Upload | null): object {
+  if (upload?.received == null) return body
+  const { filename, contentType, sha256 } = upload.received
+  return { ...body, file: { filename, contentType, sha256 } }
+}
+
+// A file that was not claimed by now, since the request failed or repeats an earlier one, goes at once.
+async function release(service: Service, upload: Upload | null): Promise<void> {
+  await upload?.release().catch((err) => service.log.warn({ err }, 'a received file is left to the sweep'))
+}
 
 // Who calls where no token is needed; without memberships nothing is visible.
 const nobody: Caller = {

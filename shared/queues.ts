@@ -75,8 +75,10 @@ export const queues = {
   relationsExtract: { name: 'relations.extract', options: projection } as Queue<DocumentJob>,
   candidatesRefresh: { name: 'candidates.refresh', options: { ...projection, retryLimit: 3 } } as Queue<DocumentJob>,
   summariesModel: { name: 'summaries.model', options: userJob } as Queue<UserJobKey>,
+  translationsRun: { name: 'translations.run', options: userJob } as Queue<UserJobKey>,
   searchReindex: { name: 'search.reindex', options: sweep } as Queue<ReindexJob>,
   sweepStale: { name: 'sweep.stale', options: sweep } as Queue<object>,
+  sweepAttachments: { name: 'sweep.attachments', options: sweep } as Queue<object>,
   sweepRetention: { name: 'sweep.retention', options: sweep } as Queue<object>,
 } as const
 
@@ -129,7 +131,21 @@ export const userJobTables: readonly UserJobTable[] = [
     deleted: { documents: ['document_id'], folders: ['folder_id'], knowledgeBases: ['knowledge_base_id'] },
     reasons: { changed: 'source_changed', deleted: 'target_deleted' },
   },
+  {
+    name: 'translation_jobs',
+    queue: queues.translationsRun,
+    changed: ['source_document_id'],
+    deleted: { documents: ['source_document_id', 'target_document_id'], folders: [], knowledgeBases: [] },
+    reasons: { changed: 'source_changed', deleted: 'document_deleted' },
+  },
 ]
+
+/** The table of the jobs that a queue carries. */
+export function userJobTableOf(queue: Queue<UserJobKey>): UserJobTable {
+  const table = userJobTables.find((candidate) => candidate.queue === queue)
+  if (table === undefined) throw new Error(`${queue.name} is not a queue of jobs that people ask for`)
+  return table
+}
 
 /** Name of the queue that receives the jobs of `queue` once their retries are used up. */
 export function deadLetterOf(queue: Queue<object>): string {

@@ -5,6 +5,7 @@ import { searchReindexer } from './reindex.ts'
 import { relationExtractor } from './relations.ts'
 import type { Worker } from './runtime.ts'
 import { searchIndexer } from './search.ts'
+import { attachmentSweep } from './sweeps/attachments.ts'
 import { retentionSweep } from './sweeps/retention.ts'
 import { staleSweep } from './sweeps/stale.ts'
 
@@ -15,7 +16,7 @@ export const workerTypes = {
   relations: [relationExtractor],
   candidates: [candidateRefresher],
   events: [eventSequencer],
-  sweeps: [staleSweep, retentionSweep, searchReindexer],
+  sweeps: [staleSweep, retentionSweep, attachmentSweep, searchReindexer],
 } as const satisfies Record<string, readonly Worker[]>
 
 export type WorkerType = keyof typeof workerTypes

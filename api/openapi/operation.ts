@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import { bucketOf, isIdempotent, type Route } from '../route.ts'
+import { payloadOf } from './payload.ts'
 import { responsesOf } from './responses.ts'
 import type { SchemaRegistry } from './schemas.ts'
 
@@ -16,7 +17,7 @@ export function operationOf(spec: Route, registry: SchemaRegistry): object {
       ...parametersOf({ location: 'query', schema: spec.query, registry }),
       ...headerParametersOf(spec),
     ],
-    ...(spec.body !== undefined && { requestBody: requestBodyOf(spec, registry) }),
+    ...requestBodyOf(spec, registry),
     responses: responsesOf(spec, registry),
   }
 }
@@ -58,11 +59,13 @@ function headerParametersOf(spec: Route): object[] {
 
 // A body whose members are all optional may be absent (decisions 2.0).
 function requestBodyOf(spec: Route, registry: SchemaRegistry): object {
-  const body = (spec.body ?? {}) as { required?: readonly string[]; anyOf?: unknown; allOf?: unknown }
-  const schema = registry.publish(body)
-  const mediaTypes = ['application/json', ...(spec.mediaTypes ?? [])]
-  return {
+  const payload = payloadOf(spec)
+  if (payload === null) return {}
+  const body: { required?: readonly string[]; anyOf?: unknown; allOf?: unknown } = payload.schema
+  const schema = registry.publish(payload.schema)
+  const requestBody = {
     required: (body.required ?? []).length > 0 || body.anyOf !== undefined || body.allOf !== undefined,
-    content: Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }])),
+    content: Object.fromEntries(payload.mediaTypes.map((mediaType) => [mediaType, { schema }])),
   }
+  return { requestBody }
 }

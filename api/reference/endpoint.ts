@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox'
+import { payloadOf } from '../openapi/payload.ts'
 import type { JsonSchema, SchemaRegistry } from '../openapi/schemas.ts'
 import { bucketOf, isIdempotent, type Route, type Success } from '../route.ts'
 import { errorsOf } from '../route-errors.ts'
@@ -48,9 +49,10 @@ function parameterRows(input: { place: string; schema: TObject | undefined; regi
 }
 
 function bodyOf(spec: Route, registry: SchemaRegistry): string | null {
-  if (spec.body === undefined) return null
-  const schema: JsonSchema = registry.publish(spec.body)
-  const mediaTypes = ['application/json', ...(spec.mediaTypes ?? [])].map((type) => `\`${type}\``).join(' or ')
+  const payload = payloadOf(spec)
+  if (payload === null) return null
+  const schema: JsonSchema = registry.publish(payload.schema)
+  const mediaTypes = payload.mediaTypes.map((type) => `\`${type}\``).join(' or ')
   return [`Body (${mediaTypes}):`, membersOf(schema) ?? typeOf(schema)].join('\n\n')
 }
 

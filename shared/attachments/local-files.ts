@@ -1,7 +1,6 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { FileStore } from './file-store.ts'
 
 /**
@@ -48,7 +47,7 @@ function placeOf(directory: string, id: string) {
 async function writeSynced(path: string, bytes: Readable): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {
-    await pipeline(bytes, file.createWriteStream({ autoClose: false }))
+    await file.writeFile(bytes)
     await file.sync()
   } finally {
     await file.close()

@@ -75,3 +75,11 @@ export function insertAttachment(
     RETURNING ${columns}`),
   )
 }
+
+/** Deletes an attachment's record; its bytes become a loose file. */
+export async function deleteAttachmentRow(
+  tx: Transaction,
+  key: Pick<AttachmentRow, 'workspace_id' | 'id'>,
+): Promise<void> {
+  await tx.query(sql.unsafe`DELETE FROM attachments WHERE workspace_id = ${key.workspace_id} AND id = ${key.id}`)
+}

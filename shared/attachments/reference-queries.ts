@@ -41,13 +41,33 @@ function pairs(references: readonly Reference[]) {
   return sql.fragment`unnest(${sql.array(attachmentIds, 'text')}, ${sql.array(documentIds, 'text')})`
 }
 
-/** The documents of a workspace whose bodies show an attachment, by id; at most `limit`. */
+type AttachmentKey = { workspace_id: string; id: string }
+
+/** The documents whose bodies show an attachment, by id; all of them when `limit` is null. */
 export function referencingDocuments(
   db: Queryable,
-  input: { workspaceId: string; attachmentId: string; limit: number },
+  input: { attachment: AttachmentKey; limit: number | null },
 ): Promise<readonly string[]> {
+  const { workspace_id, id } = input.attachment
   return db.anyFirst(sql.type(IdRow)`
     SELECT document_id AS id FROM attachment_references
-    WHERE workspace_id = ${input.workspaceId} AND attachment_id = ${input.attachmentId}
-    ORDER BY document_id LIMIT ${input.limit}`)
+    WHERE workspace_id = ${workspace_id} AND attachment_id = ${id}
+    ORDER BY document_id LIMIT ${input.limit}::bigint`)
+}
+
+/** Locks an attachment against deletion and against bodies that newly show it; false when it is gone. */
+export async function lockAttachment(tx: Transaction, attachment: AttachmentKey): Promise<boolean> {
+  const found = await tx.maybeOneFirst(sql.type(IdRow)`
+    SELECT id FROM attachments WHERE workspace_id = ${attachment.workspace_id} AND id = ${attachment.id} FOR UPDATE`)
+  return found !== null
+}
+
+/** Remembers which locks a transaction holds. */
+export async function markLocks(tx: Transaction): Promise<void> {
+  await tx.query(sql.unsafe`SAVEPOINT attachment_locks`)
+}
+
+/** Gives back every lock, and undoes every write, since `markLocks`. */
+export async function giveBackLocks(tx: Transaction): Promise<void> {
+  await tx.query(sql.unsafe`ROLLBACK TO SAVEPOINT attachment_locks`)
 }

@@ -1,0 +1,110 @@
+import Type from 'typebox'
+import { createAttachment } from '../../shared/attachments/create.ts'
+import { deleteAttachment } from '../../shared/attachments/delete.ts'
+import { presentAttachment } from '../../shared/attachments/present.ts'
+import { type AttachmentRow, visibleAttachment } from '../../shared/attachments/queries.ts'
+import { Attachment } from '../../shared/attachments/schema.ts'
+import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
+import type { Queryable } from '../../shared/database.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { documentIdPattern, ulidPattern } from '../../shared/ids.ts'
+import { followers } from '../followers.ts'
+import { route } from '../route.ts'
+import { bytesHeaders, sendBytes } from '../send-bytes.ts'
+
+const tag = 'Attachments'
+
+const AttachmentParameter = Type.Object({
+  id: Type.String({ pattern: `^att_${ulidPattern}$`, description: 'attachment id', 'x-error': 'attachment_not_found' }),
+})
+
+/** Files of documents (specification 4.14). */
+export const attachmentRoutes = [
+  route({
+    method: 'POST',
+    path: '/attachments',
+    operationId: 'createAttachment',
+    tag,
+    summary: 'Upload a file to a document',
+    description:
+      'A multipart/form-data body of at most 20 MiB unless the operator has set another limit. The type is that of the part; images, PDF and archives have to begin like one, texts have to be UTF-8. To show an image, put a node `image` with its `attachmentId` into a body.',
+    scopes: ['attachments:write'],
+    multipart: { file: 'file' },
+    body: Type.Object({ document_id: Type.String({ pattern: documentIdPattern }) }),
+    success: { status: 201, description: 'The new attachment', data: Attachment, location: true },
+    errors: ['document_not_found', 'attachment_too_large', 'unsupported_media_type'],
+    async handle({ tx, caller, body, file }) {
+      if (file === null) throw new Error('a form without its file gets no further than its reader')
+      const attachment = await createAttachment({ tx }, { caller, documentId: body.document_id, file })
+      const data = presentAttachment(attachment)
+      return { data, location: data.url, workspaceId: attachment.workspace_id }
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/attachments/{id}',
+    operationId: 'getAttachment',
+    tag,
+    summary: 'Download the bytes of an attachment',
+    description:
+      'Always `application/octet-stream` to be saved under its name, never shown by a browser. Ranges are not served.',
+    scopes: ['attachments:read'],
+    params: AttachmentParameter,
+    conditional: true,
+    success: { status: 200, description: 'The bytes', data: null, media: 'application/octet-stream', etag: true },
+    errors: ['attachment_not_found'],
+    async handle({ db, service, caller, params }) {
+      const attachment = await requireAttachment(db, { id: params.id, caller })
+      return {
+        etag: `sha256:${attachment.sha256}`,
+        headers: bytesHeaders(attachment),
+        write: (response) => sendBytes(service.files, { attachment, response }),
+      }
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/attachments/{id}/metadata',
+    operationId: 'getAttachmentMetadata',
+    tag,
+    summary: 'Read what is known about an attachment',
+    scopes: ['attachments:read'],
+    params: AttachmentParameter,
+    success: { status: 200, description: 'The attachment', data: Attachment },
+    errors: ['attachment_not_found'],
+    async handle({ db, caller, params }) {
+      return { data: presentAttachment(await requireAttachment(db, { id: params.id, caller })) }
+    },
+  }),
+
+  route({
+    method: 'DELETE',
+    path: '/attachments/{id}',
+    operationId: 'deleteAttachment',
+    tag,
+    summary: 'Delete an attachment',
+    description:
+      'Refused while a body of the workspace shows it; with `force` its images are taken out of every such body, each of which keeps a snapshot. Snapshots go on naming it.',
+    scopes: ['attachments:write', 'documents:write'],
+    params: AttachmentParameter,
+    query: Type.Object({
+      force: Type.Optional(Type.Boolean({ default: false, description: 'also takes its images out of bodies' })),
+    }),
+    success: { status: 204, description: 'Deleted', data: null },
+    errors: ['attachment_not_found', 'attachment_referenced'],
+    async handle({ tx, service, caller, params, query }) {
+      const { jobs, config } = service
+      await deleteAttachment({ tx, jobs, config, followers }, { id: params.id, caller, force: query.force ?? false })
+      return {}
+    },
+  }),
+]
+
+async function requireAttachment(db: Queryable, input: { id: string; caller: Caller }): Promise<AttachmentRow> {
+  const { id, caller } = input
+  const attachment = await visibleAttachment(db, { id, workspaceIds: visibleWorkspaces(caller) })
+  if (attachment === null) throw new Refusal('attachment_not_found', { details: { id } })
+  return attachment
+}

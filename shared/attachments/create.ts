@@ -1,0 +1,34 @@
+import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
+import type { Transaction } from '../database.ts'
+import { lockDocument } from '../documents/queries.ts'
+import { Refusal } from '../errors.ts'
+import { claimFile } from './loose-queries.ts'
+import { type AttachmentRow, insertAttachment } from './queries.ts'
+import type { ReceivedFile } from './upload.ts'
+
+/**
+ * Makes a received file an attachment of a document: 404 `document_not_found`, 403 without a writing role, 503 when the
+ * transfer took so long that the file was swept.
+ */
+export async function createAttachment(
+  context: { tx: Transaction },
+  input: { caller: Caller; documentId: string; file: ReceivedFile },
+): Promise<AttachmentRow> {
+  const { tx } = context
+  const { caller, documentId, file } = input
+  const document = await lockDocument(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
+  if (document === null) throw new Refusal('document_not_found', { details: { id: documentId, field: 'document_id' } })
+  requireWriter(caller, document.workspace_id)
+  if (!(await claimFile(tx, file.id))) throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
+  const { id, filename, contentType, size, sha256 } = file
+  return insertAttachment(tx, {
+    workspace_id: document.workspace_id,
+    id,
+    document_id: document.id,
+    filename,
+    content_type: contentType,
+    size,
+    sha256,
+    created_by: caller.userId,
+  })
+}
