@@ -6,7 +6,7 @@ import { Refusal } from '../errors.ts'
 import { type Actor, recordAudit } from './audit-queries.ts'
 import { holdMember } from './hold.ts'
 import { findWritableSetOf, type MemberName, memberNamed } from './members.ts'
-import { lockSets } from './queries.ts'
+import { visibleSet } from './queries.ts'
 
 /**
  * Deletes a translation as any document is deleted. 404, 403, 409 `localization_not_active` or `cannot_delete_source`.
@@ -26,8 +26,9 @@ export async function deleteTranslation(
   if (document === null) throw new Refusal('translation_not_found', { details: { id: named.id } })
   const { workspace_id: workspaceId, id, locale } = document
   const { id: setId, source_document_id } = found.set
-  // Before the audit record, whose foreign key would take a weaker lock that two deletions could not both strengthen.
-  await lockSets(tx, { workspaceId, setIds: [setId] })
+  await deleteDocuments(context, { workspaceId, documentIds: [id] })
+  // Its last member has taken the set along, and would take the record.
+  if ((await visibleSet(tx, { id: setId, workspaceIds: [workspaceId] })) === null) return
   await recordAudit(tx, {
     workspaceId,
     actor: input.actor,
@@ -41,5 +42,4 @@ export async function deleteTranslation(
       },
     ],
   })
-  await deleteDocuments(context, { workspaceId, documentIds: [id] })
 }
