@@ -8,6 +8,7 @@ import { measureJobs } from './jobs.ts'
 import { measureMarkdownImport } from './markdown-import.ts'
 import { measureProcesses } from './processes.ts'
 import { measureSearch } from './search.ts'
+import { measureStreams } from './streams.ts'
 import { measureWrites } from './writes.ts'
 
 /*
@@ -26,6 +27,7 @@ const measurements = {
   derived: measureDerived,
   processes: measureProcesses,
   search: measureSearch,
+  streams: measureStreams,
 }
 
 const { values, positionals: named } = parseArgs({
