@@ -1,21 +1,24 @@
 import fc from 'fast-check'
 import type { Route } from '../../api/route.ts'
-import { bodyOf, type Fixture, pathOf } from './fixtures.ts'
+import { form, type Part } from '../support/attachments.ts'
+import { bodyOf, type Fixture, partsOf, pathOf } from './fixtures.ts'
 
 /** One hostile call; the ids in it are those of the fixture at the time it is made. */
 export type Attack = {
   path: (fixture: Fixture) => string
-  options: (fixture: Fixture) => { raw?: string; headers: Record<string, string> }
+  options: (fixture: Fixture) => { raw?: string | Uint8Array; headers: Record<string, string> }
 }
 
 /** Hostile calls of a route: any of path, query string, headers and body is wrong in some way, or none. */
 export function attackOn(spec: Route): fc.Arbitrary<Attack> {
+  const type = spec.multipart === undefined ? {} : form([]).headers
+  const payload = spec.multipart === undefined ? payloadFor(spec) : formFor(spec)
   return fc
-    .record({ segment: hostileSegment, query: queryFor(spec), headers: hostileHeaders, payload: payloadFor(spec) })
+    .record({ segment: hostileSegment, query: queryFor(spec), headers: hostileHeaders, payload })
     .map((parts) => ({
       path: (fixture) => pathWith(spec, { fixture, segment: parts.segment }) + parts.query,
       options: (fixture) => ({
-        headers: parts.headers,
+        headers: { ...type, ...parts.headers },
         ...(spec.method !== 'GET' && { raw: parts.payload(fixture) }),
       }),
       // Functions say nothing in a report, so a counterexample is shown as what it was made from.
@@ -34,6 +37,7 @@ const sample: Fixture = {
   conceptId: 'concept_1',
   otherConceptId: 'concept_2',
   candidateId: 'cand_1',
+  attachmentId: 'att_1',
   marker: 'marker',
 }
 
@@ -180,6 +184,22 @@ function payloadFor(spec: Route): fc.Arbitrary<(fixture: Fixture) => string> {
     { weight: 3, arbitrary: planted },
     { weight: 1, arbitrary: fc.oneof(raw, arbitrary).map((text) => () => text) },
   )
+}
+
+// A valid form of which some parts are something else, and which may break off anywhere.
+function formFor(spec: Route): fc.Arbitrary<(fixture: Fixture) => Uint8Array> {
+  const names = [spec.multipart?.file ?? '', ...membersOf(spec), 'unknown', '__proto__', '"']
+  const bytes = fc.oneof(hostileText, fc.uint8Array({ maxLength: 200 }))
+  const part: fc.Arbitrary<Part> = fc.record(
+    { name: fc.constantFrom(...names), filename: hostileText, type: hostileText, bytes },
+    { requiredKeys: ['name', 'bytes'] },
+  )
+  return fc
+    .record({ parts: fc.array(part, { maxLength: 3 }), keep: fc.nat(2), end: fc.option(fc.nat(500), { freq: 3 }) })
+    .map(({ parts, keep, end }) => (fixture) => {
+      const { raw } = form([...partsOf(spec, fixture).slice(2 - keep), ...parts])
+      return end === null ? raw : raw.subarray(0, end)
+    })
 }
 
 // Replaces the value that is reached by taking a turn at every level of a valid body.

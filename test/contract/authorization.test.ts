@@ -5,7 +5,7 @@ import { routes as table } from '../../api/routes.ts'
 import { scopes } from '../../shared/auth/scopes.ts'
 import { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
-import { bodyOf, createFixture, type Fixture, pathOf, queryOf } from './fixtures.ts'
+import { createFixture, type Fixture, pathOf, payloadOf, queryOf, withModel } from './fixtures.ts'
 
 const routes = table.filter(({ access }) => access !== 'anyone')
 
@@ -42,7 +42,7 @@ t.test('a token can do nothing that one of its missing scopes covers', async (t)
 })
 
 t.test('a viewer reads everything in the workspace and changes nothing', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = await startTestService(t, withModel)
   const owner = await signUp({ workspace: 'shared' })
   const viewer = await signUp({ workspace: 'shared', role: 'viewer' })
   for (const spec of routes) {
@@ -54,7 +54,7 @@ t.test('a viewer reads everything in the workspace and changes nothing', async (
 })
 
 t.test('what belongs to another workspace does not exist', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = await startTestService(t, withModel)
   const owner = await signUp()
   const stranger = await signUp()
   const own = await createFixture(stranger)
@@ -72,7 +72,7 @@ t.test('what belongs to another workspace does not exist', async (t) => {
 })
 
 t.test('the owner can do all of it', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = await startTestService(t, withModel)
   const owner = await signUp()
   for (const spec of routes) {
     const reply = await valid({ client: owner, spec, fixture: await createFixture(owner) })
@@ -85,10 +85,8 @@ function valid(input: { client: Client; spec: Route; fixture: Fixture; bodyFixtu
   const { client, spec, fixture, bodyFixture = fixture } = input
   const guard = spec.guard === undefined ? undefined : { 'if-match': '*' }
   const path = pathOf(spec, fixture) + queryOf(spec, bodyFixture)
-  return client.call(spec.method, path, {
-    ...(spec.method !== 'GET' && { body: bodyOf(spec, bodyFixture) }),
-    ...(guard !== undefined && { headers: guard }),
-  })
+  const payload = payloadOf(spec, bodyFixture)
+  return client.call(spec.method, path, { ...payload, headers: { ...payload.headers, ...guard } })
 }
 
 function missingCodes(spec: Route): string[] {

@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import type { ParameterMarks } from '../../api/input.ts'
 import type { Route } from '../../api/route.ts'
+import { form, type Part, samples, uploaded } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
 
 /** What the contract tests let every route work on: one of each thing, with names that occur nowhere else. */
@@ -20,10 +21,12 @@ export type Fixture = {
   /** A second concept of the same knowledge base. */
   otherConceptId: string
   candidateId: string
+  /** A file of the document that no body shows. */
+  attachmentId: string
   marker: string
 }
 
-/** Creates the things of a fixture in the owner's workspace. */
+/** Creates the things of a fixture in the owner's workspace; the service must be one `withModel`. */
 export async function createFixture(owner: Client): Promise<Fixture> {
   const marker = `marker${Math.random().toString(36).slice(2)}`
   const base = await created(owner, '/knowledge-bases', { name: marker })
@@ -34,7 +37,7 @@ export async function createFixture(owner: Client): Promise<Fixture> {
     folder_id: folder.id,
   })
   // The second body makes the first one a version to go back to.
-  const body = { format: 'markdown', content: marker }
+  const body = { format: 'markdown', content: `# ${marker}` }
   const written = await owner.put(`/documents/${document.id}/content`, body, { 'if-match': '*' })
   if (written.status !== 200) throw new Error(`PUT content answered ${written.status}: ${written.text}`)
   const blockId: string = written.body.data.document.content[0].attrs.id
@@ -51,6 +54,7 @@ export async function createFixture(owner: Client): Promise<Fixture> {
   const other = await created(owner, '/concepts', { name: `other ${marker}`, knowledge_base_id: base.id })
   const extracted = await owner.post('/concept-candidates/extract', { document_id: document.id })
   const candidateId: string = extracted.body.data.candidates[0].id
+  const rebuild = await owner.post(`/documents/${document.id}/summary/rebuild`, { generator: 'model' })
   return {
     knowledgeBaseId: base.id,
     folderId: folder.id,
@@ -62,6 +66,7 @@ export async function createFixture(owner: Client): Promise<Fixture> {
     conceptId: concept.id,
     otherConceptId: other.id,
     candidateId,
+    attachmentId: await uploaded(owner, { documentId: document.id, filename: `${marker}.png` }),
     marker,
   }
 }
@@ -75,9 +80,11 @@ const parameterValues: Record<string, (fixture: Fixture) => string> = {
   relation_not_found: ({ relationId }) => relationId,
   concept_not_found: ({ conceptId }) => conceptId,
   candidate_not_found: ({ candidateId }) => candidateId,
+  attachment_not_found: ({ attachmentId }) => attachmentId,
   document_set_not_found: ({ documentSetId }) => documentSetId,
   translation_not_found: ({ translationId }) => translationId,
   locale: () => 'fr',
+  job_not_found: ({ summaryJobId }) => summaryJobId,
   blockId: ({ blockId }) => blockId,
   seq: () => '1',
 }
@@ -100,6 +107,7 @@ const memberValues: Record<string, (fixture: Fixture) => unknown> = {
   candidate_id: ({ candidateId }) => candidateId,
   target_concept_id: ({ otherConceptId }) => otherConceptId,
   target_version: () => 'concept:1',
+  base_source_version: ({ version }) => version,
   position: ({ blockId }) => ({ after_block_id: blockId }),
   node: () => paragraph,
   nodes: () => [paragraph],
@@ -127,6 +135,20 @@ export function queryOf(spec: Route, fixture: Fixture): string {
 /** A body with which the call is valid: required members and those that name things. */
 export function bodyOf(spec: Route, fixture: Fixture): Record<string, unknown> {
   return exampleOf({ spec, schema: spec.body, fixture }) as Record<string, unknown>
+}
+
+/** The body of a valid call as it is sent: JSON, or a form with a file. */
+export function payloadOf(spec: Route, fixture: Fixture): { body?: object; raw?: Uint8Array; headers?: FormHeaders } {
+  if (spec.method === 'GET') return {}
+  return spec.multipart === undefined ? { body: bodyOf(spec, fixture) } : form(partsOf(spec, fixture))
+}
+
+type FormHeaders = ReturnType<typeof form>['headers']
+
+/** The parts of the form of a valid call. */
+export function partsOf(spec: Route, fixture: Fixture): Part[] {
+  const fields = Object.entries(bodyOf(spec, fixture)).map(([name, value]) => ({ name, bytes: String(value) }))
+  return [...fields, { name: spec.multipart?.file ?? '', filename: 'a.png', type: 'image/png', bytes: samples.png }]
 }
 
 type Keywords = {

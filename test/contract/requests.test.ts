@@ -4,10 +4,10 @@ import t from 'tap'
 import { routes } from '../../api/routes.ts'
 import { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
-import { createFixture, pathOf, queryOf } from './fixtures.ts'
+import { createFixture, pathOf, queryOf, withModel } from './fixtures.ts'
 
 t.test('every GET but the stream also serves HEAD, with the same status and headers and no body', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = await startTestService(t, withModel)
   const client = await signUp()
   const fixture = await createFixture(client)
   for (const spec of routes.filter(({ method, stream }) => method === 'GET' && !stream)) {
@@ -165,7 +165,7 @@ t.test('a wrong query parameter is named, never guessed at', async (t) => {
 })
 
 t.test('the first check that fails answers, in the order of the contract', async (t) => {
-  const { origin, signUp } = await startTestService(t, { RATE_WRITE_PER_MIN: '1000' })
+  const { origin, signUp } = await startTestService(t, { ...withModel, RATE_WRITE_PER_MIN: '1000' })
   const nobody = new Client({ origin })
   const reader = await signUp({ scopes: 'read_only' })
   const owner = await signUp()
