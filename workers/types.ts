@@ -1,10 +1,12 @@
 import { candidateRefresher } from './candidates.ts'
 import { changesDiffer } from './changes.ts'
 import { eventSequencer } from './events.ts'
+import { deadTranslationJobs, translator } from './localization.ts'
 import { searchReindexer } from './reindex.ts'
 import { relationExtractor } from './relations.ts'
 import type { Worker } from './runtime.ts'
 import { searchIndexer } from './search.ts'
+import { deadSummaryJobs, summaryWriter } from './summaries.ts'
 import { attachmentSweep } from './sweeps/attachments.ts'
 import { retentionSweep } from './sweeps/retention.ts'
 import { staleSweep } from './sweeps/stale.ts'
@@ -15,7 +17,9 @@ export const workerTypes = {
   changes: [changesDiffer],
   relations: [relationExtractor],
   candidates: [candidateRefresher],
+  summaries: [summaryWriter, deadSummaryJobs],
   events: [eventSequencer],
+  localization: [translator, deadTranslationJobs],
   sweeps: [staleSweep, retentionSweep, attachmentSweep, searchReindexer],
 } as const satisfies Record<string, readonly Worker[]>
 

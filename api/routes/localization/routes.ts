@@ -1,4 +1,6 @@
+import { auditRoutes } from './audit.ts'
 import { byDocument, byLocale } from './families.ts'
+import { translationJobRoutes } from './jobs.ts'
 import { documentSetRoutes, setRoutes } from './sets.ts'
 import { translationRoutes } from './translations.ts'
 import { unitRoutes } from './units.ts'
@@ -6,6 +8,11 @@ import { unitRoutes } from './units.ts'
 /** Localization (specification 4.13): both path families have the same handlers. */
 export const localizationRoutes = [
   ...documentSetRoutes,
-  ...[byDocument, byLocale].flatMap((family) => [...setRoutes(family), ...translationRoutes(family)]),
+  ...[byDocument, byLocale].flatMap((family) => [
+    ...setRoutes(family),
+    ...translationRoutes(family),
+    ...auditRoutes(family),
+  ]),
   ...unitRoutes,
+  ...translationJobRoutes,
 ]

@@ -1,0 +1,107 @@
+import { BlockLines, type Location, nodeAt } from '../../body/block-lines.ts'
+import type { BlockNode, BodyNode } from '../../body/document.ts'
+import { isBlockType } from '../../body/nodes.ts'
+import { gapOf, locate, putAt, takeOut } from '../../body/placement.ts'
+import type { StoredBody } from '../../body/stored-body.ts'
+import { Refusal } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import type { PairBodies } from '../pair.ts'
+import type { PlacedUnit } from '../units/present.ts'
+
+/** The target after an edit, and the block that holds the text of each unit that was written. */
+export type AppliedTexts = { lines: string[]; blockIds: Map<string, string> }
+
+/**
+ * Puts texts into the target (decisions 4.13): each in place of the blocks of its unit or, for a unit without any, in a
+ * new block after that of the unit before, else at the end. `units` are all units in the order of the source, `contents`
+ * the texts by unit. A block that another unit is mapped to as well is left alone: its text may be somebody's.
+ */
+export function applyTexts(
+  bodies: PairBodies,
+  input: { units: readonly PlacedUnit[]; contents: ReadonlyMap<string, BodyNode[]> },
+): AppliedTexts {
+  const { units, contents } = input
+  const body = new BlockLines(bodies.target.lines)
+  const placeholder = placeholderOf(body, units)
+  const parents = parentsOf(bodies.source)
+  const shared = sharedBlocks(units)
+  const blockIds = new Map<string, string>()
+  let before: { sourceId: string; blockId: string } | null = null
+  for (const { unit, source, targets } of units) {
+    const content = contents.get(unit.id)
+    const own = targets.map((block) => block.attrs.id).filter((id) => !shared.has(id))
+    let blockId = targets.at(-1)?.attrs.id
+    if (content !== undefined && own.length > 0) blockId = replaceTexts(body, own, content)
+    else if (content !== undefined) {
+      const isSibling = before !== null && parents.get(before.sourceId) === parents.get(source.id)
+      blockId = insertText(body, copyOf(source.block, content), { after: before?.blockId ?? null, isSibling })
+    }
+    if (content !== undefined && blockId !== undefined) blockIds.set(unit.id, blockId)
+    if (blockId !== undefined) before = { sourceId: source.id, blockId }
+  }
+  if (placeholder !== null && body.length > 1) takeOut(body, locate(body, placeholder))
+  return { lines: body.toLines(), blockIds }
+}
+
+// Several blocks of one unit become one, as the source has it.
+function replaceTexts(body: BlockLines, ids: readonly string[], content: BodyNode[]): string {
+  const [first = '', ...others] = ids
+  const location = locate(body, first)
+  const { attrs, type } = nodeAt(body.block(location.position), location.path)
+  putAt(body, gapOf(location), { count: 1, blocks: [{ attrs, content, type }] })
+  for (const id of others) takeOut(body, locate(body, id))
+  return first
+}
+
+function insertText(body: BlockLines, block: BlockNode, place: { after: string | null; isSibling: boolean }): string {
+  const end = { parent: null, index: body.length }
+  const location = place.after === null ? null : body.find(place.after)
+  if (location === null) putAt(body, end, { count: 0, blocks: [block] })
+  else {
+    const { parent, index } = gapOf(place.isSibling ? location : topOf(location))
+    try {
+      putAt(body, { parent, index: index + 1 }, { count: 0, blocks: [block] })
+    } catch (error) {
+      // What may not stand there, a heading deep within lists say, is better at the end than nowhere.
+      if (!(error instanceof Refusal) || error.code !== 'invalid_position') throw error
+      putAt(body, end, { count: 0, blocks: [block] })
+    }
+  }
+  return block.attrs.id
+}
+
+function topOf({ position }: Location): Location {
+  return { position, path: [] }
+}
+
+function copyOf(source: BlockNode, content: BodyNode[]): BlockNode {
+  return { attrs: { ...source.attrs, id: newId('block') }, content, type: source.type }
+}
+
+/** The paragraph with which an empty body begins: nobody's text, and in the way once there is one. */
+function placeholderOf(body: BlockLines, units: readonly PlacedUnit[]): string | null {
+  const only = body.length === 1 ? body.block(0) : null
+  if (only?.type !== 'paragraph' || only.content !== undefined) return null
+  const isMapped = units.some(({ targets }) => targets.some((block) => block.attrs.id === only.attrs.id))
+  return isMapped ? null : only.attrs.id
+}
+
+function sharedBlocks(units: readonly PlacedUnit[]): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const shared = new Set<string>()
+  for (const block of units.flatMap(({ targets }) => targets)) {
+    if (seen.has(block.attrs.id)) shared.add(block.attrs.id)
+    seen.add(block.attrs.id)
+  }
+  return shared
+}
+
+function parentsOf(body: StoredBody): ReadonlyMap<string, string | null> {
+  const parents = new Map<string, string | null>()
+  const visit = (block: BlockNode, parent: string | null): void => {
+    parents.set(block.attrs.id, parent)
+    for (const child of block.content ?? []) if (isBlockType(child.type)) visit(child as BlockNode, block.attrs.id)
+  }
+  for (const block of body.document.content) visit(block, null)
+  return parents
+}

@@ -1,0 +1,134 @@
+import type { Caller } from '../../auth/caller.ts'
+import { codePoints } from '../../body/normalise-state.ts'
+import type { Config } from '../../config.ts'
+import type { Transaction } from '../../database.ts'
+import type { DocumentRow } from '../../documents/queries.ts'
+import { Refusal } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import { canonicalLocale } from '../../locale.ts'
+import { configuredModel } from '../../model.ts'
+import { lockSource } from '../../projections/queries.ts'
+import { type Jobs, queues } from '../../queues.ts'
+import { enforceTranslationQuota } from '../../quotas/translation.ts'
+import { enqueueUserJob } from '../../user-jobs/enqueue.ts'
+import { type Actor, recordAudit } from '../audit-queries.ts'
+import { inlineMarkdown } from '../inline/markdown.ts'
+import { findWritableSetOf, type SetMembers } from '../members.ts'
+import { bodiesOf, type Pair, pairOf, translationNamed } from '../pair.ts'
+import { type PlacedUnit, placeUnits } from '../units/present.ts'
+import { unitsOfTarget } from '../units/queries.ts'
+import { insertJob, type JobRow } from './queries.ts'
+import type { JobInput } from './schema.ts'
+import { type Selection, selectUnits } from './select.ts'
+
+type Context = { tx: Transaction; jobs: Jobs; config: Config }
+
+/**
+ * Asks for machine candidates of the units of a translation (decisions 4.13): the job is inserted, its characters are
+ * reserved and it is enqueued in one transaction. 404, 403, 409 `localization_not_active`, `source_document_missing`, 503
+ * `model_unavailable`, 422 `nothing_to_translate`, 429 `translation_quota_exceeded`.
+ */
+export async function createJob(
+  context: Context,
+  input: { caller: Caller; actor: Actor; documentId: string; request: JobInput },
+): Promise<JobRow> {
+  const { tx, config } = context
+  const { request, actor } = input
+  const found = await findWritableSetOf(tx, input)
+  const target = targetOf(found, { documentId: input.documentId, locale: request.target_locale })
+  const pair = await holdSourceOf(tx, pairOf(found, target))
+  const workspaceId = target.workspace_id
+  const placed = placeUnits(await unitsOfTarget(tx, { workspaceId, targetId: target.id }), await bodiesOf(tx, pair))
+  requireUnits(placed, request.unit_ids)
+  const model = configuredModel(config, 'TRANSLATION_MODEL')
+  if (model === null) throw new Refusal('model_unavailable')
+  const selection = selectUnits(placed, request.unit_ids)
+  if (selection.eligible.length === 0) throw new Refusal('nothing_to_translate')
+  const characters = sourceCharacters(selection.eligible)
+  await enforceTranslationQuota(context, { workspaceId, characters })
+  const job = await insertJob(tx, {
+    ...membersOf(pair),
+    ...unitMembers(selection),
+    model,
+    actor,
+    reserved_characters: characters,
+  })
+  await recordCreated(tx, job)
+  await enqueueUserJob(context, { queue: queues.translationsRun, key: { workspace_id: workspaceId, job_id: job.id } })
+  return job
+}
+
+/** The translation that is meant: the one in that locale, or the document itself. */
+function targetOf(found: SetMembers, name: { documentId: string; locale: string | undefined }): DocumentRow {
+  if (name.locale !== undefined) {
+    const locale = canonicalLocale(name.locale, { status: 422, field: 'target_locale' })
+    return translationNamed(found, { locale }) as DocumentRow
+  }
+  const member = found.members.find(({ id }) => id === name.documentId)
+  if (member?.variant_role === 'translation') return member
+  const message = 'is required unless the document is a translation'
+  throw new Refusal('invalid_request', { details: { fields: [{ path: '/target_locale', message }] } })
+}
+
+// The units that are captured belong to the version that is captured.
+async function holdSourceOf(tx: Transaction, pair: Pair): Promise<Pair> {
+  const { workspace_id, id: document_id } = pair.source
+  const held = await lockSource(tx, { workspace_id, document_id })
+  if (held === null) throw new Refusal('source_document_missing', { details: { document_set_id: pair.set.id } })
+  return { ...pair, source: { ...pair.source, version: held.version, body_seq: held.body_seq } }
+}
+
+function requireUnits(placed: readonly PlacedUnit[], unitIds: readonly string[] | undefined): void {
+  const known = new Set(placed.map(({ unit }) => unit.id))
+  const unknown = unitIds?.find((id) => !known.has(id))
+  if (unknown !== undefined) throw new Refusal('unit_not_found', { details: { id: unknown, field: 'unit_ids' } })
+}
+
+function sourceCharacters(units: readonly PlacedUnit[]): number {
+  const texts = inlineMarkdown(units.map(({ source }) => source.block.content))
+  return texts.reduce((sum, text) => sum + codePoints(text), 0)
+}
+
+function membersOf({ set, source, target }: Pair) {
+  return {
+    workspace_id: target.workspace_id,
+    id: newId('tjob'),
+    document_set_id: set.id,
+    source_document_id: source.id,
+    target_document_id: target.id,
+    source_locale: set.source_locale,
+    target_locale: target.locale ?? '',
+    source_version: source.version,
+    target_version: target.version,
+  }
+}
+
+function unitMembers({ eligible, skipped, remaining }: Selection) {
+  const units = [...eligible, ...skipped]
+    .sort((a, b) => a.position - b.position)
+    .map((placed) => ({
+      unit_id: placed.unit.id,
+      source_block_id: placed.source.id,
+      source_hash: placed.unit.source_hash,
+      skipped: skipped.includes(placed) ? placed.unit.status : null,
+    }))
+  return { units, remaining_unit_count: remaining }
+}
+
+async function recordCreated(tx: Transaction, job: JobRow): Promise<void> {
+  await recordAudit(tx, {
+    workspaceId: job.workspace_id,
+    actor: job.actor,
+    entries: [
+      {
+        action: 'job.created',
+        document_set_id: job.document_set_id,
+        source_document_id: job.source_document_id,
+        target_document_id: job.target_document_id,
+        locale: job.target_locale,
+        job_id: job.id,
+        details: { unit_count: job.units.length, model: job.model },
+      },
+    ],
+  })
+}

@@ -1,0 +1,64 @@
+import type { Config } from '../../config.ts'
+import type { JobRow, StoredResult } from './queries.ts'
+import type { TranslationJob } from './schema.ts'
+
+/** What the operator pays for characters, in US dollars per million. */
+export type Prices = Pick<Config, 'MODEL_PRICE_INPUT_PER_MCHAR' | 'MODEL_PRICE_OUTPUT_PER_MCHAR'>
+
+/** A job as the API shows it (decisions 2.4): one that a worker runs is still pending. */
+export function presentJob(job: JobRow, prices: Prices): TranslationJob {
+  return {
+    id: job.id,
+    status: job.status === 'running' ? 'pending' : job.status,
+    document_set_id: job.document_set_id,
+    source_document_id: job.source_document_id,
+    target_document_id: job.target_document_id,
+    source_locale: job.source_locale,
+    target_locale: job.target_locale,
+    source_version: job.source_version,
+    target_version: job.target_version,
+    unit_ids: job.units.map(({ unit_id }) => unit_id),
+    unit_count: job.units.length,
+    remaining_unit_count: job.remaining_unit_count,
+    result: job.result && presentResult(job.result),
+    usage: {
+      input_characters: job.input_characters,
+      output_characters: job.output_characters,
+      estimated_cost: estimatedCost(job, prices),
+    },
+    model: job.model,
+    error: job.error_code === null ? null : { code: job.error_code, message: messageOf(job.error_code) },
+    obsolete_reason: job.obsolete_reason,
+    created_at: job.created_at,
+    started_at: job.started_at,
+    finished_at: job.finished_at,
+    applied_at: job.applied_at,
+  }
+}
+
+function presentResult(units: readonly StoredResult[]): TranslationJob['result'] {
+  const count = (status: StoredResult['status']) => units.filter((unit) => unit.status === status).length
+  return {
+    units: units.map(({ content: _, ...unit }) => unit),
+    translated: count('translated'),
+    skipped: count('skipped'),
+    failed: count('failed'),
+  }
+}
+
+function estimatedCost(job: JobRow, prices: Prices): number | null {
+  const { MODEL_PRICE_INPUT_PER_MCHAR: input, MODEL_PRICE_OUTPUT_PER_MCHAR: output } = prices
+  if (input === null || output === null) return null
+  return (job.input_characters * input + job.output_characters * output) / 1_000_000
+}
+
+function messageOf(code: string): string {
+  return messages[code] ?? 'The job failed.'
+}
+
+const messages: { [code: string]: string } = {
+  model_error: 'The model provider could not answer.',
+  model_timeout: 'The model took too long.',
+  model_bad_output: 'No answer of the model could be used.',
+  access_revoked: 'The user who asked for the job may not write in the workspace any more.',
+}

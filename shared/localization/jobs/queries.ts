@@ -1,0 +1,128 @@
+import Type, { type Static } from 'typebox'
+import type { BodyNode } from '../../body/document.ts'
+import { type Queryable, sql, type Transaction } from '../../database.ts'
+import { Nullable } from '../../identifiers.ts'
+import type { UserJobKey } from '../../queues.ts'
+import { row } from '../../row.ts'
+import type { Actor } from '../audit-queries.ts'
+import type { UnitStatus } from '../schema.ts'
+import type { UnitResult } from './schema.ts'
+
+/** A unit that a job was asked for; `skipped` is the status that keeps it from being translated. */
+export type JobUnit = { unit_id: string; source_block_id: string; source_hash: string; skipped: UnitStatus | null }
+
+/** What became of a unit; `content` is the inline content that its text stands for, null unless it was translated. */
+export type StoredResult = UnitResult & { content: BodyNode[] | null }
+
+const JobShape = Type.Object({
+  workspace_id: Type.String(),
+  id: Type.String(),
+  status: Type.Enum(['pending', 'running', 'succeeded', 'failed', 'obsolete']),
+  document_set_id: Type.String(),
+  source_document_id: Type.String(),
+  target_document_id: Type.String(),
+  source_locale: Type.String(),
+  target_locale: Type.String(),
+  source_version: Type.String(),
+  target_version: Type.String(),
+  model: Type.String(),
+  actor: Type.Unsafe<Actor>({}),
+  units: Type.Unsafe<JobUnit[]>({}),
+  remaining_unit_count: Type.Number(),
+  result: Type.Unsafe<StoredResult[] | null>({}),
+  input_characters: Type.Number(),
+  output_characters: Type.Number(),
+  error_code: Nullable(Type.String()),
+  obsolete_reason: Nullable(Type.Enum(['source_changed', 'document_deleted'])),
+  created_at: Type.Number(),
+  started_at: Nullable(Type.Number()),
+  finished_at: Nullable(Type.Number()),
+  applied_at: Nullable(Type.Number()),
+})
+const JobRow = row(JobShape)
+
+/** A row of `translation_jobs`. */
+export type JobRow = Static<typeof JobShape>
+
+const columns = sql.fragment`
+  workspace_id, id, status, document_set_id, source_document_id, target_document_id, source_locale, target_locale,
+  source_version, target_version, model, actor, units, remaining_unit_count, result, input_characters,
+  output_characters, error_code, obsolete_reason, created_at, started_at, finished_at, applied_at`
+
+/** A job among the workspaces the caller can see, unless it has outlived its retention; or null. */
+export function visibleJob(
+  db: Queryable,
+  locator: { id: string; workspaceIds: readonly string[]; retentionDays: number },
+): Promise<JobRow | null> {
+  return db.maybeOne(sql.type(JobRow)`
+    SELECT ${columns} FROM translation_jobs
+    WHERE workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND id = ${locator.id}
+      AND (finished_at IS NULL OR finished_at > now() - make_interval(days => ${locator.retentionDays}))`)
+}
+
+/** A job by its key, or null. */
+export function jobOf(db: Queryable, key: UserJobKey): Promise<JobRow | null> {
+  return db.maybeOne(sql.type(JobRow)`
+    SELECT ${columns} FROM translation_jobs WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
+}
+
+/** A job, locked until the transaction ends, or null. */
+export function lockJob(tx: Transaction, key: UserJobKey): Promise<JobRow | null> {
+  return tx.maybeOne(sql.type(JobRow)`
+    SELECT ${columns} FROM translation_jobs
+    WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id} FOR UPDATE`)
+}
+
+/** What a new job is made of. */
+export type NewJob = Pick<
+  JobRow,
+  | 'workspace_id'
+  | 'id'
+  | 'document_set_id'
+  | 'source_document_id'
+  | 'target_document_id'
+  | 'source_locale'
+  | 'target_locale'
+  | 'source_version'
+  | 'target_version'
+  | 'model'
+  | 'actor'
+  | 'units'
+  | 'remaining_unit_count'
+> & { reserved_characters: number }
+
+/** Inserts a pending job. */
+export function insertJob(tx: Transaction, job: NewJob): Promise<JobRow> {
+  return tx.one(sql.type(JobRow)`
+    INSERT INTO translation_jobs
+      (workspace_id, id, requested_by, actor, document_set_id, source_document_id, target_document_id, source_locale,
+       target_locale, source_version, target_version, model, units, remaining_unit_count, reserved_characters)
+    VALUES (${job.workspace_id}, ${job.id}, ${job.actor.user_id}, ${JSON.stringify(job.actor)}::jsonb,
+      ${job.document_set_id}, ${job.source_document_id}, ${job.target_document_id}, ${job.source_locale},
+      ${job.target_locale}, ${job.source_version}, ${job.target_version}, ${job.model},
+      ${JSON.stringify(job.units)}::jsonb, ${job.remaining_unit_count}, ${job.reserved_characters})
+    RETURNING ${columns}`)
+}
+
+/** Stores what came of a locked job. */
+export async function writeResult(
+  tx: Transaction,
+  key: UserJobKey,
+  outcome: { units: readonly StoredResult[]; inputCharacters: number; outputCharacters: number },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE translation_jobs SET result = ${JSON.stringify(outcome.units)}::jsonb,
+      input_characters = ${outcome.inputCharacters}, output_characters = ${outcome.outputCharacters}
+    WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
+}
+
+/** Notes on a locked job which of its units were applied just now. */
+export async function markApplied(tx: Transaction, key: UserJobKey, unitIds: readonly string[]): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE translation_jobs SET applied_at = coalesce(applied_at, clock_timestamp()), result = (
+      SELECT jsonb_agg(CASE WHEN u.unit ->> 'unit_id' = ANY(${sql.array([...unitIds], 'text')})
+          THEN jsonb_set(u.unit, '{applied_at}', to_jsonb(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint))
+          ELSE u.unit END ORDER BY u.place)
+      FROM jsonb_array_elements(result) WITH ORDINALITY AS u (unit, place))
+    WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
+}

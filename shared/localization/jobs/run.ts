@@ -1,0 +1,109 @@
+import { StoredBody } from '../../body/stored-body.ts'
+import type { Queryable, Transaction } from '../../database.ts'
+import type { ModelRequest } from '../../model.ts'
+import { loadSource, lockSource } from '../../projections/queries.ts'
+import type { UserJobKey } from '../../queues.ts'
+import type { UserJobEnd } from '../../user-jobs/queries.ts'
+import { type AuditAction, recordAudit } from '../audit-queries.ts'
+import { visibleSet } from '../queries.ts'
+import { unitTexts } from '../units/present.ts'
+import { type JobRow, jobOf, type StoredResult, writeResult } from './queries.ts'
+import { type SourceText, type Translated, type Translation, translateTexts } from './translate.ts'
+
+/** A job with the texts it translates. */
+export type JobSource = { job: JobRow; texts: SourceText[] }
+
+/** What `obsolete_reason` can say. */
+export type ObsoleteReason = 'source_changed' | 'document_deleted'
+
+/** Reads a job and its texts without a lock, or why it is in vain already. */
+export async function loadJob(db: Queryable, key: UserJobKey): Promise<JobSource | { obsolete: ObsoleteReason }> {
+  const job = await jobOf(db, key)
+  if (job === null) return { obsolete: 'document_deleted' }
+  const source = await loadSource(db, { workspace_id: job.workspace_id, document_id: job.source_document_id })
+  if (source === null) return { obsolete: 'document_deleted' }
+  if (source.version !== job.source_version) return { obsolete: 'source_changed' }
+  const body = new StoredBody({ version: source.version, text: source.body })
+  const blocks = new Map(unitTexts(body).map(({ id, block }) => [id, block]))
+  const texts = job.units.flatMap(({ unit_id, source_block_id, skipped }) => {
+    const content = skipped === null ? blocks.get(source_block_id)?.content : undefined
+    return content === undefined ? [] : [{ unit_id, content }]
+  })
+  return { job, texts }
+}
+
+/** Asks the model for the translations of a job. */
+export function runJob(
+  { job, texts }: JobSource,
+  ask: (request: ModelRequest) => Promise<string>,
+): Promise<Translated> {
+  const { model, source_locale, target_locale } = job
+  return translateTexts(texts, { model, source_locale, target_locale, ask })
+}
+
+/** Locks the source of a job against changes and says whether it has moved. */
+export async function jobMoved(tx: Transaction, { job }: JobSource): Promise<ObsoleteReason | null> {
+  const source = await lockSource(tx, { workspace_id: job.workspace_id, document_id: job.source_document_id })
+  if (source === null) return 'document_deleted'
+  return source.version === job.source_version ? null : 'source_changed'
+}
+
+/** Stores what came of a locked job. It has failed if no unit was translated and at least one failed (decisions 2.4). */
+export async function storeJob(
+  tx: Transaction,
+  input: { key: UserJobKey; source: JobSource; result: Translated },
+): Promise<UserJobEnd> {
+  const { translations, inputCharacters, outputCharacters } = input.result
+  const byUnit = new Map(translations.map((translation) => [translation.unit_id, translation]))
+  const units = input.source.job.units.map((unit): StoredResult => {
+    const { unit_id, source_hash, skipped } = unit
+    const common = { unit_id, source_hash, applied_at: null, target_text: null, content: null }
+    if (skipped !== null) return { ...common, status: 'skipped', reason: skipped }
+    return { ...common, ...outcomeOf(byUnit.get(unit_id)) }
+  })
+  await writeResult(tx, input.key, { units, inputCharacters, outputCharacters })
+  const failure = units.find(({ status }) => status === 'failed')
+  if (failure === undefined || units.some(({ status }) => status === 'translated')) return { status: 'succeeded' }
+  return { status: 'failed', code: failure.reason?.startsWith('model_') ? failure.reason : 'model_bad_output' }
+}
+
+function outcomeOf(
+  translation: Translation | undefined,
+): Pick<StoredResult, 'status' | 'target_text' | 'content' | 'reason'> {
+  if (translation !== undefined && 'text' in translation) {
+    return { status: 'translated', target_text: translation.text, content: translation.content, reason: null }
+  }
+  return { status: 'failed', target_text: null, content: null, reason: translation?.failure ?? 'missing_in_answer' }
+}
+
+/** Records how a job has ended, in the transaction in which its worker is done with it. */
+export async function recordEnd(tx: Transaction, key: UserJobKey): Promise<void> {
+  const job = await jobOf(tx, key)
+  const action = job === null ? undefined : actions[job.status]
+  if (job === null || action === undefined) return
+  // The audit goes with the set; a job whose last document was deleted has nowhere to be recorded.
+  const set = await visibleSet(tx, { id: job.document_set_id, workspaceIds: [job.workspace_id] })
+  if (set === null) return
+  const reason = job.error_code ?? job.obsolete_reason
+  await recordAudit(tx, {
+    workspaceId: job.workspace_id,
+    actor: job.actor,
+    entries: [
+      {
+        action,
+        document_set_id: job.document_set_id,
+        source_document_id: job.source_document_id,
+        target_document_id: job.target_document_id,
+        locale: job.target_locale,
+        job_id: job.id,
+        details: reason === null ? {} : { reason },
+      },
+    ],
+  })
+}
+
+const actions: { [Status in JobRow['status']]?: AuditAction } = {
+  succeeded: 'job.succeeded',
+  failed: 'job.failed',
+  obsolete: 'job.obsolete',
+}

@@ -1,0 +1,21 @@
+import { type JobSource, jobMoved, loadJob, recordEnd, runJob, storeJob } from '../shared/localization/jobs/run.ts'
+import type { Translated } from '../shared/localization/jobs/translate.ts'
+import { type UserJobTable, userJobTables } from '../shared/queues.ts'
+import { defineDeadUserJob } from './dead-user-job.ts'
+import { defineUserJob, type UserJob } from './user-job.ts'
+
+/** Translation jobs: machine candidates for units, which somebody applies or not (decisions B). */
+export const translationJob: UserJob<JobSource, Translated> = {
+  table: userJobTables.find(({ name }) => name === 'translation_jobs') as UserJobTable,
+  load: loadJob,
+  compute: runJob,
+  moved: (tx, { source }) => jobMoved(tx, source),
+  write: storeJob,
+  ended: recordEnd,
+}
+
+/** The worker type `localization`. */
+export const translator = defineUserJob(translationJob)
+
+/** Ends translation jobs that no worker could finish. */
+export const deadTranslationJobs = defineDeadUserJob(translationJob)
