@@ -2,7 +2,6 @@ import { deleteExpiredSignIns } from '../../shared/auth/session-queries.ts'
 import { sessionLimits } from '../../shared/auth/sessions.ts'
 import { purgeEvents } from '../../shared/events/purge.ts'
 import { deleteOldAudit } from '../../shared/localization/audit-queries.ts'
-import { deleteOldAudit } from '../../shared/localization/audit-queries.ts'
 import { queues, userJobTables } from '../../shared/queues.ts'
 import { deleteExpired } from '../../shared/requests/queries.ts'
 import { deleteEndedJobs, deleteOldAnswers } from '../../shared/user-jobs/queries.ts'
@@ -23,7 +22,6 @@ export const retentionSweep = defineSweep({
       ...userJobTables.map((table) => () => deleteEndedJobs(database, { table, days, batch })),
       () => deleteOldAudit(database, { days: auditDays, batch }),
       () => deleteOldAnswers(database, { days, batch }),
-      () => deleteOldAudit(database, { days: auditDays, batch }),
       () => deleteExpiredSignIns(database, { session: sessionLimits, batch }),
       () => purgeEvents(database, { days: config.SSE_RETENTION_DAYS, batch }),
     ]
