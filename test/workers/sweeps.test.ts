@@ -13,9 +13,9 @@ t.test('what has outlived its retention is forgotten, and nothing else', async (
   await fill(service)
   t.match(await counts(service), { idempotency_keys: 1501, audit_log: 1501, rate_limit_windows: 1501 })
   await sweep(service)
-  t.strictSame(await remaining(service), ['audit kept', 'key kept', 'window kept'])
+  t.strictSame(await remaining(service), ['audit kept', 'key kept', 'translation audit kept', 'window kept'])
   await sweep(service)
-  t.strictSame(await remaining(service), ['audit kept', 'key kept', 'window kept'])
+  t.strictSame(await remaining(service), ['audit kept', 'key kept', 'translation audit kept', 'window kept'])
 
   async function sweep({ database }: TestService): Promise<void> {
     const { runtime, stop } = await startWorkers(t, service, [retentionSweep])
@@ -52,6 +52,17 @@ async function fill({ database }: TestService): Promise<void> {
     INSERT INTO rate_limit_windows (key, points, expire)
     SELECT 'window ' || n, 1, (extract(epoch FROM now()) * 1000)::bigint - 3700000 FROM generate_series(1, 1500) n
     UNION ALL SELECT 'window kept', 1, (extract(epoch FROM now()) * 1000)::bigint + 1000`)
+  await database.query(sql.unsafe`
+    WITH workspace AS (INSERT INTO workspaces (id, name) VALUES ('ws', 'ws')),
+    document_set AS (
+      INSERT INTO document_sets (workspace_id, id, source_document_id, source_locale, fallback_locale)
+      VALUES ('ws', 'docset', 'doc', 'en', 'en'))
+    INSERT INTO translation_audit
+      (workspace_id, id, document_set_id, action, source_document_id, is_agent, details, created_at)
+    SELECT 'ws', 'translation audit ' || n, 'docset', 'unit.reviewed', 'doc', false, '{}'::jsonb,
+      now() - interval '30 days 1 minute' FROM generate_series(1, 1500) n
+    UNION ALL SELECT 'ws', 'translation audit kept', 'docset', 'unit.reviewed', 'doc', false, '{}'::jsonb,
+      now() - interval '29 days 23 hours'`)
 }
 
 const CountsRow = row(
@@ -67,5 +78,5 @@ function counts({ database }: TestService) {
 function remaining({ database }: TestService): Promise<readonly string[]> {
   return database.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`
     SELECT key AS name FROM idempotency_keys UNION ALL SELECT request_id FROM audit_log
-    UNION ALL SELECT key FROM rate_limit_windows ORDER BY name`)
+    UNION ALL SELECT key FROM rate_limit_windows UNION ALL SELECT id FROM translation_audit ORDER BY name`)
 }
