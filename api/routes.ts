@@ -17,6 +17,7 @@ import { meRoutes } from './routes/me.ts'
 import { readingRoutes } from './routes/reading.ts'
 import { relationRoutes } from './routes/relations.ts'
 import { searchRoutes } from './routes/search.ts'
+import { summaryRoutes } from './routes/summaries/routes.ts'
 import { versionRoutes } from './routes/versions.ts'
 
 /** The route table: every endpoint below `/api/v1`, in the order in which the description lists them. */
@@ -28,6 +29,7 @@ export const routes: readonly Route[] = [
   ...relationRoutes,
   ...conceptRoutes,
   ...candidateRoutes,
+  ...summaryRoutes,
   ...knowledgeBaseRoutes,
   ...exportRoutes,
   ...folderRoutes,

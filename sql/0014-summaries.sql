@@ -14,6 +14,17 @@ CREATE TABLE model_answers (
 );
 CREATE INDEX model_answers_created_at_idx ON model_answers (created_at);
 
+-- What deterministic summaries take from a body, kept so that a tree of ten thousand documents reads no bodies. A cache
+-- that readers fill: a row that is missing or of another version is made anew.
+CREATE TABLE summary_digests (
+  workspace_id text NOT NULL,
+  document_id text COLLATE "C" NOT NULL,
+  version text NOT NULL,
+  digest jsonb NOT NULL,
+  PRIMARY KEY (workspace_id, document_id),
+  FOREIGN KEY (workspace_id, document_id) REFERENCES documents ON DELETE CASCADE
+);
+
 -- A stored summary of one target: a document (block_id '' ) or a section of it (block_id of its heading), a folder or a
 -- knowledge base. source_version is what the text was made from; whether it is still current is found out at read.
 -- version counts every change of text or pin, also those of a summary that was there before.

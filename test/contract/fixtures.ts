@@ -23,7 +23,19 @@ export type Fixture = {
   candidateId: string
   /** A file of the document that no body shows. */
   attachmentId: string
+  /** A job about the document. */
+  summaryJobId: string
+  /** The version of the document's body. */
+  version: string
   marker: string
+}
+
+/** A service on which jobs can be asked for; nothing ever answers them. */
+export const withModel = {
+  OPENAI_API_KEY: 'key',
+  OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+  SUMMARY_MODEL: 'model',
+  TRANSLATION_MODEL: 'model',
 }
 
 /** Creates the things of a fixture in the owner's workspace; the service must be one `withModel`. */
@@ -67,6 +79,8 @@ export async function createFixture(owner: Client): Promise<Fixture> {
     otherConceptId: other.id,
     candidateId,
     attachmentId: await uploaded(owner, { documentId: document.id, filename: `${marker}.png` }),
+    summaryJobId: rebuild.body.data.id,
+    version: written.body.data.version,
     marker,
   }
 }

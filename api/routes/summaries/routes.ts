@@ -1,0 +1,12 @@
+import type { Route } from '../../route.ts'
+import { getSummaryJob } from './jobs.ts'
+import { getSummary } from './read.ts'
+import { rebuildSummary } from './rebuild.ts'
+import { putSummary } from './save.ts'
+import { summaryTargetKinds } from './targets.ts'
+
+/** Summaries of documents, sections, folders and knowledge bases, and their jobs (specification 4.6). */
+export const summaryRoutes: readonly Route[] = [
+  ...summaryTargetKinds.flatMap((kind) => [getSummary(kind), putSummary(kind), rebuildSummary(kind)]),
+  getSummaryJob,
+]

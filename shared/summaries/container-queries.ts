@@ -1,0 +1,130 @@
+import Type, { type Static } from 'typebox'
+import { type Queryable, sql } from '../database.ts'
+import { row } from '../row.ts'
+import type { Target } from './target.ts'
+
+/** A target with documents and folders below it. */
+export type Container = Extract<Target, { type: 'folder' | 'knowledge_base' }>
+
+const NameRow = row(Type.Object({ name: Type.String() }))
+
+/** The name of a folder or knowledge base; null when it has gone. */
+export function containerName(db: Queryable, { type, workspaceId, id }: Container): Promise<string | null> {
+  const table = sql.identifier([type === 'folder' ? 'folders' : 'knowledge_bases'])
+  return db.maybeOneFirst(
+    sql.type(NameRow)`SELECT name FROM ${table} WHERE workspace_id = ${workspaceId} AND id = ${id}`,
+  )
+}
+
+const ChildShape = Type.Object({
+  rank: Type.Number(),
+  label: Type.String(),
+  folder_id: Type.Number(),
+  document_id: Type.String(),
+})
+
+/** A direct child; `rank` 0 is a folder, 1 a document. */
+export type ChildRow = Static<typeof ChildShape>
+
+/** The first direct children in the order of the tree. */
+export function firstChildren(
+  db: Queryable,
+  { container, limit }: { container: Container; limit: number },
+): Promise<readonly ChildRow[]> {
+  const { workspaceId, id } = container
+  const [folders, documents] =
+    container.type === 'folder'
+      ? [sql.fragment`parent_id = ${id}`, sql.fragment`folder_id = ${id}`]
+      : [
+          sql.fragment`knowledge_base_id = ${id} AND parent_id IS NULL`,
+          sql.fragment`knowledge_base_id = ${id} AND folder_id IS NULL`,
+        ]
+  return db.any(sql.type(row(ChildShape))`
+    SELECT 0 AS rank, name COLLATE "C" AS label, id AS folder_id, '' COLLATE "C" AS document_id
+    FROM folders WHERE workspace_id = ${workspaceId} AND ${folders}
+    UNION ALL
+    SELECT 1, title, 0, id FROM documents WHERE workspace_id = ${workspaceId} AND ${documents}
+    ORDER BY rank, label, folder_id, document_id LIMIT ${limit}`)
+}
+
+const TitlesRow = row(Type.Object({ folder_id: Type.Number(), titles: Type.Array(Type.String()) }))
+
+/** Names and titles of the first children of each folder, in the order of the tree. */
+export function firstTitles(
+  db: Queryable,
+  input: { workspaceId: string; folderIds: readonly number[]; limit: number },
+) {
+  return db.any(sql.type(TitlesRow)`
+    SELECT p.id AS folder_id, ARRAY(
+      SELECT label FROM (
+        SELECT 0 AS rank, name COLLATE "C" AS label, id::text AS key FROM folders
+        WHERE workspace_id = ${input.workspaceId} AND parent_id = p.id
+        UNION ALL
+        SELECT 1, title, id FROM documents WHERE workspace_id = ${input.workspaceId} AND folder_id = p.id
+      ) AS children ORDER BY rank, label LIMIT ${input.limit}
+    ) AS titles
+    FROM unnest(${sql.array([...input.folderIds], 'int8')}) AS p (id)`)
+}
+
+const IdRow = row(Type.Object({ id: Type.String() }))
+
+const documentsBelow = (container: Container) =>
+  container.type === 'knowledge_base'
+    ? sql.fragment`knowledge_base_id = ${container.id}`
+    : sql.fragment`folder_id = ANY(ARRAY(
+        WITH RECURSIVE subtree AS (
+          SELECT id FROM folders WHERE workspace_id = ${container.workspaceId} AND id = ${container.id}
+          UNION ALL
+          SELECT f.id FROM subtree s
+          JOIN folders f ON f.workspace_id = ${container.workspaceId} AND f.parent_id = s.id
+        )
+        SELECT id FROM subtree))`
+
+/** Ids of the first documents below a container, by id. */
+export function documentIdsBelow(
+  db: Queryable,
+  { container, limit }: { container: Container; limit: number },
+): Promise<readonly string[]> {
+  return db.anyFirst(sql.type(IdRow)`
+    SELECT id FROM documents WHERE workspace_id = ${container.workspaceId} AND ${documentsBelow(container)}
+    ORDER BY id LIMIT ${limit}`)
+}
+
+/** Those of some documents that are below a container. */
+export function documentsAmong(
+  db: Queryable,
+  { container, ids }: { container: Container; ids: readonly string[] },
+): Promise<readonly string[]> {
+  return db.anyFirst(sql.type(IdRow)`
+    SELECT id FROM documents
+    WHERE workspace_id = ${container.workspaceId} AND id = ANY(${sql.array([...ids], 'text')})
+      AND ${documentsBelow(container)}`)
+}
+
+/** The knowledge base that a container is in or is. */
+export async function knowledgeBaseOf(db: Queryable, { type, workspaceId, id }: Container): Promise<number> {
+  if (type === 'knowledge_base') return id
+  return db.oneFirst(sql.type(row(Type.Object({ id: Type.Number() })))`
+    SELECT knowledge_base_id AS id FROM folders WHERE workspace_id = ${workspaceId} AND id = ${id}`)
+}
+
+const SizeRow = row(Type.Object({ documents: Type.Number(), characters: Type.Number() }))
+
+/** How much there is to read below a container. */
+export function sizeBelow(db: Queryable, container: Container) {
+  return db.one(sql.type(SizeRow)`
+    SELECT count(*) AS documents, coalesce(sum(character_count), 0)::bigint AS characters FROM documents
+    WHERE workspace_id = ${container.workspaceId} AND ${documentsBelow(container)}`)
+}
+
+/** Locks the documents below a container FOR SHARE, by id, unless there are more than `limit`. */
+export async function shareDocumentsBelow(
+  db: Queryable,
+  { container, limit }: { container: Container; limit: number },
+): Promise<void> {
+  const ids = await documentIdsBelow(db, { container, limit: limit + 1 })
+  if (ids.length > limit) return
+  await db.query(sql.unsafe`
+    SELECT FROM documents WHERE workspace_id = ${container.workspaceId} AND id = ANY(${sql.array([...ids], 'text')})
+    ORDER BY id FOR SHARE`)
+}

@@ -1,0 +1,105 @@
+import Type, { type Static } from 'typebox'
+import { type Queryable, sql, type Transaction } from '../database.ts'
+import { Nullable } from '../identifiers.ts'
+import type { UserJobKey } from '../queues.ts'
+import { row } from '../row.ts'
+import type { SummaryJob } from './schema.ts'
+import { isAbout, type Target, targetColumns, targetValues } from './target.ts'
+
+const JobShape = Type.Object({
+  workspace_id: Type.String(),
+  id: Type.String(),
+  status: Type.Unsafe<SummaryJob['status']>({}),
+  target_type: Type.Unsafe<Target['type']>({}),
+  target_id: Type.String(),
+  block_id: Type.String(),
+  requested_by: Nullable(Type.String()),
+  source_version: Type.String(),
+  base_version: Type.Number(),
+  result_version: Nullable(Type.Number()),
+  model: Type.String(),
+  usage: Nullable(Type.Object({ input_tokens: Type.Number(), output_tokens: Type.Number() })),
+  error_code: Nullable(Type.Unsafe<NonNullable<SummaryJob['error']>['code']>({})),
+  obsolete_reason: Nullable(Type.Unsafe<NonNullable<SummaryJob['obsolete_reason']>>({})),
+  created_at: Type.Number(),
+  started_at: Nullable(Type.Number()),
+  finished_at: Nullable(Type.Number()),
+})
+
+/** A row of `summary_jobs`. */
+export type SummaryJobRow = Static<typeof JobShape>
+
+const columns = sql.fragment`
+  workspace_id, id, status, target_type, target_id, block_id, requested_by, source_version, base_version, result_version,
+  model, usage, error_code, obsolete_reason, created_at, started_at, finished_at`
+
+/** A visible job, or null. */
+export function visibleJob(
+  db: Queryable,
+  locator: { id: string; workspaceIds: readonly string[] },
+): Promise<SummaryJobRow | null> {
+  return db.maybeOne(sql.type(row(JobShape))`
+    SELECT ${columns} FROM summary_jobs
+    WHERE workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND id = ${locator.id}`)
+}
+
+/** A job by its key, or null. */
+export function jobByKey(db: Queryable, key: UserJobKey): Promise<SummaryJobRow | null> {
+  return visibleJob(db, { id: key.job_id, workspaceIds: [key.workspace_id] })
+}
+
+/** Inserts a job; the target must be held, and none be open for the same source version. */
+export function insertJob(
+  tx: Transaction,
+  job: { id: string; target: Target; sourceVersion: string; baseVersion: number; model: string; requestedBy: string },
+): Promise<SummaryJobRow> {
+  return tx.one(sql.type(row(JobShape))`
+    INSERT INTO summary_jobs (id, ${targetColumns}, source_version, base_version, model, requested_by)
+    VALUES (${job.id}, ${targetValues(job.target)}, ${job.sourceVersion}, ${job.baseVersion}, ${job.model},
+      ${job.requestedBy})
+    RETURNING ${columns}`)
+}
+
+/** The open job of a target for a source version, or null. */
+export function openJob(
+  tx: Transaction,
+  input: { target: Target; sourceVersion: string },
+): Promise<SummaryJobRow | null> {
+  return tx.maybeOne(sql.type(row(JobShape))`
+    SELECT ${columns} FROM summary_jobs
+    WHERE ${isAbout(input.target)} AND source_version = ${input.sourceVersion} AND finished_at IS NULL`)
+}
+
+const PendingRow = row(Type.Object({ target_type: Type.String(), target_id: Type.String(), id: Type.String() }))
+
+/** The newest open job of a target, or null. */
+export function pendingJob(db: Queryable, target: Target): Promise<string | null> {
+  return db.maybeOneFirst(sql.type(row(Type.Object({ id: Type.String() })))`
+    SELECT id FROM summary_jobs WHERE ${isAbout(target)} AND finished_at IS NULL
+    ORDER BY created_at DESC, id DESC LIMIT 1`)
+}
+
+/** The newest open jobs of all documents, folders and knowledge bases of workspaces; there are never many. */
+export function pendingJobs(db: Queryable, workspaceIds: readonly string[]) {
+  return db.any(sql.type(PendingRow)`
+    SELECT DISTINCT ON (target_type, target_id) target_type, target_id, id FROM summary_jobs
+    WHERE workspace_id = ANY(${sql.array([...workspaceIds], 'text')}) AND block_id = '' AND finished_at IS NULL
+    ORDER BY target_type, target_id, created_at DESC, id DESC`)
+}
+
+/** Ends the open jobs of a target: what they would write over has been saved by somebody. */
+export async function obsoleteJobs(
+  tx: Transaction,
+  input: { target: Target; reason: 'pinned' | 'summary_changed' },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE summary_jobs SET status = 'obsolete', obsolete_reason = ${input.reason}, finished_at = clock_timestamp()
+    WHERE ${isAbout(input.target)} AND finished_at IS NULL`)
+}
+
+/** Notes on a job which version of the summary came of it. */
+export async function noteResult(tx: Transaction, input: { key: UserJobKey; version: number }): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE summary_jobs SET result_version = ${input.version}
+    WHERE workspace_id = ${input.key.workspace_id} AND id = ${input.key.job_id}`)
+}

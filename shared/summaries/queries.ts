@@ -1,0 +1,118 @@
+import Type, { type Static } from 'typebox'
+import { type Queryable, sql, type Transaction } from '../database.ts'
+import { Nullable } from '../identifiers.ts'
+import { row } from '../row.ts'
+import type { Derived } from './deterministic.ts'
+import { Coverage, type Summary } from './schema.ts'
+import { isAbout, type Target, targetColumns, targetValues } from './target.ts'
+
+const StoredShape = Type.Object({
+  version: Type.Number(),
+  text: Type.String(),
+  generator: Type.Unsafe<Summary['generator']>({}),
+  pinned: Type.Boolean(),
+  source_version: Type.String(),
+  source_block_ids: Type.Array(Type.String()),
+  source_document_ids: Type.Array(Type.String()),
+  coverage: Coverage,
+  model: Nullable(Type.String()),
+  updated_at: Type.Number(),
+  updated_by: Nullable(Type.String()),
+})
+
+/** A stored summary without its target. */
+export type StoredSummary = Static<typeof StoredShape>
+
+const TargetShape = Type.Object({
+  workspace_id: Type.String(),
+  target_type: Type.Unsafe<Target['type']>({}),
+  target_id: Type.String(),
+  block_id: Type.String(),
+})
+const StoredWithTarget = row(Type.Object({ ...TargetShape.properties, ...StoredShape.properties }))
+
+const columns = sql.fragment`
+  version, text, generator, pinned, source_version, source_block_ids, source_document_ids, coverage, model, updated_at,
+  updated_by`
+
+/** The stored summary of a target, or null. */
+export function storedSummary(db: Queryable, target: Target): Promise<StoredSummary | null> {
+  return db.maybeOne(sql.type(row(StoredShape))`SELECT ${columns} FROM summaries WHERE ${isAbout(target)}`)
+}
+
+/**
+ * The stored summary of a target; null when nothing is stored. Until the transaction ends nobody else can save one for
+ * that target, not even a first one.
+ */
+export async function lockSummary(tx: Transaction, target: Target): Promise<StoredSummary | null> {
+  const key = JSON.stringify(['summary', target.workspaceId, target.type, target.id, target.blockId])
+  await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`)
+  return tx.maybeOne(sql.type(row(StoredShape))`SELECT ${columns} FROM summaries WHERE ${isAbout(target)} FOR UPDATE`)
+}
+
+/** The stored summaries of whole documents, folders and knowledge bases among the given ids of one type. */
+export function storedSummaries(
+  db: Queryable,
+  input: { workspaceIds: readonly string[]; type: Target['type']; ids: readonly (string | number)[] },
+) {
+  return db.any(sql.type(StoredWithTarget)`
+    SELECT workspace_id, target_type, target_id, block_id, ${columns} FROM summaries
+    WHERE workspace_id = ANY(${sql.array([...input.workspaceIds], 'text')}) AND target_type = ${input.type}
+      AND target_id = ANY(${sql.array(input.ids.map(String), 'text')}) AND block_id = ''`)
+}
+
+/** The stored summaries of a document and of its sections. */
+export function storedOfDocument(db: Queryable, document: { workspaceId: string; id: string }) {
+  return db.any(sql.type(StoredWithTarget)`
+    SELECT workspace_id, target_type, target_id, block_id, ${columns} FROM summaries
+    WHERE workspace_id = ${document.workspaceId} AND document_id = ${document.id}`)
+}
+
+/** The stored, unpinned deterministic summaries of folders and knowledge bases, in pages by key. */
+export function refreshableContainers(
+  db: Queryable,
+  page: { after: readonly [string, string, string]; limit: number },
+) {
+  const [workspaceId, type, id] = page.after
+  return db.any(sql.type(StoredWithTarget)`
+    SELECT workspace_id, target_type, target_id, block_id, ${columns} FROM summaries
+    WHERE target_type IN ('folder', 'knowledge_base') AND generator = 'deterministic' AND NOT pinned
+      AND (workspace_id, target_type, target_id) > (${workspaceId}, ${type}, ${id})
+    ORDER BY workspace_id, target_type, target_id LIMIT ${page.limit}`)
+}
+
+/** What a save writes. */
+export type SavedSummary = Derived & {
+  generator: Summary['generator']
+  pinned: boolean
+  source_version: string
+  model: string | null
+  updatedBy: string | null
+}
+
+/** Saves a summary over the locked one, if there is one. */
+export function saveSummary(
+  tx: Transaction,
+  input: { target: Target; summary: SavedSummary; over: StoredSummary | null },
+): Promise<StoredSummary> {
+  const { target, summary, over } = input
+  return tx.one(sql.type(row(StoredShape))`
+    INSERT INTO summaries (${targetColumns}, version, text, generator, pinned, source_version, source_block_ids,
+      source_document_ids, coverage, model, updated_by)
+    VALUES (${targetValues(target)}, ${(over?.version ?? 0) + 1}, ${summary.text}, ${summary.generator},
+      ${summary.pinned}, ${summary.source_version}, ${sql.array(summary.source_block_ids, 'text')},
+      ${sql.array(summary.source_document_ids, 'text')}, ${sql.jsonb(summary.coverage)}, ${summary.model},
+      ${summary.updatedBy})
+    ON CONFLICT (workspace_id, target_type, target_id, block_id) DO UPDATE SET
+      version = excluded.version, text = excluded.text, generator = excluded.generator, pinned = excluded.pinned,
+      source_version = excluded.source_version, source_block_ids = excluded.source_block_ids,
+      source_document_ids = excluded.source_document_ids, coverage = excluded.coverage, model = excluded.model,
+      updated_at = clock_timestamp(), updated_by = excluded.updated_by
+    RETURNING ${columns}`)
+}
+
+/** The version of a document's current body; null when it has gone. */
+export function documentVersion(db: Queryable, document: { workspaceId: string; id: string }): Promise<string | null> {
+  return db.maybeOneFirst(sql.type(row(Type.Object({ version: Type.String() })))`
+    SELECT version FROM documents WHERE workspace_id = ${document.workspaceId} AND id = ${document.id}`)
+}

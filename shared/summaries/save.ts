@@ -1,0 +1,99 @@
+import { type Caller, requireWriter } from '../auth/caller.ts'
+import type { VersionGuard } from '../concepts/guard.ts'
+import type { Transaction } from '../database.ts'
+import { Refusal } from '../errors.ts'
+import { lockSource } from '../projections/queries.ts'
+import { ratioOf } from './deterministic.ts'
+import { findTarget, requireHeading, requireThere, type TargetRequest } from './find.ts'
+import { obsoleteJobs } from './job-queries.ts'
+import { presentStored, summaryTag } from './present.ts'
+import { lockSummary, type SavedSummary, type StoredSummary, saveSummary } from './queries.ts'
+import type { TaggedSummary } from './read.ts'
+import type { Coverage, SummaryInput } from './schema.ts'
+import { documentIdsOf, type Source, sourceOf } from './source.ts'
+import type { Target } from './target.ts'
+
+/** The target of a write: what stands there and what it would be made of, locked as far as decisions B asks. */
+export type HeldTarget = { target: Target; source: Source | 'not_a_heading' }
+
+/**
+ * Finds and holds the target of a write: 404 when it is not there, 403 for viewers. The document is locked FOR SHARE, so
+ * that its version stays until the commit; a folder's version is compared without holding thousands of documents.
+ */
+export async function holdTarget(
+  tx: Transaction,
+  input: { caller: Caller; request: TargetRequest },
+): Promise<HeldTarget> {
+  const target = await findTarget(tx, input)
+  if (target.type === 'document' || target.type === 'section') {
+    await lockSource(tx, { workspace_id: target.workspaceId, document_id: target.id })
+  }
+  const source = requireThere(await sourceOf(tx, target), target)
+  requireWriter(input.caller, target.workspaceId)
+  return { target, source }
+}
+
+/** Refuses with 409 `source_version_changed` unless the source is as the caller has seen it. */
+export function requireSourceVersion(source: Source | 'not_a_heading', provided: string | undefined): void {
+  if (source === 'not_a_heading' || provided === undefined || provided === source.version) return
+  throw new Refusal('source_version_changed', { details: { provided, current_version: source.version } })
+}
+
+/** Stores a summary over the locked one; whoever was about to write over that one has lost. */
+export async function store(
+  tx: Transaction,
+  input: { target: Target; summary: SavedSummary; over: StoredSummary | null; currentVersion: string },
+): Promise<TaggedSummary> {
+  const { target, summary, currentVersion } = input
+  const stored = await saveSummary(tx, input)
+  await obsoleteJobs(tx, { target, reason: summary.pinned ? 'pinned' : 'summary_changed' })
+  return { summary: presentStored(stored, { target, currentVersion, pendingJobId: null }), tag: summaryTag(stored) }
+}
+
+/**
+ * Saves a summary that somebody wrote. 428 without If-Match or `base_source_version`; 409 `source_version_changed` or
+ * `version_conflict`, in this order; 422 `not_a_heading_block`.
+ */
+export async function saveManual(
+  tx: Transaction,
+  input: { caller: Caller; request: TargetRequest; written: SummaryInput; guard: VersionGuard },
+): Promise<TaggedSummary> {
+  const { caller, written, guard } = input
+  const held = await holdTarget(tx, input)
+  const { target } = held
+  guard.require()
+  if (written.base_source_version === undefined) {
+    throw new Refusal('precondition_required', { details: { missing: ['base_source_version'] } })
+  }
+  const over = await lockSummary(tx, target)
+  requireSourceVersion(held.source, written.base_source_version)
+  guard.hold(summaryTag(over))
+  const source = requireHeading(held.source)
+  const summary: SavedSummary = {
+    text: written.text,
+    generator: 'manual',
+    pinned: written.pinned ?? over?.pinned ?? false,
+    source_version: source.version,
+    source_block_ids: written.source_block_ids ?? [],
+    source_document_ids: [...(await documentIdsOf(tx, target))],
+    coverage: coverageOf(source, written.source_block_ids),
+    model: null,
+    updatedBy: caller.userId,
+  }
+  return store(tx, { target, summary, over, currentVersion: source.version })
+}
+
+/** What somebody who has read a source covers: all of it, or the blocks that are named. */
+export function coverageOf(source: Source, blockIds?: readonly string[]): Coverage {
+  const blocks = 'lines' in source ? source.lines.length : 0
+  const documents = 'lines' in source ? 1 : source.documentCount
+  const covered = Math.min(blocks, blockIds?.length ?? blocks)
+  return {
+    ratio: ratioOf(covered, blocks),
+    covered_blocks: covered,
+    total_blocks: blocks,
+    covered_documents: documents,
+    total_documents: documents,
+    truncated: false,
+  }
+}

@@ -1,0 +1,103 @@
+import type { Queryable } from '../database.ts'
+import { loadSource } from '../projections/queries.ts'
+import { type Container, containerName, documentIdsBelow, firstChildren, firstTitles } from './container-queries.ts'
+import { type Child, childLimit, type Derived, summariseChildren, summariseDigest } from './deterministic.ts'
+import { digestOf } from './digest.ts'
+import { digestedDocuments } from './digests.ts'
+import { documentVersion } from './queries.ts'
+import { sourceLimit } from './schema.ts'
+import { sectionOf } from './section.ts'
+import type { Target } from './target.ts'
+import { folderEntries, knowledgeBaseEntries, versionOf } from './versions.ts'
+
+/** What a target's summary is made from, as it is now. */
+export type Source = TextSource | ContainerSource
+
+/** A document or section: the stored lines it consists of. */
+export type TextSource = { version: string; title: string; lines: readonly string[] }
+
+/** A folder or knowledge base. */
+export type ContainerSource = { version: string; title: string; documentCount: number }
+
+/** Why there is nothing to summarise. */
+export type NoSource = 'gone' | 'not_a_heading'
+
+/** The current source of a target, unlocked. */
+export async function sourceOf(db: Queryable, target: Target): Promise<Source | NoSource> {
+  return target.type === 'document' || target.type === 'section' ? textSource(db, target) : containerSource(db, target)
+}
+
+/** The version of the current source, without its text where it can be had without. */
+export async function currentVersion(db: Queryable, target: Target): Promise<string | NoSource> {
+  if (target.type === 'document') return (await documentVersion(db, target)) ?? 'gone'
+  const source = await sourceOf(db, target)
+  return typeof source === 'string' ? source : source.version
+}
+
+/** The deterministic summary of a source. */
+export async function derive(db: Queryable, input: { target: Target; source: Source }): Promise<Derived> {
+  const { target, source } = input
+  if ('lines' in source) {
+    return summariseDigest({ documentId: String(target.id), title: source.title, digest: digestOf(source.lines) })
+  }
+  return summariseContainer(db, { container: target as Container, source })
+}
+
+/** The ids that a summary which somebody else wrote counts as its sources, up to the limit. */
+export async function documentIdsOf(db: Queryable, target: Target): Promise<readonly string[]> {
+  if (target.type === 'document' || target.type === 'section') return [target.id]
+  return documentIdsBelow(db, { container: target, limit: sourceLimit })
+}
+
+async function textSource(
+  db: Queryable,
+  target: Extract<Target, { type: 'document' | 'section' }>,
+): Promise<TextSource | NoSource> {
+  const stored = await loadSource(db, { workspace_id: target.workspaceId, document_id: target.id })
+  if (stored === null) return 'gone'
+  const { version, title, body } = stored
+  const lines = body.split('\n')
+  if (target.type === 'document') return { version, title, lines }
+  const section = sectionOf(lines, target.blockId)
+  if (section === undefined) return 'gone'
+  // An untitled section goes by the title of its document, so that no summary is empty.
+  return section === null ? 'not_a_heading' : { ...section, title: section.title || title }
+}
+
+async function containerSource(db: Queryable, container: Container): Promise<ContainerSource | NoSource> {
+  const title = await containerName(db, container)
+  if (title === null) return 'gone'
+  const entries = await (container.type === 'folder' ? folderEntries : knowledgeBaseEntries)(db, container)
+  return { version: versionOf(entries), title, documentCount: entries.documents }
+}
+
+/** How many children of a folder are named where the folder itself is one line. */
+export const titleLimit = 12
+
+async function summariseContainer(
+  db: Queryable,
+  { container, source }: { container: Container; source: ContainerSource },
+): Promise<Derived> {
+  const { workspaceId } = container
+  const rows = await firstChildren(db, { container, limit: childLimit + 1 })
+  const shown = rows.slice(0, childLimit)
+  const folderIds = shown.filter(({ rank }) => rank === 0).map(({ folder_id }) => folder_id)
+  const titles = new Map(
+    (await firstTitles(db, { workspaceId, folderIds, limit: titleLimit })).map((found) => [
+      found.folder_id,
+      found.titles,
+    ]),
+  )
+  const ids = shown.filter(({ rank }) => rank === 1).map(({ document_id }) => document_id)
+  const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], ids })
+  const digests = new Map(documents.map((document) => [document.id, document.digest]))
+  const children = rows.flatMap(({ rank, label, folder_id, document_id }): Child[] => {
+    if (rank === 0) return [{ type: 'folder', label, titles: titles.get(folder_id) ?? [] }]
+    const digest = digests.get(document_id) ?? nothing
+    return [{ type: 'document', id: document_id, label, digest }]
+  })
+  return summariseChildren({ name: source.title, children, documentCount: source.documentCount })
+}
+
+// A document beyond the limit, which is only counted, or one that was deleted a moment ago.
+const nothing = { block_count: 0, headings: [], opening: null, truncated: false }
