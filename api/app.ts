@@ -131,7 +131,7 @@ function logRequest(service: Service) {
 }
 
 function answerError(service: Service) {
-  return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
+  return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
     const requestId = response.locals['requestId'] as string
     if (error instanceof PageRefusal && !response.headersSent) {
       sendErrorPage(response, error)
@@ -141,11 +141,9 @@ function answerError(service: Service) {
     const refusal = error instanceof URIError ? new Refusal('route_not_found') : asRefusal(error)
     if (refusal.status >= 500)
       service.log.error({ request_id: requestId, err: refusal.cause ?? refusal }, 'request failed')
-    if (response.headersSent) {
-      next(error)
-      return
-    }
-    if (wantsErrorPage(request, response)) sendErrorPage(response, refusal)
+    // Half an answer is not to be taken for a whole one.
+    if (response.headersSent) response.destroy()
+    else if (wantsErrorPage(request, response)) sendErrorPage(response, refusal)
     else response.set(refusal.headers).status(refusal.status).json(errorBody(refusal, requestId))
   }
 }

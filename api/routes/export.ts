@@ -1,9 +1,7 @@
-import { writeExport } from '../../shared/knowledge-bases/export/export.ts'
 import { findKnowledgeBase } from '../../shared/knowledge-bases/find.ts'
-import { presentDocuments } from '../../shared/localization/present.ts'
 import { KnowledgeBaseParameter } from '../parameters.ts'
 import { type Route, route } from '../route.ts'
-import { sendArchive } from '../send-archive.ts'
+import { sendExport } from '../send-export.ts'
 
 /** The export of a knowledge base (specification 4.7, decisions 4.7). */
 export const exportRoutes: readonly Route[] = [
@@ -29,18 +27,9 @@ export const exportRoutes: readonly Route[] = [
     errors: [],
     handle: async ({ caller, db, params, service }) => {
       await findKnowledgeBase(db, { caller, id: params.id })
-      const withFiles = caller.scopes.includes('attachments:read')
       return {
         headers: { 'Content-Disposition': `attachment; filename="knowledge-base-${params.id}.zip"` },
-        write: (response) =>
-          service.exports.run(caller.userId, async (snapshot) => {
-            const knowledgeBase = await findKnowledgeBase(snapshot, { caller, id: params.id })
-            const files = withFiles ? service.files : null
-            const context = { snapshot, files, log: service.log, present: presentDocuments }
-            await sendArchive(response, service.exports.patience, (archive) =>
-              writeExport({ ...context, archive }, knowledgeBase),
-            )
-          }),
+        write: (response) => sendExport(service, { caller, id: params.id, response }),
       }
     },
   }),

@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import express from 'express'
+import t, { type Test } from 'tap'
+import { sendArchive } from '../api/send-archive.ts'
+import { Turns } from '../api/turns.ts'
+
+t.test('one user cannot keep the others from exporting, and whoever waits gets the next turn', async (t) => {
+  const turns = new Turns({ atOnce: 3, ofOneUser: 2, patienceMs: 60_000 })
+  const running: string[] = []
+  const ends: Record<string, () => void> = {}
+  const start = (user: string, name: string) =>
+    turns.run(user, async () => {
+      running.push(name)
+      await new Promise<void>((resolve) => {
+        ends[name] = resolve
+      })
+      running.splice(running.indexOf(name), 1)
+    })
+  const all = [start('ada', 'a1'), start('ada', 'a2'), start('ada', 'a3'), start('bob', 'b1'), start('eve', 'e1')]
+  t.strictSame(running, ['a1', 'a2', 'b1'])
+  ends['b1']?.()
+  await all[3]
+  t.strictSame(running, ['a1', 'a2', 'e1'], 'the place is for whoever has fewer')
+  ends['a1']?.()
+  await all[0]
+  t.strictSame(running, ['a2', 'e1', 'a3'])
+  for (const name of ['a2', 'e1', 'a3']) ends[name]?.()
+  await Promise.all(all)
+  t.strictSame(running, [])
+})
+
+t.test('whoever gets no turn is told to come back, and work that fails gives its turn on', async (t) => {
+  const turns = new Turns({ atOnce: 1, ofOneUser: 1, patienceMs: 1 })
+  let end = () => {}
+  const busy = turns.run('ada', () => new Promise<void>((resolve) => (end = resolve)))
+  await t.rejects(
+    turns.run('bob', async () => {}),
+    { code: 'service_unavailable', headers: { 'Retry-After': '30' } },
+  )
+  end()
+  await busy
+  await t.rejects(
+    turns.run('ada', async () => {
+      throw new Error('broken')
+    }),
+    /broken/,
+  )
+  t.equal(await turns.run('bob', async () => 'done'), 'done')
+})
+
+t.test('a reader that takes nothing, or takes too long, is cut off and what wrote for it ends', async (t) => {
+  for (const patience of [
+    { pauseMs: 300, wholeMs: 600_000 },
+    { pauseMs: 600_000, wholeMs: 300 },
+  ]) {
+    const { socket, written } = await stalledReader(t, patience)
+    await written
+    // What had been sent before is still on its way; then comes the end.
+    socket.resume()
+    if (!socket.closed) await once(socket, 'close')
+    t.pass(`${patience.pauseMs} ${patience.wholeMs}`)
+  }
+})
+
+/** A connection that has asked for an endless archive and reads none of it. */
+async function stalledReader(t: Test, patience: { pauseMs: number; wholeMs: number }) {
+  const app = express()
+  const written = new Promise<void>((resolve, reject) => {
+    app.get('/', (_, response) => {
+      const noise = Buffer.alloc(1 << 20, 'x')
+      sendArchive(response, patience, async (archive) => {
+        for (let index = 0; ; index += 1)
+          await archive.add(`${index}`, noise, { modified: new Date(), compress: false })
+      }).then(resolve, reject)
+    })
+  })
+  const server = app.listen(0)
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const socket = connect((server.address() as AddressInfo).port)
+  socket.on('error', () => {})
+  socket.pause()
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  t.teardown(() => socket.destroy())
+  return { socket, written }
+}

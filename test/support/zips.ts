@@ -1,0 +1,48 @@
+import { fromBufferPromise } from 'yauzl'
+import { Archive } from '../../shared/knowledge-bases/export/archive.ts'
+import type { Client } from './client.ts'
+
+/** The files of a zip by name. */
+export async function unzip(bytes: Buffer): Promise<Map<string, Buffer>> {
+  const zip = await fromBufferPromise(bytes, { lazyEntries: true, autoClose: false, strictFileNames: true })
+  const files = new Map<string, Buffer>()
+  for await (const entry of zip.eachEntry()) {
+    const chunks = await (await zip.openReadStreamPromise(entry)).toArray()
+    if (files.has(entry.fileName)) throw new Error(`${entry.fileName} is there twice`)
+    files.set(entry.fileName, Buffer.concat(chunks))
+  }
+  return files
+}
+
+/** A zip of these files, as the service would write it. */
+export async function zip(files: Record<string, string | Buffer>): Promise<Buffer> {
+  const archive = new Archive()
+  const bytes = archive.stream.toArray() as Promise<Buffer[]>
+  for (const [name, content] of Object.entries(files)) {
+    await archive.add(name, Buffer.from(content), { modified: new Date() })
+  }
+  archive.end()
+  return Buffer.concat(await bytes)
+}
+
+/** The answer to an export, its body not yet read. */
+export function requestExport(client: Client, knowledgeBase: number, options: RequestInit = {}): Promise<Response> {
+  const headers = { authorization: `Bearer ${client.bearer}` }
+  return fetch(`${client.origin}/api/v1/knowledge-bases/${knowledgeBase}/export`, { headers, ...options })
+}
+
+/** An export as a client unpacks it, with its manifest. */
+export async function exported(client: Client, knowledgeBase: number) {
+  const response = await requestExport(client, knowledgeBase)
+  if (response.status !== 200) throw new Error(`export answered ${response.status}: ${await response.text()}`)
+  const bytes = Buffer.from(await response.arrayBuffer())
+  return { bytes, ...(await manifestOf(bytes)), headers: response.headers }
+}
+
+/** The files of an export and what its manifest says. */
+export async function manifestOf(bytes: Buffer) {
+  const files = await unzip(bytes)
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into records of every shape
+  const manifest = JSON.parse(files.get('manifest.json')?.toString() ?? '') as Record<string, any>
+  return { files, manifest }
+}
