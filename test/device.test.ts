@@ -2,10 +2,9 @@ import { sql } from 'slonik'
 import t from 'tap'
 import { pendingPerAddress } from '../shared/auth/device/request-code.ts'
 import { scopes } from '../shared/auth/scopes.ts'
-import { startSession } from '../shared/auth/sessions.ts'
 import { Client } from './support/client.ts'
 import { startTestService, type TestService } from './support/service.ts'
-import { Visitor } from './support/visitor.ts'
+import { signedInVisitor, type Visitor } from './support/visitor.ts'
 
 const readOnly = scopes.filter((scope) => scope.endsWith(':read'))
 
@@ -179,7 +178,7 @@ t.test('nobody finds a code by trying', async (t) => {
   const service = await startTestService(t, { TRUST_PROXY: '1' })
   const { device, user } = await deviceAndPerson(service)
   const { user_code } = await begin(device)
-  const guesser = await signedIn(service, { userId: user.user_id, address: '192.0.2.1' })
+  const guesser = await signedInVisitor(service, { userId: user.user_id, address: '192.0.2.1' })
   for (let guess = 0; guess < 10; guess += 1) {
     t.equal((await guesser.get(`/device?user_code=BBBB-BBB${'BCDFGHJKLM'[guess]}`)).status, 200)
   }
@@ -187,16 +186,16 @@ t.test('nobody finds a code by trying', async (t) => {
   t.match(stopped, { status: 429, html: 'Too many attempts' })
   t.ok(Number(stopped.headers.get('retry-after')) > 0)
   t.notMatch(stopped.html, 'approve')
-  const elsewhere = await signedIn(service, { userId: user.user_id, address: '192.0.2.2' })
+  const elsewhere = await signedInVisitor(service, { userId: user.user_id, address: '192.0.2.2' })
   t.equal((await elsewhere.get(`/device?user_code=${user_code}`)).status, 429, 'the account counts, not the browser')
   const accomplices = [await service.signUp(), await service.signUp(), await service.signUp()]
   const statuses: number[] = []
   for (const { user_id } of accomplices) {
-    const accomplice = await signedIn(service, { userId: user_id, address: '192.0.2.1' })
+    const accomplice = await signedInVisitor(service, { userId: user_id, address: '192.0.2.1' })
     for (let guess = 0; guess < 10; guess += 1) statuses.push((await accomplice.get('/device?user_code=x')).status)
   }
   t.same(statuses.filter((status) => status === 200).length, 20, 'the address counts over all its accounts')
-  const other = await signedIn(service, { userId: (await service.signUp()).user_id, address: '192.0.2.3' })
+  const other = await signedInVisitor(service, { userId: (await service.signUp()).user_id, address: '192.0.2.3' })
   for (let look = 0; look < 12; look += 1) await other.get(`/device?user_code=${user_code}`)
   t.equal((await other.get(`/device?user_code=${user_code}`)).status, 200, 'a code that is right is no guess')
 })
@@ -231,17 +230,8 @@ t.test('calls of the device flow are counted by address and need nothing else', 
 
 async function deviceAndPerson(service: TestService) {
   const user = await service.signUp({ email: 'ada@example.test' })
-  const person = await signedIn(service, { userId: user.user_id })
+  const person = await signedInVisitor(service, { userId: user.user_id })
   return { device: new Client({ origin: service.origin }), person, user }
-}
-
-async function signedIn(service: TestService, who: { userId: string; address?: string }): Promise<Visitor> {
-  const { database, config } = service
-  const headers: Record<string, string> = who.address === undefined ? {} : { 'x-forwarded-for': who.address }
-  const visitor = new Visitor(service.origin, headers)
-  const id = await startSession({ db: database, secret: config.SESSION_SECRET }, who.userId)
-  visitor.cookies.set(config.PUBLIC_ORIGIN.startsWith('https:') ? '__Host-svc_session' : 'svc_session', id)
-  return visitor
 }
 
 async function begin(device: Client, body: object = {}): Promise<{ device_code: string; user_code: string }> {

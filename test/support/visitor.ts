@@ -1,4 +1,6 @@
 import { parseSetCookie, stringifyCookie } from 'cookie'
+import { startSession } from '../../shared/auth/sessions.ts'
+import type { TestService } from './service.ts'
 
 /** What a page answered: `location` is where it sends the browser. */
 export type Visit = { status: number; headers: Headers; html: string; location: string | null }
@@ -53,6 +55,18 @@ export class Visitor {
     const html = await response.text()
     return { status: response.status, headers: response.headers, html, location: response.headers.get('location') }
   }
+}
+
+/** A browser in which that user has signed in already, without the time that a password takes. */
+export async function signedInVisitor(
+  service: TestService,
+  who: { userId: string; address?: string },
+): Promise<Visitor> {
+  const { database, config } = service
+  const visitor = new Visitor(service.origin, who.address === undefined ? {} : { 'x-forwarded-for': who.address })
+  const id = await startSession({ db: database, secret: config.SESSION_SECRET }, who.userId)
+  visitor.cookies.set(config.PUBLIC_ORIGIN.startsWith('https:') ? '__Host-svc_session' : 'svc_session', id)
+  return visitor
 }
 
 /** The hidden fields of the form of a page that leads to `action`. */
