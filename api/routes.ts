@@ -17,6 +17,7 @@ import { meRoutes } from './routes/me.ts'
 import { readingRoutes } from './routes/reading.ts'
 import { relationRoutes } from './routes/relations.ts'
 import { searchRoutes } from './routes/search.ts'
+import { sharingRoutes } from './routes/sharing.ts'
 import { summaryRoutes } from './routes/summaries/routes.ts'
 import { versionRoutes } from './routes/versions.ts'
 
@@ -34,6 +35,7 @@ export const routes: readonly Route[] = [
   ...exportRoutes,
   ...folderRoutes,
   ...documentRoutes,
+  ...sharingRoutes,
   ...contentRoutes,
   ...readingRoutes,
   ...versionRoutes,

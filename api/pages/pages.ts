@@ -1,15 +1,24 @@
 import { accountIndexPage } from './account.ts'
+import { apiDocsFilePage, apiDocsPage } from './api-docs/pages.ts'
 import { assetPage } from './assets.ts'
 import { devicePage } from './device.ts'
+import { landingPage } from './landing.ts'
 import { loginPage } from './login.ts'
 import { logoutPage } from './logout.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
 import type { Page } from './page.ts'
+import { shareAttachmentPage } from './share/attachment.ts'
+import { sharePage } from './share/document.ts'
 import { revokeTokenPage, tokensPage } from './tokens.ts'
 
 /** Every page, in no particular order; a new one is added here. */
 export const pages: readonly Page[] = [
   assetPage,
+  landingPage,
+  apiDocsPage,
+  apiDocsFilePage,
+  sharePage,
+  shareAttachmentPage,
   loginPage,
   logoutPage,
   openIdPage,

@@ -1,0 +1,36 @@
+import { attachmentIdOf } from '../body/addresses.ts'
+import type { BodyNode, DocNode, Mark } from '../body/document.ts'
+
+/**
+ * A body as strangers get it: its own images come from `imageSrc`, those from elsewhere are links instead, so that
+ * reading tells nobody else that somebody reads, and links within the service are plain text: nobody outside can follow
+ * them.
+ */
+export function publicDocument(document: DocNode, imageSrc: (attachmentId: string) => string): DocNode {
+  return { ...document, content: document.content.map((node) => publicNode(node, imageSrc)) } as DocNode
+}
+
+function publicNode(node: BodyNode, imageSrc: (attachmentId: string) => string): BodyNode {
+  if (node.type === 'image' || node.type === 'inlineImage') return publicImage(node, imageSrc)
+  return {
+    ...node,
+    ...(node.content && { content: node.content.map((child) => publicNode(child, imageSrc)) }),
+    ...(node.marks && { marks: node.marks.filter((mark) => !isInternal(mark)) }),
+  }
+}
+
+function publicImage(node: BodyNode, imageSrc: (attachmentId: string) => string): BodyNode {
+  const attrs = node.attrs ?? {}
+  const src = typeof attrs['src'] === 'string' ? attrs['src'] : ''
+  const attachmentId = attachmentIdOf(src)
+  const marks = (node.marks ?? []).filter((mark) => !isInternal(mark))
+  if (attachmentId !== null) return { ...node, attrs: { ...attrs, src: imageSrc(attachmentId) }, marks }
+  const label = typeof attrs['alt'] === 'string' && attrs['alt'] !== '' ? attrs['alt'] : src
+  const link: BodyNode = { type: 'text', text: label, marks: [{ type: 'link', attrs: { href: src } }] }
+  if (node.type === 'inlineImage') return link
+  return { type: 'paragraph', attrs: attrs['id'] === undefined ? {} : { id: attrs['id'] }, content: [link] }
+}
+
+function isInternal({ type, attrs }: Mark): boolean {
+  return type === 'link' && /^\s*svc:/i.test(String(attrs?.['href']))
+}

@@ -1,0 +1,20 @@
+import Type, { type Static } from 'typebox'
+import { Time } from '../identifiers.ts'
+import { documentIdPattern, ulidPattern } from '../ids.ts'
+
+/** Pattern of the id of a share; whoever knows it can read the document. */
+export const shareIdPattern = `^shr_${ulidPattern}$`
+
+/** The public link of a document (decisions 4.8). */
+export const PublicShare = Type.Object(
+  {
+    document_id: Type.String({ pattern: documentIdPattern }),
+    share_id: Type.String({ pattern: shareIdPattern }),
+    url: Type.String({ description: 'where anybody can read the document' }),
+    access: Type.Enum(['read']),
+    comments_enabled: Type.Literal(false),
+    created_at: Time,
+  },
+  { $id: 'PublicShare' },
+)
+export type PublicShare = Static<typeof PublicShare>
