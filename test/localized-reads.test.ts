@@ -4,6 +4,7 @@ import { lookupLocale } from '../shared/localization/lookup.ts'
 import { h, p } from './body/build.ts'
 import type { Client } from './support/client.ts'
 import { bodyOf, type Made, make, put, refused } from './support/documents.ts'
+import { followEvents, type Received } from './support/event-streams.ts'
 import { runs } from './support/property-runs.ts'
 import { queryString, searchV2, startSearchService, untilFresh } from './support/workers.ts'
 
@@ -162,6 +163,37 @@ t.test('search finds each language where it is asked for, in the words of that l
   await untilFresh(ada)
   t.strictSame(await found('Haus'), [], 'an ordinary document again')
   t.strictSame(await found('Hauses', 'de'), [])
+})
+
+t.test('the stream of one set or one language shows its documents and nothing else', async (t) => {
+  const ada = await signUp()
+  await make(ada, [p('other')])
+  const made = await make(ada, [p('one')])
+  const french = await followEvents(t, ada, { query: '?locale=FR' })
+  const ids = await localise(ada, made, { source: 'en', targets: ['de', 'fr'] })
+  const setId = (await ada.get(`/documents/${made.id}`)).body.data.document_set_id
+  const ofSet = await followEvents(t, ada, { query: `?document_set_id=${setId}`, lastEventId: 0 })
+  await put(ada, String(ids['fr']), [p('un')])
+  await ada.patch(`/documents/${made.id}/localizations/fr`, { workflow_status: 'in_review' })
+  await ada.delete(`/documents/${made.id}/localizations/fr`)
+  await ada.patch(`/documents/${made.id}`, { title: 'last' })
+  const seen = ({ name, data }: Received) => [name.replace('document.', ''), data.document.locale, data.document_id]
+  t.strictSame((await french.until(4)).map(seen), [
+    ['created', 'fr', ids['fr']],
+    ['content.updated', 'fr', ids['fr']],
+    ['metadata.updated', 'fr', ids['fr']],
+    ['deleted', 'fr', ids['fr']],
+  ])
+  const all = (await ofSet.until(7)).map(seen)
+  t.strictSame(
+    new Set(all.slice(0, 3).map(String)),
+    new Set([`created,de,${ids['de']}`, `created,fr,${ids['fr']}`, `metadata.updated,en,${made.id}`]),
+  )
+  t.strictSame(
+    all.slice(3).map(([name]) => name),
+    ['content.updated', 'metadata.updated', 'deleted', 'metadata.updated'],
+  )
+  for (const { data } of ofSet.received) t.equal(data.document.document_set_id, setId)
 })
 
 /** The ids of a new set by locale. */
