@@ -15,7 +15,7 @@ const createMode = Type.Optional(
 export type CreateMode = 'blank' | 'copy_structure'
 
 /** Where people are with a variant; any order is allowed (decisions 3). */
-export const WorkflowStatus = Type.Enum(['draft', 'in_review', 'published'])
+const WorkflowStatus = Type.Enum(['draft', 'in_review', 'published'])
 
 /** Whether a variant says what its source says now (decisions 2.4). */
 export const TranslationFreshness = Type.Enum(['current', 'outdated', 'unknown'])
