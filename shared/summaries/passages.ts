@@ -4,6 +4,7 @@ import { plainText } from '../body/text.ts'
 import { fieldWeights, idf, impact } from '../search/bm25.ts'
 import { matchTerms, type Span } from '../search/match.ts'
 import { parseQuery } from '../search/query.ts'
+import { detectLanguage } from '../search/stems.ts'
 import { oneLine } from './plain.ts'
 
 /** A text block of a body: what a search hit points at. */
@@ -27,13 +28,11 @@ export function passagesOf(documentId: string, lines: readonly string[]): Passag
  * The passages that hold any of the query's terms, the best first and then in their own order. The score is that of
  * search, taking the given passages for all there are.
  */
-export function rankPassages(
-  passages: readonly Passage[],
-  input: { q: string; languages: readonly string[] },
-): Answer[] {
-  const query = parseQuery(input.q)
+export function rankPassages(passages: readonly Passage[], q: string): Answer[] {
+  const query = parseQuery(q)
+  const languages = languagesOf(passages)
   const matched = passages.flatMap((passage) => {
-    const { occurrences, first } = matchTerms(passage.text, { query, languages: input.languages })
+    const { occurrences, first } = matchTerms(passage.text, { query, languages })
     return first === null ? [] : [{ passage, first, counts: occurrences.map(({ count }) => count) }]
   })
   const terms = matched[0]?.counts.length ?? 0
@@ -53,6 +52,18 @@ export function rankPassages(
       return { ...passage, first, score: sum * weight }
     })
     .sort((a, b) => b.score - a.score)
+}
+
+const sampleLength = 4000
+
+/** The languages of the documents, by the words at their beginnings. */
+function languagesOf(passages: readonly Passage[]): string[] {
+  const samples = new Map<string, string>()
+  for (const { documentId, text } of passages) {
+    const sample = samples.get(documentId) ?? ''
+    if (sample.length < sampleLength) samples.set(documentId, `${sample} ${text}`)
+  }
+  return [...new Set([...samples.values()].map((sample) => detectLanguage(sample.slice(0, sampleLength))))]
 }
 
 function textblocks(node: BodyNode): BlockNode[] {

@@ -1,6 +1,5 @@
 import type { Queryable } from '../database.ts'
 import { searchTopK } from '../search/search.ts'
-import { languagesOf } from '../search/statement.ts'
 import { type Container, documentIdsBelow, documentsAmong, knowledgeBaseOf, sizeBelow } from './container-queries.ts'
 import { type Derived, ratioOf } from './deterministic.ts'
 import { bodiesOf } from './digest-queries.ts'
@@ -30,8 +29,7 @@ export async function summariseQuery(
   const { target, source, q } = input
   const bodies = 'lines' in source ? [{ id: String(target.id), lines: source.lines }] : await bodiesFor(db, input)
   const passages = bodies.flatMap(({ id, lines }) => passagesOf(id, lines))
-  const languages = await languagesOf(db, [target.workspaceId])
-  const answers = rankPassages(passages, { q, languages })
+  const answers = rankPassages(passages, q)
   const chosen = choose(answers, passages)
   const blocks = chosen.map(({ blockId }) => blockId)
   const documents = [...new Set(chosen.map(({ documentId }) => documentId))]
