@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import t from 'tap'
+import { Client, type Reply } from '../support/client.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { signedInVisitor } from '../support/visitor.ts'
+import { violationsOf } from './axe.ts'
+import { noChromium, startChromium } from './chromium.ts'
+
+const ada = { email: 'ada@example.test', password: 'correct horse' }
+
+t.test(
+  'without scripts, a person makes a token, a program uses it, and the person revokes it',
+  { skip: noChromium },
+  async (t) => {
+    const service = await startTestService(t)
+    await service.signUp(ada)
+    const { page, complaints } = await openPage(await startChromium(t), { javaScriptEnabled: false })
+    await page.goto(`${service.origin}/account/tokens`)
+    await signIn(page)
+    t.equal(new URL(page.url()).pathname, '/account/tokens')
+    await page.getByLabel('Name', { exact: true }).fill('Nightly “backup” <script>alert(1)</script>')
+    await page.getByLabel('Read and write').check()
+    await page.getByLabel('Expires').selectOption({ label: 'In 30 days' })
+    await page.getByRole('button', { name: 'Create token' }).click()
+    const token = (await page.getByLabel('The new token').textContent()) ?? ''
+    const program = new Client({ origin: service.origin, token })
+    t.equal((await program.post('/knowledge-bases', { name: 'From the program' })).status, 201)
+    await page.goto(`${service.origin}/account/tokens`)
+    t.notMatch(await page.content(), token, 'it is shown once')
+    const row = page.getByRole('row', { name: 'Nightly' })
+    t.match(await row.textContent(), /Read and write\s*\d{4}-\d\d-\d\d \d\d:\d\d UTC/, 'when it was last used')
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    t.equal(await page.getByRole('row', { name: 'Nightly' }).count(), 0)
+    t.match(await program.get('/me'), { status: 401, body: { error: { code: 'token_revoked' } } })
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    t.equal(new URL(page.url()).pathname, '/login')
+    t.same(complaints, [])
+  },
+)
+
+t.test('a device polls while its user signs in and lets it read', { skip: noChromium }, async (t) => {
+  const service = await startTestService(t, { DEVICE_POLL_INTERVAL_SECONDS: '1' })
+  await service.signUp(ada)
+  const device = new Client({ origin: service.origin })
+  const { data: code } = (await device.post('/auth/device/code', { client_name: 'kb-cli' })).body
+  const polled = pollToTheEnd(device, code)
+  const { page, complaints } = await openPage(await startChromium(t))
+  await page.goto(service.origin + pathOf(code.verification_uri_complete))
+  await signIn(page)
+  t.equal(await page.locator('.user-code').textContent(), code.user_code)
+  // By keyboard alone: the first stop in the form approves, the second approves reading only.
+  await page.getByRole('button', { name: 'Approve', exact: true }).focus()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByRole('status').waitFor()
+  t.match(await page.getByRole('status').textContent(), 'may now read in your name')
+  const { replies, token } = await polled
+  t.ok(replies.every(({ body }) => body.error.code === 'authorization_pending'))
+  const program = new Client({ origin: service.origin, token })
+  t.match((await program.get('/me')).body.data, { user: { email: ada.email }, scopes: /:read/ })
+  t.equal((await program.post('/knowledge-bases', { name: 'x' })).status, 403)
+  await page.getByRole('link', { name: 'API tokens' }).first().click()
+  await page.getByRole('row', { name: 'kb-cli' }).getByRole('button').click()
+  await page.waitForURL('**/account/tokens')
+  t.equal((await program.get('/me')).status, 401)
+  t.same(complaints, [])
+})
+
+t.test('every page is accessible, in light and in dark, and fits a telephone', { skip: noChromium }, async (t) => {
+  const service = await startTestService(t)
+  const { user_id } = await service.signUp({ email: ada.email })
+  const session = (await signedInVisitor(service, { userId: user_id })).cookies.get('svc_session') ?? ''
+  const browser = await startChromium(t)
+  for (const [colorScheme, width] of [
+    ['light', 1200],
+    ['dark', 1200],
+    ['light', 360],
+  ] as const) {
+    const { page } = await openPage(browser, { colorScheme, viewport: { width, height: 800 } })
+    const check = async (name: string) => {
+      if (width > 360) t.same(await violationsOf(page), [], `${name}, ${colorScheme}`)
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      t.equal(overflow, 0, `${name} fits ${width} pixels`)
+    }
+    await page.goto(`${service.origin}/login`)
+    await check('sign-in')
+    await page.goto(`${service.origin}/account/nowhere`)
+    await check('a page that is missing')
+    await page.context().addCookies([{ name: 'svc_session', value: session, url: service.origin }])
+    for (const step of stepsOf(service, page)) await check(await step())
+    await page.context().close()
+  }
+})
+
+// Each shows a page and says which.
+function stepsOf(service: TestService, page: Page): (() => Promise<string>)[] {
+  const open = async (path: string) => void (await page.goto(service.origin + path))
+  return [
+    async () => {
+      await open('/account/tokens')
+      return 'tokens'
+    },
+    async () => {
+      await page.getByLabel('Name', { exact: true }).fill('W'.repeat(80))
+      await page.getByRole('button', { name: 'Create token' }).click()
+      await page.getByRole('status').waitFor()
+      return 'a new token'
+    },
+    async () => {
+      await open('/device')
+      return 'a code to type'
+    },
+    async () => {
+      await open('/device?user_code=nonsense')
+      return 'a wrong code'
+    },
+    async () => {
+      const client_name = 'W'.repeat(80)
+      const { body } = await new Client({ origin: service.origin }).post('/auth/device/code', { client_name })
+      await open(pathOf(body.data.verification_uri_complete))
+      return 'a device to confirm'
+    },
+    async () => {
+      await page.getByRole('button', { name: 'Deny' }).click()
+      await page.getByRole('status').waitFor()
+      return 'a device that was refused'
+    },
+  ]
+}
+
+/** A page, and what the browser complains about in it: scripts that would run, policies that were violated. */
+async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
+  const page = await (await browser.newContext(options)).newPage()
+  page.setDefaultTimeout(60_000)
+  const complaints: string[] = []
+  page.on('console', (message) => complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('dialog', (dialog) => {
+    complaints.push(dialog.message())
+    void dialog.dismiss()
+  })
+  return { page, complaints }
+}
+
+async function signIn(page: Page): Promise<void> {
+  await page.getByLabel('Email').fill(ada.email)
+  await page.getByLabel('Password').fill(ada.password)
+  await page.keyboard.press('Enter')
+  await page.getByText(`Signed in as ${ada.email}`).waitFor()
+}
+
+// The addresses that the service gives out are those of its public origin, which the tests do not have.
+function pathOf(address: string): string {
+  const url = new URL(address)
+  return url.pathname + url.search
+}
+
+async function pollToTheEnd(device: Client, code: { device_code: string; interval: number }) {
+  const replies: Reply[] = []
+  for (;;) {
+    const reply = await device.post('/auth/device/token', { device_code: code.device_code })
+    if (reply.status === 200) return { replies, token: reply.body.data.access_token as string }
+    replies.push(reply)
+    if (reply.body.error.code !== 'authorization_pending') throw new Error(reply.text)
+    await sleep(code.interval * 1000)
+  }
+}

@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Provider } from 'oidc-provider'
+import type { Test } from 'tap'
+import { Visitor } from './visitor.ts'
+
+/** Who is signed in at the issuer; null makes it refuse. */
+export type Person = { sub: string; email?: string; email_verified?: boolean } | null
+
+export const openIdClient = { id: 'documents', secret: 'a secret of the client' }
+
+/** A real OpenID Connect provider on a port of its own that lets in whoever `person` is; it ends with the test. */
+export async function startIssuer(t: Test, callback: string) {
+  let listener: RequestListener = () => {}
+  const server = createServer((request, response) => listener(request, response)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const issuer = { origin, person: null as Person, signIn, stop }
+  // It warns that it is not made ready for production, which it is not.
+  for (const method of ['warn', 'info'] as const) t.capture(console, method)
+  const provider = new Provider(
+    origin,
+    configurationOf(callback, () => issuer.person),
+  )
+  const serve = provider.callback()
+  listener = (request, response) => {
+    if (!request.url?.startsWith('/interaction/')) return serve(request, response)
+    const result =
+      issuer.person === null ? { error: 'access_denied' } : { login: { accountId: issuer.person.sub, remember: false } }
+    return void provider.interactionFinished(request, response, result)
+  }
+  t.teardown(stop)
+
+  function stop(): void {
+    server.closeAllConnections()
+    server.close()
+  }
+
+  /** Does at the issuer what a browser does there; returns the path and query string with which it is sent back. */
+  async function signIn(address: string): Promise<string> {
+    const browser = new Visitor(origin)
+    for (let next = address; ; ) {
+      const { location, status, html } = await browser.get(next.slice(origin.length))
+      if (location === null) throw new Error(`the issuer answered ${status}: ${html}`)
+      const url = new URL(location, origin)
+      if (url.origin !== origin) return url.pathname + url.search
+      next = url.href
+    }
+  }
+
+  return issuer
+}
+
+function configurationOf(callback: string, person: () => Person): object {
+  return {
+    clients: [{ client_id: openIdClient.id, client_secret: openIdClient.secret, redirect_uris: [callback] }],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: [] },
+    cookies: { keys: ['a key for the cookies of the issuer'] },
+    features: { devInteractions: { enabled: false } },
+    pkce: { required: () => true },
+    interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
+    findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: async () => ({ ...person() }) }),
+    // Nobody is asked for consent.
+    async loadExistingGrant(context: {
+      oidc: { client: { clientId: string }; session: { accountId: string }; provider: Provider }
+    }) {
+      const { client, session, provider } = context.oidc
+      const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId })
+      grant.addOIDCScope('openid email profile')
+      await grant.save()
+      return grant
+    },
+  }
+}
