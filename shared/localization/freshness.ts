@@ -1,46 +1,30 @@
 import type { Queryable } from '../database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
-import { existingDocuments } from './queries.ts'
-import type { TranslationFreshness, UnitStatusCounts } from './schema.ts'
-import { unitStatusCounts } from './unit-status-counts.ts'
-
-/** How a document stands to its source; only translations have units, and so counts. */
-export type TranslationState = { freshness: TranslationFreshness; counts: UnitStatusCounts | null }
-
-/** The state of a document that is no translation: there is nothing it could lag behind. */
-const untranslated: TranslationState = { freshness: 'current', counts: null }
+import { translationFacts } from './queries.ts'
+import type { TranslationFreshness } from './schema.ts'
 
 /**
- * How each of the documents stands to its source (decisions 2.4), by id, computed at read: `unknown` once the source is
- * deleted or while nothing was translated from a version of it, `outdated` while a unit is missing, changed at the
- * source or in conflict, else `current`.
+ * How each of the documents stands to its source (decisions 2.4), computed at read: `unknown` once the source is deleted
+ * or while nothing was translated from a version of it, `outdated` while a unit is missing, changed at the source or in
+ * conflict, else `current`, as is whatever is no translation. Returns a look-up by id.
  */
-export async function translationStates(
+export async function freshnessOf(
   db: Queryable,
   documents: readonly DocumentRow[],
-): Promise<(id: string) => TranslationState> {
+): Promise<(id: string) => TranslationFreshness> {
   const translations = documents.filter(({ variant_role }) => variant_role === 'translation')
-  if (translations.length === 0) return () => untranslated
-  const workspaceIds = [...new Set(translations.map(({ workspace_id }) => workspace_id))]
-  const documentIds = translations.map(({ id }) => id)
-  const sourceIds = [...new Set(translations.flatMap(({ translated_from_document_id: id }) => id ?? []))]
-  const sources = new Set(await existingDocuments(db, { workspaceIds, documentIds: sourceIds }))
-  const countsOf = await unitStatusCounts(db, { workspaceIds, documentIds })
+  if (translations.length === 0) return () => 'current'
+  const facts = await translationFacts(db, {
+    workspaceIds: [...new Set(translations.map(({ workspace_id }) => workspace_id))],
+    documentIds: translations.map(({ id }) => id),
+  })
+  const byId = new Map(facts.map((fact) => [fact.id, fact]))
   const states = new Map(
-    translations.map((translation) => {
-      const counts = countsOf.get(translation.id) ?? null
-      return [translation.id, { counts, freshness: freshnessOf(translation, { sources, counts }) }]
+    translations.map(({ id, translated_from_version: version }): [string, TranslationFreshness] => {
+      const fact = byId.get(id)
+      if (version === null || !fact?.has_source) return [id, 'unknown']
+      return [id, fact.has_open_unit ? 'outdated' : 'current']
     }),
   )
-  return (id) => states.get(id) ?? untranslated
-}
-
-function freshnessOf(
-  translation: DocumentRow,
-  facts: { sources: ReadonlySet<string>; counts: UnitStatusCounts | null },
-): TranslationFreshness {
-  const { translated_from_document_id: sourceId, translated_from_version: version } = translation
-  if (version === null || sourceId === null || !facts.sources.has(sourceId)) return 'unknown'
-  const { missing = 0, source_changed = 0, conflict = 0 } = facts.counts ?? {}
-  return missing + source_changed + conflict === 0 ? 'current' : 'outdated'
+  return (id) => states.get(id) ?? 'current'
 }

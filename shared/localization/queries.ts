@@ -50,16 +50,27 @@ export function variantsOf(db: Queryable, locator: DocumentLocator): Promise<rea
   )
 }
 
-/** Which of the given documents exist; their ids are unique in all workspaces. */
-export function existingDocuments(
+const FactsShape = Type.Object({ id: Type.String(), has_source: Type.Boolean(), has_open_unit: Type.Boolean() })
+
+/** What the freshness of translations rests on besides their rows; ids are unique in all workspaces. */
+export function translationFacts(
   db: Queryable,
   input: { workspaceIds: readonly string[]; documentIds: readonly string[] },
-): Promise<readonly string[]> {
-  return db.anyFirst(
-    prepared(sql.type(row(Type.Object({ id: Type.String() })))`
-    SELECT d.id FROM documents d
-    WHERE d.workspace_id = ANY(${sql.array([...input.workspaceIds], 'text')})
-      AND d.id = ANY(${sql.array([...input.documentIds], 'text')})`),
+): Promise<readonly Static<typeof FactsShape>[]> {
+  return db.any(
+    prepared(sql.type(row(FactsShape))`
+    SELECT t.id,
+      EXISTS (
+        SELECT FROM documents s WHERE s.workspace_id = t.workspace_id AND s.id = t.translated_from_document_id
+      ) AS has_source,
+      EXISTS (
+        SELECT FROM translation_units u
+        WHERE u.workspace_id = t.workspace_id AND u.target_document_id = t.id
+          AND u.status IN ('missing', 'source_changed', 'conflict')
+      ) AS has_open_unit
+    FROM documents t
+    WHERE t.workspace_id = ANY(${sql.array([...input.workspaceIds], 'text')})
+      AND t.id = ANY(${sql.array([...input.documentIds], 'text')})`),
   )
 }
 
