@@ -9,6 +9,8 @@ import { differences, withoutDifferences } from './html-differences.ts'
 
 const markdownIt = new MarkdownIt({ html: true, linkify: true })
 markdownIt.linkify.set({ fuzzyLink: false })
+// GFM links an address whatever its top-level domain is; linkify-it must be told those that occur here.
+markdownIt.linkify.tlds('llc', true)
 markdownIt.normalizeLink = (address) => address
 // Raw HTML is sanitised in the pieces in which a body holds it.
 markdownIt.renderer.rules['html_block'] = (tokens, index) =>
