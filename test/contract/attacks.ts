@@ -32,6 +32,8 @@ const sample: Fixture = {
   documentId: 'doc_1',
   documentSetId: 'docset_1',
   translationId: 'doc_2',
+  unitId: 'tu_1',
+  translationJobId: 'tjob_1',
   blockId: 'block_1',
   relationId: 'rel_1',
   conceptId: 'concept_1',

@@ -13,6 +13,9 @@ export type Fixture = {
   documentSetId: string
   /** Its translation into French. */
   translationId: string
+  /** A unit of it, and a job that nothing ever finishes. */
+  unitId: string
+  translationJobId: string
   /** A block of the document. */
   blockId: string
   /** A relation from that block to its own document. */
@@ -62,6 +65,8 @@ export async function createFixture(owner: Client): Promise<Fixture> {
   const activation = { source_locale: 'en', target_locales: ['fr'], create_mode: 'copy_structure' }
   const activated = await owner.post(`/documents/${document.id}/translation/activate`, activation)
   const { id: documentSetId, variants } = activated.body.data
+  const units = await owner.get(`/documents/${document.id}/translation-units?locale=fr`)
+  const translating = await owner.post(`/documents/${document.id}/translation-jobs`, { target_locale: 'fr' })
   const concept = await created(owner, '/concepts', { name: marker, knowledge_base_id: base.id })
   const other = await created(owner, '/concepts', { name: `other ${marker}`, knowledge_base_id: base.id })
   const extracted = await owner.post('/concept-candidates/extract', { document_id: document.id })
@@ -73,6 +78,8 @@ export async function createFixture(owner: Client): Promise<Fixture> {
     documentId: document.id,
     documentSetId,
     translationId: variants[1].id,
+    unitId: units.body.data[0].id,
+    translationJobId: translating.body.data.id,
     blockId,
     relationId: relation.id,
     conceptId: concept.id,
@@ -85,7 +92,7 @@ export async function createFixture(owner: Client): Promise<Fixture> {
   }
 }
 
-// By the name of a path parameter, or by the error of its absence where the name says too little. A new kind of
+// By the name of a path parameter, for `id` by the collection, or by the error of its absence. A new kind of
 // resource is one entry here and, where it has to exist first, one member of the fixture.
 const parameterValues: Record<string, (fixture: Fixture) => string> = {
   knowledge_base_not_found: ({ knowledgeBaseId }) => String(knowledgeBaseId),
@@ -96,6 +103,8 @@ const parameterValues: Record<string, (fixture: Fixture) => string> = {
   candidate_not_found: ({ candidateId }) => candidateId,
   attachment_not_found: ({ attachmentId }) => attachmentId,
   document_set_not_found: ({ documentSetId }) => documentSetId,
+  'translation-jobs': ({ translationJobId }) => translationJobId,
+  unitId: ({ unitId }) => unitId,
   translation_not_found: ({ translationId }) => translationId,
   locale: () => 'fr',
   job_not_found: ({ summaryJobId }) => summaryJobId,
@@ -115,6 +124,8 @@ const memberValues: Record<string, (fixture: Fixture) => unknown> = {
   block_id: ({ blockId }) => blockId,
   source_document_id: ({ documentId }) => documentId,
   source_block_id: ({ blockId }) => blockId,
+  target_document_id: ({ translationId }) => translationId,
+  target_locale: () => 'fr',
   target_uri: ({ documentId }) => `svc://doc/${documentId}`,
   object: ({ otherConceptId }) => ({ kind: 'concept', id: otherConceptId }),
   concept_id: ({ conceptId }) => conceptId,
@@ -130,8 +141,10 @@ const memberValues: Record<string, (fixture: Fixture) => unknown> = {
 /** The path of a route with the ids of the fixture in place of its parameters. */
 export function pathOf(spec: Route, fixture: Fixture): string {
   const parameters: Record<string, ParameterMarks> = spec.params?.properties ?? {}
+  const [, collection = ''] = spec.path.split('/')
   return spec.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = parameterValues[name] ?? parameterValues[parameters[name]?.['x-error'] ?? 'none']
+    const own = parameterValues[name === 'id' ? collection : name]
+    const value = own ?? parameterValues[parameters[name]?.['x-error'] ?? 'none']
     if (value === undefined) {
       throw new Error(`${spec.operationId}: nothing stands for {${name}}; add it to test/contract/fixtures.ts`)
     }
