@@ -23,7 +23,7 @@ export const sharePage = page({
     if (stored === null) throw pageMissing()
     const { document } = new StoredBody({ version: stored.version, text: stored.body })
     const imageSrc = (attachmentId: string) => `${sharePath(id)}/attachments/${attachmentId}`
-    const html = reachableByKeyboard(renderHtml(publicDocument(document, imageSrc)))
+    const html = accessible(renderHtml(publicDocument(document, imageSrc)))
     const frame = { title: stored.title, locale: stored.locale, bare: true }
     return {
       html: shareView({ ...frame, html, changed: momentOf(stored.updated_at) }),
@@ -32,10 +32,16 @@ export const sharePage = page({
   },
 })
 
-// What can be wider than the screen scrolls by itself, so it has to be reachable without a mouse. Only the renderer
-// writes these tags with a block id: the sanitiser lets none through.
-function reachableByKeyboard(html: string): string {
-  return html.replaceAll(/<(pre|table) data-block-id/g, '<$1 tabindex="0" data-block-id')
+// What can be wider than the screen scrolls by itself, so it has to be reachable without a mouse; boxes of tasks have no
+// label of their own. Only the renderer writes these tags in this form: the sanitiser lets none through.
+function accessible(html: string): string {
+  return html
+    .replaceAll(/<(pre|table) data-block-id/g, '<$1 tabindex="0" data-block-id')
+    .replaceAll(
+      '<input type="checkbox" disabled checked>',
+      '<input type="checkbox" disabled checked aria-label="done">',
+    )
+    .replaceAll('<input type="checkbox" disabled>', '<input type="checkbox" disabled aria-label="to do">')
 }
 
 // Alignment and colours stand in style attributes, of which the policy admits exactly those: by their hashes, and so

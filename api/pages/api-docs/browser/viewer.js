@@ -3,7 +3,7 @@ window.SwaggerUIBundle({
   url: '/api/openapi.json',
   dom_id: '#viewer',
   deepLinking: true,
-  docExpansion: 'none',
+  docExpansion: 'list',
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   filter: true,

@@ -1,0 +1,179 @@
+import type { Browser, BrowserContextOptions, Request } from 'playwright-core'
+import t from 'tap'
+import { attacks, doorsFor } from '../body/attacks.ts'
+import { h, node, p, text } from '../body/build.ts'
+import { samples, uploaded } from '../support/attachments.ts'
+import type { Client } from '../support/client.ts'
+import { make, put } from '../support/documents.ts'
+import { startTestService } from '../support/service.ts'
+import { violationsOf } from './axe.ts'
+import { noChromium, startChromium } from './chromium.ts'
+
+const service = await startTestService(t)
+
+const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }
+
+t.test('a shared document is readable by everybody, on every screen', { skip: noChromium }, async (t) => {
+  const ada = await service.signUp()
+  const address = await shareGuide(ada, service.origin)
+  const browser = await startChromium(t)
+  const settings: BrowserContextOptions[] = [
+    { ...phone, colorScheme: 'dark' },
+    { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  ]
+  for (const options of settings) {
+    const { page, incidents, close } = await open(browser, options)
+    await page.goto(address, { waitUntil: 'networkidle' })
+    t.strictSame(await violationsOf(page), [], `axe-core, ${options.colorScheme} ${options.viewport?.width}`)
+    t.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false, 'nothing sticks out')
+    t.equal(await page.evaluate('document.querySelector("img").naturalWidth'), 1, 'the picture is shown')
+    t.equal(await page.evaluate('document.documentElement.lang'), 'en')
+    const centred = 'getComputedStyle(Array.from(document.querySelectorAll("p")).at(0)).textAlign'
+    t.equal(await page.evaluate(centred), 'center', 'what the author has aligned is aligned')
+    t.strictSame(incidents, [], 'the policy has nothing to complain about')
+    await close()
+  }
+})
+
+t.test('no title and no body runs a script in the browser of a reader', { skip: noChromium }, async (t) => {
+  const ada = await service.signUp()
+  const { id } = await make(ada, [p(text('x'))])
+  const address = await share(ada, id, service.origin)
+  const { page, incidents } = await open(await startChromium(t))
+  // Each body is large already; a few of them hold all attacks.
+  for (let start = 0; start < attacks.length; start += 40) {
+    const some = attacks.slice(start, start + 40)
+    const reply = await put(ada, id, some.flatMap(doorsFor))
+    t.equal(reply.status, 200, reply.text.slice(0, 200))
+    const title = some.join(' ').replaceAll('\u0000', '').slice(0, 480)
+    t.equal((await ada.patch(`/documents/${id}`, { title: `</title></bdi>${title}`.slice(0, 490) })).status, 200)
+    await page.goto(address)
+    await page.evaluate(poke)
+    t.strictSame(
+      incidents.filter((incident) => !incident.startsWith('policy')),
+      [],
+    )
+    t.equal(page.url(), address)
+  }
+})
+
+t.test(
+  'the start page and the viewer of the API are accessible and load nothing from elsewhere',
+  { skip: noChromium },
+  async (t) => {
+    const browser = await startChromium(t)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page, incidents, close } = await open(browser, { ...phone, colorScheme })
+      await page.goto(`${service.origin}/`)
+      t.strictSame(await violationsOf(page), [])
+      t.strictSame(incidents, [])
+      await close()
+    }
+    const { page, incidents } = await open(browser)
+    await page.goto(`${service.origin}/api-docs`)
+    await page.locator('.opblock').first().waitFor()
+    await page.locator('.opblock-summary-control').first().click()
+    await page.locator('.opblock-body').first().waitFor()
+    t.strictSame(incidents, [], 'it works under a policy that allows nothing inline')
+    t.equal((await page.locator('.opblock').count()) > 80, true, 'and shows every endpoint')
+  },
+)
+
+/** A page of a browser that notes what nobody wanted: scripts that ran, foreign requests, broken policies. */
+async function open(browser: Browser, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const incidents: string[] = []
+  await page.exposeFunction('noteIncident', (what: string) => incidents.push(what))
+  await page.addInitScript(`
+    for (const name of ['alert', 'confirm', 'prompt', 'print']) window[name] = () => noteIncident('script ran ' + name)
+    addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) =>
+      noteIncident('policy ' + effectiveDirective + ' ' + blockedURI))`)
+  page.on('dialog', (dialog) => {
+    incidents.push(`dialog ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('popup', (popup) => incidents.push(`popup ${popup.url()}`))
+  page.on('pageerror', (error) => incidents.push(`error ${error.message}`))
+  // A request that the policy forbids is announced, and fails without ever being made.
+  const note = (request: Request) => {
+    const { hostname, protocol } = new URL(request.url())
+    if (protocol === 'data:' || hostname === '127.0.0.1' || request.failure()?.errorText === 'csp') return
+    incidents.push(`request ${request.url()}`)
+  }
+  page.on('requestfinished', note)
+  page.on('requestfailed', note)
+  return { page, incidents, close: () => context.close() }
+}
+
+// Text, because these tests are compiled without the types of a browser.
+const poke = `(() => {
+  for (const element of document.querySelectorAll('body, body *'))
+    for (const type of ['click', 'focus', 'mouseover', 'pointerover', 'toggle', 'error', 'load', 'animationstart'])
+      element.dispatchEvent(new Event(type))
+  for (const link of document.links) if (!/^(https?|mailto|tel|svc):$/.test(link.protocol)) link.click()
+})()`
+
+async function share(client: Client, id: string, origin: string): Promise<string> {
+  const reply = await client.post(`/documents/${id}/public-share`)
+  return `${origin}/s/${reply.body.data.share_id}`
+}
+
+/** A document with one of everything that a body can hold. */
+async function shareGuide(client: Client, origin: string): Promise<string> {
+  const { id } = await make(client, [p(text('x'))], {
+    title: 'Caring for elephants, with a title that takes two lines',
+  })
+  const attachmentId = await uploaded(client, { documentId: id, bytes: samples.png })
+  const cell = (type: string, content: string) => node(type, {}, p(text(content)))
+  const row = (type: string, ...cells: string[]) => node('tableRow', {}, ...cells.map((content) => cell(type, content)))
+  const item = (type: string, attrs: { checked: boolean } | Record<never, never>, content: string) =>
+    node(type, attrs, p(text(content)))
+  const reply = await put(client, id, [
+    node('paragraph', { textAlign: 'center' }, text('An elephant drinks a hundred litres a day.', 'italic')),
+    h(2, text('Water')),
+    p(
+      text('Plain, '),
+      text('bold', 'bold'),
+      text(', '),
+      text('code', 'code'),
+      text(', '),
+      text('marked', { type: 'highlight', attrs: { color: '#fff3b0' } }),
+      text(', '),
+      text('a link', { type: 'link', attrs: { href: 'https://example.com/' } }),
+      text(' and '),
+      text('one within', { type: 'link', attrs: { href: `svc://doc/${id}` } }),
+      text('.'),
+    ),
+    node('bulletList', {}, item('listItem', {}, 'one'), item('listItem', {}, 'two')),
+    node('orderedList', {}, item('listItem', {}, 'first'), item('listItem', {}, 'second')),
+    node('taskList', {}, item('taskItem', { checked: true }, 'done'), item('taskItem', { checked: false }, 'to do')),
+    node('image', { attachmentId, alt: 'A trunk' }),
+    node('image', { src: 'https://elsewhere.example/x.png', alt: 'A chart from elsewhere' }),
+    node('codeBlock', { language: 'ts' }, text(`const litres = ${"'a very long line of code ' + ".repeat(8)}100`)),
+    node('blockquote', {}, p(text('It never forgets.'))),
+    node('callout', { kind: 'warning' }, p(text('Never in winter.'))),
+    node(
+      'details',
+      {},
+      node('detailsSummary', {}, text('More')),
+      node('detailsContent', {}, p(text('Hidden at first'))),
+    ),
+    node(
+      'table',
+      {},
+      row('tableHeader', 'Age', 'Litres', 'Remarks', 'Source'),
+      row(
+        'tableCell',
+        '1',
+        '20',
+        'AVeryLongWordThatDoesNotBreakAnywhere',
+        'https://example.com/a/very/long/address/that/goes/on',
+      ),
+    ),
+    node('horizontalRule'),
+    node('blockMath', { latex: '\\sum_{i=1}^{n} i = \\frac{n(n+1)}{2}' }),
+  ])
+  if (reply.status !== 200) throw new Error(reply.text)
+  return share(client, id, origin)
+}
