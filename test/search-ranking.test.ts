@@ -1,6 +1,7 @@
 import t from 'tap'
 import { sql } from '../shared/database.ts'
 import { idf, termWeight } from '../shared/search/bm25.ts'
+import { lexemeFrequencies } from '../shared/search/frequencies.ts'
 import { matchTerms } from '../shared/search/match.ts'
 import { parseQuery } from '../shared/search/query.ts'
 import { scopeLexemes } from '../shared/search/scopes.ts'
@@ -13,6 +14,7 @@ const service = await startTestService(t)
 const documents = 30
 const texts = Array.from({ length: 12_000 }, (_, index) => textOf(index))
 const { scope, workspaceId } = await writeBlocks()
+const { averageLength } = await lexemeFrequencies(service.database)
 
 t.test('of thousands of matches the best are returned, as if each had been looked at', async (t) => {
   const queries = ['kernel', 'memory', 'ouverture', 'word7x', 'kernel memory', 'server memory', 'memory word5x']
@@ -87,7 +89,8 @@ function scoresOf(q: string): number[] {
     if (occurrences.some(({ count }) => count === 0)) return 0
     const length = texts[index]?.split(' ').length ?? 0
     return occurrences.reduce(
-      (sum, { count }, term) => sum + termWeight({ idf: weights[term] ?? 0, occurrences: count, length }),
+      (sum, { count, verbatim }, term) =>
+        sum + termWeight({ idf: weights[term] ?? 0, occurrences: count, verbatim, length, averageLength }),
       0,
     )
   })

@@ -151,6 +151,45 @@ t.test('who remembers half of the words still finds the text, and is told so', a
   t.strictSame((await ada.get('/search?q=alpha+beta+omega+psi')).body.data, [])
 })
 
+t.test('of many words any half will do, also the common ones', async (t) => {
+  const ada = await service.signUp()
+  const words = Array.from({ length: 10 }, (_, index) => `lemur${index}`)
+  const common = words.slice(0, 5).join(' ')
+  await write(ada, [p(common), p(`${common} again`), p(words.slice(5, 9).join(' ')), p(words.slice(3, 8).join(' '))])
+  await untilFresh(ada)
+
+  const { results } = await searchV2(ada, { q: words.join(' ') })
+  t.strictSame(results.map(matched).sort(), [common, `${common} again`, words.slice(3, 8).join(' ')])
+})
+
+t.test('a quoted phrase is found first where it stands as it was written', async (t) => {
+  const ada = await service.signUp()
+  const verbatim = `much later, and far behind many other words, there is a quick fox ${'and so on '.repeat(20).trim()}`
+  await write(ada, [p('quick foxes, quick foxes'), p(verbatim)], { title: 'Quick foxes' })
+  await untilFresh(ada)
+
+  const { results } = await searchV2(ada, { q: '"quick fox"' })
+  t.strictSame(
+    results.map((hit: Hit) => hit.context.match),
+    ['quick fox', 'Quick foxes', 'quick foxes'],
+  )
+})
+
+t.test('a long path is found by all of its parts in their order', async (t) => {
+  const ada = await service.signUp()
+  await write(ada, [
+    p('in one/two/three/four/five/six/seven/eight/nine/ten.ts'),
+    p('ten nine eight seven six five four'),
+  ])
+  await untilFresh(ada)
+  for (const mode of ['topk', 'exhaustive']) {
+    const found = async (q: string) => (await searchV2(ada, { q, mode })).results.length
+    t.equal(await found('one/two/three/four/five/six/seven/eight/nine/ten'), 1, mode)
+    t.equal(await found('"one two three four five six seven eight nine ten"'), 1, mode)
+    t.equal(await found('one/two/three/four/five/six/seven/eight/ten/nine'), 0, mode)
+  }
+})
+
 t.test('hits that score the same always come in the same order', async (t) => {
   const ada = await service.signUp()
   const prefix = `doc_${Math.random().toString(36).slice(2)}`

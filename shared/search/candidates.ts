@@ -1,4 +1,5 @@
 import { sql } from '../database.ts'
+import { manyTerms } from './query.ts'
 import { candidateLimit, type SearchOrder, type SearchRequest } from './request.ts'
 import { inWorkspaces, scopeCondition } from './scope-condition.ts'
 import { blockScore } from './score.ts'
@@ -7,14 +8,19 @@ import { blockScore } from './score.ts'
 export const matchingLimit = 2000
 
 /** The blocks that ranking looks at, or those of a page, as keys with their score; `stale` names what is not fresh. */
-export function candidates({ scope, condition, order, limit }: SearchRequest) {
-  const matches = condition === null ? sql.fragment`false` : sql.fragment`b.tsv @@ ${condition}::tsquery`
-  if (order.by === 'document') return placed({ scope, order, limit, matches })
-  return sql.fragment`
+export function candidates({ scope, condition, remainder, order, limit }: SearchRequest) {
+  // The function is no operator, so the index is not asked.
+  const rest = remainder === null ? sql.fragment`true` : sql.fragment`ts_match_vq(b.tsv, ${remainder}::tsquery)`
+  if (order.by === 'document') {
+    return placed({ scope, order, limit, matches: sql.fragment`${matchesOf(condition)} AND ${rest}` })
+  }
+  const some = (tsquery: string | null) => sql.fragment`(
     SELECT b.workspace_id, b.document_id, b.ord, ${blockScore(order)} AS score FROM search_blocks b
-    WHERE ${inWorkspaces(sql.fragment`b.workspace_id`, scope)} AND ${matches}
+    WHERE ${inWorkspaces(sql.fragment`b.workspace_id`, scope)} AND ${matchesOf(tsquery)} AND ${rest}
+      AND ${enoughTerms(order)}
       AND ${order.within ? fresh(scope) : sql.fragment`true`}
-    LIMIT ${candidateLimit}`
+    LIMIT ${candidateLimit})`
+  return order.first === null ? some(condition) : sql.fragment`${some(order.first)} UNION ${some(condition)}`
 }
 
 /** How many blocks match each term: estimates where there are any, else counted in the same snapshot. */
@@ -33,6 +39,17 @@ export function matchCounts({ scope, order }: SearchRequest) {
 }
 
 type Fragment = ReturnType<typeof sql.fragment>
+
+function matchesOf(tsquery: string | null): Fragment {
+  return tsquery === null ? sql.fragment`false` : sql.fragment`b.tsv @@ ${tsquery}::tsquery`
+}
+
+// The condition says it all but for a relaxed search with many terms.
+function enoughTerms({ terms, required }: SearchOrder & { by: 'score' }): Fragment {
+  if (required === terms.length || terms.length <= manyTerms) return sql.fragment`true`
+  const matches = terms.map(({ tsquery }) => sql.fragment`(b.tsv @@ ${tsquery}::tsquery)::int`)
+  return sql.fragment`${sql.join(matches, sql.fragment` + `)} >= ${required}`
+}
 
 // Each workspace by itself, so that a page is read from where the last one ended in the order of the primary key.
 function placed(page: {

@@ -1,11 +1,18 @@
-import { type Query, requiredTerms, type Step, type Term } from './query.ts'
+import { type Query, requiredTerms, type Step, type Term, verbatimOf } from './query.ts'
 import { type Token, tokenise } from './tokenise.ts'
 
 /** UTF-16 offsets of a match in the original text. */
 export type Span = { start: number; end: number }
 
-/** How often each required term of a query stands in a text, in the order of the query, and where the first does. */
-export type Matches = { matchCount: number; occurrences: { term: string; count: number }[]; first: Span | null }
+/**
+ * How often each required term of a query stands in a text, in the order of the query, and where the first does;
+ * `verbatim` is a quoted phrase that stands there as it was written, not just in other forms.
+ */
+export type Matches = {
+  matchCount: number
+  occurrences: { term: string; count: number; verbatim: boolean }[]
+  first: Span | null
+}
 
 /**
  * Finds in a text what the index found there: `languages` are those in scope, in which the query is stemmed; `language`
@@ -18,11 +25,18 @@ export function matchTerms(
 ): Matches {
   const { query, languages, language } = input
   const places = placesOf(tokenise(text, language === undefined ? languages : [language]))
-  const found = requiredTerms(query, languages).map((term) => ({ term: term.text, spans: spansOf(term, places) }))
+  const found = requiredTerms(query, languages).map((term) => {
+    const verbatim = verbatimOf(term)
+    return {
+      term: term.text,
+      spans: spansOf(term.alternatives, places),
+      verbatim: verbatim !== null && spansOf(verbatim, places).length > 0,
+    }
+  })
   const spans = found.flatMap((term) => term.spans)
   return {
     matchCount: spans.length,
-    occurrences: found.map((term) => ({ term: term.term, count: term.spans.length })),
+    occurrences: found.map(({ term, spans, verbatim }) => ({ term, count: spans.length, verbatim })),
     first: spans.reduce<Span | null>((best, span) => (best === null || span.start < best.start ? span : best), null),
   }
 }
@@ -54,10 +68,10 @@ function placesOf(tokens: readonly Token[]): Places {
   return places
 }
 
-function spansOf(term: Term, places: Places): Span[] {
+function spansOf(alternatives: Term['alternatives'], places: Places): Span[] {
   const spans: Span[] = []
   for (let position = 1; position < places.length; position += 1) {
-    for (const steps of term.alternatives) {
+    for (const steps of alternatives) {
       const span = spanAt(steps, places, position)
       if (span) spans.push(span)
     }

@@ -4,8 +4,11 @@ import { chunksOf, humpsOf, type Run } from './scripts.ts'
 /** What a token is; `Token` says where each kind stands. */
 export type Kind = 'word' | 'whole' | 'gram' | 'aside'
 
-/** A token to be: `start` in the text its run was cut from, `step` its position after that of the run. */
-export type Piece = { text: string; start: number; kind: Kind; step: number; stemmed: boolean }
+/**
+ * A token to be: `start` in the text its run was cut from, `step` its position after that of the run. `repeated` is what
+ * stands elsewhere already and is only there to be followed by others.
+ */
+export type Piece = { text: string; start: number; kind: Kind; step: number; stemmed: boolean; repeated: boolean }
 
 /** What stands in the order of the text: words, grams, and at their first word what is glued together. */
 export function piecesOf(run: Run): Piece[] {
@@ -13,16 +16,24 @@ export function piecesOf(run: Run): Piece[] {
   return run.gram === 1 ? [] : gramPieces(run, 'gram')
 }
 
-/** What is read once more behind the text: emoji, and all parts of an identifier of which a word has capitals inside. */
-export function asidesOf(run: Run): Piece[] {
-  if (run.gram !== 0) return run.gram === 1 ? gramPieces(run, 'aside') : []
-  if (run.text.toLowerCase() === run.text) return []
-  const chunks = wordsOf(run.text)
-  const humps = chunks.flatMap(({ text, start }) => {
-    return humpsOf(text).map((hump) => ({ text: hump.text, start: run.start + start + hump.start }))
-  })
-  if (humps.length === chunks.length) return []
-  return humps.map((hump, step) => ({ ...hump, kind: 'aside', step, stemmed: true }))
+/**
+ * What is read once more behind the text, in sequences that stand apart: emoji, and the parts of words with capitals
+ * inside. Where such a word is part of an identifier, `repeated` is the identifier in all its parts.
+ */
+export function asidesOf(run: Run): { counted: Piece[][]; repeated: Piece[] } {
+  if (run.gram === 1) return { counted: [gramPieces(run, 'aside')], repeated: [] }
+  if (run.gram !== 0 || run.text.toLowerCase() === run.text) return { counted: [], repeated: [] }
+  const words = wordsOf(run.text).map((word) =>
+    humpsOf(word.text).map(({ text, start }) => ({ text, start: run.start + word.start + start })),
+  )
+  const broken = words.filter((humps) => humps.length > 1)
+  if (broken.length === 0) return { counted: [], repeated: [] }
+  if (broken.length === words.length) return { counted: [sequence(words.flat(), false)], repeated: [] }
+  return { counted: broken.map((humps) => sequence(humps, false)), repeated: sequence(words.flat(), true) }
+}
+
+function sequence(humps: readonly { text: string; start: number }[], repeated: boolean): Piece[] {
+  return humps.map((hump, step) => ({ ...hump, kind: 'aside', step, stemmed: true, repeated }))
 }
 
 const baseNamePattern = /[._-]/
@@ -30,7 +41,7 @@ const baseNamePattern = /[._-]/
 function wordPieces({ text, start }: Run): Piece[] {
   const words = wordsOf(text)
   const pieces: Piece[] = words.map((word, step) => {
-    return { text: word.text, start: start + word.start, kind: 'word', step, stemmed: true }
+    return { text: word.text, start: start + word.start, kind: 'word', step, stemmed: true, repeated: false }
   })
   if (words.length === 0 || (words.length === 1 && words[0]?.text.length === text.length)) return pieces
   const baseName = baseNameAt(text)
@@ -42,9 +53,10 @@ function wordPieces({ text, start }: Run): Piece[] {
       kind: 'whole',
       step: first,
       stemmed: false,
+      repeated: false,
     })
   }
-  return [{ text, start, kind: 'whole', step: 0, stemmed: false }, ...pieces]
+  return [{ text, start, kind: 'whole', step: 0, stemmed: false, repeated: false }, ...pieces]
 }
 
 function wordsOf(run: string): { text: string; start: number }[] {
@@ -63,6 +75,6 @@ function gramPieces({ text, start, gram }: Run, kind: 'gram' | 'aside'): Piece[]
   return visible.map(({ index }, step) => {
     const last = visible[Math.min(step + gram, visible.length) - 1]
     const end = last ? last.index + last.character.length : text.length
-    return { text: text.slice(index, end), start: start + index, kind, step, stemmed: false }
+    return { text: text.slice(index, end), start: start + index, kind, step, stemmed: false, repeated: false }
   })
 }

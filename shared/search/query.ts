@@ -43,16 +43,38 @@ export function requiredTerms(query: Query, languages: readonly string[]): Term[
   return telling.length > 0 ? telling : all
 }
 
-/** A term with its `::tsquery` literal and the lexemes by whose frequency its own can be estimated. */
-export type TermQuery = { term: string; tsquery: string; lexemes: string[] }
+/**
+ * A term with its `::tsquery` literal and the lexemes by whose frequency its own can be estimated. Of a long sequence
+ * `tsquery` asks for some of its words, and `full` for all of it: the index would read the list of a word as often as it
+ * occurs there. `verbatim` is a quoted phrase as it is written, null where it has no other forms.
+ */
+export type TermQuery = {
+  term: string
+  tsquery: string
+  full: string | null
+  verbatim: string | null
+  lexemes: string[]
+}
 
 /** One query for each required term, in the order of the query; valid for PostgreSQL whatever the query holds. */
 export function termQueries(query: Query, languages: readonly string[]): TermQuery[] {
-  return requiredTerms(query, languages).map(({ text, alternatives }) => ({
-    term: text,
-    tsquery: alternatives.map((steps) => steps.map(stepQuery).join(' <-> ')).join(' | '),
-    lexemes: [...new Set(alternatives.flatMap((steps) => steps.flatMap(({ lexemes }) => lexemes)))],
-  }))
+  return requiredTerms(query, languages).map((term) => {
+    const verbatim = verbatimOf(term)
+    return {
+      term: term.text,
+      tsquery: term.alternatives.map(bounded).join(' | '),
+      full: term.alternatives.some(({ length }) => length > longSequence) ? anyReading(term.alternatives) : null,
+      verbatim: verbatim && anyReading(verbatim.map((steps) => steps.slice(0, longSequence))),
+      lexemes: [...new Set(term.alternatives.flatMap((steps) => steps.flatMap(({ lexemes }) => lexemes)))],
+    }
+  })
+}
+
+/** The readings of a quoted phrase in its surface forms alone; null for other terms, and where it has no other forms. */
+export function verbatimOf({ phrase, alternatives }: Term): Term['alternatives'] | null {
+  const inflected = alternatives.some((steps) => steps.some(({ lexemes }) => lexemes.length > 1))
+  if (!phrase || !inflected) return null
+  return alternatives.map((steps) => steps.map((step) => ({ ...step, lexemes: step.lexemes.slice(0, 1) })))
 }
 
 /**
@@ -66,22 +88,30 @@ export function conjunction(terms: readonly { tsquery: string }[], scopes: reado
 
 /**
  * The `::tsquery` literal of the blocks that contain at least half of three or more terms and carry all scope lexemes;
- * null for fewer terms. The terms come rarest first: of more than eight the first six bound the combinations, and the
- * caller counts the others (`matchTerms`).
+ * null for fewer terms. Of more than `manyTerms` it asks for two of the rarest, without which no half is complete, and
+ * the caller counts the others. The terms come rarest first.
  */
 export function relaxedDisjunctions(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
   if (terms.length < 3) return null
-  const used = terms.length > manyTerms ? terms.slice(0, rarestTerms) : terms
-  const enough = combinations(used, Math.ceil(used.length / 2))
-  return within(enough.map(allOf).join(' | '), scopes)
+  const required = Math.ceil(terms.length / 2)
+  if (terms.length > manyTerms) return within(twoOf(terms.slice(0, terms.length - required + 2)), scopes)
+  return within(combinations(terms, required).map(allOf).join(' | '), scopes)
 }
+
+/** What `conjunction` leaves open of long terms, for a look at the blocks it finds; null when there are none. */
+export function remainder(terms: readonly { tsquery: string; full: string | null }[]): string | null {
+  const long = terms.flatMap(({ full }) => (full === null ? [] : [{ tsquery: full }]))
+  return long.length === 0 ? null : allOf(long)
+}
+
+/** Of so many terms every half is written out. */
+export const manyTerms = 8
 
 const clausePattern = /"([^"]*)"|(?:[^\s"]|"(?![^"]*"))+/gu
 // Words that are joined as natural language joins them are inflected; the parts of identifiers and paths are not.
 const naturalPattern = /^[\p{L}\p{M}]+(?:[-'’][\p{L}\p{M}]+)*$/u
+const longSequence = 8
 const contractionPattern = /^[\p{L}\p{M}]+['’][\p{L}\p{M}]+$/u
-const manyTerms = 8
-const rarestTerms = 6
 
 function termOf(clause: { text: string; phrase: boolean }, languages: readonly string[]): Term {
   const { text, phrase } = clause
@@ -117,7 +147,9 @@ function wholeOf(tokens: readonly Token[]): Token | undefined {
 
 /** The tokens in which every word with capitals inside is replaced by its parts; none where there is no such word. */
 function inParts(tokens: readonly Token[]): Token[] {
-  const asides = tokens.filter(({ kind }) => kind === 'aside')
+  const repeated = tokens.filter((token) => token.repeated)
+  const counted = tokens.filter((token) => token.kind === 'aside' && !token.repeated)
+  const asides = [...repeated, ...counted.filter(({ start }) => !repeated.some((token) => token.start === start))]
   if (asides.length === 0) return []
   const others = tokens.filter(({ start, end, kind }) => {
     return kind !== 'whole' && kind !== 'aside' && !asides.some((aside) => aside.start < end && start < aside.end)
@@ -149,6 +181,31 @@ function formsOf(text: string, token: Token, languages: readonly string[]): stri
 function stepQuery({ lexemes, prefix }: Step): string {
   const operands = lexemes.map((lexeme) => `${quoteLexeme(lexeme)}${prefix ? ':*' : ''}`)
   return operands.length === 1 ? operands.join('') : `(${operands.join(' | ')})`
+}
+
+function anyReading(alternatives: Term['alternatives']): string {
+  return alternatives.map(inOrder).join(' | ')
+}
+
+function inOrder(steps: readonly Step[]): string {
+  return steps.map(stepQuery).join(' <-> ')
+}
+
+function bounded(steps: readonly Step[]): string {
+  if (steps.length <= longSequence) return inOrder(steps)
+  return `(${[...new Set(steps.map(stepQuery))].slice(0, longSequence).join(' & ')})`
+}
+
+function anyOf(terms: readonly { tsquery: string }[]): string {
+  return `(${terms.map(({ tsquery }) => `(${tsquery})`).join(' | ')})`
+}
+
+/** At least two of two or more terms: both in one half of them, or one in each. */
+function twoOf(terms: readonly { tsquery: string }[]): string {
+  const middle = Math.ceil(terms.length / 2)
+  const halves = [terms.slice(0, middle), terms.slice(middle)]
+  const inOne = halves.filter(({ length }) => length > 1).map(twoOf)
+  return [`(${halves.map(anyOf).join(' & ')})`, ...inOne].join(' | ')
 }
 
 function allOf(terms: readonly { tsquery: string }[]): string {

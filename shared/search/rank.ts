@@ -18,6 +18,8 @@ type Ranking = {
   languages: readonly string[]
   /** The rarity of each term, in the order of the query. */
   weights: readonly number[]
+  /** Tokens of a block on average. */
+  averageLength: number
   relaxed: boolean
   order: 'score' | 'document'
 }
@@ -33,17 +35,18 @@ export function rankHits(hits: readonly Hit[], ranking: Ranking): Found[] {
   return found.sort((a, b) => b.score - a.score || compare(a.hit, b.hit))
 }
 
-function assess(hit: Hit, { query, languages, weights, relaxed }: Ranking): Found | null {
+function assess(hit: Hit, { query, languages, weights, averageLength, relaxed }: Ranking): Found | null {
   const { matchCount, occurrences, first } = matchTerms(hit.body, { query, languages, language: hit.language })
   const matched = occurrences.filter(({ count }) => count > 0).length
   // The index narrows a relaxed search down; whether half of the terms are there is counted here.
   if (first === null || (relaxed && matched * 2 < occurrences.length)) return null
   const field = fieldOf(hit.type)
-  const terms = occurrences.map(({ term, count }, index) => ({
-    term,
-    occurrences: count,
-    weight: rounded(termWeight({ idf: weights[index] ?? 0, occurrences: count, length: hit.length })),
-  }))
+  const { length } = hit
+  const terms = occurrences.map(({ term, count, verbatim }, index) => {
+    const idf = weights[index] ?? 0
+    const weight = termWeight({ idf, occurrences: count, verbatim, length, averageLength })
+    return { term, occurrences: count, weight: rounded(weight) }
+  })
   const score = rounded(terms.reduce((sum, { weight }) => sum + weight, 0) * fieldWeights[field])
   const explanation = {
     model: 'bm25-1' as const,

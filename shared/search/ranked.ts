@@ -19,6 +19,8 @@ export type Sought = {
   required: number
   /** tsquery of the matches and their scope; null matches nothing. */
   condition: string | null
+  /** tsquery of what the condition leaves open; null when it says it all. */
+  remainder: string | null
   limit: number
 }
 
@@ -33,50 +35,60 @@ export type Ranked = { hits: Found[]; answer: SearchAnswer }
  */
 export async function bestMatches(db: Queryable, sought: Sought): Promise<Ranked> {
   const frequencies = await lexemeFrequencies(db)
-  const attempt = (rung: Rung, within = false) => attemptOn(db, { sought, frequencies, rung, within })
-  const tried = new Map<Rung, Attempt>()
-  let rung = firstRung({ ...sought, frequencies, share: shareOf(sought.scope, frequencies) })
-  while (!tried.has(rung)) {
-    const found = await attempt(rung)
-    tried.set(rung, found)
-    if (!found.enough && rung > 0) rung = narrower(rung, -1)
-    else if (found.truncated && found.enough && rung < 3) rung = narrower(rung, 1)
-    // All candidates may have been out of scope: the last look is at documents in scope only.
-    else return found.truncated && !found.enough ? await attempt(rung, true) : found
+  const attempt = (at: Place) => attemptOn(db, { sought, frequencies, ...at })
+  const tried = new Set<Rung>()
+  let at: Place = {
+    rung: firstRung({ ...sought, frequencies, share: shareOf(sought.scope, frequencies) }),
+    above: null,
   }
-  // One rung has too few hits and the next wider one too many candidates: that one has the hits.
-  return [...tried].reduce((best, next) => (next[0] < best[0] ? next : best))[1]
+  for (;;) {
+    const { rung } = at
+    tried.add(rung)
+    const found = await attempt(at)
+    // Of a rung with too many candidates not all are seen, but those of the narrower one are.
+    if (!found.enough && rung > 0) at = { rung: (rung - 1) as Rung, above: rung }
+    else if (found.truncated && found.enough && rung < 3 && !tried.has((rung + 1) as Rung)) {
+      at = { rung: (rung + 1) as Rung, above: null }
+    }
+    // All candidates may have been out of scope: the last look is at documents in scope only.
+    else return found.truncated && !found.enough ? await attempt({ ...at, within: true }) : found
+  }
 }
+
+/** Where to look: a rung, a narrower one whose candidates are seen in any case, and whether in scope only. */
+type Place = { rung: Rung; above: Rung | null; within?: boolean }
 
 type Attempt = Ranked & { enough: boolean; truncated: boolean }
 
-function narrower(rung: Rung, by: 1 | -1): Rung {
-  return (rung + by) as Rung
-}
-
-async function attemptOn(
-  db: Queryable,
-  input: { sought: Sought; frequencies: Frequencies; rung: Rung; within: boolean },
-): Promise<Attempt> {
-  const { sought, frequencies, rung } = input
+async function attemptOn(db: Queryable, input: { sought: Sought; frequencies: Frequencies } & Place): Promise<Attempt> {
+  const { sought, frequencies, rung, above, within = false } = input
   const { terms, scope, limit, languages } = sought
+  const { averageLength } = frequencies
   const blocks = Math.max(frequencies.blocks, matchingLimit)
-  // Those beyond the limit make up for what SQL only estimates.
-  const fetched = 2 * limit + 10
+  const fetched = limit + (isCounted(sought) ? 5 : limit + 10)
   const answer = await runSearch(db, {
     scope,
     condition: conditionOn(sought, { rung, frequencies }),
-    order: { by: 'score', terms: terms.map((term) => rankedTerm(term, frequencies)), blocks, within: input.within },
+    remainder: sought.remainder,
+    order: {
+      by: 'score',
+      terms: terms.map((term) => rankedTerm(term, frequencies)),
+      blocks,
+      averageLength,
+      required: sought.required,
+      first: above === null ? null : conditionOn(sought, { rung: above, frequencies }),
+      within,
+    },
     limit: fetched,
   })
   const weights = terms.map((_, index) => idf({ documents: blocks, matching: answer.matching[index] ?? 1 }))
   const relaxed = sought.required < terms.length
-  const hits = rankHits(answer.hits, { ...sought, weights, relaxed, order: 'score' })
+  const hits = rankHits(answer.hits, { ...sought, weights, averageLength, relaxed, order: 'score' })
   const truncated = answer.candidates >= candidateLimit
   const last = hits[limit - 1]?.score ?? 0
-  const unseen = unseenScore({ terms, weights, languages, rung })
+  const unseen = unseenScore({ terms, weights, languages, averageLength, rung })
   const left = answer.hits.length < fetched ? 0 : estimateLeft(answer, sought)
-  const exact = !truncated && (rung === 0 || unseen < last) && (left === 0 || left < last) && !approximate(sought)
+  const exact = !truncated && (rung === 0 || unseen < last) && (left === 0 || left < last)
   const explained = hits.map((hit) => ({ ...hit, explanation: { ...hit.explanation, exact } }))
   return { hits: explained, answer, truncated, enough: hits.length > limit }
 }
@@ -87,6 +99,7 @@ function rankedTerm(term: Term & TermQuery, frequencies: Frequencies) {
   const matching = share === null ? null : Math.round(share * frequencies.blocks)
   return {
     tsquery: term.tsquery,
+    verbatim: term.verbatim,
     alternatives: term.alternatives,
     matching: (matching ?? 0) < matchingLimit ? null : matching,
   }
@@ -115,15 +128,19 @@ function shareOf({ workspaceIds }: SearchScope, { shares, rare }: Frequencies): 
 }
 
 /** The most that a candidate scores which was not fetched. */
-function estimateLeft({ hits }: SearchAnswer, { terms, languages }: Sought): number {
-  if (!terms.every((term) => isPlain(term, languages))) return Number.POSITIVE_INFINITY
-  return (hits.at(-1)?.estimate ?? 0) * tolerance
+function estimateLeft({ hits }: SearchAnswer, sought: Sought): number {
+  return isCertain(sought) ? (hits.at(-1)?.estimate ?? 0) * tolerance : Number.POSITIVE_INFINITY
 }
 
-// The inverse of ts_rank is off by a thousandth for one occurrence.
+// Occurrences beyond 25 are off by a hundredth, which the score hardly feels.
 const tolerance = 1.001
 
-// Of many terms a relaxed search asks the index for the rarest only.
-function approximate({ required, terms }: Sought): boolean {
-  return required < terms.length && terms.length > 8
+// Where SQL only estimates the score, or finds too much, hits beyond the limit make up for it.
+function isCounted({ terms, languages, required }: Sought): boolean {
+  const single = terms.every(({ alternatives }) => alternatives.every((steps) => steps.length === 1))
+  return required === terms.length && single && isCertain({ terms, languages })
+}
+
+function isCertain({ terms, languages }: Pick<Sought, 'terms' | 'languages'>): boolean {
+  return terms.every((term) => isPlain(term, languages))
 }

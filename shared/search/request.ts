@@ -14,6 +14,8 @@ export type Search = { q: string; scope: SearchScope; limit: number }
 /** A term as the statement ranks it; `matching` is the estimated number of blocks with it, null to count them. */
 export type RankedTerm = {
   tsquery: string
+  /** tsquery of a quoted phrase as it is written; null where that is no other. */
+  verbatim: string | null
   alternatives: readonly (readonly Step[])[]
   matching: number | null
 }
@@ -23,8 +25,14 @@ export type SearchOrder =
   | {
       by: 'score'
       terms: readonly RankedTerm[]
+      /** How many of the terms a match must contain. */
+      required: number
+      /** tsquery of matches that are among the candidates in any case. */
+      first: string | null
       /** All blocks there are, for the rarity of terms. */
       blocks: number
+      /** Tokens of a block on average. */
+      averageLength: number
       /** Whether candidates are of documents in scope only, so that none is spent on others; slower. */
       within: boolean
     }
@@ -35,6 +43,8 @@ export type SearchRequest = {
   scope: SearchScope
   /** tsquery of all that must match, scope included; null matches nothing. */
   condition: string | null
+  /** tsquery of what the condition leaves open; null when it says it all. */
+  remainder: string | null
   order: SearchOrder
   limit: number
 }

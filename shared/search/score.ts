@@ -1,27 +1,26 @@
 import { sql } from '../database.ts'
-import { bm25, fieldWeights } from './bm25.ts'
+import { bm25, fieldWeights, verbatimImpact } from './bm25.ts'
 import { quoteLexeme, unmarked } from './lexemes.ts'
 import type { Step } from './query.ts'
-import type { RankedTerm } from './request.ts'
+import type { RankedTerm, SearchOrder } from './request.ts'
 
 /**
- * BM25 of a block `b` from stock functions. Where each word has one form it is exact or up to 6 % too high, else an
- * estimate: the best rows are scored again in Node. `counts.matching` holds the numbers of blocks with each term.
+ * BM25 of a block `b` from stock functions. Where each word has one form it is exact, else an estimate: the best rows
+ * are scored again in Node. `counts.matching` holds the numbers of blocks with each term.
  */
-export function blockScore({ terms, blocks }: { terms: readonly RankedTerm[]; blocks: number }) {
+export function blockScore({ terms, blocks, averageLength }: SearchOrder & { by: 'score' }) {
   if (terms.length === 0) return sql.fragment`0::float8`
+  const { k1, b } = bm25
+  const lengthFactor = sql.fragment`(${k1 * (1 - b)}::float8 + ${(k1 * b) / averageLength}::float8 * b.length)`
   const parts = terms.map((term, index) => {
-    const saturation = sql.fragment`(1 - ${lengthFactor} / (${termOccurrences(term)} + ${lengthFactor}))`
-    return sql.fragment`${rarity(term, { index, blocks })} * ${saturation}`
+    const saturation = sql.fragment`1 - ${lengthFactor} / (${termOccurrences(term)} + ${lengthFactor})`
+    return sql.fragment`${rarity(term, { index, blocks })} * (${saturation} + ${verbatimBonus(term)})`
   })
   return sql.fragment`${bm25.k1 + 1}::float8 * ${fieldWeight} * (${sql.join(parts, sql.fragment` + `)})`
 }
 
 /** So many forms of a word are looked at; more do not change the order enough for what they cost in each candidate. */
 export const maxForms = 6
-
-const lengthFactor = sql.fragment`
-  (${bm25.k1 * (1 - bm25.b)}::float8 + ${(bm25.k1 * bm25.b) / bm25.averageLength}::float8 * b.length)`
 
 const fieldWeight = sql.fragment`
   (CASE b.type WHEN 'title' THEN ${fieldWeights.title}::float8 WHEN 'heading' THEN ${fieldWeights.heading}::float8
@@ -37,6 +36,12 @@ function rarity({ matching }: RankedTerm, { index, blocks }: { index: number; bl
       ? sql.fragment`least((SELECT matching[${index + 1}::int] FROM counts), ${blocks}::float8)`
       : sql.fragment`${Math.min(matching, blocks)}::float8`
   return sql.fragment`ln(1 + (${blocks}::float8 - ${found} + 0.5) / (${found} + 0.5))`
+}
+
+function verbatimBonus({ verbatim }: RankedTerm) {
+  if (verbatim === null) return sql.fragment`0`
+  return sql.fragment`
+    CASE WHEN b.tsv @@ ${verbatim}::tsquery THEN ${verbatimImpact / (bm25.k1 + 1)}::float8 ELSE 0 END`
 }
 
 // Readings of one term cover the same text, and a phrase cannot occur more often than its rarest word.
@@ -60,11 +65,13 @@ function stepOccurrences({ lexemes, prefix }: Step) {
   return greatest([sql.fragment`(${sumOf([surface])})`, sql.fragment`(${sumOf(others)})`])
 }
 
-// With equal weights ts_rank depends on the number of occurrences alone, and this is its inverse (search memo).
+// With equal weights ts_rank depends on the number n of occurrences alone: it is the sum of 1/i² up to n, divided by that
+// of all i. This is its inverse, within 0.04 below 25 occurrences, so that rounding makes it exact. Repeated words have
+// weight A and do not count.
 function formOccurrences(lexeme: string, prefix: boolean) {
   const tsquery = `${quoteLexeme(lexeme)}${prefix ? ':*' : ''}`
   return sql.fragment`
-    (0.6444::float8 / (1.0001 - least(ts_rank('{1,1,1,1}', b.tsv, ${tsquery}::tsquery), 1)) - 0.6443)`
+    round(0.613::float8 / (1.0001 - least(ts_rank('{1,1,1,0}', b.tsv, ${tsquery}::tsquery), 1)) - 0.58)`
 }
 
 type Fragment = ReturnType<typeof sql.fragment>

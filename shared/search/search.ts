@@ -8,6 +8,7 @@ import {
   conjunction,
   parseQuery,
   relaxedDisjunctions,
+  remainder,
   requiredTerms,
   type Term,
   type TermQuery,
@@ -40,7 +41,10 @@ export async function searchTopK(db: Queryable, search: Search & { relax: boolea
   if (strict.hits.length > 0 || !search.relax || terms.length < 3) return outcomeOf(strict, search.limit)
   const condition = relaxedDisjunctions(rarestFirst(terms, strict.answer.matching), prepared.scopes)
   const required = Math.ceil(terms.length / 2)
-  return outcomeOf(await bestMatches(db, { ...search, ...prepared, condition, required }), search.limit)
+  return outcomeOf(
+    await bestMatches(db, { ...search, ...prepared, condition, remainder: null, required }),
+    search.limit,
+  )
 }
 
 /**
@@ -53,14 +57,15 @@ export async function searchExhaustive(
 ): Promise<SearchOutcome> {
   const cursor = search.cursor === undefined ? null : decodeSearchCursor(search.cursor)
   if (cursor !== null && !sameSearch(cursor, search)) throw new Refusal('search_cursor_invalid')
-  const { query, languages, terms, condition, frequencies } = await prepare(db, search)
+  const { query, languages, terms, frequencies, ...prepared } = await prepare(db, search)
   const blocks = Math.max(frequencies.blocks, matchingLimit)
   const weights = terms.map((term) =>
     idf({ documents: blocks, matching: (knownShare(term, frequencies) ?? 0) * blocks }),
   )
   const answer = await runSearch(db, {
     scope: search.scope,
-    condition,
+    condition: prepared.condition,
+    remainder: prepared.remainder,
     order: { by: 'document', after: cursor },
     limit: search.limit + 1,
   })
@@ -69,7 +74,8 @@ export async function searchExhaustive(
     throw new Refusal('search_cursor_stale', { details: { watermark: projection.watermark } })
   }
   const page = answer.hits.slice(0, search.limit)
-  const hits = rankHits(page, { query, languages, weights, relaxed: false, order: 'document' })
+  const { averageLength } = frequencies
+  const hits = rankHits(page, { query, languages, weights, averageLength, relaxed: false, order: 'document' })
   const last = page.at(-1)
   const hasMore = answer.hits.length > search.limit && last !== undefined
   const next: Cursor | null = hasMore
@@ -107,7 +113,8 @@ async function prepare(db: Queryable, { q, scope }: Search) {
     ...(scope.knowledgeBaseId === undefined ? [] : [knowledgeBaseLexeme(scope.knowledgeBaseId)]),
     ...(typeof scope.locale === 'object' ? [localeLexeme(scope.locale.exact)] : []),
   ]
-  return { query, languages, frequencies, terms, scopes, condition: conjunction(terms, scopes) }
+  const condition = conjunction(terms, scopes)
+  return { query, languages, frequencies, terms, scopes, condition, remainder: remainder(terms) }
 }
 
 function outcomeOf({ hits, answer }: Ranked, limit: number): SearchOutcome {

@@ -1,16 +1,22 @@
-import { tierThresholds } from './bm25.ts'
+import { impactBelow, tierThresholds } from './bm25.ts'
 import type { Frequencies } from './frequencies.ts'
 import { quoteLexeme, tierLexeme, unmarked } from './lexemes.ts'
-import type { Step, Term } from './query.ts'
+import type { Step, Term, TermQuery } from './query.ts'
 import { maxForms } from './score.ts'
 
 /** How much of the matches ranking looks at: 0 is all of them, 1 (widest) to 3 those in which a term has that impact. */
 export type Rung = 0 | 1 | 2 | 3
 
-/** The part of matches that lies on a rung, as `::tsquery`; null where no term has tiers. */
-export function tierCondition(terms: readonly Term[], rung: Rung): string | null {
+/**
+ * The part of matches that lies on a rung, as `::tsquery`; null where no term has tiers. Quoted phrases as they are
+ * written are on every rung, since they come first.
+ */
+export function tierCondition(terms: readonly (Term & TermQuery)[], rung: Rung): string | null {
   if (rung === 0) return null
-  const alternatives = terms.flatMap((term) => term.alternatives.map((steps) => stepsOn(steps, rung)))
+  const alternatives = terms.flatMap((term) => [
+    ...term.alternatives.map((steps) => stepsOn(steps, rung)),
+    ...(term.verbatim === null ? [] : [`(${term.verbatim})`]),
+  ])
   return alternatives.length === 0 ? null : alternatives.join(' | ')
 }
 
@@ -56,12 +62,14 @@ export function unseenScore(input: {
   terms: readonly Term[]
   weights: readonly number[]
   languages: readonly string[]
+  averageLength: number
   rung: Rung
 }): number {
   if (input.rung === 0) return 0
   if (!input.terms.every((term) => isPlain(term, input.languages))) return Number.POSITIVE_INFINITY
   const threshold = tierThresholds[input.rung - 1] ?? Number.POSITIVE_INFINITY
-  return input.weights.reduce((sum, weight) => sum + weight * threshold, 0)
+  const most = impactBelow(threshold, input.averageLength)
+  return input.weights.reduce((sum, weight) => sum + weight * most, 0)
 }
 
 /**

@@ -5,7 +5,7 @@ import { runsOf } from './scripts.ts'
 import { stemsIn, stopWordLanguages } from './stems.ts'
 
 /** Raised when the same text gives other lexemes than before: every document is then indexed again. */
-export const tokeniserEpoch = 3
+export const tokeniserEpoch = 4
 
 /**
  * A token of a text. `lexeme` is the folded surface form and `stems` are its marked stems where they differ from it;
@@ -14,8 +14,9 @@ export const tokeniserEpoch = 3
  * Each `word` stands at a position of its own, whatever capitals or punctuation join it to the next one. A `whole`
  * (identifier, path, `C++`) stands at the position of the first of its words. A `gram` begins at each character of a run
  * without spaces and is shorter at its end, so that any substring is a sequence of grams of which the last may be a
- * prefix. An `aside` stands apart, behind the text, so that it parts no phrase: emoji, and an identifier with capitals
- * read once more in all its parts (`fetchUser_v2` as fetch, user, v2).
+ * prefix. An `aside` stands apart, behind the text, so that it parts no phrase: emoji, and the parts of a word with
+ * capitals inside. Where that word is part of an identifier, this follows once more in all its parts (`fetchUser_v2` as
+ * fetch, user, v2); these are `repeated`, stand last and do not count.
  */
 export type Token = {
   lexeme: string
@@ -24,6 +25,7 @@ export type Token = {
   start: number
   end: number
   kind: Kind
+  repeated: boolean
 }
 
 /**
@@ -37,7 +39,7 @@ export function tokenise(text: string, languages: readonly string[]): Token[] {
   let position = 1
   const place = (pieces: readonly Piece[]) => {
     let past = position
-    for (const { text: surface, start, kind, step, stemmed } of pieces) {
+    for (const { text: surface, start, kind, step, stemmed, repeated } of pieces) {
       const lexeme = fold(surface)
       if (lexeme === '') continue
       const at = position + step
@@ -49,17 +51,21 @@ export function tokenise(text: string, languages: readonly string[]): Token[] {
         start: source.startAt(start),
         end: source.endAt(start + surface.length),
         kind,
+        repeated,
       })
     }
     position = past
   }
   for (const run of runs) place(piecesOf(run))
-  for (const run of runs) {
-    const asides = asidesOf(run)
+  const placeApart = (pieces: readonly Piece[], gram: number) => {
     // A position is left free, so that no phrase goes on from one identifier to the next; emoji may follow each other.
-    if (asides.length > 0 && run.gram === 0) position += 1
-    place(asides)
+    if (pieces.length > 0 && gram === 0) position += 1
+    place(pieces)
   }
+  const asides = runs.map((run) => ({ gram: run.gram, ...asidesOf(run) }))
+  for (const { gram, counted } of asides) for (const pieces of counted) placeApart(pieces, gram)
+  // Last, so that PostgreSQL can tell how often a word occurs from its first positions.
+  for (const { gram, repeated } of asides) placeApart(repeated, gram)
   return tokens
 }
 

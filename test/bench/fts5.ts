@@ -26,8 +26,8 @@ export async function fts5(site: Site) {
   const keys: string[] = []
   sqlite.exec('BEGIN')
   for (const { document_id, ord, body, language, weight } of rows) {
-    // What stands twice, in parts as well, makes a block longer to FTS5 and not to us.
-    const once = tokenise(body, [language]).filter(({ kind }) => kind === 'word' || kind === 'gram')
+    // What stands twice makes a block longer to FTS5 and not to us.
+    const once = tokenise(body, [language]).filter(({ kind, repeated }) => kind !== 'whole' && !repeated)
     const words = once.map(({ lexeme, stems }) => unmarked(stems[0] ?? lexeme))
     for (const word of new Set(words)) matching.set(word, (matching.get(word) ?? 0) + 1)
     insert.run(keys.length, words.map(tokenOf).join(' '), weight)
@@ -38,14 +38,15 @@ export async function fts5(site: Site) {
   const fast = sqlite.prepare('SELECT rowid FROM blocks WHERE blocks MATCH ? ORDER BY rank LIMIT 10')
   const scored = sqlite.prepare(`
     SELECT rowid, -bm25(blocks) * weight AS score FROM blocks WHERE blocks MATCH ? ORDER BY 2 DESC, rowid LIMIT 200`)
-  const matchOf = (q: string) =>
-    termQueries(parseQuery(q), languages)
-      .map(({ lexemes }) => `(${[...new Set(lexemes.map(unmarked))].map(tokenOf).join(' OR ')})`)
-      .join(' AND ')
+  const formsOf = (q: string) =>
+    termQueries(parseQuery(q), languages).flatMap(({ lexemes }) => [...new Set(lexemes.map(unmarked))])
+  const matchOf = (q: string) => formsOf(q).map(tokenOf).join(' AND ')
   return {
     blocks: keys.length,
-    /** Words with the number of blocks they are in, that are no stop words. */
-    words: [...matching].filter(([word]) => /^[a-z]{4,12}$/.test(word) && !isStopWord(word, languages)),
+    /** Words with the number of blocks they are in, that are no stop words and have one token in all languages. */
+    words: [...matching].filter(([word]) => {
+      return /^[a-z]{4,12}$/.test(word) && !isStopWord(word, languages) && formsOf(word).length === 1
+    }),
     search: (q: string) => fast.all(matchOf(q)).length,
     /** The best 200 blocks, as document and place, with their scores. */
     scores: (q: string) =>

@@ -1,26 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
-import { markdownFiles } from '../support/markdown-files.ts'
 import { startApi } from '../support/processes.ts'
 import type { Site } from '../support/site.ts'
 import { rate } from './harness.ts'
+import { crossed, paragraphs } from './search-paragraphs.ts'
 
 const blocksPerDocument = 20
 
 /**
- * Documents of twenty blocks of real prose, code and lists: paragraphs of the Markdown files of installed packages,
- * shuffled, each with an identifier of its own behind it where there are more blocks than paragraphs.
+ * Documents of twenty blocks of real prose, code and lists, shuffled. When every paragraph has been used, the beginning
+ * of one goes on with the end of another.
  */
 export function corpus(documents: number): string[] {
-  const paragraphs = markdownFiles(Number.POSITIVE_INFINITY).flatMap(({ text }) =>
-    text.split(/\n\s*\n/).filter((block) => /^[\p{L}*`[]/u.test(block) && block.length > 20 && block.length < 1500),
-  )
-  const distinct = [...new Set(paragraphs)]
+  const distinct = paragraphs()
   // A step without a common divisor visits all of them before one comes again.
   const step = 7919
+  const at = (index: number) => distinct[(index * step) % distinct.length] ?? ''
   const blockAt = (index: number) => {
-    const block = distinct[(index * step) % distinct.length] ?? ''
-    return index < distinct.length ? block : `${block} ref_${index.toString(36)}`
+    const round = Math.floor(index / distinct.length)
+    return round === 0 ? at(index) : crossed(at(index), at(index + 13 * round))
   }
   return Array.from({ length: documents }, (_, document) =>
     Array.from({ length: blocksPerDocument }, (_, index) => blockAt(document * blocksPerDocument + index)).join('\n\n'),

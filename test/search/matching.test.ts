@@ -41,7 +41,7 @@ test('a quoted phrase is found in order only, also with other endings', async (t
   t.ok(find('the quick brown foxes ran', '"quick brown fox"').first)
   t.equal(find('the brown quick fox', '"quick brown"').first, null)
   t.equal(find('quick and brown', '"quick brown"').first, null)
-  t.same(find('a quick brown fox', 'fox "quick brown"').occurrences, [
+  t.match(find('a quick brown fox', 'fox "quick brown"').occurrences, [
     { term: 'fox', count: 1 },
     { term: 'quick brown', count: 1 },
   ])
@@ -69,7 +69,7 @@ test('emoji are found, and no phrase is parted by them', async (t) => {
   t.ok(find('from 🇩🇪 to 🇫🇷', '🇫🇷').first)
   t.equal(find('from 🇩🇪 to 🇫🇷', '🇩🇫').first, null)
   t.ok(find('hello 👋 world', '"hello world"').first)
-  t.same(find('hello world', 'hello 👋').occurrences[1], { term: '👋', count: 0 })
+  t.match(find('hello world', 'hello 👋').occurrences[1], { term: '👋', count: 0 })
 })
 
 test('a quote without partner is literal, and what has no letters asks for nothing', async (t) => {
