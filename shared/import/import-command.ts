@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { manifestName, planOfExport } from './export-plan.ts'
 import { openFolder } from './folder-source.ts'
-import { planOfMarkdown } from './markdown-plan.ts'
+import { planOf } from './plan-of.ts'
 import { Progress } from './progress.ts'
 import { type ImportResult, runImport } from './run.ts'
 import { ImportError, ServiceClient } from './service-client.ts'
@@ -37,7 +36,7 @@ async function run(args: string[]): Promise<ImportResult> {
   const origin = originOf(options.url ?? process.env['ORIGIN'] ?? `http://localhost:${process.env['PORT'] || 3000}`)
   const source = await openSource(path)
   try {
-    const plan = source.names.has(manifestName) ? await planOfExport(source) : await planOfMarkdown(source)
+    const plan = await planOf(source)
     for (const warning of plan.warnings) progress.tell(warning)
     const knowledgeBase = knowledgeBaseOf(options['knowledge-base'])
     const client = new ServiceClient({ origin, token: tokenOf(options.token), onWait: tellWait })

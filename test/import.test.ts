@@ -1,0 +1,324 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { BodyNode } from '../shared/body/document.ts'
+import { planOf } from '../shared/import/plan-of.ts'
+import { SourceError } from '../shared/import/source.ts'
+import { openZip } from '../shared/import/zip-source.ts'
+import { h, node, p, text } from './body/build.ts'
+import { samples, uploaded } from './support/attachments.ts'
+import type { Client } from './support/client.ts'
+import { bodyOf, make, put } from './support/documents.ts'
+import { type ServiceProcess, startProcess } from './support/processes.ts'
+import { startTestService } from './support/service.ts'
+import { exported, zip } from './support/zips.ts'
+
+const [home, abroad] = await Promise.all([startTestService(t), startTestService(t)])
+
+const letters = Array.from({ length: 14 }, (_, index) => String.fromCharCode(97 + index))
+const next = (letter: string) => letters[(letters.indexOf(letter) + 1) % letters.length] ?? ''
+
+t.test('an export comes back elsewhere as it was: ids, bodies, folders, links and files', async (t) => {
+  const ada = await home.signUp()
+  const { base, documents } = await library(ada)
+  const archive = join(t.testdir(), 'library.zip')
+  await writeFile(archive, (await exported(ada, base)).bytes)
+
+  const bob = await abroad.signUp()
+  const { code, result } = await runImport([archive], bob)
+  t.equal(code, 0)
+  t.match(result, { folders: 2, documents: documents.length, attachments: 1, renamed: 0, failed: [] })
+  t.notOk(existsSync(`${archive}.import-state`), 'nothing is left behind')
+
+  const [before, after] = [await exported(ada, base), await exported(bob, result.knowledge_base_id)]
+  t.strictSame(after.manifest['documents'].map(lasting), before.manifest['documents'].map(lasting))
+  t.strictSame(await treeOf(bob, result.knowledge_base_id), await treeOf(ada, base))
+  const [attachment] = after.manifest['attachments']
+  t.ok(after.files.get(attachment.path)?.equals(samples.png))
+  for (const id of documents) {
+    const [original, copy] = [await bodyOf(ada, id), await bodyOf(bob, id)]
+    const [picture] = before.manifest['attachments']
+    t.strictSame(copy.blocks, JSON.parse(JSON.stringify(original.blocks).replaceAll(picture.id, attachment.id)))
+  }
+})
+
+t.test('a copy beside the original has ids of its own, and its links stay in the copy', async (t) => {
+  const ada = await home.signUp()
+  const { base, documents } = await library(ada)
+  const archive = join(t.testdir(), 'library.zip')
+  await writeFile(archive, (await exported(ada, base)).bytes)
+  const { code, result } = await runImport([archive], ada)
+  t.equal(code, 0)
+  t.match(result, { documents: documents.length, renamed: documents.length, failed: [] })
+  t.strictSame(await treeOf(ada, result.knowledge_base_id), await treeOf(ada, base))
+
+  const { manifest, files } = await exported(ada, result.knowledge_base_id)
+  const copies = new Map<string, string>(manifest['documents'].map(({ id, title }: Named) => [title, id]))
+  for (const id of documents)
+    t.notOk(
+      [...files.values()].some((file) => file.includes(id)),
+      'nothing names the original',
+    )
+  const { blocks } = await bodyOf(ada, copies.get('Links') ?? '')
+  const original = await bodyOf(ada, documents[1] ?? '')
+  t.strictSame(
+    blocks.map(({ attrs }) => attrs.id),
+    original.blocks.map(({ attrs }) => attrs.id),
+    'blocks keep their ids, which are unique within a document',
+  )
+  t.match(JSON.stringify(blocks), `svc://doc/${copies.get('Target')}#block=`)
+})
+
+t.test('a folder of Markdown becomes documents that link to each other and show their images', async (t) => {
+  const files = {
+    'README.md':
+      '# Start\n\n[guide](guides/first%20steps.md#x "t"), [up][ref], <https://example.com>\n\n[ref]: ./guides/Other.md\n',
+    guides: {
+      'first steps.md':
+        '---\ntitle: "First: steps"\n---\n![pic](../img/a.png) [home](/README.md) [out](../../etc/passwd) `[c](Other.md)`\n',
+      'Other.md': 'no heading, [missing](nowhere.md)\n',
+    },
+    empty: {},
+    '.hidden': { 'x.md': 'secret' },
+  }
+  const folder = join(t.testdir({ docs: files }), 'docs')
+  await mkdir(join(folder, 'img'))
+  await writeFile(join(folder, 'img', 'a.png'), samples.png)
+  await writeFile(join(folder, 'broken.md'), Buffer.from([0xff, 0xfe, 0x00]))
+  await symlink('/etc/hostname', join(folder, 'link.md'))
+  const ada = await home.signUp()
+  const { code, result, output } = await runImport([folder], ada)
+  t.equal(code, 1, 'one file could not be read')
+  t.match(output, 'broken.md is not UTF-8')
+  t.match(result, { folders: 1, documents: 3, attachments: 1, failed: [{ name: 'broken.md' }] })
+  t.ok(existsSync(`${folder}.import-state`), 'so that it can be tried again')
+
+  t.strictSame(await treeOf(ada, result.knowledge_base_id), ['guides/', 'guides/First: steps', 'guides/Other', 'Start'])
+  const { manifest } = await exported(ada, result.knowledge_base_id)
+  const ids = new Map<string, string>(manifest['documents'].map(({ id, title }: Named) => [title, id]))
+  const written = async (title: string) =>
+    (await ada.get(`/documents/${ids.get(title)}/content?format=markdown`)).body.data.content
+  const start = await written('Start')
+  t.match(start, `[guide](svc://doc/${ids.get('First: steps')} "t")`)
+  t.match(start, `[up](svc://doc/${ids.get('Other')})`)
+  t.match(start, 'https://example.com')
+  const steps = await written('First: steps')
+  t.match(steps, `![pic](/api/v1/attachments/${manifest['attachments'][0].id})`)
+  t.match(steps, `[home](svc://doc/${ids.get('Start')})`)
+  t.match(steps, '[out](../../etc/passwd) `[c](Other.md)`')
+  t.match(await written('Other'), '[missing](nowhere.md)')
+
+  await writeFile(join(folder, 'broken.md'), 'whole again')
+  const again = await runImport([folder], ada)
+  t.match(again, { code: 0, result: { documents: 4, knowledge_base_id: result.knowledge_base_id, failed: [] } })
+})
+
+t.test('an import that is killed at the worst moment goes on and makes everything once', async (t) => {
+  const folder = t.testdir(Object.fromEntries(letters.map((name) => [`${name}.md`, `[next](${next(name)}.md)`])))
+  const ada = await home.signUp()
+  let victim: ServiceProcess | undefined
+  let documents = 0
+  // The service has made the tenth document, and nobody is left to hear of it.
+  const proxy = await startProxy(t, home.origin, (incoming) => {
+    if (incoming.method !== 'POST' || incoming.url !== '/api/v1/documents') return 'pass'
+    documents += 1
+    if (documents !== 10) return 'pass'
+    victim?.signal('SIGKILL')
+    return 'swallow'
+  })
+  const args = [folder, '--url', proxy, '--state', join(folder, 'state')]
+  victim = startImport(args, ada)
+  t.equal(await victim.ended, null, 'killed')
+  t.ok(documents < letters.length, 'before its end')
+
+  const { code, result, output } = await runImport(args, ada)
+  t.equal(code, 0)
+  t.match(output, 'going on with an import')
+  t.match(result, { documents: letters.length, failed: [] })
+  const { manifest } = await exported(ada, result.knowledge_base_id)
+  const titles = manifest['documents'].map(({ title }: Named) => title)
+  t.strictSame(titles.sort(), letters)
+  t.equal((await ada.get('/knowledge-bases')).body.data.length, 1)
+  const ids = new Map<string, string>(manifest['documents'].map(({ id, title }: Named) => [title, id]))
+  for (const letter of letters) {
+    const { blocks } = await bodyOf(ada, ids.get(letter) ?? '')
+    t.match(JSON.stringify(blocks), `svc://doc/${ids.get(next(letter))}`)
+  }
+})
+
+t.test('an import waits when it is told to and tries again when the way breaks', async (t) => {
+  const folder = t.testdir(Object.fromEntries(letters.map((name) => [`${name}.md`, `text of ${name}`])))
+  const ada = await home.signUp()
+  let calls = 0
+  const proxy = await startProxy(t, home.origin, () => {
+    calls += 1
+    return calls % 5 === 0 ? 'limit' : calls % 7 === 0 ? 'drop' : calls % 11 === 0 ? 'swallow' : 'pass'
+  })
+  const { code, result } = await runImport([folder, '--url', proxy, '--state', join(folder, 'state')], ada)
+  t.equal(code, 0)
+  t.match(result, { documents: letters.length, failed: [] })
+  t.equal((await exported(ada, result.knowledge_base_id)).manifest['documents'].length, letters.length)
+})
+
+t.test('an archive that is out to do harm is refused before anything is written', async (t) => {
+  const ada = await home.signUp()
+  const folder = t.testdir()
+  const refusals: [string, Buffer, RegExp][] = [
+    ['traversal', await renamedZip('xx/x.md', '../x.md'), /invalid relative path/],
+    ['absolute', await renamedZip('xx/x.md', '/xx/x.m'), /absolute path/],
+    ['drive', await renamedZip('xx/x.md', 'C:/xx.m'), /absolute path/],
+    ['backslash', await renamedZip('xx/x.md', '..\\x.md'), /invalid characters/],
+    ['twice', await renamedZip('xx/x.md', 'yy/y.md'), /has yy\/y\.md twice/],
+    ['symlink', await symlinkZip(), /symbolic link/],
+    ['no zip', Buffer.from('PK but no zip'), /cannot be read/],
+    ['cut', (await zip({ 'a.md': 'x', 'b.md': 'y' })).subarray(0, 60), /cannot be read/],
+    ['empty', await zip({ 'a.txt': 'x' }), /no Markdown/],
+    ['other manifest', await zip({ 'manifest.json': '{"format":"x"}' }), /not that of an export/],
+  ]
+  for (const [name, bytes, reason] of refusals) {
+    const path = join(folder, `${name}.zip`)
+    await writeFile(path, bytes)
+    const plan = openZip(path).then((source) => planOf(source).finally(source.close))
+    await t.rejects(plan, { constructor: SourceError, message: reason }, name)
+  }
+  const bomb = join(folder, 'bomb.zip')
+  await writeFile(bomb, await zip({ 'a.md': 'x'.repeat(10_000), 'b.md': 'y' }))
+  await t.rejects(openZip(bomb, { files: 1, bytes: 1e9 }), /more than 1 files/)
+  await t.rejects(openZip(bomb, { files: 9, bytes: 1e4 }), /unpacks to more than/)
+  const source = await openZip(bomb)
+  await t.rejects(source.read('a.md', 9999), /more than 9999 bytes/)
+  await source.close()
+
+  const { code, output } = await runImport([join(folder, 'traversal.zip')], ada)
+  t.equal(code, 1)
+  t.match(output, 'invalid relative path')
+  t.notMatch(output, /^ +at /m, 'without a stack')
+  t.strictSame((await ada.get('/knowledge-bases')).body.data, [])
+})
+
+t.test('an import that may not write, or is aimed wrong, says so at once', async (t) => {
+  const folder = join(t.testdir({ docs: { 'a.md': 'x' } }), 'docs')
+  const reader = await home.signUp({ scopes: 'read_only' })
+  t.match(await runImport([folder, '--state', `${folder}.1`], reader), { code: 1, output: /403 insufficient_scope/ })
+  const ada = await home.signUp()
+  const elsewhere = [folder, '--state', `${folder}.2`, '--knowledge-base', '99999']
+  t.match(await runImport(elsewhere, ada), { code: 1, output: /knowledge_base_not_found/ })
+  t.match(await runImport([folder, '--state', `${folder}.2`], ada), { code: 1, output: /state of another import/ })
+})
+
+type Named = { id: string; title: string }
+
+/** A knowledge base with folders, links between documents and to a block, and an image. */
+async function library(client: Client): Promise<{ base: number; documents: string[] }> {
+  const base = (await created(client, '/knowledge-bases', { name: 'Library' })).id
+  const outer = (await created(client, '/folders', { name: 'Outer', knowledge_base_id: base })).id
+  const inner = (await created(client, '/folders', { name: 'Inner', parent_id: outer })).id
+  const target = await make(client, [h(1, 'Target'), p('text')], {
+    title: 'Target',
+    knowledge_base_id: base,
+    folder_id: inner,
+    heading_numbered: true,
+    background_color: 'red',
+  })
+  const links = await make(client, [], { title: 'Links', knowledge_base_id: base, folder_id: outer })
+  const picture = await uploaded(client, { documentId: links.id, bytes: samples.png, filename: 'a.png' })
+  const to = (href: string): BodyNode => text('link', { type: 'link', attrs: { href } })
+  const block = target.blocks[0]?.attrs.id
+  const body = [
+    p(to(`svc://doc/${target.id}#block=${block}`), to('svc://doc/doc_elsewhere'), to('https://example.com')),
+    node('image', { attachmentId: picture, alt: 'A' }),
+  ]
+  const reply = await put(client, links.id, body)
+  if (reply.status !== 200) throw new Error(reply.text)
+  const table = await make(client, [p('plain')], {
+    title: 'Plain',
+    document_type: 'spreadsheet',
+    knowledge_base_id: base,
+  })
+  return { base, documents: [target.id, links.id, table.id] }
+}
+
+/** What of a document does not depend on where and when it was imported. */
+function lasting(document: Record<string, unknown>): object {
+  const { id, title, document_type, heading_numbered, background_color, collapsed_block_ids, json_path } = document
+  const { markdown_path, character_count } = document
+  const own = { id, title, document_type, heading_numbered, background_color, collapsed_block_ids, json_path }
+  return { ...own, markdown_path, character_count }
+}
+
+/** The paths of everything in a knowledge base, folders with a slash. */
+async function treeOf(client: Client, id: number): Promise<string[]> {
+  type Node = { type: string; name: string; title: string; children?: Node[] }
+  const walk = (nodes: Node[], above: string): string[] =>
+    nodes.flatMap(({ type, name, title, children = [] }) =>
+      type === 'folder' ? [`${above}${name}/`, ...walk(children, `${above}${name}/`)] : [`${above}${title}`],
+    )
+  return walk((await client.get(`/knowledge-bases/${id}/tree`)).body.data.children, '')
+}
+
+function startImport(args: string[], client: Client): ServiceProcess {
+  const env = { ORIGIN: client.origin, TOKEN: client.bearer ?? '' }
+  return startProcess('shared/import/import-command.ts', { words: args, env })
+}
+
+async function runImport(args: string[], client: Client) {
+  const running = startImport(args, client)
+  const code = await running.ended
+  const result = /^\{.*\}$/m.exec(running.output())?.[0]
+  return { code, output: running.output(), result: result === undefined ? {} : JSON.parse(result) }
+}
+
+type Fate = 'pass' | 'limit' | 'drop' | 'swallow'
+
+/** A way to a service that fails as told: it limits, drops a call unheard, or its answer. */
+async function startProxy(t: Test, origin: string, fate: (incoming: IncomingMessage) => Fate): Promise<string> {
+  const server = createServer((incoming, outgoing) => {
+    const decided = fate(incoming)
+    if (decided === 'limit') outgoing.writeHead(429, { 'retry-after': '0' }).end()
+    else if (decided === 'drop') incoming.socket.destroy()
+    else forward({ origin, incoming, outgoing, swallow: decided === 'swallow' })
+  })
+  server.listen(0)
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function forward(way: { origin: string; incoming: IncomingMessage; outgoing: ServerResponse; swallow: boolean }): void {
+  const { incoming, outgoing } = way
+  const { method, headers, url } = incoming
+  const onward = request(way.origin + url, { method, headers }, (answer) => {
+    if (way.swallow) answer.resume().once('end', () => incoming.socket.destroy())
+    else answer.pipe(outgoing.writeHead(answer.statusCode ?? 500, answer.headers))
+  })
+  onward.on('error', () => incoming.socket.destroy())
+  incoming.on('error', () => {})
+  incoming.pipe(onward)
+}
+
+/** A zip in which one name was replaced by another of its length, as no honest program would write it. */
+async function renamedZip(name: string, other: string): Promise<Buffer> {
+  const bytes = await zip({ 'yy/y.md': 'y', [name]: 'x' })
+  return Buffer.from(bytes.toString('latin1').replaceAll(name, other), 'latin1')
+}
+
+async function symlinkZip(): Promise<Buffer> {
+  const bytes = await zip({ 'a.md': '/etc/passwd' })
+  const record = bytes.indexOf('PK\x01\x02', 0, 'latin1')
+  bytes.writeUInt32LE((0o120777 << 16) >>> 0, record + 38)
+  return bytes
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: records of every shape
+async function created(client: Client, path: string, body: object): Promise<any> {
+  const reply = await client.post(path, body)
+  if (reply.status !== 201) throw new Error(`POST ${path} answered ${reply.status}: ${reply.text}`)
+  return reply.body.data
+}
