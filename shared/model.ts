@@ -119,8 +119,10 @@ async function askOnce({ client, request, timeout, signal }: Call): Promise<Mode
 
 // The provider is somebody else's program, so the shape of what it sends is not taken for granted.
 function answerOf(completion: OpenAI.ChatCompletion | undefined): ModelAnswer {
-  const text = completion?.choices?.[0]?.message?.content
-  if (typeof text !== 'string' || text.trim() === '') {
+  const content = completion?.choices?.[0]?.message?.content
+  // What PostgreSQL cannot store would fail again and again, and be paid for each time.
+  const text = typeof content === 'string' ? content.toWellFormed().replaceAll('\u0000', '') : ''
+  if (text.trim() === '') {
     throw new ModelError('model_bad_output', { message: 'The model gave no answer.', transient: false })
   }
   const { prompt_tokens, completion_tokens } = completion?.usage ?? {}

@@ -107,6 +107,13 @@ export async function failOrphans(
   if (orphans.length === 0) return 0
   context.log.warn({ queue: queue.name, jobs: orphans }, 'jobs whose worker died')
   await context.jobs.boss.fail(queue.name, [...orphans], { message: 'the worker died' })
+  // The pause before a retry is for what the job itself fails at.
+  await context.database.query(sql.unsafe`
+    UPDATE pgboss.job SET start_after = now()
+    WHERE name = ${queue.name} AND state = 'retry' AND id = ANY(${sql.array(
+      orphans.map(({ id }) => id),
+      'uuid',
+    )})`)
   return orphans.length
 }
 

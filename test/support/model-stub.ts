@@ -39,10 +39,12 @@ export async function startModelStub(t: Teardown): Promise<ModelStub> {
   const requests: StubRequest[] = []
   let decide: (request: StubRequest, index: number) => StubReply = (_, index) => ({ text: `Summary ${index + 1}.` })
   const server = createServer((request, response) => {
-    void received(request).then((parsed) => {
+    // Who hangs up while sending gets no answer.
+    const answering = received(request).then((parsed) => {
       requests.push(parsed)
       return send(response, decide(parsed, requests.length - 1))
     })
+    answering.catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
