@@ -2,7 +2,7 @@ import { linesToDocument } from '../body/canonical.ts'
 import { bodyText } from '../body/queries.ts'
 import type { Transaction } from '../database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
-import { insertTargets, mapCopies, putUnits } from './units/queries.ts'
+import { insertTargets, mapCopies, putUnits, sourcedUnits } from './units/queries.ts'
 import { blank, textBlocks } from './units/texts.ts'
 
 /** A new translation; `blockIds` leads from blocks of the source to their copies and is empty for a blank body. */
@@ -22,8 +22,12 @@ export async function startUnits(
   const present = textBlocks(content).flatMap(({ id, hash }) => (hash === blank ? [] : [{ block_id: id, hash }]))
   if (present.length === 0) return
   await putUnits(tx, { workspaceId, targetIds, change: { present } })
-  const copies = targets.flatMap(({ document, blockIds }) =>
-    [...blockIds].map(([sourceBlockId, blockId]) => ({ targetId: document.id, sourceBlockId, blockId })),
-  )
+  if (targets.every(({ blockIds }) => blockIds.size === 0)) return
+  // Paired here, since a join on units that were only just inserted is planned without knowing how many they are.
+  const blocksOf = new Map(targets.map(({ document, blockIds }) => [document.id, blockIds]))
+  const copies = (await sourcedUnits(tx, { workspaceId, targetIds })).flatMap((unit) => {
+    const blockId = blocksOf.get(unit.target_id)?.get(unit.source_block_id)
+    return blockId === undefined ? [] : { unitId: unit.id, targetId: unit.target_id, blockId }
+  })
   if (copies.length > 0) await mapCopies(tx, { workspaceId, copies })
 }

@@ -73,22 +73,33 @@ export async function insertTargets(
     FROM unnest(${sql.array([...input.targetIds], 'text')}) AS t (id)`)
 }
 
-/** Maps the units of new targets to the blocks that were copied without their texts. */
+const SourcedShape = Type.Object({ id: Type.String(), target_id: Type.String(), source_block_id: Type.String() })
+
+/** Which unit of which target is of which block of the source. */
+export function sourcedUnits(
+  db: Queryable,
+  input: { workspaceId: string; targetIds: readonly string[] },
+): Promise<readonly Static<typeof SourcedShape>[]> {
+  return db.any(sql.type(row(SourcedShape))`
+    SELECT id, target_document_id AS target_id, source_block_id FROM translation_units
+    WHERE workspace_id = ${input.workspaceId}
+      AND target_document_id = ANY(${sql.array([...input.targetIds], 'text')})`)
+}
+
+/** Maps units of new targets to the blocks that were copied without their texts. */
 export async function mapCopies(
   tx: Transaction,
-  input: { workspaceId: string; copies: readonly { targetId: string; sourceBlockId: string; blockId: string }[] },
+  input: { workspaceId: string; copies: readonly { unitId: string; targetId: string; blockId: string }[] },
 ): Promise<void> {
-  const column = (name: 'targetId' | 'sourceBlockId' | 'blockId') =>
+  const column = (name: 'unitId' | 'targetId' | 'blockId') =>
     sql.array(
       input.copies.map((copy) => copy[name]),
       'text',
     )
   await tx.query(sql.unsafe`
     INSERT INTO translation_unit_blocks (workspace_id, target_document_id, block_id, unit_id, ordinal, hash)
-    SELECT u.workspace_id, u.target_document_id, c.block, u.id, 0, ''
-    FROM unnest(${column('targetId')}, ${column('sourceBlockId')}, ${column('blockId')}) AS c (target, source, block)
-    JOIN translation_units u ON u.workspace_id = ${input.workspaceId} AND u.target_document_id = c.target
-      AND u.source_block_id = c.source`)
+    SELECT ${input.workspaceId}, c.target, c.block, c.unit, 0, ''
+    FROM unnest(${column('targetId')}, ${column('blockId')}, ${column('unitId')}) AS c (target, block, unit)`)
 }
 
 /** The translations that follow a source, kept from being deleted until the transaction ends. */
