@@ -8,6 +8,7 @@ import type { Worker } from './runtime.ts'
 import { searchIndexer } from './search.ts'
 import { deadSummaryJobs, summaryWriter } from './summaries.ts'
 import { attachmentSweep } from './sweeps/attachments.ts'
+import { documentCountSweep } from './sweeps/document-counts.ts'
 import { retentionSweep } from './sweeps/retention.ts'
 import { staleSweep } from './sweeps/stale.ts'
 
@@ -18,9 +19,9 @@ export const workerTypes = {
   relations: [relationExtractor],
   candidates: [candidateRefresher],
   summaries: [summaryWriter, deadSummaryJobs],
-  events: [eventSequencer],
   localization: [translator, deadTranslationJobs],
-  sweeps: [staleSweep, retentionSweep, attachmentSweep, searchReindexer],
+  events: [eventSequencer],
+  sweeps: [staleSweep, retentionSweep, documentCountSweep, attachmentSweep, searchReindexer],
 } as const satisfies Record<string, readonly Worker[]>
 
 export type WorkerType = keyof typeof workerTypes
