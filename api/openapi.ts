@@ -50,7 +50,7 @@ export function describeApi(input: { routes: readonly Route[]; origin: string })
 
 const introduction = [
   'Every 2xx answer in JSON carries its result as `data` beside `request_id`; every error carries `error` beside',
-  '`request_id`, and its `code` is what clients branch on. Every GET also serves HEAD; OPTIONS names the methods of a',
+  '`request_id`, and its `code` is what clients branch on. Every GET but the event stream also serves HEAD; OPTIONS names the methods of a',
   'path. Unknown query parameters and unknown members of bodies are ignored. Times are Unix milliseconds; lengths of',
   'strings count Unicode code points.',
 ].join(' ')
