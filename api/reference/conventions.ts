@@ -20,8 +20,8 @@ export function conventions(config: Config): string[] {
 const general = (config: Config) => `## Conventions
 
 All paths are below \`${config.PUBLIC_ORIGIN}${apiPrefix}\`. Bodies are JSON objects in UTF-8. Unknown query parameters
-and unknown members of bodies are ignored; a query parameter that is repeated is refused. Every GET but `/events` also serves HEAD, and
-OPTIONS names the methods of a path. Times are Unix milliseconds. Lengths of strings count Unicode code points. Ids of
+and unknown members of bodies are ignored; a query parameter that is repeated is refused. Every GET but that of the event
+stream also serves HEAD, and OPTIONS names the methods of a path. Times are Unix milliseconds. Lengths of strings count Unicode code points. Ids of
 knowledge bases and folders are integers in answers and may be sent as decimal strings.`
 
 const authentication = `## Authentication
