@@ -4,7 +4,7 @@ import type { Client, Reply } from './support/client.ts'
 import { refused } from './support/documents.ts'
 import { startModelStub } from './support/model-stub.ts'
 import { startTestService } from './support/service.ts'
-import { rewrite, write } from './support/workers.ts'
+import { rewrite, searchV2, startSearchService, untilFresh, write } from './support/workers.ts'
 
 const zoo = `# Elephants
 
@@ -289,6 +289,52 @@ t.test('two first saves at once leave one of them, and the other one knows', asy
   const winner = replies.find(({ status }) => status === 200)?.body.data.text
   t.match(await summary(ada, `/documents/${id}`), { text: winner, summary_version: 1 })
 })
+
+t.test('tree and search show the same summaries as each target itself', async (t) => {
+  const service = await startSearchService(t)
+  const ada = await service.signUp()
+  const base = await created(ada, '/knowledge-bases', { name: 'Zoo' })
+  const folder = await created(ada, '/folders', { name: 'Large', knowledge_base_id: base.id })
+  const inner = await created(ada, '/folders', { name: 'Larger', parent_id: folder.id })
+  await created(ada, '/folders', { name: 'Empty', parent_id: inner.id })
+  for (const place of [{ knowledge_base_id: base.id }, { folder_id: folder.id }, { folder_id: inner.id }]) {
+    for (let number = 0; number < 3; number += 1) await write(ada, zoo, { title: `Big ${number}`, ...place })
+  }
+  const many = await created(ada, '/folders', { name: 'Many', knowledge_base_id: base.id })
+  for (let number = 0; number < 53; number += 1) {
+    await write(ada, `Number ${number} of ${'many '.repeat(40)}`, { title: `Number ${number}`, folder_id: many.id })
+  }
+  await ada.post(`/folders/${inner.id}/summary/rebuild`)
+  const noted = await write(ada, zoo, { title: 'Noted', folder_id: inner.id })
+  const written = { text: 'By hand.', base_source_version: noted.version, pinned: true }
+  await ada.put(`/documents/${noted.id}/summary`, written, { 'if-match': '"summary:0"' })
+
+  const plain = (await ada.get(`/knowledge-bases/${base.id}/tree`)).text
+  t.notMatch(plain, '"summary"')
+  for (const reading of ['first', 'second']) {
+    const tree = (await ada.get(`/knowledge-bases/${base.id}/tree?include_summary=true`)).body.data
+    t.same(tree.summary, await summary(ada, `/knowledge-bases/${base.id}`), reading)
+    const nodes: Node[] = tree.children.flatMap(below)
+    t.equal(nodes.length, 67)
+    for (const node of nodes) t.same(node.summary, await summary(ada, `/${node.type}s/${node.id}`))
+  }
+  const inMany = await summary(ada, `/folders/${many.id}`)
+  t.match(inMany, { coverage: { covered_documents: 50, total_documents: 53, truncated: true } })
+  t.ok(Array.from(inMany.text as string).length <= 4000)
+  t.match(await summary(ada, `/folders/${inner.id}`), { status: 'ready', freshness: 'stale' })
+
+  await untilFresh(ada)
+  const { results } = await searchV2(ada, { q: 'hundred litres', include_summary: 'true', limit: 100 })
+  t.equal(results.length, 10)
+  for (const hit of results) t.same(hit.summary, await summary(ada, `/documents/${hit.document_id}`))
+  t.notOk('summary' in (await searchV2(ada, { q: 'hundred litres' })).results[0])
+})
+
+type Node = { type: string; id: string | number; children?: Node[]; summary: object }
+
+function below(node: Node): Node[] {
+  return [node, ...(node.children ?? []).flatMap(below)]
+}
 
 t.test('summaries go with what they are about', async (t) => {
   const { ada, database } = await start(t)

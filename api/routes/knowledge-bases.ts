@@ -7,14 +7,12 @@ import { findKnowledgeBase, findWritableKnowledgeBase } from '../../shared/knowl
 import { knowledgeBasePage } from '../../shared/knowledge-bases/queries.ts'
 import { renameKnowledgeBase } from '../../shared/knowledge-bases/rename.ts'
 import { ConfirmInput, ConfirmQuery, KnowledgeBase, NameInput } from '../../shared/knowledge-bases/schema.ts'
-import { nodesOfKnowledgeBase } from '../../shared/knowledge-bases/tree/queries.ts'
-import { Tree } from '../../shared/knowledge-bases/tree/schema.ts'
-import { nest } from '../../shared/knowledge-bases/tree/tree.ts'
 import { deleteEndless } from '../../shared/relations/queries.ts'
 import { followers } from '../followers.ts'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../pagination.ts'
 import { KnowledgeBaseParameter, pageParameters } from '../parameters.ts'
 import { apiPrefix, type Route, route } from '../route.ts'
+import { getTree } from './tree.ts'
 
 const tag = 'Knowledge bases'
 
@@ -108,25 +106,5 @@ export const knowledgeBaseRoutes: readonly Route[] = [
       return {}
     },
   }),
-  route({
-    method: 'GET',
-    path: '/knowledge-bases/{id}/tree',
-    operationId: 'getTree',
-    tag,
-    summary: 'All folders and documents of a knowledge base',
-    scopes: ['knowledge-bases:read'],
-    params: KnowledgeBaseParameter,
-    query: Type.Object({
-      include_summary: Type.Optional(
-        Type.Boolean({ default: false, description: 'adds the stored summaries, where there are any' }),
-      ),
-    }),
-    success: { status: 200, description: 'The tree', data: Tree },
-    errors: [],
-    handle: async ({ caller, db, params }) => {
-      const knowledgeBase = await findKnowledgeBase(db, { caller, id: params.id })
-      const rows = await nodesOfKnowledgeBase(db, { workspaceId: knowledgeBase.workspace_id, id: params.id })
-      return { data: { knowledge_base: knowledgeBase, children: nest(rows) } }
-    },
-  }),
+  getTree,
 ]

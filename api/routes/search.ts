@@ -1,11 +1,19 @@
 import Type from 'typebox'
 import { visibleWorkspaces } from '../../shared/auth/caller.ts'
+import type { Queryable } from '../../shared/database.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { canonicalLocale } from '../../shared/locale.ts'
 import { presentResult, presentV2Result } from '../../shared/search/present.ts'
 import type { SearchScope } from '../../shared/search/request.ts'
-import { QueryText, queryText, SearchResult, SearchV2Response } from '../../shared/search/schema.ts'
+import {
+  QueryText,
+  queryText,
+  SearchResult,
+  SearchV2Response,
+  type SearchV2Result,
+} from '../../shared/search/schema.ts'
 import { searchExhaustive, searchTopK } from '../../shared/search/search.ts'
+import { documentSummaries } from '../../shared/summaries/attach.ts'
 import { route } from '../route.ts'
 
 const tag = 'Search'
@@ -56,7 +64,9 @@ export const searchRoutes = [
       mode: Type.Optional(Type.Enum(['topk', 'exhaustive'], { default: 'topk' })),
       cursor: Type.Optional(Type.String({ description: 'next_cursor of an exhaustive search' })),
       locale: Type.Optional(Type.String({ description: 'BCP 47 tag, matched exactly, or `all`' })),
-      include_summary: Type.Optional(Type.Boolean({ default: false })),
+      include_summary: Type.Optional(
+        Type.Boolean({ default: false, description: 'adds the summary of the document to each hit' }),
+      ),
     }),
     success: { status: 200, description: 'Hits and what the index covers', data: SearchV2Response },
     errors: ['invalid_locale', 'search_cursor_stale', 'search_cursor_invalid'],
@@ -75,10 +85,25 @@ export const searchRoutes = [
           : await searchExhaustive(db, { q, scope, limit, cursor })
       const { hits, hasMore, nextCursor, projection } = outcome
       const page = { has_more: hasMore, next_cursor: nextCursor }
-      return { data: { query: q, mode, results: hits.map(presentV2Result), page, projection } }
+      const results = hits.map(presentV2Result)
+      const shown = query.include_summary ? await withSummaries(db, { results, ...scope }) : results
+      return { data: { query: q, mode, results: shown, page, projection } }
     },
   }),
 ]
+
+/** The hits with the summaries of their documents, looked up all at once. */
+async function withSummaries(
+  db: Queryable,
+  found: { results: SearchV2Result[]; workspaceIds: readonly string[] },
+): Promise<SearchV2Result[]> {
+  const ids = [...new Set(found.results.map(({ document_id }) => document_id))]
+  const summaries = await documentSummaries(db, { workspaceIds: found.workspaceIds, ids })
+  return found.results.map((result) => {
+    const summary = summaries.get(result.document_id)
+    return summary === undefined ? result : { ...result, summary }
+  })
+}
 
 function localeScope(locale: string | undefined): SearchScope['locale'] {
   if (locale === undefined) return 'default'

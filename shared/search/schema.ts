@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { PathEntry } from '../documents/schema.ts'
 import { IntegerId, Nullable, Time, Version } from '../identifiers.ts'
 import { isStorable } from '../strings.ts'
+import { Summary } from '../summaries/schema.ts'
 
 /** The query as it is searched for and answered: in NFKC, trimmed (decisions 2.8). */
 export function queryText(q: string): string {
@@ -78,6 +79,7 @@ export const SearchV2Result = Type.Object(
     freshness: Type.Literal('current'),
     indexed_at: Time,
     updated_at: Time,
+    summary: Type.Optional(Summary),
   },
   { $id: 'SearchV2Result' },
 )

@@ -93,11 +93,11 @@ async function summariseContainer(
   const digests = new Map(documents.map((document) => [document.id, document.digest]))
   const children = rows.flatMap(({ rank, label, folder_id, document_id }): Child[] => {
     if (rank === 0) return [{ type: 'folder', label, titles: titles.get(folder_id) ?? [] }]
-    const digest = digests.get(document_id) ?? nothing
+    const digest = digests.get(document_id) ?? noDigest
     return [{ type: 'document', id: document_id, label, digest }]
   })
   return summariseChildren({ name: source.title, children, documentCount: source.documentCount })
 }
 
-// A document beyond the limit, which is only counted, or one that was deleted a moment ago.
-const nothing = { block_count: 0, headings: [], opening: null, truncated: false }
+/** Of a document beyond the limit, which is only counted, and of one that was deleted a moment ago. */
+export const noDigest = { block_count: 0, headings: [], opening: null, truncated: false }

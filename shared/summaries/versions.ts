@@ -23,6 +23,7 @@ export const noEntries: EntrySum = { documents: 0, entries: 0, parts: ['0', '0',
 
 /** The sum of two disjoint sets. */
 export function joined(a: EntrySum, b: EntrySum): EntrySum {
+  if (b.entries === 0) return a
   return {
     documents: a.documents + b.documents,
     entries: a.entries + b.entries,

@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox'
 import { IntegerId, Nullable, Time } from '../../identifiers.ts'
-import { KnowledgeBase } from '../schema.ts'
 
 /** A document as tree and children show it (decisions 4.7). */
 export const DocumentNode = Type.Object(
@@ -34,26 +33,6 @@ export type FolderNode = Static<typeof FolderNode>
 export const ChildNode = Type.Union([FolderNode, DocumentNode], { $id: 'ChildNode' })
 export type ChildNode = Static<typeof ChildNode>
 
-/** A folder of the tree, with everything below it. */
-export const TreeFolder = Type.Cyclic(
-  {
-    TreeFolder: Type.Object({
-      ...folderMembers,
-      children: Type.Array(Type.Union([Type.Ref('TreeFolder'), DocumentNode])),
-    }),
-  },
-  'TreeFolder',
-)
+/** A folder of the tree, with everything below it; the shape of the answer is in shared/summaries/tree/schema.ts. */
 export type TreeFolder = FolderNode & { children: TreeNode[] }
 export type TreeNode = TreeFolder | DocumentNode
-
-/** `GET /knowledge-bases/{id}/tree`. */
-export const Tree = Type.Object(
-  {
-    knowledge_base: KnowledgeBase,
-    children: Type.Array(Type.Union([TreeFolder, DocumentNode]), {
-      description: 'folders first by name, then documents by title, ties by id',
-    }),
-  },
-  { $id: 'Tree' },
-)

@@ -1,0 +1,86 @@
+import type { Queryable } from '../database.ts'
+import { type Child, summariseChildren, summariseDigest } from './deterministic.ts'
+import type { DocumentSelection } from './digest-queries.ts'
+import { type DigestedDocument, digestedDocuments } from './digests.ts'
+import { pendingJobs } from './job-queries.ts'
+import { presentDerived, presentStored } from './present.ts'
+import { type StoredSummary, storedSummaries } from './queries.ts'
+import type { Summary } from './schema.ts'
+import type { Target } from './target.ts'
+
+/** What every answer with many summaries looks up once: what is stored and what is being made, by target. */
+export type KnownSummaries = {
+  stored: (type: Target['type'], id: string | number) => StoredSummary | null
+  pending: (type: Target['type'], id: string | number) => string | null
+}
+
+/** Stored summaries of some targets and the open jobs of their workspaces. */
+export async function knownSummaries(
+  db: Queryable,
+  input: {
+    workspaceIds: readonly string[]
+    targets: readonly { type: Target['type']; ids: readonly (string | number)[] }[]
+  },
+): Promise<KnownSummaries> {
+  const { workspaceIds, targets } = input
+  const found = await Promise.all(targets.map((target) => storedSummaries(db, { workspaceIds, ...target })))
+  const stored = new Map(found.flat().map((row) => [keyOf(row.target_type, row.target_id), storedOf(row)]))
+  const jobs = await pendingJobs(db, workspaceIds)
+  const pending = new Map(jobs.map(({ target_type, target_id, id }) => [keyOf(target_type, target_id), id]))
+  return {
+    stored: (type, id) => stored.get(keyOf(type, id)) ?? null,
+    pending: (type, id) => pending.get(keyOf(type, id)) ?? null,
+  }
+}
+
+/** The summaries of documents by id, in a handful of statements whatever their number (decisions 2.8). */
+export async function documentSummaries(
+  db: Queryable,
+  selection: DocumentSelection & { ids: readonly string[] },
+): Promise<Map<string, Summary>> {
+  const documents = await digestedDocuments(db, selection)
+  const { workspaceIds, ids } = selection
+  const known = await knownSummaries(db, { workspaceIds, targets: [{ type: 'document', ids }] })
+  return new Map(documents.map((document) => [document.id, documentSummary(document, known)]))
+}
+
+/** The summary of a document whose digest is at hand. */
+export function documentSummary(document: DigestedDocument, known: KnownSummaries): Summary {
+  const { id, version } = document
+  const about = {
+    target: { workspaceId: document.workspace_id, type: 'document', id, blockId: null } as const,
+    currentVersion: version,
+    pendingJobId: known.pending('document', id),
+  }
+  const stored = known.stored('document', id)
+  if (stored !== null) return presentStored(stored, about)
+  return presentDerived(summariseDigest({ ...document, documentId: id }), about)
+}
+
+/** The summary of a folder or knowledge base of which everything is at hand. */
+export function containerSummary(
+  container: {
+    target: Extract<Target, { type: 'folder' | 'knowledge_base' }>
+    name: string
+    version: string
+    children: readonly Child[]
+    documentCount: number
+  },
+  known: KnownSummaries,
+): Summary {
+  const { target, version } = container
+  const about = { target, currentVersion: version, pendingJobId: known.pending(target.type, target.id) }
+  const stored = known.stored(target.type, target.id)
+  return stored === null ? presentDerived(summariseChildren(container), about) : presentStored(stored, about)
+}
+
+function keyOf(type: string, id: string | number): string {
+  return `${type} ${id}`
+}
+
+function storedOf(
+  row: StoredSummary & { workspace_id: string; target_type: string; target_id: string; block_id: string },
+) {
+  const { workspace_id: _workspace, target_type: _type, target_id: _id, block_id: _block, ...stored } = row
+  return stored
+}

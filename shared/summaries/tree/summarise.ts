@@ -1,0 +1,116 @@
+import type { Queryable } from '../../database.ts'
+import type { KnowledgeBaseRow } from '../../knowledge-bases/queries.ts'
+import type { TreeFolder, TreeNode } from '../../knowledge-bases/tree/schema.ts'
+import { containerSummary, documentSummary, type KnownSummaries, knownSummaries } from '../attach.ts'
+import { type Child, childLimit } from '../deterministic.ts'
+import { type DigestedDocument, digestedDocuments } from '../digests.ts'
+import type { Summary } from '../schema.ts'
+import { noDigest, titleLimit } from '../source.ts'
+import { type EntrySum, entriesByFolder, joined, noEntries, versionOf } from '../versions.ts'
+import type { SummarisedNode } from './schema.ts'
+
+type Tree = { knowledge_base: KnowledgeBaseRow; children: TreeNode[] }
+
+/**
+ * Adds the summary of every node and of the knowledge base, in a handful of statements whatever their number. Source
+ * versions of folders are summed from below, so that each entry is looked at once.
+ */
+export async function summariseTree(
+  db: Queryable,
+  tree: Tree,
+): Promise<Omit<Tree, 'children'> & { children: SummarisedNode[]; summary: Summary }> {
+  const { knowledge_base, children } = tree
+  const { workspace_id: workspaceId, id } = knowledge_base
+  const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], knowledgeBaseId: id })
+  const entries = await entriesByFolder(db, { workspaceId, id })
+  const folders = entries.flatMap(({ folder_id }) => folder_id ?? [])
+  const known = await knownSummaries(db, {
+    workspaceIds: [workspaceId],
+    targets: [
+      { type: 'document', ids: documents.map((document) => document.id) },
+      { type: 'folder', ids: folders },
+      { type: 'knowledge_base', ids: [id] },
+    ],
+  })
+  const walk = new Walk({ workspaceId, documents, entries, known })
+  const below = children.map((child) => walk.node(child))
+  const target = { workspaceId, type: 'knowledge_base', id, blockId: null } as const
+  const sum = below.reduce((total, child) => joined(total, child.sum), walk.entriesOf(null))
+  const summary = containerSummary(
+    {
+      target,
+      name: knowledge_base.name,
+      version: versionOf(sum),
+      children: walk.childrenOf(children),
+      documentCount: sum.documents,
+    },
+    known,
+  )
+  return { knowledge_base, children: below.map(({ node }) => node), summary }
+}
+
+/** One pass from the leaves up. */
+class Walk {
+  readonly #workspaceId: string
+  readonly #documents: ReadonlyMap<string, DigestedDocument>
+  readonly #entries: ReadonlyMap<number | null, EntrySum>
+  readonly #known: KnownSummaries
+
+  constructor(found: {
+    workspaceId: string
+    documents: readonly DigestedDocument[]
+    entries: readonly (EntrySum & { folder_id: number | null })[]
+    known: KnownSummaries
+  }) {
+    this.#workspaceId = found.workspaceId
+    this.#documents = new Map(found.documents.map((document) => [document.id, document]))
+    this.#entries = new Map(found.entries.map(({ folder_id, ...sum }) => [folder_id, sum]))
+    this.#known = found.known
+  }
+
+  /** A node with its summary, and the entries that its folder has not counted itself. */
+  node(node: TreeNode): { node: SummarisedNode; sum: EntrySum } {
+    if (node.type === 'folder') return this.#folder(node)
+    const document = this.#documents.get(node.id)
+    // One that was deleted between two statements has none.
+    const summarised = document ? { ...node, summary: documentSummary(document, this.#known) } : node
+    return { node: summarised, sum: noEntries }
+  }
+
+  #folder(folder: TreeFolder): { node: SummarisedNode; sum: EntrySum } {
+    const below = folder.children.map((child) => this.node(child))
+    const sum = below.reduce((total, child) => joined(total, child.sum), this.entriesOf(folder.id))
+    const target = { workspaceId: this.#workspaceId, type: 'folder', id: folder.id, blockId: null } as const
+    const summary = containerSummary(
+      {
+        target,
+        name: folder.name,
+        version: versionOf(sum),
+        children: this.childrenOf(folder.children),
+        documentCount: sum.documents,
+      },
+      this.#known,
+    )
+    return { node: { ...folder, children: below.map(({ node }) => node), summary }, sum }
+  }
+
+  /** What stands directly in a folder, and the folder itself. */
+  entriesOf(folderId: number | null): EntrySum {
+    return this.#entries.get(folderId) ?? noEntries
+  }
+
+  childrenOf(nodes: readonly TreeNode[]): Child[] {
+    return nodes.slice(0, childLimit + 1).map((node) => {
+      if (node.type === 'folder') {
+        const titles = node.children.slice(0, titleLimit).map(labelOf)
+        return { type: 'folder', label: node.name, titles }
+      }
+      const digest = this.#documents.get(node.id)?.digest ?? noDigest
+      return { type: 'document', id: node.id, label: node.title, digest }
+    })
+  }
+}
+
+function labelOf(node: TreeNode): string {
+  return node.type === 'folder' ? node.name : node.title
+}
