@@ -25,8 +25,8 @@ export class Inspection extends Transform {
     this.#decoder = isText(expected.contentType) ? new TextDecoder('utf-8', { fatal: true }) : null
   }
 
-  /** Bytes that went through. */
-  get size(): number {
+  /** Bytes that went through. Not named `size`: the client of S3 would take that for the length of what is to come. */
+  get byteCount(): number {
     return this.#size
   }
 

@@ -55,10 +55,11 @@ export class Upload {
     try {
       await files.write(id, inspection)
     } catch (error) {
-      if (error instanceof Refusal) throw error
+      // A store may report its own failure to clean up instead.
+      if (inspection.errored instanceof Refusal) throw inspection.errored
       throw new Refusal('service_unavailable', { headers: { 'Retry-After': '5' }, cause: error })
     }
-    const { size } = inspection
+    const { byteCount: size } = inspection
     this.#received = { id, filename: harmlessFilename(filename), contentType, size, sha256: inspection.sha256() }
   }
 
