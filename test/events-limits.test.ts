@@ -131,6 +131,22 @@ t.test('no stream takes a connection of the database', async (t) => {
   t.equal(await connections(), 1, 'one listens for all of them')
 })
 
+t.test('streams go on when the connection that listens is lost', async (t) => {
+  const ada = await service.signUp()
+  const stream = await followEvents(t, ada)
+  await write(ada, 'before')
+  await stream.until(1)
+  await database.query(sql.unsafe`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'svc-listen'`)
+  await write(ada, 'after')
+  await stream.until(2)
+  t.strictSame(
+    stream.received.map(({ name }) => name),
+    ['document.created', 'document.created'],
+  )
+})
+
 t.test('purging events takes back neither the watermark of a search nor what it says of a lagging index', async (t) => {
   const ada = await service.signUp()
   const indexer = await startWorkers(t, service, workersOf(['search']))
