@@ -80,6 +80,7 @@ export const queues = {
   sweepStale: { name: 'sweep.stale', options: sweep } as Queue<object>,
   sweepAttachments: { name: 'sweep.attachments', options: sweep } as Queue<object>,
   sweepRetention: { name: 'sweep.retention', options: sweep } as Queue<object>,
+  sweepDocumentCounts: { name: 'sweep.document-counts', options: sweep } as Queue<object>,
 } as const
 
 /** What of a document changed; a projection is recomputed when it depends on that. */

@@ -54,7 +54,7 @@ export function runSearch(db: Queryable, request: SearchRequest): Promise<Search
     SELECT
       coalesce((SELECT json_agg(${hitObject} ORDER BY h.score DESC, h.document_id, h.ord) FROM hits h), '[]') AS hits,
       (SELECT count(*) FROM candidates) AS candidates,
-      (SELECT count(*) FROM documents d WHERE ${inScope}) AS document_count,
+      (SELECT coalesce(sum(d.count), 0)::int8 FROM document_counts d WHERE ${inScope}) AS document_count,
       (SELECT count(*) FROM stale) + (SELECT count(*) FROM outdated) AS stale_document_count,
       ARRAY(SELECT document_id FROM stale UNION ALL SELECT document_id FROM outdated
             ORDER BY document_id LIMIT 100) AS stale_document_ids,
@@ -78,7 +78,7 @@ function fingerprint({ scope, order }: SearchRequest) {
   if (order.by === 'score') return sql.fragment`''`
   const inScope = scopeCondition(scope)
   return sql.fragment`concat_ws(':',
-    (SELECT count(*) FROM documents d WHERE ${inScope}),
+    (SELECT sum(d.count) FROM document_counts d WHERE ${inScope}),
     (SELECT (extract(epoch FROM d.updated_at) * 1000)::bigint FROM documents d
      WHERE ${inScope} ORDER BY d.updated_at DESC LIMIT 1),
     (SELECT (extract(epoch FROM s.indexed_at) * 1000)::bigint FROM search_documents s
