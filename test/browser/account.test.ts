@@ -13,7 +13,7 @@ t.test(
   'without scripts, a person makes a token, a program uses it, and the person revokes it',
   { skip: noChromium },
   async (t) => {
-    const service = await startTestService(t)
+    const service = await startTestService(t, { SSE_HEARTBEAT_SECONDS: '1' })
     await service.signUp(ada)
     const { page, complaints } = await openPage(await startChromium(t), { javaScriptEnabled: false })
     await page.goto(`${service.origin}/account/tokens`)
@@ -26,15 +26,19 @@ t.test(
     const token = (await page.getByLabel('The new token').textContent()) ?? ''
     const program = new Client({ origin: service.origin, token })
     t.equal((await program.post('/knowledge-bases', { name: 'From the program' })).status, 201)
+    const headers = { authorization: `Bearer ${token}` }
+    const stream = await fetch(`${service.origin}/api/v1/events`, { headers })
+    t.equal(stream.status, 200)
     await page.goto(`${service.origin}/account/tokens`)
     t.notMatch(await page.content(), token, 'it is shown once')
     const row = page.getByRole('row', { name: 'Nightly' })
     t.match(await row.textContent(), /Read and write\s*\d{4}-\d\d-\d\d \d\d:\d\d UTC/, 'when it was last used')
     await row.getByRole('button', { name: 'Revoke' }).click()
-    t.equal(await page.getByRole('row', { name: 'Nightly' }).count(), 0)
+    await row.waitFor({ state: 'detached' })
+    t.match(await stream.text(), 'event: auth.revoked', 'and the stream of the program ends')
     t.match(await program.get('/me'), { status: 401, body: { error: { code: 'token_revoked' } } })
     await page.getByRole('button', { name: 'Sign out' }).click()
-    t.equal(new URL(page.url()).pathname, '/login')
+    await page.waitForURL('**/login')
     t.same(complaints, [])
   },
 )
@@ -61,8 +65,9 @@ t.test('a device polls while its user signs in and lets it read', { skip: noChro
   t.match((await program.get('/me')).body.data, { user: { email: ada.email }, scopes: /:read/ })
   t.equal((await program.post('/knowledge-bases', { name: 'x' })).status, 403)
   await page.getByRole('link', { name: 'API tokens' }).first().click()
-  await page.getByRole('row', { name: 'kb-cli' }).getByRole('button').click()
-  await page.waitForURL('**/account/tokens')
+  const row = page.getByRole('row', { name: 'kb-cli' })
+  await row.getByRole('button').click()
+  await row.waitFor({ state: 'detached' })
   t.equal((await program.get('/me')).status, 401)
   t.same(complaints, [])
 })
@@ -79,6 +84,7 @@ t.test('every page is accessible, in light and in dark, and fits a telephone', {
   ] as const) {
     const { page } = await openPage(browser, { colorScheme, viewport: { width, height: 800 } })
     const check = async (name: string) => {
+      await page.waitForLoadState()
       if (width > 360) t.same(await violationsOf(page), [], `${name}, ${colorScheme}`)
       const overflow = await page.evaluate(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
