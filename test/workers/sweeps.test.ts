@@ -13,9 +13,21 @@ t.test('what has outlived its retention is forgotten, and nothing else', async (
   await fill(service)
   t.match(await counts(service), { idempotency_keys: 1501, audit_log: 1501, rate_limit_windows: 1501 })
   await sweep(service)
-  t.strictSame(await remaining(service), ['audit kept', 'key kept', 'translation audit kept', 'window kept'])
+  t.strictSame(await remaining(service), [
+    'audit kept',
+    'event kept',
+    'key kept',
+    'translation audit kept',
+    'window kept',
+  ])
   await sweep(service)
-  t.strictSame(await remaining(service), ['audit kept', 'key kept', 'translation audit kept', 'window kept'])
+  t.strictSame(await remaining(service), [
+    'audit kept',
+    'event kept',
+    'key kept',
+    'translation audit kept',
+    'window kept',
+  ])
 
   async function sweep({ database }: TestService): Promise<void> {
     const { runtime, stop } = await startWorkers(t, service, [retentionSweep])
@@ -63,6 +75,11 @@ async function fill({ database }: TestService): Promise<void> {
       now() - interval '30 days 1 minute' FROM generate_series(1, 1500) n
     UNION ALL SELECT 'ws', 'translation audit kept', 'docset', 'unit.reviewed', 'doc', false, '{}'::jsonb,
       now() - interval '29 days 23 hours'`)
+  await database.query(sql.unsafe`
+    INSERT INTO events (workspace_id, event_id, name, document_id, document, created_at)
+    SELECT 'ws', nextval('event_id_seq'), 'document.created', document_id, '{}', now() - age
+    FROM (SELECT 'event ' || n, interval '7 days 1 minute' FROM generate_series(1, 1500) n
+          UNION ALL SELECT 'event kept', interval '6 days 23 hours') AS e (document_id, age)`)
 }
 
 const CountsRow = row(
@@ -78,5 +95,6 @@ function counts({ database }: TestService) {
 function remaining({ database }: TestService): Promise<readonly string[]> {
   return database.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`
     SELECT key AS name FROM idempotency_keys UNION ALL SELECT request_id FROM audit_log
+    UNION ALL SELECT document_id FROM events
     UNION ALL SELECT key FROM rate_limit_windows UNION ALL SELECT id FROM translation_audit ORDER BY name`)
 }
