@@ -12,9 +12,13 @@ import { isIdempotent, type Route } from './route.ts'
 export function errorsOf(spec: Route): Map<number, ErrorCode[]> {
   const codes = [...new Set([...commonCodes(spec), ...missingResources(spec), ...spec.errors])]
   const inOrder = Object.keys(errorCatalogue).filter((code) => codes.includes(code as ErrorCode)) as ErrorCode[]
-  const pairs = inOrder.flatMap((code) => statusesOf(code).map((status) => ({ status, code })))
-  const possible = pairs.filter(({ status }) => status !== 422 || spec.method !== 'GET')
-  const byStatus = Map.groupBy(possible, ({ status }) => status)
+  const pairs = inOrder.flatMap((code) => {
+    const statuses = statusesOf(code)
+    const possible =
+      statuses.length > 1 && spec.method === 'GET' ? statuses.filter((status) => status !== 422) : statuses
+    return possible.map((status) => ({ status, code }))
+  })
+  const byStatus = Map.groupBy(pairs, ({ status }) => status)
   return new Map(
     [...byStatus].sort(([a], [b]) => a - b).map(([status, found]) => [status, found.map(({ code }) => code)]),
   )
