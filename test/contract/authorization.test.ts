@@ -45,8 +45,8 @@ t.test('a viewer reads everything in the workspace and changes nothing', async (
   const { signUp } = await startTestService(t, withModel)
   const owner = await signUp({ workspace: 'shared' })
   const viewer = await signUp({ workspace: 'shared', role: 'viewer' })
+  const fixture = await createFixture(owner)
   for (const spec of routes) {
-    const fixture = await createFixture(owner)
     const reply = await valid({ client: viewer, spec, fixture })
     if (spec.method === 'GET') t.ok(reply.status < 300, `${nameOf(spec)}: ${reply.text}`)
     else t.match(reply, { status: 403, body: { error: { code: 'forbidden' } } }, `${nameOf(spec)}: ${reply.text}`)
@@ -57,9 +57,8 @@ t.test('what belongs to another workspace does not exist', async (t) => {
   const { signUp } = await startTestService(t, withModel)
   const owner = await signUp()
   const stranger = await signUp()
-  const own = await createFixture(stranger)
+  const [own, fixture] = [await createFixture(stranger), await createFixture(owner)]
   for (const spec of routes) {
-    const fixture = await createFixture(owner)
     const reply = await valid({ client: stranger, spec, fixture })
     const codes = missingCodes(spec)
     if (codes.length > 0) {
