@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util'
 import { startSite } from '../support/site.ts'
+import { measureAttachments } from './attachments.ts'
 import { measureBodies } from './bodies.ts'
 import { measureDerived } from './derived.ts'
+import { measureExport } from './export.ts'
 import { measureFreshness } from './freshness.ts'
 import { type Figure, printTable } from './harness.ts'
 import { measureJobs } from './jobs.ts'
@@ -15,7 +17,8 @@ import { measureWrites } from './writes.ts'
  * `npm run bench [-- name…]`: figures of this machine at this moment. What can be compared is compared within one run,
  * in alternating rounds; the bars are promises for an idle machine. `--documents` is the size of the corpus of `search`,
  * 2,000 by default; the bars of search are meant for 10,000 and 50,000, which take a while to write. `--files` is how
- * many Markdown files `derived` extracts candidates of, 200 by default; its figure is meant for 1,000.
+ * many Markdown files `derived` extracts candidates of, 200 by default; its figure is meant for 1,000. `export` exports
+ * `--documents` documents; its figure is meant for 10,000.
  */
 
 const measurements = {
@@ -26,6 +29,8 @@ const measurements = {
   freshness: measureFreshness,
   derived: measureDerived,
   processes: measureProcesses,
+  export: measureExport,
+  attachments: measureAttachments,
   search: measureSearch,
   streams: measureStreams,
 }

@@ -50,22 +50,32 @@ export class Archive {
   }
 
   // yazl walks over every entry it has at each step, and each keeps alive its content and, by its name, a slab of the
-  // buffer pool. So those that are written are kept here until the directory is, with nothing but what that needs.
+  // buffer pool. So those that are written leave nothing behind but their line in the directory.
   #setAside(): void {
-    for (const entry of this.#zip.entries.splice(0, this.#zip.entries.length - 1)) {
-      const name = Buffer.allocUnsafeSlow(entry.utf8FileName.length)
-      entry.utf8FileName.copy(name)
-      entry.utf8FileName = name
-      entry.doFileDataPump = undefined
-      this.#written.push(entry)
-    }
+    const written = this.#zip.entries.splice(0, this.#zip.entries.length - 1)
+    for (const entry of written) this.#written.push(new WrittenEntry(entry))
   }
 }
 
-/** What yazl keeps of a file, as far as it is touched here. */
-type Entry = { utf8FileName: Buffer; doFileDataPump: unknown }
+/** What yazl asks of an entry that it has written. */
+type Entry = { state: number; getCentralDirectoryRecord: () => Buffer }
 
 type Entries = { entries: Entry[] }
+
+/** An entry reduced to its record in the directory, as a string of bytes, which takes less room than a buffer. */
+class WrittenEntry implements Entry {
+  readonly state: number
+  readonly #record: string
+
+  constructor(entry: Entry) {
+    this.state = entry.state
+    this.#record = entry.getCentralDirectoryRecord().toString('latin1')
+  }
+
+  getCentralDirectoryRecord(): Buffer {
+    return Buffer.from(this.#record, 'latin1')
+  }
+}
 
 // A regular file that its owner writes and everybody reads.
 const fileMode = 0o100644
