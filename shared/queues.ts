@@ -74,9 +74,11 @@ export const queues = {
   changesDiff: { name: 'changes.diff', options: projection } as Queue<DocumentJob>,
   relationsExtract: { name: 'relations.extract', options: projection } as Queue<DocumentJob>,
   candidatesRefresh: { name: 'candidates.refresh', options: { ...projection, retryLimit: 3 } } as Queue<DocumentJob>,
+  summariesRefresh: { name: 'summaries.refresh', options: { ...projection, retryLimit: 3 } } as Queue<DocumentJob>,
   summariesModel: { name: 'summaries.model', options: userJob } as Queue<UserJobKey>,
   translationsRun: { name: 'translations.run', options: userJob } as Queue<UserJobKey>,
   searchReindex: { name: 'search.reindex', options: sweep } as Queue<ReindexJob>,
+  sweepSummaries: { name: 'sweep.summaries', options: sweep } as Queue<object>,
   sweepStale: { name: 'sweep.stale', options: sweep } as Queue<object>,
   sweepAttachments: { name: 'sweep.attachments', options: sweep } as Queue<object>,
   sweepRetention: { name: 'sweep.retention', options: sweep } as Queue<object>,
@@ -109,6 +111,7 @@ export const projections: readonly DocumentProjection[] = [
     dependsOn: ['body', 'title'],
     enrolledIn: 'concept_extractions',
   },
+  { name: 'summaries', queue: queues.summariesRefresh, dependsOn: ['body', 'title'], enrolledIn: 'summaries' },
 ]
 
 /** A table of jobs that people asked for; shared/user-jobs/README.md lists the columns all of them have. */

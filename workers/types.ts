@@ -7,10 +7,12 @@ import { relationExtractor } from './relations.ts'
 import type { Worker } from './runtime.ts'
 import { searchIndexer } from './search.ts'
 import { deadSummaryJobs, summaryWriter } from './summaries.ts'
+import { summaryRefresher } from './summary-refresh.ts'
 import { attachmentSweep } from './sweeps/attachments.ts'
 import { documentCountSweep } from './sweeps/document-counts.ts'
 import { retentionSweep } from './sweeps/retention.ts'
 import { staleSweep } from './sweeps/stale.ts'
+import { summarySweep } from './sweeps/summaries.ts'
 
 /** The worker types of the Procfile: each can run alone, with others, and in several copies. */
 export const workerTypes = {
@@ -18,10 +20,10 @@ export const workerTypes = {
   changes: [changesDiffer],
   relations: [relationExtractor],
   candidates: [candidateRefresher],
-  summaries: [summaryWriter, deadSummaryJobs],
+  summaries: [summaryWriter, deadSummaryJobs, summaryRefresher],
   localization: [translator, deadTranslationJobs],
   events: [eventSequencer],
-  sweeps: [staleSweep, retentionSweep, documentCountSweep, attachmentSweep, searchReindexer],
+  sweeps: [staleSweep, retentionSweep, summarySweep, documentCountSweep, attachmentSweep, searchReindexer],
 } as const satisfies Record<string, readonly Worker[]>
 
 export type WorkerType = keyof typeof workerTypes

@@ -1,0 +1,13 @@
+import { queues } from '../../shared/queues.ts'
+import { refreshContainers } from '../../shared/summaries/refresh.ts'
+import { defineSweep } from './define.ts'
+
+/**
+ * Refreshes the stored deterministic summaries of folders and knowledge bases, where SUMMARY_AUTO_REFRESH says so: any
+ * write below one makes it stale, so they are made anew once a minute instead of once a write.
+ */
+export const summarySweep = defineSweep({
+  queue: queues.sweepSummaries,
+  cron: '* * * * *',
+  sweep: async ({ config, database }) => (config.SUMMARY_AUTO_REFRESH ? refreshContainers(database) : 0),
+})
