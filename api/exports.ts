@@ -11,8 +11,8 @@ export type Exports = {
   close: () => Promise<void>
 }
 
-/** How many exports one process sends at a time; each holds a connection of its own for as long as it is read. */
-export const exportsAtOnce = 4
+// Each holds a connection of its own for as long as it is read.
+const exportsAtOnce = 4
 
 /** Opens the connections of exports, which are none while nobody exports. */
 export async function openExports(options: { url: string }): Promise<Exports> {

@@ -16,8 +16,8 @@ export type Source = {
 /** A source that cannot be read or is not safe to read; the message is for the person who named it. */
 export class SourceError extends Error {}
 
-/** The largest text that is read, in bytes: far more than a document may have. */
-export const textLimit = 32 * 1024 * 1024
+// Of a text, in bytes: far more than a document may have.
+const textLimit = 32 * 1024 * 1024
 
 /** The text of a file in UTF-8, without a byte order mark. */
 export async function readText(source: Source, name: string, limit = textLimit): Promise<string> {

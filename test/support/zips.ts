@@ -3,7 +3,7 @@ import { Archive } from '../../shared/knowledge-bases/export/archive.ts'
 import type { Client } from './client.ts'
 
 /** The files of a zip by name. */
-export async function unzip(bytes: Buffer): Promise<Map<string, Buffer>> {
+async function unzip(bytes: Buffer): Promise<Map<string, Buffer>> {
   const zip = await fromBufferPromise(bytes, { lazyEntries: true, autoClose: false, strictFileNames: true })
   const files = new Map<string, Buffer>()
   for await (const entry of zip.eachEntry()) {
