@@ -311,6 +311,63 @@ t.test('a session opens no endpoint of the API, and a token no page', async (t) 
   t.equal((await nobody.get(`/account/tokens?access_token=${token}`)).status, 303)
 })
 
+t.test('a person sees, makes and revokes tokens of their own and of nobody else', async (t) => {
+  const service = await startTestService(t)
+  const [user, other] = [await service.signUp({ email: ada.email }), await service.signUp()]
+  const browser = await signedInVisitor(service, { userId: user.user_id })
+  const make = (fields: Record<string, string>) =>
+    browser.send('/account/tokens', { name: 'x', access: 'read_only', expires_in_days: '', ...fields })
+  for (const wrong of [
+    { name: '' },
+    { name: '  ' },
+    { name: '\u{1F418}'.repeat(81) },
+    { name: 'a\u0000b' },
+    { access: 'admin' },
+    { access: '' },
+    { expires_in_days: '0' },
+    { expires_in_days: '-1' },
+    { expires_in_days: '1.5' },
+    { expires_in_days: '99999' },
+  ]) {
+    const { status, html } = await make(wrong)
+    t.equal(status, 400, JSON.stringify(wrong))
+    t.match(html, 'role="alert"')
+  }
+  const made = await make({ name: '\u{1F418}'.repeat(80), expires_in_days: '30' })
+  t.match(made, { status: 201, headers: new Map([['cache-control', 'no-store']]) })
+  const [, token = ''] = /<code class="secret"[^>]*>(svc_tok_\w+)<\/code>/.exec(made.html) ?? []
+  const { body } = await new Client({ origin: service.origin, token }).get('/me')
+  t.equal(body.data.scopes.length, 4, 'it only reads')
+  t.equal(Math.round((body.data.expires_at - Date.now()) / 86_400_000), 30)
+
+  t.equal((await browser.send(`/account/tokens/${other.token_id}/revoke`, {})).status, 404)
+  t.equal((await other.get('/me')).status, 200)
+  for (const id of ['tok_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'x', '%00', '%E0%A4%A']) {
+    t.equal((await browser.send(`/account/tokens/${id}/revoke`, {})).status, 404, id)
+  }
+  for (const _ of ['once', 'twice']) {
+    const revoked = await browser.send(`/account/tokens/${user.token_id}/revoke`, {})
+    t.match(revoked, { status: 303, location: '/account/tokens' })
+  }
+  t.match(await user.get('/me'), { status: 401, body: { error: { code: 'token_revoked' } } })
+  const { html } = await browser.get('/account/tokens')
+  for (const id of [user.token_id, other.token_id]) t.notMatch(html, id)
+
+  await service.database.query(sql.unsafe`
+    INSERT INTO tokens (id, user_id, name, secret_hash, scopes, created_at)
+    SELECT 'tok_' || n, ${user.user_id}, 'number ' || n, '', '{}', now() - make_interval(mins => n)
+    FROM generate_series(1, 150) AS n`)
+  const first = await browser.get('/account/tokens')
+  const [, next = ''] = /href="(\/account\/tokens\?after=[^"]+)"/.exec(first.html) ?? []
+  const second = await browser.get(next)
+  const namesIn = (page: string) => page.match(/<bdi>number \d+<\/bdi>/g) ?? []
+  t.equal(new Set([...namesIn(first.html), ...namesIn(second.html)]).size, 150, 'all of them, each on one page')
+  t.notMatch(second.html, '?after=')
+  for (const after of [other.token_id, '', '%00', 'x']) {
+    t.equal((await browser.get(`/account/tokens?after=${after}`)).status, 200, after)
+  }
+})
+
 t.test('names that attack are only shown', async (t) => {
   const service = await startTestService(t)
   const attack = '"><img src=x onerror=alert(1)>\'</title><script>alert(2)</script>{{7*7}}<%= 7 %>'

@@ -1,9 +1,11 @@
 import { type Request, type Response, Router } from 'express'
 import { Refusal } from '../../shared/errors.ts'
+import { isStorable } from '../../shared/strings.ts'
 import type { Service } from '../service.ts'
 import { readForm } from './form.ts'
 import { pageHeaders } from './headers.ts'
 import type { Page, PageAnswer } from './page.ts'
+import { pageMissing } from './refusals.ts'
 
 /** Serves the pages; an error of theirs goes on to the application's error handler, which answers with a page as well. */
 export function pageRouter(service: Service, pages: readonly Page[]): Router {
@@ -34,11 +36,24 @@ async function servePage(context: { service: Service; page: Page }, request: Req
     service,
     request,
     response,
-    params: request.params as Record<string, string>,
-    query: new URL(request.url, 'http://service').searchParams,
+    params: storableParams(request),
+    query: storableQuery(request),
     form: () => readForm(request, response),
   })
   if (answer) send(response, answer)
+}
+
+// What PostgreSQL cannot store, it cannot hold either.
+function storableParams(request: Request): Record<string, string> {
+  const params = request.params as Record<string, string>
+  if (!Object.values(params).every(isStorable)) throw pageMissing()
+  return params
+}
+
+// Like a field of a form, such a parameter counts as missing.
+function storableQuery(request: Request): URLSearchParams {
+  const { searchParams } = new URL(request.url, 'http://service')
+  return new URLSearchParams([...searchParams].filter(([, value]) => isStorable(value)))
 }
 
 function send(response: Response, answer: Exclude<PageAnswer, undefined>): void {
