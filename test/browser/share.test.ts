@@ -82,6 +82,7 @@ t.test(
 /** A page of a browser that notes what nobody wanted: scripts that ran, foreign requests, broken policies. */
 async function open(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext(options)
+  context.setDefaultTimeout(0)
   const page = await context.newPage()
   const incidents: string[] = []
   await page.exposeFunction('noteIncident', (what: string) => incidents.push(what))
