@@ -9,7 +9,7 @@ export function cut(text: string, limit: number): string {
   const characters = Array.from(text)
   if (characters.length <= limit) return text
   const kept = characters.slice(0, Math.max(0, limit - 1)).join('')
-  return `${kept.trimEnd()}…`
+  return `${kept.replace(/[\s\u200d]+$/u, '')}…`
 }
 
 /**
