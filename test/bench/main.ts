@@ -11,6 +11,7 @@ import { measureMarkdownImport } from './markdown-import.ts'
 import { measureProcesses } from './processes.ts'
 import { measureSearch } from './search.ts'
 import { measureStreams } from './streams.ts'
+import { measureSummaries } from './summaries.ts'
 import { measureWrites } from './writes.ts'
 
 /*
@@ -18,7 +19,7 @@ import { measureWrites } from './writes.ts'
  * in alternating rounds; the bars are promises for an idle machine. `--documents` is the size of the corpus of `search`,
  * 2,000 by default; the bars of search are meant for 10,000 and 50,000, which take a while to write. `--files` is how
  * many Markdown files `derived` extracts candidates of, 200 by default; its figure is meant for 1,000. `export` exports
- * `--documents` documents; its figure is meant for 10,000.
+ * `--documents` documents, `summaries` reads the tree of as many; their figures are meant for 10,000.
  */
 
 const measurements = {
@@ -33,6 +34,7 @@ const measurements = {
   attachments: measureAttachments,
   search: measureSearch,
   streams: measureStreams,
+  summaries: measureSummaries,
 }
 
 const { values, positionals: named } = parseArgs({
