@@ -1,33 +1,9 @@
-import type { Database, Transaction } from '../database.ts'
-import { inTransaction } from '../database.ts'
+import { type Database, inTransaction, type Transaction } from '../database.ts'
 import type { DocumentJob } from '../queues.ts'
 import { lockSummary, refreshableContainers, storedOfDocument } from './queries.ts'
 import { store } from './save.ts'
 import { derive, sourceOf } from './source.ts'
 import { type Target, targetOf } from './target.ts'
-
-/**
- * Makes a stored deterministic summary anew when its source has moved (SUMMARY_AUTO_REFRESH). What somebody wrote, asked
- * a model for or pinned is left alone, and so is a section whose heading has gone. Returns whether it wrote.
- */
-export async function refreshSummary(tx: Transaction, target: Target): Promise<boolean> {
-  const over = await lockSummary(tx, target)
-  if (over === null || over.pinned || over.generator !== 'deterministic') return false
-  const source = await sourceOf(tx, target)
-  if (typeof source === 'string') return false
-  const derived = await derive(tx, { target, source })
-  if (source.version === over.source_version && derived.text === over.text) return false
-  const summary = {
-    ...derived,
-    generator: 'deterministic' as const,
-    pinned: false,
-    source_version: source.version,
-    model: null,
-    updatedBy: null,
-  }
-  await store(tx, { target, summary, over, currentVersion: source.version })
-  return true
-}
 
 /** Refreshes what is stored of a document and its sections; the document must be locked. */
 export async function refreshDocument(tx: Transaction, job: DocumentJob): Promise<void> {
@@ -52,4 +28,27 @@ export async function refreshContainers(database: Database): Promise<number> {
     if (last === undefined || page.length < pageSize) return written
     after = [last.workspace_id, last.target_type, last.target_id]
   }
+}
+
+/**
+ * Makes a stored deterministic summary anew when its source has moved (SUMMARY_AUTO_REFRESH). What somebody wrote, asked
+ * a model for or pinned is left alone, and so is a section whose heading has gone. Returns whether it wrote.
+ */
+async function refreshSummary(tx: Transaction, target: Target): Promise<boolean> {
+  const over = await lockSummary(tx, target)
+  if (over === null || over.pinned || over.generator !== 'deterministic') return false
+  const source = await sourceOf(tx, target)
+  if (typeof source === 'string') return false
+  const derived = await derive(tx, { target, source })
+  if (source.version === over.source_version && derived.text === over.text) return false
+  const summary = {
+    ...derived,
+    generator: 'deterministic' as const,
+    pinned: false,
+    source_version: source.version,
+    model: null,
+    updatedBy: null,
+  }
+  await store(tx, { target, summary, over, currentVersion: source.version })
+  return true
 }

@@ -84,7 +84,7 @@ export async function saveManual(
 }
 
 /** What somebody who has read a source covers: all of it, or the blocks that are named. */
-export function coverageOf(source: Source, blockIds?: readonly string[]): Coverage {
+function coverageOf(source: Source, blockIds?: readonly string[]): Coverage {
   const blocks = 'lines' in source ? source.lines.length : 0
   const documents = 'lines' in source ? 1 : source.documentCount
   const covered = Math.min(blocks, blockIds?.length ?? blocks)
