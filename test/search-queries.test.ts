@@ -127,8 +127,10 @@ t.test('a parameter that is missing, repeated or out of range is named', async (
     }
   }
   t.equal((await ada.get('/search?q=a&mode=all&cursor=x&colour=red')).status, 200, 'unknown ones are ignored')
-  const { results } = await searchV2(ada, { q: 'table', include_summary: 'true' })
-  t.notOk('summary' in results[0], 'there is no summary yet')
+  for (const asked of [true, false]) {
+    const { results } = await searchV2(ada, { q: 'table', include_summary: String(asked) })
+    t.equal('summary' in results[0], asked, 'a summary comes when it is asked for')
+  }
 })
 
 function v2(q: string, mode: string): string {

@@ -93,6 +93,9 @@ async function attemptOn(db: Queryable, input: { sought: Sought; frequencies: Fr
   return { hits: explained, answer, truncated, enough: hits.length > limit }
 }
 
+// To count the matches of a word costs as much as to rank them.
+const countedMatches = 500
+
 // Words that are common everywhere are not counted in each search.
 function rankedTerm(term: Term & TermQuery, frequencies: Frequencies) {
   const share = knownShare(term, frequencies)
@@ -101,7 +104,7 @@ function rankedTerm(term: Term & TermQuery, frequencies: Frequencies) {
     tsquery: term.tsquery,
     verbatim: term.verbatim,
     alternatives: term.alternatives,
-    matching: (matching ?? 0) < matchingLimit ? null : matching,
+    matching: (matching ?? 0) < countedMatches ? null : matching,
   }
 }
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql } from '../database.ts'
+import { prepared, type Queryable, sql } from '../database.ts'
 import { newestEventId } from '../events/queries.ts'
 import { Nullable } from '../identifiers.ts'
 import { row } from '../row.ts'
@@ -66,9 +66,11 @@ export function runSearch(db: Queryable, request: SearchRequest): Promise<Search
 
 /** The languages of the documents in the given workspaces. */
 export function languagesOf(db: Queryable, workspaceIds: readonly string[]): Promise<readonly string[]> {
-  return db.anyFirst(sql.type(row(Type.Object({ language: Type.String() })))`
+  return db.anyFirst(
+    prepared(sql.type(row(Type.Object({ language: Type.String() })))`
     SELECT DISTINCT language FROM search_languages
-    WHERE workspace_id = ANY(${sql.array([...workspaceIds], 'text')}) ORDER BY language`)
+    WHERE workspace_id = ANY(${sql.array([...workspaceIds], 'text')}) ORDER BY language`),
+  )
 }
 
 // Changes whenever a document in scope is added, removed, changed or indexed. The numbers of the writes that are not

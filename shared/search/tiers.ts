@@ -39,7 +39,7 @@ export function firstRung(input: {
       const others = atLeast(required - 1, shares.toSpliced(index, 1))
       return sum + tierShare(term, { rung, frequencies }) * others
     }, 0)
-    if (blocks * estimate <= fewCandidates) return rung
+    if (blocks * estimate <= (terms.length === 1 ? fewCandidates : moreCandidates)) return rung
   }
   return 3
 }
@@ -89,7 +89,9 @@ export function isPlain({ alternatives }: Term, languages: readonly string[]): b
 }
 
 const fewMatches = 1500
-const fewCandidates = 2500
+const fewCandidates = 1500
+// A block of impact for one word may have little for the others, so more of them are looked at.
+const moreCandidates = 2500
 
 // A phrase has the impact of a tier only where each of its words has.
 function stepsOn(steps: readonly Step[], rung: Rung): string {
