@@ -12,10 +12,9 @@ import { authenticate, requireScopes } from './authenticate.ts'
 import { answerOnce, fingerprintOf, parseIdempotencyKey } from './idempotency.ts'
 import { bodyReader, paramsReader, queryReader } from './input.ts'
 import { parseLastEventId } from './last-event-id.ts'
-import { readForm } from './multipart.ts'
+import { fingerprinted, payloadReader, releaseUpload } from './payload.ts'
 import { entityTagOf, parseGuard, satisfies } from './preconditions.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
-import { jsonBodyReader } from './request-body.ts'
 import { type Answer, bucketOf, isIdempotent, type Route, type UntypedCall } from './route.ts'
 import type { Service } from './service.ts'
 
@@ -74,44 +73,22 @@ export function server(service: Service, spec: Route): Server {
         db: service.database,
       }
       return isWrite
-        ? answerWrite({ spec, call, request, key, fingerprint: () => fingerprintOf(withFile(body, upload), query) })
+        ? answerWrite({
+            spec,
+            call,
+            request,
+            key,
+            fingerprint: () => fingerprintOf(fingerprinted(body, upload), query),
+          })
         : answerRead(spec, call)
     }
-    const answer = await decide().finally(() => release(service, upload))
+    const answer = await decide().finally(() => releaseUpload(service, upload))
     steps.check(answer)
     await send({ spec, answer, request, response, ifNoneMatch })
   }
 }
 
 const none = Type.Object({})
-
-type Payload = { body: object; mediaType: string | null }
-type Incoming = { request: Request; response: Response; upload: Upload | null }
-
-// A form where the route declares one, otherwise JSON.
-function payloadReader(service: Service, spec: Route): (incoming: Incoming) => Promise<Payload> {
-  const { BODY_MAX_BYTES, ATTACHMENT_MAX_BYTES: maxFileBytes } = service.config
-  const readJson = jsonBodyReader(BODY_MAX_BYTES)
-  const accepted = ['application/json', ...(spec.mediaTypes ?? [])]
-  const fields = Object.keys((spec.body as TObject | undefined)?.properties ?? {})
-  return async ({ request, response, upload }) => {
-    if (spec.multipart === undefined || upload === null) return readJson(request, response, accepted)
-    const body = await readForm(request, { ...spec.multipart, fields, maxFileBytes }, upload)
-    return { body, mediaType: 'multipart/form-data' }
-  }
-}
-
-// Parts, not bytes: the boundary of a repeated form is another one (decisions D44).
-function withFile(body: object, upload: Upload | null): object {
-  if (upload?.received == null) return body
-  const { filename, contentType, sha256 } = upload.received
-  return { ...body, file: { filename, contentType, sha256 } }
-}
-
-// A file that was not claimed by now, since the request failed or repeats an earlier one, goes at once.
-async function release(service: Service, upload: Upload | null): Promise<void> {
-  await upload?.release().catch((err) => service.log.warn({ err }, 'a received file is left to the sweep'))
-}
 
 // Who calls where no token is needed; without memberships nothing is visible.
 const nobody: Caller = {

@@ -5,11 +5,6 @@ import { replaceReferences, shareAttachments } from './reference-queries.ts'
 // In canonical JSON quotes within texts are escaped, so only attributes of images look like this.
 const attachmentInText = /"attachmentId":"(att_[0-9A-Z]{26})"/g
 
-/** The attachments that stored lines of a body show, each once. */
-export function attachmentsIn(text: string): Set<string> {
-  return new Set(Array.from(text.matchAll(attachmentInText), (match) => match[1] as string))
-}
-
 /** Whether stored lines of a body show an attachment. */
 export function showsAttachment(text: string, id: string): boolean {
   return text.includes(`"attachmentId":${JSON.stringify(id)}`)
@@ -57,4 +52,8 @@ export async function indexReferences(
     [...attachmentsIn(body)].map((attachmentId) => ({ documentId: id, attachmentId })),
   )
   if (shown.length > 0) await replaceReferences(tx, { workspaceId, shown, hidden: [] })
+}
+
+function attachmentsIn(text: string): Set<string> {
+  return new Set(Array.from(text.matchAll(attachmentInText), (match) => match[1] as string))
 }

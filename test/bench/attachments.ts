@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { form, samples } from '../support/attachments.ts'
 import { startProcess } from '../support/processes.ts'
@@ -91,7 +92,10 @@ class Service {
 
 async function startPlain() {
   const directory = mkdtempSync(join(tmpdir(), 'svc-plain-'))
-  const server = startProcess('test/bench/plain-file-server.ts', { words: [directory], env: {} })
+  const server = startProcess(fileURLToPath(new URL('plain-file-server.ts', import.meta.url)), {
+    words: [directory],
+    env: {},
+  })
   await until(async () => server.output().includes('\n'))
   const origin = `http://127.0.0.1:${Number(server.output())}`
   return {
