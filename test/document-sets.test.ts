@@ -1,6 +1,7 @@
 import { sql } from 'slonik'
 import t from 'tap'
 import { node, p, text } from './body/build.ts'
+import { uploaded } from './support/attachments.ts'
 import type { Client } from './support/client.ts'
 import { bodyOf, eventsOf, make, put, refused } from './support/documents.ts'
 import { startTestService } from './support/service.ts'
@@ -167,6 +168,26 @@ t.test('a copied structure has the source’s blocks and attributes, new ids and
   const again = await put(ada, german.id, copy.blocks)
   t.equal(again.body.data.version, copy.version, 'the copy is in normal form')
 })
+
+t.test(
+  'a copy shows the pictures of its source, dead ones included, and keeps the others from being deleted',
+  async (t) => {
+    const { id } = await make(ada, [p('one')])
+    const [kept, lost] = [await uploaded(ada, { documentId: id }), await uploaded(ada, { documentId: id })]
+    const picture = (attachmentId: string) => node('image', { attachmentId })
+    await put(ada, id, [picture(kept), picture(lost)])
+    await put(ada, id, [picture(kept)])
+    t.equal((await ada.delete(`/attachments/${lost}`)).status, 204)
+    t.equal((await ada.post(`/documents/${id}/versions/2/rollback`, undefined, { 'if-match': '*' })).status, 200)
+    const set = await activate(ada, id, { source_locale: 'en', target_locales: ['fr'], create_mode: 'copy_structure' })
+    const french = set.variants[1].id
+    const shown = (await bodyOf(ada, french)).blocks.map(({ attrs }) => attrs['attachmentId'])
+    t.strictSame(shown, [kept, lost])
+    const reply = await ada.delete(`/attachments/${kept}`)
+    t.match(reply, { status: 409, body: { error: { code: 'attachment_referenced' } } })
+    t.strictSame([...reply.body.error.details.document_ids].sort(), [id, french].sort())
+  },
+)
 
 t.test('translations are added by any member, once for each locale', async (t) => {
   const { id } = await make(ada, [p('one')], { title: 'Source' })
