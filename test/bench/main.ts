@@ -7,6 +7,7 @@ import { measureExport } from './export.ts'
 import { measureFreshness } from './freshness.ts'
 import { type Figure, printTable } from './harness.ts'
 import { measureJobs } from './jobs.ts'
+import { measureLocalization } from './localization.ts'
 import { measureMarkdownImport } from './markdown-import.ts'
 import { measureProcesses } from './processes.ts'
 import { measureSearch } from './search.ts'
@@ -35,6 +36,7 @@ const measurements = {
   search: measureSearch,
   streams: measureStreams,
   summaries: measureSummaries,
+  localization: measureLocalization,
 }
 
 const { values, positionals: named } = parseArgs({
