@@ -60,7 +60,7 @@ function discovery(config: Config): () => Promise<client.Configuration> {
     const server = new URL(config.OIDC_ISSUER)
     const execute = server.protocol === 'http:' ? [client.allowInsecureRequests] : []
     const authentication = authenticationOf(config.OIDC_CLIENT_SECRET)
-    found ??= await client.discovery(server, config.OIDC_CLIENT_ID, undefined, authentication, { execute, timeout: 10 })
+    found ??= await client.discovery(server, config.OIDC_CLIENT_ID, undefined, authentication, { execute, timeout: 30 })
     return found
   }
 }

@@ -73,7 +73,7 @@ t.test('a device polls while its user signs in and lets it read', { skip: noChro
 })
 
 t.test('every page is accessible, in light and in dark, and fits a telephone', { skip: noChromium }, async (t) => {
-  const service = await startTestService(t)
+  const service = await startTestService(t, { OIDC_ISSUER: 'http://localhost:1', OIDC_CLIENT_ID: 'documents' })
   const { user_id } = await service.signUp({ email: ada.email })
   const session = (await signedInVisitor(service, { userId: user_id })).cookies.get('svc_session') ?? ''
   const browser = await startChromium(t)
