@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -65,7 +65,9 @@ t.test('a knowledge base leaves as one zip with everything that the API says of 
   t.equal(head.headers.get('content-disposition'), headers.get('content-disposition'))
 })
 
-t.test('other programs can open what is exported', async (t) => {
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+t.test('other programs can open what is exported', { skip: !hasPython }, async (t) => {
   const ada = await signUp()
   const base = await created(ada, '/knowledge-bases', { name: 'Docs' })
   await created(ada, '/documents', { title: 'Über 日本語 🐘', knowledge_base_id: base.id })
@@ -129,15 +131,17 @@ t.test('a large knowledge base', async (t) => {
     const leaving = new AbortController()
     const response = await requestExport(ada, id, { signal: leaving.signal })
     await response.body?.getReader().read()
-    t.equal((await exportConnections()).length, 1, 'it waits for its reader')
+    await until(async () => (await exportConnections()).length === 1)
     leaving.abort()
     await until(async () => (await exportConnections()).length === 0)
+    t.pass('nobody waits for the next one')
   })
 
   t.test('an export that fails half-way breaks off, so that nobody takes it for whole', async (t) => {
     const response = await requestExport(ada, id)
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()
     await reader.read()
+    await until(async () => (await exportConnections()).length === 1)
     const [pid] = await exportConnections()
     await database.query(sql.unsafe`SELECT pg_terminate_backend(${Number(pid)})`)
     const rest = async () => {
