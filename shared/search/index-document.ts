@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { StoredBody } from '../body/stored-body.ts'
 import type { Queryable, Transaction } from '../database.ts'
 import { type DocumentSource, loadSource } from '../projections/queries.ts'
@@ -94,7 +94,7 @@ function placed(textblocks: readonly Textblock[], indexed: readonly IndexedBlock
 function hashOf(entry: Entry & { language: string; scopes: readonly string[] }): string {
   const { blockId, topBlockId, type, text, language, scopes } = entry
   const parts = [tokeniserEpoch, blockId, topBlockId, type, language, scopes, text]
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16)
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 16)
 }
 
 function blockRow(entry: Entry & { hash: string }, context: { language: string; scopes: readonly string[] }): BlockRow {

@@ -37,6 +37,14 @@ for (const [name, { language, found }] of Object.entries(corpora)) {
   })
 }
 
+test('a compound is found whole and by its parts where they are hyphenated, not by its beginning', async (t) => {
+  const text = readFileSync(new URL('corpus/de.md', import.meta.url), 'utf8')
+  const finds = (q: string) =>
+    matchTerms(text, { query: parseQuery(q), languages: inScope, language: 'de' }).first !== null
+  for (const q of ['Datenbanksicherung', 'Datenbanksicherungen', 'Archiv-Leitung', 'Leitung']) t.ok(finds(q), q)
+  for (const q of ['Datenbank', 'Sicherung']) t.notOk(finds(q), q)
+})
+
 test('a text of one word or of none is not taken for a language', async (t) => {
   for (const text of ['', 'the', 'kernel memory', '12 345', 'die']) t.equal(detectLanguage(text), 'simple', text)
 })
