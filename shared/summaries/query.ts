@@ -59,8 +59,13 @@ function choose(answers: readonly Answer[], passages: readonly Passage[]): Answe
     room -= length
     chosen.push(answer)
   }
-  const places = new Map(passages.map((passage, index) => [passage.blockId, index]))
-  return chosen.sort((a, b) => (places.get(a.blockId) ?? 0) - (places.get(b.blockId) ?? 0))
+  const places = new Map(passages.map((passage, index) => [keyOf(passage), index]))
+  return chosen.sort((a, b) => (places.get(keyOf(a)) ?? 0) - (places.get(keyOf(b)) ?? 0))
+}
+
+// Copies of a document may share block ids.
+function keyOf({ documentId, blockId }: Passage): string {
+  return `${documentId} ${blockId}`
 }
 
 function excerpt({ text, first }: Answer): string {

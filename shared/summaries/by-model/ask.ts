@@ -11,9 +11,10 @@ export type Material = { kind: string; title: string; texts: readonly string[] }
 /** How many characters of material one request holds; some eight thousand tokens of most languages. */
 export const requestCharacters = 24_000
 
-/** How long the summary of a part is meant to be, so that many fit into the request that joins them. */
-const partCharacters = 1200
-const wholeCharacters = 2000
+/** How long a summary is meant to be, and at most. Parts are held short, so that joining them always comes to an end. */
+type Length = { meant: number; most: number }
+const partLength: Length = { meant: 1200, most: 2400 }
+const wholeLength: Length = { meant: 2000, most: textLimits.stored }
 
 /**
  * Summarises material of any size: in one request where it fits, else part by part and then the summaries of the parts,
@@ -22,11 +23,11 @@ const wholeCharacters = 2000
 export async function summariseByModel(ask: Ask, input: { model: string; material: Material }): Promise<string> {
   const { model, material } = input
   const parts = partsOf(material.texts)
-  if (parts.length <= 1) return request(ask, { model, material, length: wholeCharacters })
+  if (parts.length <= 1) return request(ask, { model, material, length: wholeLength })
   const summaries = await Promise.all(
     parts.map((texts, index) => {
       const part = { ...material, kind: `part ${index + 1} of ${parts.length} of ${material.kind}`, texts }
-      return request(ask, { model, material: part, length: partCharacters })
+      return request(ask, { model, material: part, length: partLength })
     }),
   )
   return summariseByModel(ask, { model, material: { ...material, texts: summaries } })
@@ -56,10 +57,10 @@ function pieces(text: string): string[] {
   )
 }
 
-async function request(ask: Ask, input: { model: string; material: Material; length: number }): Promise<string> {
+async function request(ask: Ask, input: { model: string; material: Material; length: Length }): Promise<string> {
   const { model, material, length } = input
-  const answer = await ask({ model, system: instructions(length), user: JSON.stringify(material) })
-  const text = plainAnswer(answer, textLimits.stored)
+  const answer = await ask({ model, system: instructions(length.meant), user: JSON.stringify(material) })
+  const text = plainAnswer(answer, length.most)
   if (text === '') {
     throw new ModelError('model_bad_output', { message: 'Nothing in the answer can be shown.', transient: false })
   }
