@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { BodyNode } from '../../shared/body/document.ts'
-import { faithfulMarkdown, type InlineMarkdown, translatedContent } from '../../shared/localization/inline/markdown.ts'
+import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
+import {
+  faithfulMarkdown,
+  type InlineMarkdown,
+  inlineMarkdown,
+  translatedContent,
+} from '../../shared/localization/inline/markdown.ts'
 import { structureOf, wordsOf } from '../../shared/localization/inline/structure.ts'
 import { textBlocks } from '../../shared/localization/units/texts.ts'
 import { doc, node, p, text } from '../body/build.ts'
@@ -26,6 +32,19 @@ t.test('whatever a text holds comes back from the model as it was, or is never s
   })
   await fc.assert(property, { ...runs, numRuns: Math.ceil(runs.numRuns / 4) })
   t.ok(sent > 9 * kept, `${sent} texts were sent, ${kept} were not`)
+})
+
+t.test('prose that needs no serialiser is written as the serialiser would', (t) => {
+  const signs = [...'aWw.,:;-!? ()"1%éß日ф/@_*[]<&']
+  const property = fc.property(fc.array(fc.constantFrom(...signs), { minLength: 1, maxLength: 12 }), (characters) => {
+    const body = doc(p(characters.join('')))
+    const [written] = inlineMarkdown([body.content[0]?.content])
+    const { markdown } = toMarkdown(body, { anchors: false })
+    if (written !== markdown.trim()) throw new Error(`${written} instead of ${markdown}`)
+  })
+  fc.assert(property, { ...runs, numRuns: runs.numRuns * 5 })
+  t.pass('both agree')
+  t.end()
 })
 
 t.test('what a translator has to leave alone survives a translation', async (t) => {

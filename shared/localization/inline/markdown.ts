@@ -12,7 +12,7 @@ export type InlineMarkdown = { markdown: string; tagged: Omit<Tagged, 'content'>
 
 /** The inline content of several textblocks as Markdown, in one pass of the serialiser. */
 export function inlineMarkdown(contents: readonly (readonly BodyNode[] | undefined)[]): string[] {
-  const texts = contents.map((content) => plainSentence(content ?? []))
+  const texts = contents.map((content) => proseOf(content ?? []))
   const rest = contents.flatMap((content, index) => (texts[index] === null ? [writing(content ?? [], false)] : []))
   const written = write(rest)
   return texts.map((text) => text ?? (written.shift() as string))
@@ -23,6 +23,8 @@ export function inlineMarkdown(contents: readonly (readonly BodyNode[] | undefin
  * (a line end within code, say).
  */
 export async function faithfulMarkdown(content: readonly BodyNode[]): Promise<InlineMarkdown | null> {
+  const text = proseOf(content)
+  if (text !== null) return { markdown: text, tagged: { tags: [], name: 'x' }, original: content }
   for (const all of [false, true]) {
     const tagged = writing(content, all)
     const [markdown = ''] = write([tagged])
@@ -40,6 +42,7 @@ export async function faithfulMarkdown(content: readonly BodyNode[]): Promise<In
 export async function translatedContent(inline: InlineMarkdown, translation: string): Promise<BodyNode[] | null> {
   // Refused before it is parsed: no translation is that much longer than its original.
   if (translation.length > 2000 + 20 * inline.markdown.length) return null
+  if (proseOf(inline.original) !== null && prose.test(translation)) return [{ text: translation, type: 'text' }]
   try {
     const read = (await readInline(translation)) ?? (await readInline(translation.replace(/\s*\n\s*/g, ' ')))
     const restored = read && withoutTags(read, inline.tagged)
@@ -52,15 +55,15 @@ export async function translatedContent(inline: InlineMarkdown, translation: str
   }
 }
 
-// Prose of letters and harmless signs is its own Markdown; most texts are, and the serialiser is slow.
-function plainSentence(content: readonly BodyNode[]): string | null {
+// Prose of letters and harmless signs is its own Markdown; most texts are, and the parser and the serialiser are slow.
+const prose = /^\p{L}(?:[\p{L}\p{M}\p{Nd} ,;'"()%–—’“”„…。、，-]|[.:!?](?= |$))*(?<! )$/u
+
+/** The text of content that is prose and nothing else, or null. */
+function proseOf(content: readonly BodyNode[]): string | null {
   const [only, ...others] = content
   if (only === undefined) return ''
-  const isPlain = others.length === 0 && only.type === 'text' && only.marks === undefined
-  return isPlain &&
-    /^\p{L}(?:[\p{L}\p{M}\p{Nd} ,;'"()?%–—’“”„…。、，]*[\p{L}\p{M}\p{Nd}?.…。])?$/u.test(only.text ?? '')
-    ? (only.text ?? '')
-    : null
+  const isText = others.length === 0 && only.type === 'text' && only.marks === undefined
+  return isText && prose.test(only.text ?? '') ? (only.text ?? '') : null
 }
 
 function writing(content: readonly BodyNode[], all: boolean): Tagged {
