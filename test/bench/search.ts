@@ -5,6 +5,7 @@ import type { Site } from '../support/site.ts'
 import { type Fts5, fts5 } from './fts5.ts'
 import { type Figure, ms, percentile, rate } from './harness.ts'
 import { corpus, indexCorpus, writeCorpus } from './search-corpus.ts'
+import { measureCpu } from './search-cpu.ts'
 import { measureFreshHit, measureOneBlock } from './search-indexing.ts'
 import { measureQuality } from './search-quality.ts'
 
@@ -29,7 +30,10 @@ export async function measureSearch(site: Site, options: { documents: number }):
       },
     ]
     const workspace = (await site.ask('SELECT workspace_id FROM documents LIMIT 1'))[0].workspace_id
-    for (const set of querySets(sqlite)) figures.push(...(await measureSet({ site, database, sqlite, workspace, set })))
+    for (const set of querySets(sqlite)) {
+      figures.push(...(await measureSet({ site, database, sqlite, workspace, set })))
+      figures.push(...(await measureCpu({ url: site.url, sqlite, workspace, set })))
+    }
     figures.push(await measurePages(site, sqlite))
     figures.push(await measureOneBlock(site), ...(await measureFreshHit(site)))
     return [...figures, ...measureQuality()]
