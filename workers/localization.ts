@@ -4,8 +4,8 @@ import { type UserJobTable, userJobTables } from '../shared/queues.ts'
 import { defineDeadUserJob } from './dead-user-job.ts'
 import { defineUserJob, type UserJob } from './user-job.ts'
 
-/** Translation jobs: machine candidates for units, which somebody applies or not (decisions B). */
-export const translationJob: UserJob<JobSource, Translated> = {
+// Machine candidates for units, which somebody applies or not (decisions B).
+const translationJob: UserJob<JobSource, Translated> = {
   table: userJobTables.find(({ name }) => name === 'translation_jobs') as UserJobTable,
   load: loadJob,
   compute: runJob,

@@ -11,7 +11,6 @@ const UnitShape = Type.Object({
   source_block_id: Type.String(),
   source_hash: Type.String(),
   target_hash: Type.String(),
-  base_target: Nullable(Type.String()),
   machine_target: Nullable(Type.String()),
   status: Type.Enum([...unitStatuses]),
   reviewed_at: Nullable(Type.Number()),
@@ -28,7 +27,7 @@ export type UnitRow = Static<typeof UnitShape>
 export type TargetKey = { workspaceId: string; targetId: string }
 
 const columns = sql.fragment`
-  u.id, u.source_block_id, u.source_hash, u.target_hash, u.base_target, u.machine_target, u.status, u.reviewed_at,
+  u.id, u.source_block_id, u.source_hash, u.target_hash, u.machine_target, u.status, u.reviewed_at,
   u.reviewed_by, u.created_at, u.updated_at,
   coalesce((SELECT array_agg(b.block_id ORDER BY b.ordinal) FROM translation_unit_blocks b
     WHERE b.workspace_id = u.workspace_id AND b.unit_id = u.id), '{}') AS block_ids`
@@ -277,21 +276,6 @@ export function hasOpenUnits(db: Queryable, key: TargetKey): Promise<boolean> {
       SELECT FROM translation_units
       WHERE workspace_id = ${key.workspaceId} AND target_document_id = ${key.targetId}
         AND status IN ('missing', 'source_changed', 'conflict')) AS open`)
-}
-
-const SharedRow = row(Type.Object({ unit_id: Type.String(), status: Type.Enum([...unitStatuses]) }))
-
-/** The units of a target that share a block with one of the given units, each with the unit it shares with. */
-export function sharingUnits(db: Queryable, key: TargetKey & { unitIds: readonly string[] }) {
-  return db.any(sql.type(SharedRow)`
-    SELECT DISTINCT own.unit_id, u.status
-    FROM translation_unit_blocks own
-    JOIN translation_unit_blocks other ON other.workspace_id = own.workspace_id
-      AND other.target_document_id = own.target_document_id AND other.block_id = own.block_id
-      AND other.unit_id <> own.unit_id
-    JOIN translation_units u ON u.workspace_id = other.workspace_id AND u.id = other.unit_id
-    WHERE own.workspace_id = ${key.workspaceId} AND own.target_document_id = ${key.targetId}
-      AND own.unit_id = ANY(${sql.array([...key.unitIds], 'text')})`)
 }
 
 /** Notes from which version of its source a locked translation is. */

@@ -15,11 +15,6 @@ export function textBlocks(blocks: Iterable<BlockNode>): TextBlock[] {
   return found
 }
 
-/** The hash of the text that several blocks hold together, in their order, from the hashes of each. */
-export function joinedHash(hashes: readonly string[]): string {
-  return hashes.filter((hash) => hash !== blank).join(' ')
-}
-
 function collect(block: BlockNode, found: TextBlock[]): void {
   if (block.type === 'paragraph' || block.type === 'heading') {
     found.push({ id: block.attrs.id, hash: hashOf(block), block })
