@@ -1,5 +1,5 @@
 import * as client from 'openid-client'
-import { type Config, ConfigError } from '../shared/config.ts'
+import type { Config } from '../shared/config.ts'
 
 /** Who somebody is at the provider. */
 export type OpenIdIdentity = { issuer: string; subject: string; email: string | null; emailVerified: boolean }
@@ -31,7 +31,6 @@ export const openIdCallbackPath = '/login/openid/callback'
 /** The OpenID Connect provider of the settings `OIDC_*`, or null. It is asked for its addresses at the first sign-in. */
 export function createOpenIdProvider(config: Config): OpenIdProvider | null {
   if (config.OIDC_ISSUER === '') return null
-  if (config.OIDC_CLIENT_ID === '') throw new ConfigError('OIDC_CLIENT_ID is required when OIDC_ISSUER is set')
   const redirectUri = config.PUBLIC_ORIGIN + openIdCallbackPath
   const discovered = discovery(config)
   return {

@@ -173,6 +173,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const values = Object.fromEntries(
     Object.entries(settings).map(([name, setting]) => [name, readSetting({ name, setting, env, problems })]),
   ) as Values
+  if (values.OIDC_ISSUER !== '' && values.OIDC_CLIENT_ID === '') {
+    problems.push('OIDC_CLIENT_ID is required when OIDC_ISSUER is set')
+  }
   const production = env['NODE_ENV'] === 'production'
   if (problems.length === 0) {
     for (const name of ['SESSION_SECRET', 'TOKEN_PEPPER'] as const) {

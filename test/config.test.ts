@@ -10,6 +10,8 @@ import type { Setting } from '../shared/settings.ts'
 
 const entries: [string, Setting<unknown>][] = Object.entries(settings)
 const secrets = { SESSION_SECRET: 's'.repeat(32), TOKEN_PEPPER: 'p'.repeat(32) }
+// What another variable needs beside it.
+const companions = { OIDC_CLIENT_ID: 'documents' }
 
 /** One wrong and one right value of every variable that can be wrong. */
 const samples: Record<string, { wrong: string; right: string; value: unknown }> = {
@@ -60,6 +62,11 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   PUBLIC_SHARE_ENABLED: { wrong: '0', right: 'false', value: false },
 }
 
+t.test('a provider without a client id is refused at start, not at the first sign-in', async (t) => {
+  const message = 'OIDC_CLIENT_ID is required when OIDC_ISSUER is set'
+  t.throws(() => readConfig({ ...secrets, OIDC_ISSUER: 'https://login.acme.test' }), new ConfigError(message))
+})
+
 t.test('a wrong value of any variable is refused with its name, what was given and what is allowed', async (t) => {
   const constrained = entries.filter(([, { allowed }]) => allowed !== 'any text').map(([name]) => name)
   t.same(Object.keys(samples), constrained, 'every variable that can be wrong has a sample')
@@ -73,7 +80,7 @@ t.test('a wrong value of any variable is refused with its name, what was given a
 
 t.test('every allowed value is taken as what it means, with blanks around it', async (t) => {
   for (const [name, { right, value }] of Object.entries(samples)) {
-    t.same(readConfig({ ...secrets, [name]: ` ${right} ` })[name as keyof typeof settings], value, name)
+    t.same(readConfig({ ...secrets, ...companions, [name]: ` ${right} ` })[name as keyof typeof settings], value, name)
   }
 })
 
