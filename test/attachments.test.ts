@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { deflateRawSync } from 'node:zlib'
 import t from 'tap'
 import { form, type Part, samples, storedFiles, upload, uploaded } from './support/attachments.ts'
 import { make, refused } from './support/documents.ts'
@@ -145,6 +146,40 @@ t.test('only files that are what they say are taken', async (t) => {
     t.match(reply.body.error.details, { accepted: ['image/png'] })
   }
   t.equal((await storedFiles(service)).length, stored, 'nothing of a refused file is kept')
+})
+
+t.test('a file that is two things at once, or much more than it seems, stays bytes to be saved', async (t) => {
+  const { signUp } = await startTestService(t)
+  const ada = await signUp()
+  const { id: documentId } = await make(ada, [])
+  const name = '[Content_Types].xml'
+  const header = Buffer.alloc(30)
+  header.write('PK\x03\x04', 'latin1')
+  header.writeUInt16LE(8, 8)
+  const zeros = deflateRawSync(Buffer.alloc(20_000_000))
+  header.writeUInt32LE(zeros.length, 18)
+  header.writeUInt32LE(20_000_000, 22)
+  header.writeUInt16LE(name.length, 26)
+  const files: [string, Buffer][] = [
+    ['image/gif', Buffer.from('GIF89a/*\0\0\0\0;*/=1;alert(document.domain)//', 'latin1')],
+    ['image/png', Buffer.concat([samples.png, Buffer.from(html)])],
+    ['application/pdf', Buffer.from(`%PDF-1.4\n${html}`)],
+    ['application/zip', Buffer.concat([header, Buffer.from(name), zeros])],
+  ]
+  for (const [type, bytes] of files) {
+    const id = await uploaded(ada, { documentId, type, bytes })
+    const { origin, bearer } = ada
+    const download = await fetch(`${origin}/api/v1/attachments/${id}`, {
+      headers: { authorization: `Bearer ${bearer}` },
+    })
+    t.ok(bytes.equals(Buffer.from(await download.arrayBuffer())), type)
+    t.match(Object.fromEntries(download.headers), {
+      'content-type': 'application/octet-stream',
+      'content-disposition': /^attachment/,
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': /sandbox/,
+    })
+  }
 })
 
 t.test('an operator who allows more types gets them checked as far as anybody can', async (t) => {
