@@ -41,6 +41,6 @@ t.test(
     t.match((await ada.get(path)).body.data, { text: 'Elephants.', generator: 'model' })
     t.equal(stub.requests.length, 1, 'the model was asked once')
     // As the second attempt of the same job; the line comes after the commit.
-  await until(async () => /"attempt":1/.test(second.output()))
+    await until(async () => /"attempt":1/.test(second.output()))
   },
 )
