@@ -21,7 +21,8 @@ const seconds = Number(process.env['FC_SECONDS'] ?? 20)
 const TableRow = row(Type.Object({ schemaname: Type.String(), tablename: Type.String() }))
 
 t.test('no input whatsoever breaks an endpoint or leaves half a write behind', async (t) => {
-  const { database, signUp } = await startTestService(t, withModel)
+  // Every successful deletion makes a new fixture.
+  const { database, signUp } = await startTestService(t, { ...withModel, QUOTA_KNOWLEDGE_BASES: '100000' })
   const owner = await signUp()
   for (const spec of routes) {
     let fixture = await createFixture(owner)
