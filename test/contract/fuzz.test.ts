@@ -14,9 +14,9 @@ import { startTestService } from '../support/service.ts'
 import { type Attack, attackOn } from './attacks.ts'
 import { createFixture, withModel } from './fixtures.ts'
 
-// All routes together take about twenty seconds at most; FC_RUNS and FC_SECONDS ask for more.
+// All routes together take about twelve seconds at most; FC_RUNS and FC_SECONDS ask for more.
 const runs = Number(process.env['FC_RUNS'] ?? 200)
-const seconds = Number(process.env['FC_SECONDS'] ?? 20)
+const seconds = Number(process.env['FC_SECONDS'] ?? 12)
 
 const TableRow = row(Type.Object({ schemaname: Type.String(), tablename: Type.String() }))
 

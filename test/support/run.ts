@@ -27,7 +27,8 @@ let code = 1
 try {
   await createTemplate(postgres.url)
   const [command = 'tap', ...words] = [...signalledOnParentDeath('TERM'), 'tap', ...process.argv.slice(2)]
-  const env = { ...process.env, [serverVariable]: postgres.url }
+  // Some two hundred processes load the same modules: what the first has compiled the others read.
+  const env = { ...process.env, [serverVariable]: postgres.url, NODE_COMPILE_CACHE: join(directory, 'compile-cache') }
   const tap = spawn(command, words, { stdio: 'inherit', env })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tap.kill(signal))
   code = (await once(tap, 'exit'))[0] ?? 1
