@@ -53,10 +53,10 @@ export function presentBlock(block: BlockDescription, document: { id: string; ve
   }
 }
 
-function asWrite({ body, results, warnings, attachmentIds }: EditResult): BlockWrite {
+function asWrite({ body, results, warnings, attachments }: EditResult): BlockWrite {
   return {
     lines: body.toLines(),
-    attachmentIds,
+    attachments,
     results,
     warnings,
     describe(blockId) {

@@ -88,6 +88,7 @@ t.test('a batch that cannot be done whole is not done at all, and names the oper
   const lost = { ...good, nodes: [node('image', { attachmentId: 'att_01ARZ3NDEKTSV4RRFFQ69G5FAV' })] }
   const reply = await ada.post(`/documents/${made.id}/batch`, { operations: [good, lost] })
   refused(t, reply, { status: 422, code: 'attachment_not_found' })
+  t.match(reply.body.error.details, { path: '/operations/1/nodes/0', operation_index: 1 })
   t.strictSame(await bodyOf(ada, made.id), made)
   t.strictSame((await ada.get(`/documents/${made.id}/versions`)).body.data, [])
   t.strictSame(await eventsOf(database, made.id), ['document.created'])

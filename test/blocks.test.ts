@@ -218,7 +218,7 @@ t.test('what may not be inserted is refused with the reason', async (t) => {
     [text('x'), 'invalid_node', '/nodes/1'],
     [node('paragraph', { id: 'x' }), 'invalid_block_id', '/nodes/1'],
     [node('blockquote', {}, { type: 'nope' }), 'invalid_node', '/nodes/1/content/0'],
-    [node('image', { attachmentId: 'att_01ARZ3NDEKTSV4RRFFQ69G5FAV' }), 'attachment_not_found', ''],
+    [node('image', { attachmentId: 'att_01ARZ3NDEKTSV4RRFFQ69G5FAV' }), 'attachment_not_found', '/nodes/1'],
   ]
   for (const [bad, code, path] of invalid) {
     t.match(await insert(end, [p('x'), bad]), { status: 422, body: { error: { code, details: { path } } } })

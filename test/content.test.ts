@@ -301,7 +301,9 @@ t.test('what a body may not hold is refused with its place and the reason', asyn
     ['image', { src: `/api/v1/attachments/${att}` }],
     ['image', { attachmentId: att }],
   ] as const) {
-    refused(t, await put(ada, id, [node(type, details)]), { status: 422, code: 'attachment_not_found' })
+    const reply = await put(ada, id, [p('x'), node(type, details)])
+    refused(t, reply, { status: 422, code: 'attachment_not_found' })
+    t.equal(reply.body.error.details.path, '/document/content/1')
   }
   const markdown = (content: string) =>
     ada.put(`/documents/${id}/content`, { format: 'markdown', content }, { 'if-match': '*' })

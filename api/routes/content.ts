@@ -75,7 +75,7 @@ export const contentRoutes = [
           guard: bodyGuard({ db: tx, guard, required: true }),
           edit: (stored) => {
             const content = resolveContent(prepared(), { stored, characterLimit })
-            return { lines: documentToLines(content.result), attachmentIds: content.attachmentIds, content }
+            return { lines: documentToLines(content.result), attachments: content.attachments, content }
           },
         },
       )

@@ -1,5 +1,5 @@
+import { type NamedAttachments, refuse } from '../body/normalise-state.ts'
 import type { Transaction } from '../database.ts'
-import { Refusal } from '../errors.ts'
 import { replaceReferences, shareAttachments } from './reference-queries.ts'
 
 // In canonical JSON quotes within texts are escaped, so only attributes of images look like this.
@@ -11,20 +11,21 @@ export function showsAttachment(text: string, id: string): boolean {
 }
 
 /**
- * Refuses with 422 attachments that a body newly refers to and that its workspace does not have (decisions 2.5). What
- * the body showed before (`currentText`) is let be: a rollback or an untouched block may show a dead image. Those found
- * cannot be deleted until the transaction ends.
+ * Refuses with 422 attachments that a body newly refers to and that its workspace does not have (decisions 2.5), with
+ * the place in the request where the first of them is named. What the body showed before (`currentText`) is let be: a
+ * rollback or an untouched block may show a dead image. Those found cannot be deleted until the transaction ends.
  */
 export async function requireAttachments(
   tx: Transaction,
-  body: { workspaceId: string; attachmentIds: readonly string[]; currentText: string },
+  body: { workspaceId: string; attachments: NamedAttachments; currentText: string },
 ): Promise<void> {
-  const ids = body.attachmentIds.filter((id) => !showsAttachment(body.currentText, id))
+  const ids = [...body.attachments.keys()].filter((id) => !showsAttachment(body.currentText, id))
   if (ids.length === 0) return
   const found = new Set(await shareAttachments(tx, { workspaceId: body.workspaceId, ids }))
-  const missing = ids.find((id) => !found.has(id))
-  if (missing === undefined) return
-  throw new Refusal('attachment_not_found', { status: 422, details: { path: '', reason: `no attachment ${missing}` } })
+  for (const id of ids) {
+    const place = found.has(id) ? undefined : body.attachments.get(id)
+    if (place !== undefined) throw refuse('attachment_not_found', place, `there is no attachment ${id}`)
+  }
 }
 
 /** Brings the index of references level with a changed body; `changed` are the lines that only one of both bodies has. */

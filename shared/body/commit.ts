@@ -13,7 +13,7 @@ import { characterCount, nodeCount, textVersion } from './canonical.ts'
 import type { DocNode } from './document.ts'
 import { notifyLive } from './live/queries.ts'
 import { compareLines, type LineDifference, manifestStep, type PlacedLine } from './manifest.ts'
-import { maximumNodes } from './normalise-state.ts'
+import { maximumNodes, type NamedAttachments } from './normalise-state.ts'
 import * as queries from './queries.ts'
 import { StoredBody } from './stored-body.ts'
 
@@ -26,8 +26,8 @@ export type CommitContext = {
   followers: readonly DocumentFollower[]
 }
 
-/** What an edit made of the blocks; `newAttachmentIds` are checked for existence. */
-export type Edited = { lines: readonly string[]; attachmentIds?: readonly string[] }
+/** What an edit made of the blocks; of the `attachments` that its nodes name, the new ones are checked for existence. */
+export type Edited = { lines: readonly string[]; attachments?: NamedAttachments }
 
 export type Commit<E extends Edited, Found = undefined> = {
   documentId: string
@@ -74,8 +74,8 @@ export async function commitBody<E extends Edited, Found = undefined>(
   await commit.guard?.(current, before, found)
   const edited = await commit.edit(current, found)
   const { workspace_id: workspaceId } = before
-  const { attachmentIds = [] } = edited
-  await requireAttachments(tx, { workspaceId, attachmentIds, currentText: current.text })
+  const { attachments } = edited
+  if (attachments) await requireAttachments(tx, { workspaceId, attachments, currentText: current.text })
   const text = edited.lines.join('\n')
   const changed = text !== current.text
   const body = changed ? new StoredBody({ version: textVersion(text), text }) : current

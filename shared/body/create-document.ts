@@ -43,7 +43,7 @@ export async function createDocument(
   const type = document.document_type ?? 'document'
   const content = input.content() ?? initialDocument(type)
   const workspaceId = place.workspace_id
-  await requireAttachments(tx, { workspaceId, attachmentIds: content.attachmentIds, currentText: '' })
+  await requireAttachments(tx, { workspaceId, attachments: content.attachments, currentText: '' })
   const [row] = await storeDocuments(context, {
     workspaceId,
     documents: [

@@ -3,6 +3,7 @@ import { BlockLines, blockIds, type Location, nodeAt } from './block-lines.ts'
 import { currentBlockHash } from './blocks.ts'
 import type { BlockNode, Warning } from './document.ts'
 import { type Normalised, normaliseBlocks } from './normalise.ts'
+import type { Place } from './normalise-state.ts'
 import { gapAt, gapOf, locate, type Position, putAt, takeOut } from './placement.ts'
 
 /** One change of a body's blocks; `if_match` is the hash that the block must have before the first operation. */
@@ -20,7 +21,7 @@ export type EditResult = {
   body: BlockLines
   results: OperationResult[]
   warnings: Warning[]
-  attachmentIds: string[]
+  attachments: Map<string, Place>
 }
 
 /**
@@ -32,10 +33,11 @@ export type EditResult = {
 export function applyBatch(lines: readonly string[], operations: readonly Operation[]): EditResult {
   const body = new BlockLines(lines)
   for (const [index, operation] of operations.entries()) requireHash(body, operation, index)
-  const result: EditResult = { body, results: [], warnings: [], attachmentIds: [] }
+  const result: EditResult = { body, results: [], warnings: [], attachments: new Map() }
   for (const [index, operation] of operations.entries()) {
     try {
       apply(result, operation, { index, path: `/operations/${index}` })
+      for (const place of result.attachments.values()) place.operationIndex ??= index
     } catch (error) {
       throw error instanceof Refusal ? withIndex(error, index) : error
     }
@@ -45,7 +47,7 @@ export function applyBatch(lines: readonly string[], operations: readonly Operat
 
 /** Applies the one operation of a block endpoint; as `applyBatch`, without `operation_index`. */
 export function applyOperation(lines: readonly string[], operation: Operation): EditResult {
-  const result: EditResult = { body: new BlockLines(lines), results: [], warnings: [], attachmentIds: [] }
+  const result: EditResult = { body: new BlockLines(lines), results: [], warnings: [], attachments: new Map() }
   apply(result, operation, { index: 0, path: '' })
   return result
 }
@@ -131,17 +133,22 @@ function pointingAt<T>(path: string, work: () => T): T {
 
 // The node is normalised as a list of one; its pointer names the node itself.
 function normaliseOne(node: unknown, path: string): Normalised<BlockNode[]> {
+  const pointer = (inner: string) => path + inner.replace(/^\/0/, '')
   try {
-    return normaliseBlocks([node], { from: 'json' })
+    const fresh = normaliseBlocks([node], { from: 'json' })
+    const places = [...fresh.attachments].map(([id, place]) => [id, { ...place, path: pointer(place.path) }] as const)
+    return { ...fresh, attachments: new Map(places) }
   } catch (error) {
     if (!(error instanceof Refusal) || typeof error.details?.path !== 'string') throw error
-    throw rethrown(error, { ...error.details, path: path + error.details.path.replace(/^\/0/, '') })
+    throw rethrown(error, { ...error.details, path: pointer(error.details.path) })
   }
 }
 
 function take(result: EditResult, fresh: Normalised<BlockNode[]>): Normalised<BlockNode[]> {
   result.warnings.push(...fresh.warnings)
-  result.attachmentIds = [...new Set([...result.attachmentIds, ...fresh.attachmentIds])]
+  for (const [id, place] of fresh.attachments) {
+    if (!result.attachments.has(id)) result.attachments.set(id, { ...place })
+  }
   return fresh
 }
 

@@ -76,7 +76,7 @@ function pictureAddress(given: Given, place: Place, state: NormaliseState): Give
 function withAttachment(given: Given, id: unknown, place: Place, state: NormaliseState): Given {
   if (typeof id !== 'string') throw refuseNode(place, 'attrs.attachmentId has to be a string')
   if (!isAttachmentId(id)) throw refuse('attachment_not_found', place, 'attrs.attachmentId is no attachment id')
-  state.attachmentIds.add(id)
+  if (!state.attachments.has(id)) state.attachments.set(id, place)
   return { ...given, attachmentId: id, src: attachmentSrc(id) }
 }
 

@@ -17,15 +17,21 @@ export type NormaliseContext = {
   path?: string
 }
 
-/** Where the normaliser stands: the JSON pointer, and the nearest block id known so far. */
-export type Place = { path: string; blockId: string | null }
+/**
+ * Where the normaliser stands: the JSON pointer, and the nearest block id known so far; in a batch also which operation
+ * it was.
+ */
+export type Place = { path: string; blockId: string | null; operationIndex?: number }
+
+/** The attachments that nodes name, each with where it is named first. */
+export type NamedAttachments = ReadonlyMap<string, Place>
 
 /** What the normaliser collects on its way. */
 export type NormaliseState = {
   context: NormaliseContext
   warnings: Warning[]
   ids: Set<string>
-  attachmentIds: Set<string>
+  attachments: Map<string, Place>
   nodes: number
   characters: number
 }
@@ -34,7 +40,7 @@ const blockId = new RegExp(blockIdPattern)
 
 /** A fresh state for one pass. */
 export function newState(context: NormaliseContext): NormaliseState {
-  return { context, warnings: [], ids: new Set(), attachmentIds: new Set(), nodes: 0, characters: 0 }
+  return { context, warnings: [], ids: new Set(), attachments: new Map(), nodes: 0, characters: 0 }
 }
 
 /** The id of a block: the given one if it is valid and free, a new one if none is given. */
@@ -86,7 +92,12 @@ export function refuse(
   place: Place,
   reason: string,
 ): Refusal {
-  const details = { path: place.path, reason, ...(place.blockId === null ? {} : { block_id: place.blockId }) }
+  const details = {
+    path: place.path,
+    reason,
+    ...(place.blockId === null ? {} : { block_id: place.blockId }),
+    ...(place.operationIndex === undefined ? {} : { operation_index: place.operationIndex }),
+  }
   return new Refusal(code, { status: 422, details })
 }
 

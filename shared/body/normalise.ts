@@ -10,6 +10,7 @@ import {
   countCharacters,
   countNode,
   maximumDepth,
+  type NamedAttachments,
   type NormaliseContext,
   type NormaliseState,
   newState,
@@ -23,8 +24,8 @@ export type { NormaliseContext } from './normalise-state.ts'
 export type Normalised<T> = {
   result: T
   warnings: Warning[]
-  /** The attachments its images name, each once; the caller checks that the newly named ones exist. */
-  attachmentIds: string[]
+  /** The attachments its images name; the caller checks that the newly named ones exist. */
+  attachments: NamedAttachments
   /** The block ids that came with the input rather than being made here. */
   givenIds: string[]
   /** Nodes but text, and code points of text, as the limits of decisions 2.5 count them. */
@@ -73,9 +74,9 @@ type Visit = { input: unknown; parentType: string | null; place: Place; depth: n
 type Children = { type: string; children: unknown[]; place: Place; depth: number; state: NormaliseState }
 
 function finish<T>(result: T, state: NormaliseState): Normalised<T> {
-  const { warnings, nodes, characters } = state
+  const { warnings, attachments, nodes, characters } = state
   checkCharacters(characters, state.context.characterLimit)
-  return { result, warnings, attachmentIds: [...state.attachmentIds], givenIds: [...state.ids], nodes, characters }
+  return { result, warnings, attachments, givenIds: [...state.ids], nodes, characters }
 }
 
 function normaliseChildren({ type, children, place, depth, state }: Children): BodyNode[] {

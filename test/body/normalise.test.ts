@@ -60,13 +60,14 @@ t.test('images turn into what their place takes', async (t) => {
 })
 
 t.test('attachments and addresses of images name each other', async (t) => {
-  const { result, attachmentIds } = normalise(
+  const { result, attachments } = normalise(
     node('image', { attachmentId: attachment, src: 'https://elsewhere/' }),
     node('image', { src: `/api/v1/attachments/${attachment}` }),
   )
   for (const block of result.content)
     t.match(block.attrs, { attachmentId: attachment, src: `/api/v1/attachments/${attachment}` })
-  t.strictSame(attachmentIds, [attachment])
+  t.match([...attachments], [[attachment, { path: '/content/0' }]])
+  t.equal(attachments.size, 1)
 })
 
 t.test('addresses that could run or hide something never get in', async (t) => {
