@@ -72,6 +72,8 @@ t.test('a call that takes too long is given up, and not repeated, since it may h
   stub.hold()
   await t.rejects(models.ask(request), { name: 'ModelError', code: 'model_timeout', transient: true })
   t.ok(stub.requests.length <= 1)
+  stub.answerWith(() => ({ begun: '{"choices":' }))
+  await t.rejects(models.ask(request), { name: 'ModelError', code: 'model_timeout', transient: true })
 })
 
 t.test('a provider that cannot be reached is a failure that may pass', async (t) => {

@@ -19,6 +19,8 @@ export type StubReply =
   | { status: number; headers?: Record<string, string>; body?: string }
   /** A 200 with exactly this body. */
   | { raw: string }
+  /** A 200 that begins like this and never ends. */
+  | { begun: string }
   /** Nothing until `release` resolves, then what it resolves with. */
   | { release: Promise<StubReply> }
 
@@ -87,7 +89,8 @@ async function send(response: ServerResponse, reply: StubReply): Promise<void> {
     return
   }
   response.writeHead(200, { 'content-type': 'application/json' })
-  response.end('raw' in reply ? reply.raw : JSON.stringify(completion(reply.text)))
+  if ('begun' in reply) response.write(reply.begun)
+  else response.end('raw' in reply ? reply.raw : JSON.stringify(completion(reply.text)))
 }
 
 function completion(content: string | null) {
