@@ -4,6 +4,7 @@ import type { Client, Reply } from './support/client.ts'
 import { refused } from './support/documents.ts'
 import { startModelStub } from './support/model-stub.ts'
 import { startTestService } from './support/service.ts'
+import { until } from './support/site.ts'
 import { rewrite, searchV2, startSearchService, untilFresh, write } from './support/workers.ts'
 
 const zoo = `# Elephants
@@ -81,13 +82,13 @@ t.test('a section is named by a heading of the top level, and by nothing else', 
   refused(t, await ada.get(`${path}?block_id=${unknown}`), {
     status: 404,
     code: 'block_not_found',
-    details: { id: unknown },
+    details: { id: unknown, field: 'block_id' },
   })
   t.equal((await ada.get(`${path}?block_id=nonsense`)).status, 400)
   const version = (await summary(ada, `/documents/${id}`)).current_source_version
   const written = { text: 'x', base_source_version: version }
   const put = (block: string, etag: string) => ada.put(`${path}?block_id=${block}`, written, { 'if-match': etag })
-  refused(t, await put(unknown, '*'), { status: 404, code: 'block_not_found', details: { id: unknown } })
+  refused(t, await put(unknown, '*'), { status: 404, code: 'block_not_found' })
   t.match(await put(paragraph, '"summary:4"'), { status: 409, body: { error: { code: 'version_conflict' } } })
   refused(t, await put(paragraph, '"summary:0"'), { status: 422, code: 'not_a_heading_block' })
   t.match(await put(heading, '"summary:0"'), { status: 409, body: { error: { code: 'source_version_changed' } } })
@@ -352,6 +353,31 @@ t.test('summaries go with what they are about', async (t) => {
   t.equal(await stored(), 1)
   await ada.delete(`/knowledge-bases/${base.id}`, { confirm_id: base.id })
   t.equal(await stored(), 0)
+})
+
+t.test('a save that meets the deletion of its target finds it gone', async (t) => {
+  const { ada, database } = await start(t)
+  const base = await created(ada, '/knowledge-bases', { name: 'Zoo' })
+  const { id } = await created(ada, '/folders', { name: 'Large', knowledge_base_id: base.id })
+  const { rebuilt } = await database.transaction(async (tx) => {
+    await tx.query(sql.unsafe`DELETE FROM folders WHERE id = ${id}`)
+    const waiting = sql.unsafe`
+      SELECT FROM pg_locks WHERE transactionid = pg_current_xact_id()::xid AND NOT granted`
+    const rebuilt = ada.post(`/folders/${id}/summary/rebuild`)
+    await until(async () => (await tx.any(waiting)).length > 0)
+    return { rebuilt }
+  })
+  refused(t, await rebuilt, { status: 404, code: 'folder_not_found', details: { id } })
+})
+
+t.test('a repeated rebuild shows nothing of a workspace that was lost meanwhile', async (t) => {
+  const { ada, database } = await start(t)
+  const { id } = await write(ada, zoo)
+  const rebuild = () => ada.post(`/documents/${id}/summary/rebuild`, {}, { 'idempotency-key': 'a' })
+  t.match(await rebuild(), { status: 200, body: { data: { summary_version: 1 } } })
+  t.match(await rebuild(), { status: 200, body: { data: { summary_version: 1 } } })
+  await database.query(sql.unsafe`DELETE FROM memberships WHERE user_id = ${ada.user_id}`)
+  refused(t, await rebuild(), { status: 404, code: 'workspace_not_found' })
 })
 
 async function start(t: Test, env: Record<string, string> = {}) {

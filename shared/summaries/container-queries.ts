@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql } from '../database.ts'
+import { type Queryable, sql, type Transaction } from '../database.ts'
 import { row } from '../row.ts'
 import type { Target } from './target.ts'
 
@@ -14,6 +14,12 @@ export function containerName(db: Queryable, { type, workspaceId, id }: Containe
   return db.maybeOneFirst(
     sql.type(NameRow)`SELECT name FROM ${table} WHERE workspace_id = ${workspaceId} AND id = ${id}`,
   )
+}
+
+/** Keeps a folder or knowledge base from being deleted until the transaction ends; nothing else waits. */
+export async function holdContainer(tx: Transaction, { type, workspaceId, id }: Container): Promise<void> {
+  const table = sql.identifier([type === 'folder' ? 'folders' : 'knowledge_bases'])
+  await tx.query(sql.unsafe`SELECT FROM ${table} WHERE workspace_id = ${workspaceId} AND id = ${id} FOR KEY SHARE`)
 }
 
 const ChildShape = Type.Object({

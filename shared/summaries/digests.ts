@@ -12,7 +12,9 @@ export type DigestedDocument = { workspace_id: string; id: string; title: string
 export async function digestedDocuments(db: Queryable, selection: DocumentSelection): Promise<DigestedDocument[]> {
   const heads = await documentHeads(db, selection)
   const made = new Map<string, DigestedDocument>()
-  for (const batch of batchesOf(heads.filter(({ digest }) => digest === null))) {
+  // In the order of their ids, so that two that keep the same digests in their transactions cannot deadlock.
+  const missing = heads.filter(({ digest }) => digest === null).sort((a, b) => (a.id < b.id ? -1 : 1))
+  for (const batch of batchesOf(missing)) {
     const bodies = await bodiesOf(db, { workspaceIds: selection.workspaceIds, ids: batch.map(({ id }) => id) })
     const digested = bodies.map(({ body, ...document }) => ({ ...document, digest: digestOf(body.split('\n')) }))
     await keepDigests(db, digested)

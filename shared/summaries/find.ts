@@ -39,7 +39,8 @@ export async function findTarget(
 /** Refuses with 404 when the target has gone. */
 export function requireThere<T extends Source | string>(found: T | NoSource, target: Target): T | 'not_a_heading' {
   if (found !== 'gone') return found as T | 'not_a_heading'
-  if (target.type === 'section') throw new Refusal('block_not_found', { details: { id: target.blockId } })
+  if (target.type === 'section')
+    throw new Refusal('block_not_found', { details: { id: target.blockId, field: 'block_id' } })
   throw new Refusal(`${target.type}_not_found`, { details: { id: target.id } })
 }
 

@@ -28,7 +28,10 @@ type Rebuild = {
  * Makes the deterministic summary anew and stores it. 428 over one that somebody wrote without If-Match; 409
  * `summary_pinned`, `source_version_changed` or `version_conflict`, in this order; 422 `not_a_heading_block`.
  */
-export async function rebuildDeterministic(tx: Transaction, rebuild: Rebuild): Promise<TaggedSummary> {
+export async function rebuildDeterministic(
+  tx: Transaction,
+  rebuild: Rebuild,
+): Promise<TaggedSummary & { workspaceId: string }> {
   const held = await holdRebuild(tx, rebuild)
   const { target, over } = held
   const source = requireHeading(held.source)
@@ -40,7 +43,8 @@ export async function rebuildDeterministic(tx: Transaction, rebuild: Rebuild): P
     model: null,
     updatedBy: rebuild.caller.userId,
   }
-  return store(tx, { target, summary, over, currentVersion: source.version })
+  const stored = await store(tx, { target, summary, over, currentVersion: source.version })
+  return { ...stored, workspaceId: target.workspaceId }
 }
 
 /**

@@ -3,6 +3,7 @@ import type { VersionGuard } from '../concepts/guard.ts'
 import type { Transaction } from '../database.ts'
 import { Refusal } from '../errors.ts'
 import { lockSource } from '../projections/queries.ts'
+import { holdContainer } from './container-queries.ts'
 import { ratioOf } from './deterministic.ts'
 import { findTarget, requireHeading, requireThere, type TargetRequest } from './find.ts'
 import { obsoleteJobs } from './job-queries.ts'
@@ -18,7 +19,8 @@ export type HeldTarget = { target: Target; source: Source | 'not_a_heading' }
 
 /**
  * Finds and holds the target of a write: 404 when it is not there, 403 for viewers. The document is locked FOR SHARE, so
- * that its version stays until the commit; a folder's version is compared without holding thousands of documents.
+ * that its version stays until the commit; a folder is only kept from being deleted, and its version compared without
+ * holding thousands of documents.
  */
 export async function holdTarget(
   tx: Transaction,
@@ -27,6 +29,8 @@ export async function holdTarget(
   const target = await findTarget(tx, input)
   if (target.type === 'document' || target.type === 'section') {
     await lockSource(tx, { workspace_id: target.workspaceId, document_id: target.id })
+  } else {
+    await holdContainer(tx, target)
   }
   const source = requireThere(await sourceOf(tx, target), target)
   requireWriter(input.caller, target.workspaceId)

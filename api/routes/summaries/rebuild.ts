@@ -46,8 +46,8 @@ export function rebuildSummary(kind: SummaryTargetKind): Route {
       const limit = call.prepared()
       const rebuild = { caller, request: kind.request(call), asked: body, guard: versionGuard(call.guard) }
       if (body.generator !== 'model') {
-        const { summary, tag } = await rebuildDeterministic(tx, rebuild)
-        return { data: summary, etag: tag }
+        const { summary, tag, workspaceId } = await rebuildDeterministic(tx, rebuild)
+        return { data: summary, etag: tag, workspaceId }
       }
       const job = await rebuildByModel({ tx, ...service }, rebuild)
       const headers = limit === null ? {} : rateLimitHeaders(limit)
