@@ -7,14 +7,13 @@ import { Refusal } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { canonicalLocale } from '../../locale.ts'
 import { configuredModel } from '../../model.ts'
-import { lockSource } from '../../projections/queries.ts'
 import { type Jobs, queues } from '../../queues.ts'
 import { enforceTranslationQuota } from '../../quotas/translation.ts'
 import { enqueueUserJob } from '../../user-jobs/enqueue.ts'
 import { type Actor, recordAudit } from '../audit-queries.ts'
 import { inlineMarkdown } from '../inline/markdown.ts'
 import { findWritableSetOf, type SetMembers } from '../members.ts'
-import { bodiesOf, type Pair, pairOf, translationNamed } from '../pair.ts'
+import { bodiesOf, holdPair, type Pair, pairOf, translationNamed } from '../pair.ts'
 import { type PlacedUnit, placeUnits } from '../units/present.ts'
 import { unitsOfTarget } from '../units/queries.ts'
 import { insertJob, type JobRow } from './queries.ts'
@@ -36,7 +35,8 @@ export async function createJob(
   const { request, actor } = input
   const found = await findWritableSetOf(tx, input)
   const target = targetOf(found, { documentId: input.documentId, locale: request.target_locale })
-  const pair = await holdSourceOf(tx, pairOf(found, target))
+  // The units that are captured belong to the version that is captured, and no body is dropped while it is read.
+  const pair = await holdPair(tx, { caller: input.caller, pair: pairOf(found, target) })
   const workspaceId = target.workspace_id
   const placed = placeUnits(await unitsOfTarget(tx, { workspaceId, targetId: target.id }), await bodiesOf(tx, pair))
   requireUnits(placed, request.unit_ids)
@@ -68,14 +68,6 @@ function targetOf(found: SetMembers, name: { documentId: string; locale: string 
   if (member?.variant_role === 'translation') return member
   const message = 'is required unless the document is a translation'
   throw new Refusal('invalid_request', { details: { fields: [{ path: '/target_locale', message }] } })
-}
-
-// The units that are captured belong to the version that is captured.
-async function holdSourceOf(tx: Transaction, pair: Pair): Promise<Pair> {
-  const { workspace_id, id: document_id } = pair.source
-  const held = await lockSource(tx, { workspace_id, document_id })
-  if (held === null) throw new Refusal('source_document_missing', { details: { document_set_id: pair.set.id } })
-  return { ...pair, source: { ...pair.source, version: held.version, body_seq: held.body_seq } }
 }
 
 function requireUnits(placed: readonly PlacedUnit[], unitIds: readonly string[] | undefined): void {
