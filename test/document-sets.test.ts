@@ -413,6 +413,10 @@ t.test('who may not see a set does not find it, and who may not write leaves it 
   for (const reply of await Promise.all(writes(viewer, shared.id, 'doc_x'))) {
     t.match(reply, { status: 403, body: { error: { code: 'forbidden' } } })
   }
+  await activate(editor, shared.id, { source_locale: 'en' })
+  for (const reply of (await Promise.all(writes(viewer, shared.id, 'doc_x'))).slice(2, 4)) {
+    t.match(reply, { status: 404, body: { error: { code: 'translation_not_found' } } })
+  }
   const reader = await signUp({ email: ada.email, scopes: 'read_only' })
   for (const reply of await Promise.all(writes(reader, id, french.id))) {
     t.match(reply, { status: 403, body: { error: { code: 'insufficient_scope' } } })

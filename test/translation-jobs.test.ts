@@ -305,6 +305,7 @@ t.test('applying is held against the translation the person saw, and against the
   refused(t, await (await signUp()).post(path, {}, { 'if-match': '*' }), { status: 404, code: 'job_not_found' })
   const viewer = await signUp({ role: 'viewer', workspace: ada.email })
   refused(t, await viewer.post(path), { status: 403, code: 'forbidden' })
+  refused(t, await viewer.post(path, { unit_ids: ['tu_x'] }), { status: 404, code: 'unit_not_found' })
   t.equal((await viewer.get(`/translation-jobs/${job.id}`)).status, 200)
   const now = (await bodyOf(ada, target)).version
   ok(await ada.post(path, { base_target_version: `"${now}"` }))

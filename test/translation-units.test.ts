@@ -59,6 +59,7 @@ t.test('a list of units is found by translation or locale, filtered by status, a
   refused(t, await ada.get(path), { status: 400, code: 'invalid_request' })
   refused(t, await ada.get(`${path}?locale=de`), { status: 404, code: 'translation_not_found' })
   refused(t, await ada.get(`${path}?locale=e_n`), { status: 400, code: 'invalid_locale' })
+  refused(t, await ada.get(`${path}?locale=`), { status: 400, code: 'invalid_locale' })
   refused(t, await ada.get(`${path}?locale=fr&status=done`), { status: 400, code: 'invalid_request' })
   refused(t, await ada.get(`${path}?target_document_id=${source.id}`), { status: 404, code: 'translation_not_found' })
   await ok(await ada.post(`/documents/${source.id}/translations`, { locale: 'de' }))
@@ -145,6 +146,11 @@ t.test('a review is held against the translation the person saw', async (t) => {
   refused(t, await ada.patch(`${path}0`, body, { 'if-match': '*' }), { status: 404, code: 'unit_not_found' })
   const viewer = await signUp({ role: 'viewer', workspace: ada.email })
   refused(t, await viewer.patch(path, body, { 'if-match': '*' }), { status: 403, code: 'forbidden' })
+  refused(t, await viewer.patch(`${path}0`, body), { status: 404, code: 'unit_not_found' })
+  refused(t, await viewer.post(`/documents/${source.id}/translations/doc_x/prepare`), {
+    status: 404,
+    code: 'translation_not_found',
+  })
   const reader = await signUp({ workspace: ada.email, scopes: 'read_only' })
   refused(t, await reader.patch(path, body, { 'if-match': '*' }), { status: 403, code: 'insufficient_scope' })
   refused(t, await (await signUp()).patch(path, body, { 'if-match': '*' }), { status: 404, code: 'document_not_found' })
@@ -250,5 +256,7 @@ t.test('the audit tells who did what to a set, newest first, by both names', asy
   const first = ok(await ada.get(`${path}/translation-audit?limit=1`))
   const rest = ok(await ada.get(`${path}/translation-audit?limit=100&cursor=${first.page.next_cursor}`))
   t.strictSame([...first.data, ...rest.data], data)
-  refused(t, await (await signUp()).get(`${path}/translation-audit`), { status: 404, code: 'document_not_found' })
+  const stranger = await signUp()
+  refused(t, await stranger.get(`${path}/translation-audit`), { status: 404, code: 'document_not_found' })
+  refused(t, await stranger.get(`${path}/translation-audit?cursor=x`), { status: 400, code: 'invalid_cursor' })
 })

@@ -5,7 +5,7 @@ import type { DocumentFollower } from '../documents/followers.ts'
 import { Refusal } from '../errors.ts'
 import { type Actor, recordAudit } from './audit-queries.ts'
 import { holdMember } from './hold.ts'
-import { findWritableSetOf, type MemberName, memberNamed } from './members.ts'
+import { findWritable, type MemberName, memberNamed } from './members.ts'
 import { visibleSet } from './queries.ts'
 
 /**
@@ -17,8 +17,7 @@ export async function deleteTranslation(
 ): Promise<void> {
   const { tx } = context
   const { caller } = input
-  const found = await findWritableSetOf(tx, input)
-  const named = memberNamed(found, input.name)
+  const { found, named } = await findWritable(tx, input, (members) => memberNamed(members, input.name))
   if (named.variant_role === 'source') {
     throw new Refusal('cannot_delete_source', { details: { document_set_id: found.set.id } })
   }

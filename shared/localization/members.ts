@@ -30,11 +30,25 @@ export async function findWritableSetOf(
   tx: Transaction,
   input: { caller: Caller; documentId: string },
 ): Promise<SetMembers> {
-  const document = await findDocument(tx, input)
-  requireWriter(input.caller, document.workspace_id)
-  const found = await setOf(tx, document)
-  if (found === null) throw new Refusal('localization_not_active')
+  const { found } = await findWritable(tx, input, () => null)
   return found
+}
+
+/**
+ * As `findWritableSetOf`, with what the call names in the set: `find` refuses with 404 what is not there, and that comes
+ * before the role (decisions 2.0).
+ */
+export async function findWritable<Named>(
+  tx: Transaction,
+  input: { caller: Caller; documentId: string },
+  find: (found: SetMembers) => Named | Promise<Named>,
+): Promise<{ found: SetMembers; named: Named }> {
+  const document = await findDocument(tx, input)
+  const found = await setOf(tx, document)
+  const place = found && { found, named: await find(found) }
+  requireWriter(input.caller, document.workspace_id)
+  if (place === null) throw new Refusal('localization_not_active')
+  return place
 }
 
 /** How a path names one member of a set: by its document, or by its canonical locale. */

@@ -6,7 +6,7 @@ import type { Jobs } from '../queues.ts'
 import { announceMember } from './announce.ts'
 import { type Actor, recordAudit } from './audit-queries.ts'
 import { holdMember } from './hold.ts'
-import { findWritableSetOf, type MemberName, memberNamed } from './members.ts'
+import { findWritable, type MemberName, memberNamed } from './members.ts'
 import type { TranslationUpdateInput } from './schema.ts'
 
 /**
@@ -19,8 +19,7 @@ export async function updateTranslation(
 ): Promise<DocumentRow> {
   const { tx } = context
   const { caller, update } = input
-  const found = await findWritableSetOf(tx, input)
-  const named = memberNamed(found, input.name)
+  const { found, named } = await findWritable(tx, input, (members) => memberNamed(members, input.name))
   const before = await holdMember(tx, { caller, documentId: named.id })
   if (before === null || before.document_set_id !== found.set.id) {
     throw new Refusal('translation_not_found', { details: { id: named.id } })

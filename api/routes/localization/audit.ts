@@ -22,10 +22,10 @@ export const auditRoutes = ({ listed, singular, noun }: Family) => [
     errors: ['document_not_found', 'not_localized', 'invalid_cursor'],
     async handle({ db, caller, params, query, endpoint }) {
       const { limit = 50, cursor } = query
-      const { set } = await findSetOf(db, { caller, documentId: params.id })
       const scope = { endpoint, filters: { id: params.id }, sort: 'created_at' }
       const [createdAt, id] = cursor === undefined ? [] : decodeCursor(scope, cursor, ['number', 'string'])
       const after = id === undefined ? null : { createdAt: Number(createdAt), id: String(id) }
+      const { set } = await findSetOf(db, { caller, documentId: params.id })
       const rows = await auditPage(db, { set, after, limit })
       return pageOf({ rows, limit, cursor, next: (last) => encodeCursor(scope, [last.created_at, last.id]) })
     },

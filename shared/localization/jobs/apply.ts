@@ -45,6 +45,7 @@ export async function applyJob(context: Context, request: Request): Promise<{ ap
   const workspaceIds = visibleWorkspaces(caller)
   const target = await visibleDocument(tx, { documentId: found.target_document_id, workspaceIds })
   if (target === null) throw new Refusal('document_not_found', { details: { id: found.target_document_id } })
+  requireUnits(found, request.unitIds)
   requireWriter(caller, found.workspace_id)
   request.guard.require()
   requireSucceeded(found)
@@ -109,14 +110,13 @@ function planOf(job: JobRow, input: { placed: readonly PlacedUnit[]; unitIds: re
   const translated = [...results.values()].flatMap(({ unit_id, content }) => (content === null ? [] : unit_id))
   const plan: Plan = { contents: new Map(), skipped: [] }
   for (const unitId of new Set(input.unitIds ?? translated)) {
-    const result = results.get(unitId)
-    if (result === undefined) throw new Refusal('unit_not_found', { details: { id: unitId, field: 'unit_ids' } })
+    const { applied_at = null, content = null } = results.get(unitId) ?? {}
     const status = statuses.get(unitId)
-    if (result.applied_at !== null) plan.skipped.push({ unit_id: unitId, reason: 'already_applied' })
-    else if (result.content === null || status === undefined) {
+    if (applied_at !== null) plan.skipped.push({ unit_id: unitId, reason: 'already_applied' })
+    else if (content === null || status === undefined) {
       plan.skipped.push({ unit_id: unitId, reason: 'not_translated' })
     } else if (!isReplaceable(status)) plan.skipped.push({ unit_id: unitId, reason: status as SkipReason })
-    else plan.contents.set(unitId, result.content)
+    else plan.contents.set(unitId, content)
   }
   return plan
 }
@@ -136,6 +136,12 @@ async function recordTexts(tx: Transaction, input: units.TargetKey & { written: 
   await units.replaceMappings(tx, { workspaceId, targetId, unitIds, mappings })
   await units.refreshTargetHashes(tx, { workspaceId, unitIds, byHand: false })
   await units.recordMachineTexts(tx, { workspaceId, unitIds })
+}
+
+function requireUnits(job: JobRow, unitIds: readonly string[] = []): void {
+  const known = new Set(job.units.map(({ unit_id }) => unit_id))
+  const unknown = unitIds.find((id) => !known.has(id))
+  if (unknown !== undefined) throw new Refusal('unit_not_found', { details: { id: unknown, field: 'unit_ids' } })
 }
 
 function requireSucceeded({ status }: JobRow): void {

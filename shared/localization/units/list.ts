@@ -30,7 +30,8 @@ export async function listUnits(
   if (filter.targetDocumentId === undefined && filter.locale === undefined) {
     throw invalid('one of target_document_id and locale is required')
   }
-  const locale = filter.locale && canonicalLocale(filter.locale, { status: 400, field: 'locale' })
+  const locale =
+    filter.locale === undefined ? undefined : canonicalLocale(filter.locale, { status: 400, field: 'locale' })
   const found = await findSetOf(db, input)
   const target = translationNamed(found, { documentId: filter.targetDocumentId, locale })
   if (target === null) throw invalid('target_document_id and locale name different translations')

@@ -2,7 +2,7 @@ import type { Caller } from '../../auth/caller.ts'
 import type { Transaction } from '../../database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { type Actor, recordAudit } from '../audit-queries.ts'
-import { findWritableSetOf } from '../members.ts'
+import { findWritable } from '../members.ts'
 import { bodiesOf, holdPair, type Pair, type PairBodies, pairOf, translationNamed } from '../pair.ts'
 import { unitStatusCounts } from '../unit-status-counts.ts'
 import { type PlacedUnit, placeUnits, unitTexts } from './present.ts'
@@ -20,8 +20,8 @@ export async function prepareTranslation(
   input: { caller: Caller; actor: Actor; documentId: string; targetId: string; align: 'by_position' | 'none' },
 ): Promise<{ prepared: Prepared; target: DocumentRow }> {
   const { caller, align } = input
-  const found = await findWritableSetOf(tx, input)
-  const named = translationNamed(found, { documentId: input.targetId }) as DocumentRow
+  const name = { documentId: input.targetId }
+  const { found, named } = await findWritable(tx, input, (members) => translationNamed(members, name) as DocumentRow)
   const pair = await holdPair(tx, { caller, pair: pairOf(found, named) })
   const key = { workspaceId: pair.target.workspace_id, targetId: pair.target.id }
   const bodies = await bodiesOf(tx, pair)

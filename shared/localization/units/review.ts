@@ -1,11 +1,10 @@
 import type { Caller } from '../../auth/caller.ts'
-import { requireWriter } from '../../auth/caller.ts'
 import type { StoredBody } from '../../body/stored-body.ts'
 import type { Transaction } from '../../database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { Refusal } from '../../errors.ts'
 import { type Actor, recordAudit } from '../audit-queries.ts'
-import { findWritableSetOf, sourceOf } from '../members.ts'
+import { findWritable, type SetMembers, sourceOf } from '../members.ts'
 import { bodiesOf, holdPair, pairOf, translationNamed } from '../pair.ts'
 import { placeUnits, presentUnits } from './present.ts'
 import * as queries from './queries.ts'
@@ -35,12 +34,9 @@ export async function reviewUnit(
   },
 ): Promise<{ unit: TranslationUnit; target: DocumentRow }> {
   const { caller, unitId, review } = input
-  const found = await findWritableSetOf(tx, input)
-  const target = translationNamed(found, { documentId: review.target_document_id }) as DocumentRow
+  const name = { targetId: review.target_document_id, unitId }
+  const { found, named: target } = await findWritable(tx, input, (members) => targetOf(tx, members, name))
   const key = { workspaceId: target.workspace_id, targetId: target.id, unitId }
-  // Units go with their source, so its absence says more than theirs.
-  if (sourceOf(found) !== null) await requireUnit(tx, key)
-  requireWriter(caller, target.workspace_id)
   input.guard.require()
   const pair = await holdPair(tx, { caller, pair: pairOf(found, target) })
   const bodies = await bodiesOf(tx, pair)
@@ -76,6 +72,13 @@ export async function reviewUnit(
 }
 
 type UnitKey = queries.TargetKey & { unitId: string }
+
+async function targetOf(tx: Transaction, found: SetMembers, name: Omit<UnitKey, 'workspaceId'>): Promise<DocumentRow> {
+  const target = translationNamed(found, { documentId: name.targetId }) as DocumentRow
+  // Units go with their source, so its absence says more than theirs.
+  if (sourceOf(found) !== null) await requireUnit(tx, { ...name, workspaceId: target.workspace_id })
+  return target
+}
 
 async function requireUnit(tx: Transaction, key: UnitKey): Promise<queries.UnitRow> {
   const unit = await queries.unitOfTarget(tx, key)
