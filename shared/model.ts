@@ -113,8 +113,6 @@ async function askOnce({ client, request, timeout, signal }: Call): Promise<Mode
     return answerOf(completion)
   } catch (error) {
     if (error instanceof APIUserAbortError) signal?.throwIfAborted()
-    // Once the headers are there, the client passes on what fetch throws.
-    if (late.aborted && error instanceof Error && error.name === 'AbortError') throw new APIConnectionTimeoutError()
     throw error
   }
 }
