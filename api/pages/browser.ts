@@ -66,6 +66,14 @@ export function requireOwnForm(call: PageCall, submitted: { browser: Browser; fo
   if (!isCsrfTokenOf(SESSION_SECRET, { browserId: submitted.browser.id, token })) throw forged()
 }
 
+/**
+ * Whether a form comes from a program: it has none of what a browser sends with every form (Origin, Sec-Fetch-Site) and
+ * no cookie, so no other site can have sent it in anybody's name.
+ */
+export function isProgram({ request }: PageCall): boolean {
+  return ['cookie', 'origin', 'sec-fetch-site'].every((name) => request.get(name) === undefined)
+}
+
 function forged(): PageRefusal {
   return new PageRefusal(403, {
     heading: 'Please try again',

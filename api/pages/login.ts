@@ -1,7 +1,7 @@
 import { checkPassword } from '../../shared/auth/check-password.ts'
 import { addressOf } from '../address.ts'
 import type { Guesses } from '../throttles.ts'
-import { type Browser, browserOf, requireOwnForm, signIn } from './browser.ts'
+import { type Browser, browserOf, isProgram, requireOwnForm, signIn } from './browser.ts'
 import { accountKey, knownBrowser, remember } from './known-browser.ts'
 import { nextPath } from './next-path.ts'
 import { type PageAnswer, type PageCall, page } from './page.ts'
@@ -27,7 +27,7 @@ export const loginPage = page({
   async post(call) {
     const browser = await browserOf(call)
     const form = await call.form()
-    requireOwnForm(call, { browser, form })
+    if (!isProgram(call)) requireOwnForm(call, { browser, form })
     const credentials = { email: form.field('email'), password: form.field('password') }
     const next = nextPath(form.field('next'))
     const account = accountKey(call, credentials.email)
