@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { type Queue as BossQueue, PgBoss, type WorkOptions } from 'pg-boss'
 import { type Database, foreignStatements, type Transaction } from './database.ts'
 
@@ -82,7 +83,6 @@ export const queues = {
   sweepStale: { name: 'sweep.stale', options: sweep } as Queue<object>,
   sweepAttachments: { name: 'sweep.attachments', options: sweep } as Queue<object>,
   sweepRetention: { name: 'sweep.retention', options: sweep } as Queue<object>,
-  sweepDocumentCounts: { name: 'sweep.document-counts', options: sweep } as Queue<object>,
 } as const
 
 /** What of a document changed; a projection is recomputed when it depends on that. */
@@ -212,6 +212,10 @@ export async function enqueueDocuments(
   await boss.upsert(name, only.data, { ...options, startAfter: quiet ? 0 : coalescingSeconds })
 }
 
+// Queues of earlier versions; their schedules go with them.
+const retiredQueues = ['sweep.document-counts', 'sweep.document-counts.dead']
+const queueIndexes = new URL('../sql/queues/singleton-keys.sql', import.meta.url)
+
 /** Installs or upgrades pg-boss's schema and creates every queue with its dead-letter queue; safe to repeat. */
 export async function installQueues(url: string): Promise<void> {
   const boss = new PgBoss({ connectionString: url, max: 2, supervise: false, schedule: false })
@@ -225,6 +229,8 @@ export async function installQueues(url: string): Promise<void> {
       const { policy: _immutable, partition: _fixed, ...changeable } = queue.options
       await boss.updateQueue(queue.name, { ...changeable, deadLetter: deadLetterOf(queue) })
     }
+    for (const name of retiredQueues) await boss.deleteQueue(name)
+    await boss.getDb().executeSql(readFileSync(queueIndexes, 'utf8'))
   } finally {
     await boss.stop({ graceful: false })
   }

@@ -9,7 +9,6 @@ import { searchIndexer } from './search.ts'
 import { deadSummaryJobs, summaryWriter } from './summaries.ts'
 import { summaryRefresher } from './summary-refresh.ts'
 import { attachmentSweep } from './sweeps/attachments.ts'
-import { documentCountSweep } from './sweeps/document-counts.ts'
 import { retentionSweep } from './sweeps/retention.ts'
 import { staleSweep } from './sweeps/stale.ts'
 import { summarySweep } from './sweeps/summaries.ts'
@@ -23,7 +22,7 @@ export const workerTypes = {
   summaries: [summaryWriter, deadSummaryJobs, summaryRefresher],
   localization: [translator, deadTranslationJobs],
   events: [eventSequencer],
-  sweeps: [staleSweep, retentionSweep, summarySweep, documentCountSweep, attachmentSweep, searchReindexer],
+  sweeps: [staleSweep, retentionSweep, summarySweep, attachmentSweep, searchReindexer],
 } as const satisfies Record<string, readonly Worker[]>
 
 export type WorkerType = keyof typeof workerTypes

@@ -38,8 +38,12 @@ export async function lockQuota(tx: Transaction, scope: QuotaScope): Promise<voi
   await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(${lockKey(scope)})`)
 }
 
-const count = (scope: QuotaScope) => sql.fragment`
-  (SELECT count(*) FROM ${sql.identifier([scope.quota])} WHERE workspace_id = ${scope.workspaceId})`
+// Documents are counted already, and there can be too many to count them in every write.
+const count = (scope: QuotaScope) =>
+  scope.quota === 'documents'
+    ? sql.fragment`(SELECT coalesce(sum(count), 0)::int8 FROM document_counts WHERE workspace_id = ${scope.workspaceId})`
+    : sql.fragment`
+      (SELECT count(*) FROM ${sql.identifier([scope.quota])} WHERE workspace_id = ${scope.workspaceId})`
 
 const lockKey = (scope: QuotaScope) => sql.fragment`
   hashtextextended(${`quota:${scope.quota}:${scope.workspaceId}`}, 0)`
