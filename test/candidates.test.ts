@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { sql } from '../shared/database.ts'
 import { candidateRefresher, candidatesProjection } from '../workers/candidates.ts'
-import { defineProjection } from '../workers/define.ts'
+import { defineProjection } from '../workers/projection.ts'
 import type { Client, Reply } from './support/client.ts'
 import { refused } from './support/documents.ts'
 import { startTestService } from './support/service.ts'

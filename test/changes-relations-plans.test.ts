@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import Type from 'typebox'
 import { blocksChangedSince, chainPage, pendingManifests } from '../shared/changes/queries.ts'
 import { type Database, type Queryable, sql } from '../shared/database.ts'
-import { extraction } from '../shared/relations/extraction-queries.ts'
+import { extractions } from '../shared/relations/extraction-queries.ts'
 import { existingBlocks, relationPage } from '../shared/relations/list-queries.ts'
 import { row } from '../shared/row.ts'
 import { p } from './body/build.ts'
@@ -31,10 +31,10 @@ t.test('a document that ten thousand others refer to lists them without looking 
   }
   const after = { createdAt: Date.now() - 5_000_000, id: 'rel_x' }
   await readsIndexes(t, service.database, (db) => relationPage(db, { ...filter, direction: 'incoming', after }))
-  await readsIndexes(t, service.database, (db) => extraction(db, key))
+  await readsIndexes(t, service.database, (db) => extractions(db, [key]))
   const block = { ...key, block_id: hub.blocks[0]?.attrs.id ?? '' }
   await readsIndexes(t, service.database, (db) => existingBlocks(db, [block]))
-  await readsIndexes(t, service.database, (db) => pendingManifests(db, { ...key, limit: 1001 }))
+  await readsIndexes(t, service.database, (db) => pendingManifests(db, [key], { limit: 1001 }))
   await readsIndexes(t, service.database, (db) => chainPage(db, { ...key, from: 1, limit: 102 }))
   await readsIndexes(t, service.database, (db) => blocksChangedSince(db, { ...key, versions: ['v'], limit: 100 }))
 

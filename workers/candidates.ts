@@ -7,10 +7,11 @@ import {
   writeCandidates,
 } from '../shared/concepts/candidates/refresh.ts'
 import { queues } from '../shared/queues.ts'
-import { defineProjection, type Projection } from './define.ts'
+import { oneByOne } from './one-by-one.ts'
+import { defineProjection, type Projection } from './projection.ts'
 
 /** The candidates of documents that were extracted once; they depend on body and title (decisions B). */
-export const candidatesProjection: Projection<ExtractionSource, FoundCandidate[]> = {
+export const candidatesProjection: Projection<ExtractionSource, FoundCandidate[]> = oneByOne({
   name: 'candidates',
   queue: queues.candidatesRefresh,
   load: loadExtractionSource,
@@ -20,7 +21,7 @@ export const candidatesProjection: Projection<ExtractionSource, FoundCandidate[]
   async write(tx, job, derived) {
     await writeCandidates(tx, job, derived)
   },
-}
+})
 
 /** The worker type `candidates`. */
 export const candidateRefresher = defineProjection(candidatesProjection)

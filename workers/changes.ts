@@ -2,13 +2,13 @@ import {
   type ChainGrowth,
   type ChainSource,
   growChain,
-  loadChainSource,
-  writeChain,
+  loadChainSources,
+  writeChains,
 } from '../shared/changes/project.ts'
-import { lockChain } from '../shared/changes/queries.ts'
+import { lockChains } from '../shared/changes/queries.ts'
 import type { Config } from '../shared/config.ts'
 import { queues } from '../shared/queues.ts'
-import { defineProjection, type Projection } from './define.ts'
+import { defineProjection, type Projection } from './projection.ts'
 import type { Worker } from './runtime.ts'
 
 /** The chain of change batches of documents, made of stored manifests; it depends on the body alone (decisions B). */
@@ -17,11 +17,11 @@ export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Pr
   return {
     name: 'changes',
     queue: queues.changesDiff,
-    load: (db, job) => loadChainSource(db, job, retention),
+    load: (db, jobs) => loadChainSources(db, jobs, retention),
     compute: growChain,
     sameSource: (source, current) => source.body_seq === current.body_seq,
-    projectedSeq: lockChain,
-    write: (tx, job, { source, result }) => writeChain(tx, job, { source, growth: result, retention }),
+    projectedSeqs: lockChains,
+    write: (tx, derived) => writeChains(tx, derived, retention),
   }
 }
 

@@ -2,20 +2,20 @@ import { queues } from '../shared/queues.ts'
 import {
   compareLinks,
   type ExtractionSource,
-  loadExtractionSource,
+  loadExtractionSources,
   writeRelations,
 } from '../shared/relations/extract.ts'
-import { type InlineChange, lockExtraction } from '../shared/relations/extraction-queries.ts'
-import { defineProjection, type Projection } from './define.ts'
+import { type InlineChange, lockExtractions } from '../shared/relations/extraction-queries.ts'
+import { defineProjection, type Projection } from './projection.ts'
 
 /** The inline relations of documents; they depend on the body alone (decisions B). */
 export const relationsProjection: Projection<ExtractionSource, InlineChange> = {
   name: 'relations',
   queue: queues.relationsExtract,
-  load: loadExtractionSource,
+  load: loadExtractionSources,
   compute: compareLinks,
   sameSource: (source, current) => source.version === current.version,
-  projectedSeq: lockExtraction,
+  projectedSeqs: lockExtractions,
   write: writeRelations,
 }
 

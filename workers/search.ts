@@ -3,25 +3,25 @@ import {
   computeIndex,
   type IndexChange,
   type IndexSource,
-  loadIndexSource,
-  writeIndex,
+  loadIndexSources,
+  writeIndexes,
 } from '../shared/search/index-document.ts'
-import { lockIndex } from '../shared/search/index-queries.ts'
-import { defineProjection, type Projection } from './define.ts'
+import { lockIndexes } from '../shared/search/index-queries.ts'
+import { defineProjection, type Projection } from './projection.ts'
 
 /** The search index of documents; depends on body, title, knowledge base and locale (decisions B). */
 export const searchProjection: Projection<IndexSource, IndexChange> = {
   name: 'search',
   queue: queues.searchIndex,
-  load: loadIndexSource,
+  load: loadIndexSources,
   compute: (source, job) => computeIndex(job, source),
   sameSource: (source, current) =>
     source.version === current.version &&
     source.title === current.title &&
     source.knowledge_base_id === current.knowledge_base_id &&
     source.locale === current.locale,
-  projectedSeq: lockIndex,
-  write: writeIndex,
+  projectedSeqs: lockIndexes,
+  write: writeIndexes,
 }
 
 /** The worker type `search`. */

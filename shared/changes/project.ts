@@ -1,6 +1,6 @@
 import type { BlockStep } from '../body/manifest.ts'
 import type { Queryable, Transaction } from '../database.ts'
-import type { DocumentSource } from '../projections/queries.ts'
+import type { Derived, DocumentSource } from '../projections/queries.ts'
 import type { DocumentJob } from '../queues.ts'
 import * as queries from './queries.ts'
 import type { RecordedChange } from './schema.ts'
@@ -16,21 +16,17 @@ export type ChainSource = DocumentSource & {
 export type ChainGrowth = { base: { body_seq: number; version: string } | null; batches: readonly queries.Batch[] }
 
 /**
- * Reads what the chain of a document lacks; null when the document is gone. Of a document that was written more often
- * than `retention` since, what would be forgotten at once is not read.
+ * Reads what the chains of documents lack, by id; documents that are gone are left out. Of a document that was written
+ * more often than `retention` since, what would be forgotten at once is not read.
  */
-export async function loadChainSource(db: Queryable, job: DocumentJob, retention: number): Promise<ChainSource | null> {
-  const rows = await queries.pendingManifests(db, { ...job, limit: retention + 1 })
-  const [first] = rows
-  if (first === undefined) return null
-  const manifests = rows.flatMap(({ manifest_seq, manifest_version, changed_at, step }) =>
-    manifest_seq === null || manifest_version === null || changed_at === null
-      ? []
-      : [{ body_seq: manifest_seq, version: manifest_version, changed_at, step }],
-  )
-  const { version, body_seq, title, knowledge_base_id, locale, chain, projected_seq } = first
-  const source = { version, body_seq, title, knowledge_base_id, locale, chain, projected_seq }
-  return { ...source, manifests: manifests.filter((manifest) => manifest.body_seq <= body_seq).reverse() }
+export async function loadChainSources(
+  db: Queryable,
+  jobs: readonly DocumentJob[],
+  retention: number,
+): Promise<ReadonlyMap<string, ChainSource>> {
+  const rows = await queries.pendingManifests(db, jobs, { limit: retention + 1 })
+  const byDocument = Map.groupBy(rows, ({ document_id }) => document_id)
+  return new Map([...byDocument].map(([id, pending]) => [id, chainSource(pending)]))
 }
 
 /**
@@ -47,26 +43,40 @@ export function growChain(source: ChainSource): ChainGrowth {
   return { base: { body_seq: base.body_seq, version: base.version }, batches: rest.map(batchOf) }
 }
 
-/** Writes what the chain has grown by and forgets what is beyond the retention; the caller holds the locks. */
-export async function writeChain(
+/** Writes what chains have grown by and forgets what is beyond the retention; the caller holds the locks. */
+export async function writeChains(
   tx: Transaction,
-  job: DocumentJob,
-  input: { source: ChainSource; growth: ChainGrowth; retention: number },
+  derived: readonly Derived<ChainSource, ChainGrowth>[],
+  retention: number,
 ): Promise<void> {
-  const { source, retention } = input
-  const { base, batches } = input.growth
-  const projectedSeq = source.body_seq
-  if (base !== null) {
+  const begun = derived.flatMap(({ job, source, result: { base } }) => {
     const chain = (source.chain ?? firstChain - 1) + 1
-    await queries.beginChain(tx, job, { chain, base_seq: base.body_seq, projected_seq: projectedSeq })
-  }
-  const begun = base === null ? [] : [{ ...base, source_version: base.version, changed_at: 0, changes: [] }]
-  await queries.appendBatches(tx, job, { batches: [...begun, ...batches], projectedSeq })
-  await queries.pruneChain(tx, job, { projectedSeq, keep: retention })
+    return base === null ? [] : [{ job, chain, base_seq: base.body_seq, projected_seq: source.body_seq }]
+  })
+  const growths = derived.map(({ job, source, result: { base, batches } }) => {
+    const first = base === null ? [] : [{ ...base, source_version: base.version, changed_at: 0, changes: [] }]
+    return { job, batches: [...first, ...batches], projectedSeq: source.body_seq }
+  })
+  await queries.beginChains(tx, begun)
+  await queries.appendBatches(tx, growths)
+  await queries.pruneChains(tx, growths, retention)
 }
 
 /** The number of every document's first chain, which a baseline may name before the chain is begun. */
 export const firstChain = 1
+
+// The rows of one document, of which there is at least one.
+function chainSource(rows: readonly queries.PendingManifest[]): ChainSource {
+  const [first] = rows as [queries.PendingManifest]
+  const manifests = rows.flatMap(({ manifest_seq, manifest_version, changed_at, step }) =>
+    manifest_seq === null || manifest_version === null || changed_at === null
+      ? []
+      : [{ body_seq: manifest_seq, version: manifest_version, changed_at, step }],
+  )
+  const { version, body_seq, title, knowledge_base_id, locale, chain, projected_seq } = first
+  const source = { version, body_seq, title, knowledge_base_id, locale, chain, projected_seq }
+  return { ...source, manifests: manifests.filter((manifest) => manifest.body_seq <= body_seq).reverse() }
+}
 
 // The manifests up to the current body of which each follows the one before.
 function unbrokenEnd({ manifests, body_seq }: ChainSource): readonly queries.Manifest[] {

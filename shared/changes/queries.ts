@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import type { BlockStep } from '../body/manifest.ts'
 import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
 import { Nullable } from '../identifiers.ts'
+import { documentKeys } from '../projections/queries.ts'
 import type { DocumentJob } from '../queues.ts'
 import { row } from '../row.ts'
 import { RecordedChange } from './schema.ts'
@@ -20,19 +21,25 @@ export function chainOf(db: Queryable, key: DocumentJob): Promise<Chain | null> 
   )
 }
 
-/** Locks the chain of a document and returns the body_seq it reaches to; null when there is none. */
-export function lockChain(tx: Transaction, key: DocumentJob): Promise<number | null> {
-  return tx.maybeOneFirst(
-    prepared(sql.type(row(Type.Object({ projected_seq: Type.Number() })))`
-    SELECT projected_seq FROM change_chains
-    WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.document_id} FOR UPDATE`),
+const SeqRow = row(Type.Object({ document_id: Type.String(), projected_seq: Type.Number() }))
+
+/** Locks the chains of documents in the order of their ids; the body_seq each reaches to, by id. */
+export async function lockChains(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
+  const seqs = await tx.any(
+    prepared(sql.type(SeqRow)`
+    SELECT c.document_id, c.projected_seq
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN change_chains c ON c.workspace_id = k.workspace_id AND c.document_id = k.document_id
+    ORDER BY c.document_id FOR UPDATE OF c`),
   )
+  return new Map(seqs.map(({ document_id, projected_seq }) => [document_id, projected_seq]))
 }
 
 /** A stored manifest: how it differs from the one before; `step` is null when nothing was before. */
 export type Manifest = { body_seq: number; version: string; changed_at: number; step: readonly BlockStep[] | null }
 
 const PendingShape = Type.Object({
+  document_id: Type.String(),
   version: Type.String(),
   body_seq: Type.Number(),
   title: Type.String(),
@@ -46,87 +53,115 @@ const PendingShape = Type.Object({
   step: Nullable(Type.Unsafe<readonly BlockStep[]>({ type: 'array' })),
 })
 
+/** A document with its chain and one manifest that is not part of it yet, or without. */
+export type PendingManifest = Static<typeof PendingShape>
+
 /**
- * A document, its chain, and the manifests that are not part of it yet, at most the `limit` newest, newest first, all
- * of one moment: one row for each manifest, or one row without a manifest. No row when the document is gone.
+ * Documents, their chains, and the manifests that are not part of them yet, at most the `limit` newest of each, newest
+ * first, all of one moment: one row for each manifest, or one row without a manifest. No row for a document that is
+ * gone.
  */
-export function pendingManifests(db: Queryable, key: DocumentJob & { limit: number }) {
+export function pendingManifests(db: Queryable, jobs: readonly DocumentJob[], { limit }: { limit: number }) {
   return db.any(
     prepared(sql.type(row(PendingShape))`
-    SELECT d.version, d.body_seq, d.title, d.knowledge_base_id, d.locale, c.chain, c.projected_seq,
+    SELECT d.id AS document_id, d.version, d.body_seq, d.title, d.knowledge_base_id, d.locale, c.chain, c.projected_seq,
       m.body_seq AS manifest_seq, m.version AS manifest_version, m.changed_at, m.step
-    FROM documents d
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN documents d ON d.workspace_id = k.workspace_id AND d.id = k.document_id
     LEFT JOIN change_chains c ON c.workspace_id = d.workspace_id AND c.document_id = d.id
     LEFT JOIN LATERAL (
       SELECT body_seq, version, changed_at, step FROM document_manifests
       WHERE workspace_id = d.workspace_id AND document_id = d.id AND body_seq > coalesce(c.projected_seq, 0)
-      ORDER BY body_seq DESC LIMIT ${key.limit}
+      ORDER BY body_seq DESC LIMIT ${limit}
     ) m ON true
-    WHERE d.workspace_id = ${key.workspace_id} AND d.id = ${key.document_id}`),
+    ORDER BY d.id, m.body_seq DESC`),
   )
 }
 
 /** What one write of a body changed. */
 export type Batch = { body_seq: number; source_version: string; changed_at: number; changes: readonly RecordedChange[] }
 
-/** Begins a document's chain, or begins it anew: what was in it is dropped. */
-export async function beginChain(tx: Transaction, key: DocumentJob, chain: Chain): Promise<void> {
-  const { workspace_id, document_id } = key
-  await tx.query(sql.unsafe`
-    DELETE FROM change_batches WHERE workspace_id = ${workspace_id} AND document_id = ${document_id}`)
-  await tx.query(sql.unsafe`
+/** A chain that begins, or begins anew. */
+export type BegunChain = Chain & { job: DocumentJob }
+
+/** Begins chains of documents: what was in them is dropped. */
+export async function beginChains(tx: Transaction, chains: readonly BegunChain[]): Promise<void> {
+  if (chains.length === 0) return
+  const jobs = chains.map(({ job }) => job)
+  await tx.query(
+    prepared(sql.unsafe`
+    DELETE FROM change_batches b USING ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    WHERE b.workspace_id = k.workspace_id AND b.document_id = k.document_id`),
+  )
+  const rows = chains.map(({ job, chain, base_seq, projected_seq }) => [
+    job.workspace_id,
+    job.document_id,
+    chain,
+    base_seq,
+    projected_seq,
+  ])
+  await tx.query(
+    prepared(sql.unsafe`
     INSERT INTO change_chains (workspace_id, document_id, chain, base_seq, projected_seq)
-    VALUES (${workspace_id}, ${document_id}, ${chain.chain}, ${chain.base_seq}, ${chain.projected_seq})
+    SELECT * FROM ${sql.unnest(rows, ['text', 'text', 'int8', 'int8', 'int8'])}
     ON CONFLICT (workspace_id, document_id) DO UPDATE SET
-      chain = excluded.chain, base_seq = excluded.base_seq, projected_seq = excluded.projected_seq`)
+      chain = excluded.chain, base_seq = excluded.base_seq, projected_seq = excluded.projected_seq`),
+  )
 }
 
-/** Appends batches to a chain, which then reaches to `projectedSeq`. */
-export async function appendBatches(
-  tx: Transaction,
-  key: DocumentJob,
-  input: { batches: readonly Batch[]; projectedSeq: number },
-): Promise<void> {
-  const rows = input.batches.map((batch) => [
-    batch.body_seq,
-    batch.source_version,
-    batch.changed_at,
-    JSON.stringify(batch.changes),
-  ])
+/** What a chain grows by, and the body_seq that it then reaches to. */
+export type Growth = { job: DocumentJob; batches: readonly Batch[]; projectedSeq: number }
+
+/** Appends batches to chains. */
+export async function appendBatches(tx: Transaction, growths: readonly Growth[]): Promise<void> {
+  const rows = growths.flatMap(({ job, batches }) =>
+    batches.map((batch) => [
+      job.workspace_id,
+      job.document_id,
+      batch.body_seq,
+      batch.source_version,
+      batch.changed_at,
+      JSON.stringify(batch.changes),
+    ]),
+  )
   await tx.query(
     prepared(sql.unsafe`
     WITH appended AS (
       INSERT INTO change_batches (workspace_id, document_id, body_seq, source_version, changed_at, changes)
-      SELECT ${key.workspace_id}, ${key.document_id}, b.body_seq, b.source_version,
-        to_timestamp(b.changed_at / 1000), b.changes::jsonb
-      FROM ${sql.unnest(rows, ['int8', 'text', 'float8', 'text'])} AS b (body_seq, source_version, changed_at, changes)
+      SELECT b.workspace_id, b.document_id, b.body_seq, b.source_version, to_timestamp(b.changed_at / 1000), b.changes
+      FROM ${sql.unnest(rows, ['text', 'text', 'int8', 'text', 'float8', 'jsonb'])}
+        AS b (workspace_id, document_id, body_seq, source_version, changed_at, changes)
       ON CONFLICT DO NOTHING
     )
-    UPDATE change_chains SET projected_seq = ${input.projectedSeq}
-    WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.document_id}`),
+    UPDATE change_chains c SET projected_seq = k.projected_seq
+    FROM ${reached(growths)} AS k (workspace_id, document_id, projected_seq)
+    WHERE c.workspace_id = k.workspace_id AND c.document_id = k.document_id`),
   )
 }
 
-/** Drops batches beyond the `keep` newest writes, and manifests up to `projectedSeq`, which are part of the chain. */
-export async function pruneChain(
-  tx: Transaction,
-  key: DocumentJob,
-  input: { projectedSeq: number; keep: number },
-): Promise<void> {
-  const { workspace_id, document_id } = key
-  const oldest = input.projectedSeq - input.keep
+/** Drops batches beyond the `keep` newest writes of each chain, and manifests that are part of the chain. */
+export async function pruneChains(tx: Transaction, growths: readonly Growth[], keep: number): Promise<void> {
   await tx.query(
     prepared(sql.unsafe`
-    WITH projected AS (
-      DELETE FROM document_manifests
-      WHERE workspace_id = ${workspace_id} AND document_id = ${document_id} AND body_seq <= ${input.projectedSeq}
+    WITH chains AS (
+      SELECT * FROM ${reached(growths)} AS k (workspace_id, document_id, projected_seq)
+    ), projected AS (
+      DELETE FROM document_manifests m USING chains k
+      WHERE m.workspace_id = k.workspace_id AND m.document_id = k.document_id AND m.body_seq <= k.projected_seq
     ), dropped AS (
-      DELETE FROM change_batches
-      WHERE workspace_id = ${workspace_id} AND document_id = ${document_id} AND body_seq < ${oldest}
+      DELETE FROM change_batches b USING chains k
+      WHERE b.workspace_id = k.workspace_id AND b.document_id = k.document_id
+        AND b.body_seq < k.projected_seq - ${keep}::int8
     )
-    UPDATE change_chains SET base_seq = ${oldest}
-    WHERE workspace_id = ${workspace_id} AND document_id = ${document_id} AND base_seq < ${oldest}`),
+    UPDATE change_chains c SET base_seq = k.projected_seq - ${keep}::int8 FROM chains k
+    WHERE c.workspace_id = k.workspace_id AND c.document_id = k.document_id
+      AND c.base_seq < k.projected_seq - ${keep}::int8`),
   )
+}
+
+function reached(growths: readonly Growth[]) {
+  const rows = growths.map(({ job, projectedSeq }) => [job.workspace_id, job.document_id, projectedSeq])
+  return sql.unnest(rows, ['text', 'text', 'int8'])
 }
 
 const PageShape = Type.Object({

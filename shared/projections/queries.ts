@@ -15,38 +15,90 @@ const SourceShape = Type.Object({
 /** What projections derive from, apart from the text of the body; comparing it tells whether a source has moved. */
 export type DocumentSource = Static<typeof SourceShape>
 
+/** What has been derived of a document, and from what. */
+export type Derived<Source, Result> = { job: DocumentJob; source: Source; result: Result }
+
+/** The keys of documents as a table to join with, of which the columns are named by the caller. */
+export function documentKeys(jobs: readonly DocumentJob[]) {
+  const keys = jobs.map(({ workspace_id, document_id }) => [workspace_id, document_id])
+  return sql.unnest(keys, ['text', 'text'])
+}
+
+const KeyedSource = row(Type.Object({ document_id: Type.String(), ...SourceShape.properties }))
+
 /**
- * The current source of a document, locked FOR SHARE: until the worker's transaction ends, no write can move it, and
- * other workers are not held up. Null when the document is gone.
+ * The current sources of documents by id, locked FOR SHARE in the order of their ids: until the worker's transaction
+ * ends, no write can move them, and other workers are not held up. Left out are documents that are gone and, unless
+ * `wait` is set, those that somebody is writing at this moment.
  */
-export function lockSource(tx: Transaction, job: DocumentJob): Promise<DocumentSource | null> {
-  return tx.maybeOne(
-    prepared(sql.type(row(SourceShape))`
-    SELECT version, body_seq, title, knowledge_base_id, locale FROM documents
-    WHERE workspace_id = ${job.workspace_id} AND id = ${job.document_id} FOR SHARE`),
+export async function lockSources(
+  tx: Transaction,
+  jobs: readonly DocumentJob[],
+  { wait }: { wait: boolean },
+): Promise<ReadonlyMap<string, DocumentSource>> {
+  const sources = await tx.any(
+    prepared(sql.type(KeyedSource)`
+    SELECT d.id AS document_id, d.version, d.body_seq, d.title, d.knowledge_base_id, d.locale
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN documents d ON d.workspace_id = k.workspace_id AND d.id = k.document_id
+    ORDER BY d.id FOR SHARE OF d ${wait ? sql.fragment`` : sql.fragment`SKIP LOCKED`}`),
   )
+  return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
 }
 
-const LoadedShape = Type.Object({ ...SourceShape.properties, body: Type.String() })
-
-/** The source with the body's canonical text, unlocked; or null when the document is gone. */
-export function loadSource(db: Queryable, job: DocumentJob): Promise<(DocumentSource & { body: string }) | null> {
-  return db.maybeOne(
-    prepared(sql.type(row(LoadedShape))`
-    SELECT d.version, d.body_seq, d.title, d.knowledge_base_id, d.locale, b.body
-    FROM documents d
-    JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
-    WHERE d.workspace_id = ${job.workspace_id} AND d.id = ${job.document_id}`),
-  )
+/** The same of one document; null when it is gone. */
+export async function lockSource(tx: Transaction, job: DocumentJob): Promise<DocumentSource | null> {
+  return (await lockSources(tx, [job], { wait: true })).get(job.document_id) ?? null
 }
 
-/** Notes that a projection has caught up with its source. */
-export async function markCurrent(tx: Transaction, input: { projection: string; job: DocumentJob }): Promise<void> {
+/** A source with the body's canonical text. */
+export type LoadedSource = DocumentSource & { body: string }
+
+const KeyedBody = row(Type.Object({ document_id: Type.String(), ...SourceShape.properties, body: Type.String() }))
+
+/** The sources of documents with their bodies by id, unlocked; documents that are gone are left out. */
+export async function loadSources(
+  db: Queryable,
+  jobs: readonly DocumentJob[],
+): Promise<ReadonlyMap<string, LoadedSource>> {
+  const sources = await db.any(
+    prepared(sql.type(KeyedBody)`
+    SELECT d.id AS document_id, d.version, d.body_seq, d.title, d.knowledge_base_id, d.locale, b.body
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN documents d ON d.workspace_id = k.workspace_id AND d.id = k.document_id
+    JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq`),
+  )
+  return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
+}
+
+/** The same of one document; null when it is gone. */
+export async function loadSource(db: Queryable, job: DocumentJob): Promise<LoadedSource | null> {
+  return (await loadSources(db, [job])).get(job.document_id) ?? null
+}
+
+const SizeRow = row(Type.Object({ document_id: Type.String(), bytes: Type.Number() }))
+
+/** About how many bytes the bodies of documents have, by id; documents that are gone are left out. */
+export async function documentSizes(db: Queryable, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
+  const sizes = await db.any(
+    prepared(sql.type(SizeRow)`
+    SELECT d.id AS document_id, d.character_count + 100 * d.node_count AS bytes
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN documents d ON d.workspace_id = k.workspace_id AND d.id = k.document_id`),
+  )
+  return new Map(sizes.map(({ document_id, bytes }) => [document_id, bytes]))
+}
+
+/** Notes that a projection has caught up with its sources. */
+export async function markCurrent(
+  tx: Transaction,
+  input: { projection: string; jobs: readonly DocumentJob[] },
+): Promise<void> {
+  if (input.jobs.length === 0) return
   await tx.query(
     prepared(sql.unsafe`
-    DELETE FROM stale_projections
-    WHERE workspace_id = ${input.job.workspace_id} AND projection = ${input.projection}
-      AND document_id = ${input.job.document_id}`),
+    DELETE FROM stale_projections s USING ${documentKeys(input.jobs)} AS k (workspace_id, document_id)
+    WHERE s.workspace_id = k.workspace_id AND s.projection = ${input.projection} AND s.document_id = k.document_id`),
   )
 }
 

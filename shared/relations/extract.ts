@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from '../database.ts'
 import { newId } from '../ids.ts'
-import { type DocumentSource, loadSource } from '../projections/queries.ts'
+import { type Derived, type DocumentSource, loadSources } from '../projections/queries.ts'
 import type { DocumentJob } from '../queues.ts'
 import * as queries from './extraction-queries.ts'
 import { type DocumentLink, documentLinks } from './links.ts'
@@ -13,11 +13,19 @@ export type ExtractionSource = DocumentSource & {
   relations: readonly queries.InlineRelation[]
 }
 
-/** Reads what the inline relations of a document are made from; null when the document is gone. */
-export async function loadExtractionSource(db: Queryable, job: DocumentJob): Promise<ExtractionSource | null> {
-  const extracted = await queries.extraction(db, job)
-  const source = await loadSource(db, job)
-  return source && { ...source, projected_seq: extracted?.body_seq ?? null, relations: extracted?.relations ?? [] }
+/** Reads what the inline relations of documents are made from, by id; documents that are gone are left out. */
+export async function loadExtractionSources(
+  db: Queryable,
+  jobs: readonly DocumentJob[],
+): Promise<ReadonlyMap<string, ExtractionSource>> {
+  const extracted = await queries.extractions(db, jobs)
+  const sources = await loadSources(db, jobs)
+  return new Map(
+    [...sources].map(([id, source]) => {
+      const { body_seq = null, relations = [] } = extracted.get(id) ?? {}
+      return [id, { ...source, projected_seq: body_seq, relations }]
+    }),
+  )
 }
 
 /**
@@ -38,14 +46,13 @@ export function compareLinks(source: Pick<ExtractionSource, 'body' | 'relations'
   }
 }
 
-/** Writes the complete set of a document's inline relations; the caller holds the locks. */
+/** Writes the complete sets of documents' inline relations; the caller holds the locks. */
 export async function writeRelations(
   tx: Transaction,
-  job: DocumentJob,
-  derived: { source: ExtractionSource; result: queries.InlineChange },
+  derived: readonly Derived<ExtractionSource, queries.InlineChange>[],
 ): Promise<void> {
-  await queries.writeExtraction(tx, job, derived.source)
-  await queries.changeInline(tx, job, derived.result)
+  await queries.writeExtractions(tx, derived)
+  await queries.changeInline(tx, derived)
 }
 
 function keyOf(link: Pick<DocumentLink, 'source_block_id' | 'target_uri'>): string {

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
+import { documentKeys } from '../projections/queries.ts'
 import type { DocumentJob } from '../queues.ts'
 import { row } from '../row.ts'
 import type { DocumentLink } from './links.ts'
@@ -14,40 +15,53 @@ const InlineShape = Type.Object({
 /** An inline relation as it is stored. */
 export type InlineRelation = Static<typeof InlineShape>
 
-const Extraction = row(Type.Object({ body_seq: Type.Number(), relations: Type.Array(InlineShape) }))
+const Extraction = Type.Object({ body_seq: Type.Number(), relations: Type.Array(InlineShape) })
+const KeyedExtraction = row(Type.Object({ document_id: Type.String(), ...Extraction.properties }))
 
-/** The inline relations of a document and the body_seq they stand at; null when none were ever extracted. */
-export function extraction(db: Queryable, job: DocumentJob) {
-  return db.maybeOne(
-    prepared(sql.type(Extraction)`
-    SELECT e.body_seq, coalesce(
+/** The inline relations of documents by id, and the body_seq they stand at; without those never extracted from. */
+export async function extractions(
+  db: Queryable,
+  jobs: readonly DocumentJob[],
+): Promise<ReadonlyMap<string, Static<typeof Extraction>>> {
+  const found = await db.any(
+    prepared(sql.type(KeyedExtraction)`
+    SELECT e.document_id, e.body_seq, coalesce(
       (SELECT jsonb_agg(jsonb_build_object('id', r.id, 'source_block_id', r.source_block_id,
          'target_uri', r.target_uri, 'anchor_text', r.anchor_text))
        FROM relations r WHERE r.workspace_id = e.workspace_id AND r.inline_source_id = e.document_id), '[]') AS relations
-    FROM relation_extractions e
-    WHERE e.workspace_id = ${job.workspace_id} AND e.document_id = ${job.document_id}`),
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN relation_extractions e ON e.workspace_id = k.workspace_id AND e.document_id = k.document_id`),
   )
+  return new Map(found.map(({ document_id, ...extraction }) => [document_id, extraction]))
 }
 
-/** Locks the extraction of a document and returns the body_seq it stands at; null when there is none. */
-export function lockExtraction(tx: Transaction, job: DocumentJob): Promise<number | null> {
-  return tx.maybeOneFirst(
-    prepared(sql.type(row(Type.Object({ body_seq: Type.Number() })))`
-    SELECT body_seq FROM relation_extractions
-    WHERE workspace_id = ${job.workspace_id} AND document_id = ${job.document_id} FOR UPDATE`),
-  )
-}
+const SeqRow = row(Type.Object({ document_id: Type.String(), body_seq: Type.Number() }))
 
-/** Notes from which body the inline relations of a document are. */
-export async function writeExtraction(
+/** Locks the extractions of documents in the order of their ids; the body_seq each stands at, by id. */
+export async function lockExtractions(
   tx: Transaction,
-  job: DocumentJob,
-  source: { version: string; body_seq: number },
+  jobs: readonly DocumentJob[],
+): Promise<ReadonlyMap<string, number>> {
+  const seqs = await tx.any(
+    prepared(sql.type(SeqRow)`
+    SELECT e.document_id, e.body_seq
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN relation_extractions e ON e.workspace_id = k.workspace_id AND e.document_id = k.document_id
+    ORDER BY e.document_id FOR UPDATE OF e`),
+  )
+  return new Map(seqs.map(({ document_id, body_seq }) => [document_id, body_seq]))
+}
+
+/** Notes from which bodies the inline relations of documents are. */
+export async function writeExtractions(
+  tx: Transaction,
+  extracted: readonly { job: DocumentJob; source: { version: string; body_seq: number } }[],
 ): Promise<void> {
+  const rows = extracted.map(({ job, source }) => [job.workspace_id, job.document_id, source.version, source.body_seq])
   await tx.query(
     prepared(sql.unsafe`
     INSERT INTO relation_extractions (workspace_id, document_id, source_version, body_seq)
-    VALUES (${job.workspace_id}, ${job.document_id}, ${source.version}, ${source.body_seq})
+    SELECT * FROM ${sql.unnest(rows, ['text', 'text', 'text', 'int8'])}
     ON CONFLICT (workspace_id, document_id) DO UPDATE SET
       source_version = excluded.source_version, body_seq = excluded.body_seq, extracted_at = now()`),
   )
@@ -67,27 +81,35 @@ export type InlineChange = {
   reword: readonly Pick<InlineRelation, 'id' | 'anchor_text'>[]
 }
 
-/** Removes, adds and rewords inline relations of a document; those that stay as they are are not touched. */
-export async function changeInline(tx: Transaction, job: DocumentJob, change: InlineChange): Promise<void> {
-  const { workspace_id, document_id } = job
-  if (change.remove.length > 0) {
+/** Removes, adds and rewords inline relations of documents; those that stay as they are are not touched. */
+export async function changeInline(
+  tx: Transaction,
+  changes: readonly { job: DocumentJob; result: InlineChange }[],
+): Promise<void> {
+  const removed = changes.flatMap(({ job, result }) => result.remove.map((id) => [job.workspace_id, id]))
+  if (removed.length > 0) {
     await tx.query(sql.unsafe`
-      DELETE FROM relations
-      WHERE workspace_id = ${workspace_id} AND id = ANY(${sql.array([...change.remove], 'text')})`)
+      DELETE FROM relations r USING ${sql.unnest(removed, ['text', 'text'])} AS c (workspace_id, id)
+      WHERE r.workspace_id = c.workspace_id AND r.id = c.id`)
   }
-  if (change.reword.length > 0) {
+  const reworded = changes.flatMap(({ job, result }) =>
+    result.reword.map(({ id, anchor_text }) => [job.workspace_id, id, anchor_text]),
+  )
+  if (reworded.length > 0) {
     await tx.query(sql.unsafe`
       UPDATE relations r SET anchor_text = c.anchor_text
-      FROM jsonb_to_recordset(${JSON.stringify(change.reword)}::jsonb) AS c (id text, anchor_text text)
-      WHERE r.workspace_id = ${workspace_id} AND r.id = c.id`)
+      FROM ${sql.unnest(reworded, ['text', 'text', 'text'])} AS c (workspace_id, id, anchor_text)
+      WHERE r.workspace_id = c.workspace_id AND r.id = c.id`)
   }
-  if (change.add.length === 0) return
+  const added = changes.flatMap(({ job, result }) => result.add.map((relation) => ({ ...job, ...relation })))
+  if (added.length === 0) return
   await tx.query(sql.unsafe`
     INSERT INTO relations
       (workspace_id, id, origin, predicate, source_document_id, source_block_id, target_uri, target_document_id,
        target_block_id, anchor_text)
-    SELECT ${workspace_id}, c.id, 'inline', 'refers_to', ${document_id}, c.source_block_id, c.target_uri,
+    SELECT c.workspace_id, c.id, 'inline', 'refers_to', c.document_id, c.source_block_id, c.target_uri,
       c.target_document_id, c.target_block_id, c.anchor_text
-    FROM jsonb_to_recordset(${JSON.stringify(change.add)}::jsonb) AS c
-      (id text, source_block_id text, target_uri text, target_document_id text, target_block_id text, anchor_text text)`)
+    FROM jsonb_to_recordset(${JSON.stringify(added)}::jsonb) AS c
+      (workspace_id text, document_id text, id text, source_block_id text, target_uri text, target_document_id text,
+       target_block_id text, anchor_text text)`)
 }

@@ -1,9 +1,16 @@
 import { hash } from 'node:crypto'
 import { StoredBody } from '../body/stored-body.ts'
 import type { Queryable, Transaction } from '../database.ts'
-import { type DocumentSource, loadSource } from '../projections/queries.ts'
+import { type Derived, type DocumentSource, loadSources } from '../projections/queries.ts'
 import type { DocumentJob } from '../queues.ts'
-import { type BlockRow, type IndexedBlock, indexedDocument, replaceRows, writeIndexState } from './index-queries.ts'
+import {
+  type BlockRow,
+  deleteRows,
+  type IndexedBlock,
+  indexedDocuments,
+  insertRows,
+  writeIndexStates,
+} from './index-queries.ts'
 import { outlineOf, type SearchOutline, type Textblock, textblocksOf } from './outline.ts'
 import { placeRows } from './place-rows.ts'
 import { scopeLexemes } from './scopes.ts'
@@ -26,14 +33,22 @@ export type IndexChange = {
   write: BlockRow[]
 }
 
-/** Reads what the index of a document is made from; null when the document is gone. */
-export async function loadIndexSource(db: Queryable, job: DocumentJob): Promise<IndexSource | null> {
-  const indexed = await indexedDocument(db, job)
-  const source = await loadSource(db, job)
-  const blocks = indexed?.blocks ?? []
-  // No row has an empty hash, so that each is written again.
-  const known = job.rebuild ? blocks.map((block) => ({ ...block, hash: '' })) : blocks
-  return source && { ...source, projected_seq: indexed?.body_seq ?? null, blocks: known }
+/** Reads what the indexes of documents are made from, by id; documents that are gone are left out. */
+export async function loadIndexSources(
+  db: Queryable,
+  jobs: readonly DocumentJob[],
+): Promise<ReadonlyMap<string, IndexSource>> {
+  const indexed = await indexedDocuments(db, jobs)
+  const sources = await loadSources(db, jobs)
+  const rebuilt = new Set(jobs.filter(({ rebuild }) => rebuild).map(({ document_id }) => document_id))
+  return new Map(
+    [...sources].map(([id, source]) => {
+      const { body_seq = null, blocks = [] } = indexed.get(id) ?? {}
+      // No row has an empty hash, so that each is written again.
+      const known = rebuilt.has(id) ? blocks.map((block) => ({ ...block, hash: '' })) : blocks
+      return [id, { ...source, projected_seq: body_seq, blocks: known }]
+    }),
+  )
 }
 
 /**
@@ -61,22 +76,29 @@ export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange
   }
 }
 
-/** Writes a computed change of the index; the caller holds the locks. */
-export async function writeIndex(
+/** Writes computed changes of the index; the caller holds the locks. */
+export async function writeIndexes(
   tx: Transaction,
-  job: DocumentJob,
-  derived: { source: IndexSource; result: IndexChange },
+  derived: readonly Derived<IndexSource, IndexChange>[],
 ): Promise<void> {
-  const { source, result } = derived
-  await writeIndexState(tx, job, {
+  const states = derived.map(({ job, source, result }) => ({
+    job,
     version: source.version,
     bodySeq: source.body_seq,
     title: source.title,
     language: result.language,
     epoch: tokeniserEpoch,
     outline: result.outline,
-  })
-  await replaceRows(tx, job, result)
+  }))
+  await writeIndexStates(tx, states)
+  await deleteRows(
+    tx,
+    derived.flatMap(({ job, result }) => result.remove.map((ord) => ({ job, ord }))),
+  )
+  await insertRows(
+    tx,
+    derived.flatMap(({ job, result }) => result.write.map((block) => ({ job, ...block }))),
+  )
 }
 
 type Entry = { ord: number; blockId: string | null; topBlockId: string | null; type: string; text: string }

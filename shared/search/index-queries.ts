@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
 import { Nullable } from '../identifiers.ts'
+import { documentKeys } from '../projections/queries.ts'
 import type { DocumentJob } from '../queues.ts'
 import { row } from '../row.ts'
 import type { SearchOutline } from './outline.ts'
@@ -10,29 +11,42 @@ const IndexedBlockShape = Type.Object({ ord: Type.Number(), block_id: Nullable(T
 /** What is known of an indexed row without its text: enough to see whether it is still right. */
 export type IndexedBlock = Static<typeof IndexedBlockShape>
 
-const IndexedDocument = row(Type.Object({ body_seq: Type.Number(), blocks: Type.Array(IndexedBlockShape) }))
+const IndexedDocument = Type.Object({ body_seq: Type.Number(), blocks: Type.Array(IndexedBlockShape) })
+const KeyedDocument = row(Type.Object({ document_id: Type.String(), ...IndexedDocument.properties }))
 
-/** The index of a document as it stands, its rows in order; null when there is none. */
-export function indexedDocument(db: Queryable, job: DocumentJob) {
-  return db.maybeOne(
-    prepared(sql.type(IndexedDocument)`
-    SELECT s.body_seq, coalesce(
+/** The indexes of documents as they stand, by id, their rows in order; those that are not indexed are left out. */
+export async function indexedDocuments(
+  db: Queryable,
+  jobs: readonly DocumentJob[],
+): Promise<ReadonlyMap<string, Static<typeof IndexedDocument>>> {
+  const documents = await db.any(
+    prepared(sql.type(KeyedDocument)`
+    SELECT s.document_id, s.body_seq, coalesce(
       (SELECT jsonb_agg(jsonb_build_object('ord', b.ord, 'block_id', b.block_id, 'hash', b.hash) ORDER BY b.ord)
        FROM search_blocks b WHERE b.workspace_id = s.workspace_id AND b.document_id = s.document_id), '[]') AS blocks
-    FROM search_documents s
-    WHERE s.workspace_id = ${job.workspace_id} AND s.document_id = ${job.document_id}`),
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN search_documents s ON s.workspace_id = k.workspace_id AND s.document_id = k.document_id`),
   )
+  return new Map(documents.map(({ document_id, ...indexed }) => [document_id, indexed]))
 }
 
-/** Locks the index of a document and returns the body_seq it stands at; null when there is none. */
-export function lockIndex(tx: Transaction, job: DocumentJob): Promise<number | null> {
-  return tx.maybeOneFirst(sql.type(row(Type.Object({ body_seq: Type.Number() })))`
-    SELECT body_seq FROM search_documents
-    WHERE workspace_id = ${job.workspace_id} AND document_id = ${job.document_id} FOR UPDATE`)
+const SeqRow = row(Type.Object({ document_id: Type.String(), body_seq: Type.Number() }))
+
+/** Locks the indexes of documents in the order of their ids; the body_seq each stands at, by id. */
+export async function lockIndexes(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
+  const seqs = await tx.any(
+    prepared(sql.type(SeqRow)`
+    SELECT s.document_id, s.body_seq
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN search_documents s ON s.workspace_id = k.workspace_id AND s.document_id = k.document_id
+    ORDER BY s.document_id FOR UPDATE OF s`),
+  )
+  return new Map(seqs.map(({ document_id, body_seq }) => [document_id, body_seq]))
 }
 
-/** What the index was made from. */
+/** What the index of a document was made from. */
 export type IndexState = {
+  job: DocumentJob
   version: string
   bodySeq: number
   title: string
@@ -41,22 +55,55 @@ export type IndexState = {
   outline: SearchOutline
 }
 
-/** Writes the document's row, and its language where that is new to the workspace. */
-export async function writeIndexState(tx: Transaction, job: DocumentJob, state: IndexState): Promise<void> {
+/**
+ * Writes the documents' rows, and the languages that are new to their workspaces: these are looked up first, so that
+ * the row of a common language is no lock that everybody asks for.
+ */
+export async function writeIndexStates(tx: Transaction, states: readonly IndexState[]): Promise<void> {
+  const rows = states.map(({ job, version, bodySeq, title, language, epoch, outline }) => [
+    job.workspace_id,
+    job.document_id,
+    version,
+    bodySeq,
+    title,
+    language,
+    epoch,
+    JSON.stringify(outline),
+  ])
   await tx.query(
     prepared(sql.unsafe`
+    WITH states AS (
+      SELECT * FROM ${sql.unnest(rows, ['text', 'text', 'text', 'int8', 'text', 'text', 'int2', 'jsonb'])}
+        AS s (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
+    ), languages AS (
+      INSERT INTO search_languages (workspace_id, language)
+      SELECT DISTINCT workspace_id, language FROM states s
+      WHERE NOT EXISTS (
+        SELECT FROM search_languages l WHERE l.workspace_id = s.workspace_id AND l.language = s.language)
+      ORDER BY workspace_id, language
+      ON CONFLICT DO NOTHING
+    )
     INSERT INTO search_documents
       (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
-    VALUES (${job.workspace_id}, ${job.document_id}, ${state.version}, ${state.bodySeq}, ${state.title},
-      ${state.language}, ${state.epoch}, ${JSON.stringify(state.outline)}::jsonb)
+    SELECT * FROM states
     ON CONFLICT (workspace_id, document_id) DO UPDATE SET
       source_version = excluded.source_version, body_seq = excluded.body_seq, title = excluded.title,
       language = excluded.language, epoch = excluded.epoch, outline = excluded.outline, indexed_at = now()`),
   )
+}
+
+/** The place of a row of the index. */
+export type BlockPlace = { job: DocumentJob; ord: number }
+
+/** Deletes rows by their places. */
+export async function deleteRows(tx: Transaction, places: readonly BlockPlace[]): Promise<void> {
+  if (places.length === 0) return
+  const keys = places.map(({ job, ord }) => [job.workspace_id, job.document_id, ord])
   await tx.query(
     prepared(sql.unsafe`
-    INSERT INTO search_languages (workspace_id, language) VALUES (${job.workspace_id}, ${state.language})
-    ON CONFLICT DO NOTHING`),
+    DELETE FROM search_blocks b
+    USING ${sql.unnest(keys, ['text', 'text', 'int8'])} AS k (workspace_id, document_id, ord)
+    WHERE b.workspace_id = k.workspace_id AND b.document_id = k.document_id AND b.ord = k.ord`),
   )
 }
 
@@ -72,28 +119,26 @@ export type BlockRow = {
   tsv: string
 }
 
-/** Deletes rows by their place, then writes new and changed ones. */
-export async function replaceRows(
-  tx: Transaction,
-  job: DocumentJob,
-  change: { remove: readonly number[]; write: readonly BlockRow[] },
-): Promise<void> {
-  if (change.remove.length > 0) {
-    await tx.query(
-      prepared(sql.unsafe`
-      DELETE FROM search_blocks
-      WHERE workspace_id = ${job.workspace_id} AND document_id = ${job.document_id}
-        AND ord = ANY(${sql.array([...change.remove], 'int8')})`),
-    )
-  }
-  if (change.write.length === 0) return
+/** Writes rows at places that are free. */
+export async function insertRows(tx: Transaction, rows: readonly (BlockRow & BlockPlace)[]): Promise<void> {
+  if (rows.length === 0) return
+  const values = rows.map(({ job, ord, blockId, topBlockId, type, length, hash, body, tsv }) => [
+    job.workspace_id,
+    job.document_id,
+    ord,
+    blockId,
+    topBlockId,
+    type,
+    length,
+    hash,
+    body,
+    tsv,
+  ])
+  const types = ['text', 'text', 'int8', 'text', 'text', 'text', 'int2', 'text', 'text', 'tsvector']
   await tx.query(
     prepared(sql.unsafe`
     INSERT INTO search_blocks
       (workspace_id, document_id, ord, block_id, top_block_id, type, length, hash, body, tsv)
-    SELECT ${job.workspace_id}, ${job.document_id}, b.ord, b."blockId", b."topBlockId", b.type, b.length, b.hash,
-      b.body, b.tsv::tsvector
-    FROM jsonb_to_recordset(${JSON.stringify(change.write)}::jsonb) AS b
-      (ord bigint, "blockId" text, "topBlockId" text, type text, length int, hash text, body text, tsv text)`),
+    SELECT * FROM ${sql.unnest(values, types)}`),
   )
 }

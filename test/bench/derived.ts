@@ -76,14 +76,14 @@ const projection = changesProjection({ CHANGES_RETENTION: 1000 })
 
 async function growChain(database: Database, job: DocumentJob) {
   const started = performance.now()
-  const source = await projection.load(database, job)
-  if (source === null) throw new Error('the document is gone')
+  const source = (await projection.load(database, [job])).get(job.document_id)
+  if (source === undefined) throw new Error('the document is gone')
   const result = await projection.compute(source, job)
   await inTransaction(database, async (tx) => {
     await lockSource(tx, job)
-    await projection.projectedSeq(tx, job)
-    await projection.write(tx, job, { source, result })
-    await markCurrent(tx, { projection: projection.name, job })
+    await projection.projectedSeqs(tx, [job])
+    await projection.write(tx, [{ job, source, result }])
+    await markCurrent(tx, { projection: projection.name, jobs: [job] })
   })
   return { batches: result.batches.length, taken: performance.now() - started }
 }

@@ -4,7 +4,7 @@ import { readConfig } from '../../shared/config.ts'
 import { inTransaction, openDatabase } from '../../shared/database.ts'
 import { createLogger } from '../../shared/log.ts'
 import { type DocumentJob, enqueueDocuments, openJobs, type Queue, queues } from '../../shared/queues.ts'
-import { defineProjection } from '../../workers/define.ts'
+import { defineProjection } from '../../workers/projection.ts'
 import { openRuntime } from '../../workers/runtime.ts'
 import { createDocument, type Site, until } from '../support/site.ts'
 import { alternate, type Figure, ms, percentile } from './harness.ts'
@@ -130,13 +130,13 @@ function emptyWorker(bench: Bench, onStart: (job: DocumentJob) => void): Promise
   const projection = defineProjection({
     name: 'bench',
     queue: bench.queue,
-    load: async (_db, job) => {
-      onStart(job)
-      return source
+    load: async (_db, jobs) => {
+      for (const job of jobs) onStart(job)
+      return new Map(jobs.map(({ document_id }) => [document_id, source]))
     },
     compute: () => null,
     sameSource: () => true,
-    projectedSeq: async () => null,
+    projectedSeqs: async () => new Map(),
     write: async () => {},
   })
   return projection.start(bench.runtime)

@@ -1,5 +1,5 @@
 import { inTransaction, openDatabase } from '../../shared/database.ts'
-import { computeIndex, loadIndexSource, writeIndex } from '../../shared/search/index-document.ts'
+import { computeIndex, loadIndexSources, writeIndexes } from '../../shared/search/index-document.ts'
 import { createDocument, type Site, search } from '../support/site.ts'
 import { type Figure, ms, percentile } from './harness.ts'
 
@@ -18,11 +18,11 @@ export async function measureOneBlock(site: Site): Promise<Figure> {
     const text = `Paragraph 500 says ${round} again.`
     if (round > 0) await site.client.patch(block, { content: [{ type: 'text', text }] }, { 'if-match': '*' })
     const begun = process.cpuUsage()
-    const source = await loadIndexSource(database, job)
-    if (source === null) throw new Error('the document is gone')
+    const source = (await loadIndexSources(database, [job])).get(job.document_id)
+    if (source === undefined) throw new Error('the document is gone')
     const result = computeIndex(job, source)
     if (round > 0 && result.write.length !== 1) throw new Error(`${result.write.length} rows are written for one block`)
-    await inTransaction(database, (tx) => writeIndex(tx, job, { source, result }))
+    await inTransaction(database, (tx) => writeIndexes(tx, [{ job, source, result }]))
     const { user, system } = process.cpuUsage(begun)
     if (round > 0) costs.push((user + system) / 1000)
   }

@@ -4,8 +4,8 @@ import { inTransaction, sql } from '../../shared/database.ts'
 import { jobOutcomes } from '../../shared/job-metrics.ts'
 import type { DocumentJob } from '../../shared/queues.ts'
 import { row } from '../../shared/row.ts'
-import { computeIndex, loadIndexSource, writeIndex } from '../../shared/search/index-document.ts'
-import { defineProjection } from '../../workers/define.ts'
+import { computeIndex, loadIndexSources, writeIndexes } from '../../shared/search/index-document.ts'
+import { defineProjection } from '../../workers/projection.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
@@ -149,9 +149,9 @@ async function startWithDocument(t: Test) {
     let round = 0
     const projection: typeof searchProjection = {
       ...searchProjection,
-      async write(tx, job, derived) {
-        await searchProjection.write(tx, job, derived)
-        written.push({ title: derived.source.title, body: derived.source.body })
+      async write(tx, derived) {
+        await searchProjection.write(tx, derived)
+        for (const { source } of derived) written.push({ title: source.title, body: source.body })
       },
     }
     const hooks = {
@@ -176,10 +176,10 @@ function textOf(written: Written | undefined): string | undefined {
 
 /** Brings the index up to date without a job, as a worker with another copy of it would. */
 async function indexElsewhere({ database }: TestService, job: DocumentJob): Promise<void> {
-  const source = await loadIndexSource(database, job)
-  if (source === null) throw new Error('The document is gone')
+  const source = (await loadIndexSources(database, [job])).get(job.document_id)
+  if (source === undefined) throw new Error('The document is gone')
   const result = computeIndex(job, source)
-  await inTransaction(database, (tx) => writeIndex(tx, job, { source, result }))
+  await inTransaction(database, (tx) => writeIndexes(tx, [{ job, source, result }]))
 }
 
 const IndexedRow = row(Type.Object({ source_version: Type.String(), title: Type.String(), xmin: Type.String() }))

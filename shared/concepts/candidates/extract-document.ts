@@ -24,7 +24,7 @@ export async function extractDocument(tx: Transaction, input: { documentId: stri
   if (source === null) throw missing(documentId)
   const found = findCandidates(source, job)
   const counts = await writeCandidates(tx, job, { source, result: found })
-  await markCurrent(tx, { projection: 'candidates', job })
+  await markCurrent(tx, { projection: 'candidates', jobs: [job] })
   const fingerprints = found.map(({ fingerprint }) => fingerprint)
   const rows = await pendingCandidates(tx, { workspaceId, documentId, fingerprints })
   return {

@@ -1,0 +1,39 @@
+import type { Job, JobResult } from 'pg-boss'
+import type { JobOutcome } from '../shared/job-metrics.ts'
+import type { Queue } from '../shared/queues.ts'
+import type { Runtime } from './runtime.ts'
+
+/** An attempt at a job that has ended; `start` is when it began, by `performance.now()`. */
+export type EndedAttempt<Data extends object> = {
+  queue: Queue<Data>
+  job: Job<Data>
+  start: number
+  end: { outcome: JobOutcome } | { error: unknown }
+}
+
+/**
+ * Logs and counts how an attempt ended, and returns it as pg-boss wants to know it: an attempt with an outcome needs
+ * nothing more from pg-boss, since it was completed with its result, or is somebody else's by now.
+ */
+export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedAttempt<Data>): JobResult {
+  const { queue, job, start, end } = attempt
+  const failed = 'error' in end
+  const outcome = failed ? 'failed' : end.outcome
+  const seconds = (performance.now() - start) / 1000
+  runtime.metrics.count({ queue: queue.name, outcome, seconds })
+  const line = {
+    queue: queue.name,
+    job_id: job.id,
+    attempt: job.retryCount,
+    outcome,
+    ms: Math.round(seconds * 1000),
+  }
+  if (!failed) {
+    if (outcome === 'fenced') runtime.log.warn(line, 'another attempt has taken the job over')
+    else runtime.log.info(line, 'job')
+    return { id: job.id, status: 'completed' }
+  }
+  const { error } = end
+  runtime.log.error({ ...line, err: error }, 'job failed')
+  return { id: job.id, status: 'failed', output: { message: error instanceof Error ? error.message : String(error) } }
+}
