@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/compile'
+import { Check, Errors } from 'typebox/value'
 
 /** A TypeBox schema in the shape slonik takes (Standard Schema), checked on every row that a statement returns. */
 export type RowSchema<T extends TSchema> = StandardSchemaV1<unknown, Static<T>>
@@ -10,16 +11,26 @@ export type RowSchema<T extends TSchema> = StandardSchemaV1<unknown, Static<T>>
  * does not match is a bug in the statement, reported with the first failing column.
  */
 export function row<T extends TSchema>(schema: T): RowSchema<T> {
-  const validator = Compile(schema)
+  let validator: Validator | null = null
+  let checked = 0
+  const check = (value: unknown): boolean => {
+    if (validator !== null) return validator.Check(value)
+    checked += 1
+    if (checked > uncompiledRows) validator = Compile(schema)
+    return Check(schema, value)
+  }
   return {
     '~standard': {
       version: 1,
       vendor: 'typebox',
       validate: (value) => {
-        if (validator.Check(value)) return { value: value as Static<T> }
-        const [error] = validator.Errors(value)
+        if (check(value)) return { value: value as Static<T> }
+        const [error] = Errors(schema, value)
         return { issues: [{ message: `${error?.instancePath ?? ''} ${error?.message ?? 'does not match'}`.trim() }] }
       },
     },
   }
 }
+
+// To compile a schema takes as long as to check some ten rows without: too long for one that is made anew in each call.
+const uncompiledRows = 10

@@ -24,6 +24,8 @@ const AnswerShape = Type.Object({
 /** What one statement, and so one snapshot, says of a search: its hits, and how fresh the index is. */
 export type SearchAnswer = Static<typeof AnswerShape>
 
+const AnswerRow = row(AnswerShape)
+
 /**
  * Runs a search. Only hits of documents whose index is current are returned, whatever the caller does with them. The
  * statement is never prepared by name: its plan depends on how frequent the words are.
@@ -35,7 +37,7 @@ export type SearchAnswer = Static<typeof AnswerShape>
  */
 export function runSearch(db: Queryable, request: SearchRequest): Promise<SearchAnswer> {
   const inScope = scopeCondition(request.scope)
-  return db.one(sql.type(row(AnswerShape))`
+  return db.one(sql.type(AnswerRow)`
     WITH stale AS MATERIALIZED (
       SELECT p.document_id, p.event_row_no, e.event_id
       FROM stale_projections p
