@@ -27,7 +27,8 @@ async function createDatabase(copied: string): Promise<TestDatabase> {
   const server = process.env[serverVariable]
   if (!server) throw new Error('Tests need the PostgreSQL of a run: npm test -- test/name.test.ts')
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`
-  await execute(server, `CREATE DATABASE ${name} TEMPLATE ${copied}`)
+  // Written through the log, each copy would be twice as much to write.
+  await execute(server, `CREATE DATABASE ${name} TEMPLATE ${copied} STRATEGY file_copy`)
   return {
     url: databaseUrl(server, name),
     drop: () => execute(server, `DROP DATABASE ${name} WITH (FORCE)`),

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '../../shared/dev/embedded-postgres.ts'
@@ -17,11 +17,10 @@ const settings = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
-  max_wal_size: '4GB',
   max_connections: '200',
 }
 
-const directory = await mkdtemp(join(tmpdir(), 'documents-test-'))
+const directory = await mkdtemp(join(await quickestPlace(), 'documents-test-'))
 const postgres = await startEmbeddedPostgres({ directory, settings })
 let code = 1
 try {
@@ -40,3 +39,13 @@ try {
   await rm(directory, { recursive: true, force: true })
 }
 process.exitCode = code
+
+/**
+ * The folder in which the run works: in memory where Linux offers room for it, since a database is more than a thousand
+ * files, and creating so many where as many were just deleted takes ext4 twenty times as long.
+ */
+async function quickestPlace(): Promise<string> {
+  const memory = '/dev/shm'
+  const room = await statfs(memory).catch(() => null)
+  return room !== null && room.bavail * room.bsize > 2 ** 31 ? memory : tmpdir()
+}
