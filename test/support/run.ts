@@ -17,7 +17,7 @@ const settings = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
-  max_connections: '200',
+  max_connections: '300',
 }
 
 const directory = await mkdtemp(join(await quickestPlace(), 'documents-test-'))
