@@ -1,15 +1,17 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { sql } from '../shared/database.ts'
 import { candidateRefresher, candidatesProjection } from '../workers/candidates.ts'
 import { defineProjection } from '../workers/projection.ts'
 import type { Client, Reply } from './support/client.ts'
 import { refused } from './support/documents.ts'
-import { startTestService } from './support/service.ts'
+import { startTestService, type TestService } from './support/service.ts'
 import { until } from './support/site.ts'
 import { rewrite, startWorkers, write } from './support/workers.ts'
 
+const shared = await startTestService(t)
+
 t.test('title and link texts become candidates, and nothing becomes a concept by itself', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const document = await write(
     ada,
     `See the [Event **Loop**](https://a.test) and [event  loop](b.md) or ![pic](c.png).`,
@@ -62,7 +64,7 @@ t.test('title and link texts become candidates, and nothing becomes a concept by
 })
 
 t.test('addresses, numbers and endless texts are no candidates', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const links = [
     '[https://a.test/x](https://a.test/x)',
     '<https://b.test>',
@@ -85,7 +87,7 @@ t.test('addresses, numbers and endless texts are no candidates', async (t) => {
 })
 
 t.test('an accepted candidate becomes a concept with its evidence, once', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const { id: document } = await write(ada, '[Event Loop](a.md)', { knowledge_base_id: base, title: 'Handbook' })
   const [, link] = (await extract(ada, document)).body.data.candidates
   const path = `/concept-candidates/${link.id}/accept`
@@ -134,7 +136,7 @@ t.test('an accepted candidate becomes a concept with its evidence, once', async 
 })
 
 t.test('a candidate that is folded gives a concept an alias and evidence', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const concept = await create(ada, base, 'Event loop', { aliases: ['reactor'] })
   const body = 'the [event LOOP](a.md), the [Reactor](b.md) and the [Loop](c.md)'
   const { id: document } = await write(ada, body, { knowledge_base_id: base })
@@ -179,7 +181,7 @@ t.test('a candidate that is folded gives a concept an alias and evidence', async
 })
 
 t.test('what was rejected is never proposed again', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const { id: document } = await write(ada, '[Foo](a.md)', { knowledge_base_id: base, title: 'Bar' })
   const [title, link] = (await extract(ada, document)).body.data.candidates
   const rejected = await reject(ada, link, { reason: 'no term' })
@@ -223,7 +225,7 @@ t.test('what was rejected is never proposed again', async (t) => {
 })
 
 t.test('candidate pages together are the list, whatever their status', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   for (const title of ['a', 'b', 'c']) {
     const { id } = await write(ada, '[one](a.md) [two](b.md)', { knowledge_base_id: base, title })
     const [first] = (await extract(ada, id)).body.data.candidates
@@ -243,7 +245,7 @@ t.test('candidate pages together are the list, whatever their status', async (t)
 })
 
 t.test('a candidate whose source has changed cannot be accepted until it was refreshed', async (t) => {
-  const service = await start(t)
+  const service = await start({ service: await startTestService(t) })
   const { ada, base } = service
   const markdown = 'a [Foo](a.md)\n\na [Bar](b.md)'
   const document = await write(ada, markdown, { knowledge_base_id: base, title: 'Title' })
@@ -283,7 +285,7 @@ t.test('a candidate whose source has changed cannot be accepted until it was ref
 })
 
 t.test('only documents that were extracted are extracted again', async (t) => {
-  const { ada, base, database } = await start(t)
+  const { ada, base, database } = await start({ service: await startTestService(t) })
   const [never, once] = [
     await write(ada, 'a', { knowledge_base_id: base }),
     await write(ada, 'b', { knowledge_base_id: base }),
@@ -307,7 +309,7 @@ t.test('only documents that were extracted are extracted again', async (t) => {
 })
 
 t.test('a refresh whose document moves under it writes nothing of the old one', async (t) => {
-  const service = await start(t)
+  const service = await start({ service: await startTestService(t) })
   const { ada, base } = service
   const document = await write(ada, '[First](a.md)', { knowledge_base_id: base, title: 'Title' })
   await extract(ada, document.id)
@@ -330,7 +332,7 @@ t.test('a refresh whose document moves under it writes nothing of the old one', 
 })
 
 t.test('a candidate that is missing for long is dropped, and comes back when its text does', async (t) => {
-  const { ada, base, database } = await start(t)
+  const { ada, base, database } = await start({ service: await startTestService(t) })
   const document = await write(ada, '[Foo](a.md)', { knowledge_base_id: base, title: 'Title' })
   const [, foo] = (await extract(ada, document.id)).body.data.candidates
   await rewrite(ada, document.id, `<!-- block=${foo.block_id} -->\nnothing`)
@@ -350,7 +352,7 @@ t.test('a candidate that is missing for long is dropped, and comes back when its
 })
 
 t.test('of reviews that arrive together one takes effect and the others are told so', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   for (let round = 0; round < 6; round += 1) {
     const { id } = await write(ada, 'text', { knowledge_base_id: base, title: `Title ${round}` })
     const [candidate] = (await extract(ada, id)).body.data.candidates
@@ -372,7 +374,7 @@ t.test('of reviews that arrive together one takes effect and the others are told
 })
 
 t.test('reviews, writes and deletions that run into each other end in an answer, never in a fault', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const other = (await ada.post('/knowledge-bases', { name: 'Other' })).body.data.id
   for (let round = 0; round < 6; round += 1) {
     const { id } = await write(ada, '[link](a.md)', { knowledge_base_id: base, title: `Title ${round}` })
@@ -390,7 +392,7 @@ t.test('reviews, writes and deletions that run into each other end in an answer,
 })
 
 t.test('pending candidates follow and leave with their document, reviewed ones stay', async (t) => {
-  const { ada, base, database } = await start(t)
+  const { ada, base, database } = await start({ service: await startTestService(t) })
   const other = (await ada.post('/knowledge-bases', { name: 'Other' })).body.data.id
   const { id: document } = await write(ada, '[Foo](a.md) [Bar](b.md)', { knowledge_base_id: base, title: 'Title' })
   const [title, foo, bar] = (await extract(ada, document)).body.data.candidates
@@ -419,7 +421,7 @@ t.test('pending candidates follow and leave with their document, reviewed ones s
 })
 
 t.test('viewers see candidates and review none', async (t) => {
-  const { ada, base, signUp } = await start(t, 'shared')
+  const { ada, base, signUp } = await start({ workspace: 'shared' })
   const viewer = await signUp({ workspace: 'shared', role: 'viewer' })
   const stranger = await signUp()
   const { id } = await write(ada, 'text', { knowledge_base_id: base, title: 'Title' })
@@ -440,8 +442,8 @@ type Candidate = { id: string; name: string; freshness: string; version: string 
 
 const any = { 'if-match': '*' }
 
-async function start(t: Test, workspace?: string) {
-  const service = await startTestService(t)
+async function start(options: { service?: TestService; workspace?: string } = {}) {
+  const { service = shared, workspace } = options
   const ada = await service.signUp(workspace === undefined ? {} : { workspace })
   const base: number = (await ada.post('/knowledge-bases', { name: 'Docs' })).body.data.id
   return { ...service, ada, base }

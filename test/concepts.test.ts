@@ -1,12 +1,14 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { sql } from '../shared/database.ts'
 import type { Client, Reply } from './support/client.ts'
 import { refused } from './support/documents.ts'
-import { startTestService } from './support/service.ts'
+import { startTestService, type TestService } from './support/service.ts'
 import { rewrite, write } from './support/workers.ts'
 
+const shared = await startTestService(t)
+
 t.test('a concept is created with all its names and read back', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const created = await ada.post('/concepts', {
     knowledge_base_id: String(base),
     name: '  Kubernetes ',
@@ -51,7 +53,7 @@ t.test('a concept is created with all its names and read back', async (t) => {
 })
 
 t.test('what cannot be a concept is refused, and nothing of it is kept', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const { id: document } = await write(ada, 'text', { knowledge_base_id: base })
   const wrong: [object, string][] = [
     [{ name: '' }, '/name'],
@@ -105,7 +107,7 @@ t.test('what cannot be a concept is refused, and nothing of it is kept', async (
 })
 
 t.test('two active concepts of a knowledge base never have the same name, however they come by it', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const other = (await ada.post('/knowledge-bases', { name: 'Other' })).body.data.id
   const first = await concept(ada, base, 'Ｋubernetes  Cluster')
   const conflict = { status: 409, code: 'concept_name_conflict', details: { concept_id: first } }
@@ -122,7 +124,7 @@ t.test('two active concepts of a knowledge base never have the same name, howeve
 })
 
 t.test('of many who claim one name at once exactly one gets it', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   for (let round = 0; round < 5; round += 1) {
     const spare = await concept(ada, base, `spare ${round}`)
     const claims = Array.from({ length: 6 }, (_, index) =>
@@ -141,7 +143,7 @@ t.test('of many who claim one name at once exactly one gets it', async (t) => {
 })
 
 t.test('a concept changes under its version only, and only what is given', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const id = await concept(ada, base, 'Term', { aliases: ['a', 'b'], labels: [{ locale: 'en', name: 'Term' }] })
   const before = (await ada.get(`/concepts/${id}`)).body.data
   const path = `/concepts/${id}`
@@ -176,7 +178,7 @@ t.test('a concept changes under its version only, and only what is given', async
 })
 
 t.test('a concept list is complete or says that it is not, and finds names and aliases', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const { id: document } = await write(ada, 'text', { knowledge_base_id: base })
   const long = '漢'.repeat(200)
   const names = ['Beta', 'alpha', long, `${long.slice(1)}字`, 'Alpha']
@@ -215,7 +217,7 @@ t.test('a concept list is complete or says that it is not, and finds names and a
 })
 
 t.test('evidence says whether it still stands', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const document = await write(ada, 'one\n\ntwo', { knowledge_base_id: base })
   const [one, two] = await blockIds(ada, document.id)
   const created = await ada.post('/concepts', {
@@ -310,7 +312,7 @@ t.test('evidence says whether it still stands', async (t) => {
 })
 
 t.test('a relation is refused when it says nothing, the same again, or goes round in a circle', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => concept(ada, base, name)))
   const { id: document } = await write(ada, 'text', { knowledge_base_id: base })
   const [block] = await blockIds(ada, document)
@@ -369,7 +371,7 @@ t.test('a relation is refused when it says nothing, the same again, or goes roun
 })
 
 t.test('broader_than relations that only together close a circle cannot all win', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   for (let round = 0; round < 12; round += 1) {
     const size = 2 + (round % 3)
     const ids = await Promise.all(Array.from({ length: size }, (_, index) => concept(ada, base, `${round} ${index}`)))
@@ -388,7 +390,7 @@ t.test('broader_than relations that only together close a circle cannot all win'
 })
 
 t.test('traversing shows what is valid at an instant, in both directions', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => concept(ada, base, name)))
   const { id: document } = await write(ada, 'text', { knowledge_base_id: base })
   const relate = (from: string | undefined, relation: object) => guarded(ada, `/concepts/${from}/relations`, relation)
@@ -416,7 +418,7 @@ t.test('traversing shows what is valid at an instant, in both directions', async
 })
 
 t.test('a merged concept lives on in the other: names, evidence, relations, history and its id', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const { id: document } = await write(ada, 'text', { knowledge_base_id: base })
   const source = await concept(ada, base, 'K8s', {
     aliases: ['kube', 'Kubernetes'],
@@ -514,7 +516,7 @@ t.test('a merged concept lives on in the other: names, evidence, relations, hist
 })
 
 t.test('only active concepts of one knowledge base merge, and no merge closes a circle', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => concept(ada, base, name)))
   const broader = (from = '', id = '') =>
     guarded(ada, `/concepts/${from}/relations`, { predicate: 'broader_than', object: { kind: 'concept', id } })
@@ -538,7 +540,7 @@ t.test('only active concepts of one knowledge base merge, and no merge closes a 
 })
 
 t.test('merges that run into each other leave every id leading to an active concept', async (t) => {
-  const { ada, base } = await start(t)
+  const { ada, base } = await start()
   for (let round = 0; round < 8; round += 1) {
     const ids = await Promise.all(Array.from({ length: 4 }, (_, index) => concept(ada, base, `${round} ${index}`)))
     const [a, b, c, d] = ids
@@ -556,7 +558,7 @@ t.test('merges that run into each other leave every id leading to an active conc
 })
 
 t.test('checks come in the order of the contract', async (t) => {
-  const { ada, base, signUp } = await start(t, 'shared')
+  const { ada, base, signUp } = await start({ workspace: 'shared' })
   const viewer = await signUp({ workspace: 'shared', role: 'viewer' })
   const stranger = await signUp()
   const id = await concept(ada, base, 'Term')
@@ -602,7 +604,7 @@ t.test('checks come in the order of the contract', async (t) => {
 })
 
 t.test('concepts go with their knowledge base and nothing of them is left', async (t) => {
-  const { ada, base, database } = await start(t)
+  const { ada, base, database } = await start({ service: await startTestService(t) })
   const { id: document } = await write(ada, 'text', { knowledge_base_id: base })
   const a = await concept(ada, base, 'a', { aliases: ['x'], labels: [{ locale: 'en', name: 'x' }] })
   const b = await concept(ada, base, 'b', { sources: [{ document_id: document }] })
@@ -615,7 +617,7 @@ t.test('concepts go with their knowledge base and nothing of them is left', asyn
 })
 
 t.test('a concept that is created while its knowledge base goes never ends in a fault', async (t) => {
-  const { ada } = await start(t)
+  const { ada } = await start()
   for (let round = 0; round < 5; round += 1) {
     const base = (await ada.post('/knowledge-bases', { name: 'x' })).body.data.id
     const replies = await Promise.all([
@@ -636,8 +638,8 @@ type Relation = {
   valid_to: number | null
 }
 
-async function start(t: Test, workspace?: string) {
-  const service = await startTestService(t)
+async function start(options: { service?: TestService; workspace?: string } = {}) {
+  const { service = shared, workspace } = options
   const ada = await service.signUp(workspace === undefined ? {} : { workspace })
   const base: number = (await ada.post('/knowledge-bases', { name: 'Docs' })).body.data.id
   return { ...service, ada, base }

@@ -1,10 +1,12 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { sql } from '../shared/database.ts'
 import type { Client } from './support/client.ts'
 import { startTestService } from './support/service.ts'
 
+const shared = await startTestService(t)
+
 t.test('a folder is created, read, renamed and deleted', async (t) => {
-  const { ada, base } = await startWithBase(t)
+  const { ada, base } = await startWithBase()
   const created = await ada.post('/folders', { name: ' Guides ', knowledge_base_id: String(base) })
   t.equal(created.status, 201)
   const { id } = created.body.data
@@ -34,7 +36,7 @@ t.test('a folder is created, read, renamed and deleted', async (t) => {
 })
 
 t.test('a folder without a place, or with one that contradicts itself, is refused', async (t) => {
-  const { ada, base } = await startWithBase(t)
+  const { ada, base } = await startWithBase()
   const other = (await ada.post('/knowledge-bases', { name: 'Other' })).body.data.id
   const parent = await folder(ada, { name: 'p', knowledge_base_id: base })
 
@@ -68,7 +70,7 @@ t.test('a folder without a place, or with one that contradicts itself, is refuse
 })
 
 t.test('a folder moves inside its knowledge base, and never below itself', async (t) => {
-  const { ada, base } = await startWithBase(t)
+  const { ada, base } = await startWithBase()
   const a = await folder(ada, { name: 'a', knowledge_base_id: base })
   const b = await folder(ada, { name: 'b', parent_id: a })
   const c = await folder(ada, { name: 'c', parent_id: b })
@@ -88,7 +90,7 @@ t.test('a folder moves inside its knowledge base, and never below itself', async
 })
 
 t.test('a folder takes everything below it to another knowledge base, with an event for each document', async (t) => {
-  const { ada, base, database } = await startWithBase(t)
+  const { ada, base, database } = await startWithBase(await startTestService(t))
   const other = (await ada.post('/knowledge-bases', { name: 'Other' })).body.data.id
   const a = await folder(ada, { name: 'a', knowledge_base_id: base })
   const b = await folder(ada, { name: 'b', parent_id: a })
@@ -124,7 +126,7 @@ t.test('a folder takes everything below it to another knowledge base, with an ev
 })
 
 t.test('moves that only together close a cycle cannot both win', async (t) => {
-  const { ada, base } = await startWithBase(t)
+  const { ada, base } = await startWithBase()
   const other = (await ada.post('/knowledge-bases', { name: 'Other' })).body.data.id
   for (let round = 0; round < 15; round += 1) {
     // Every other round the folders also change places between two knowledge bases.
@@ -143,7 +145,7 @@ t.test('moves that only together close a cycle cannot both win', async (t) => {
 })
 
 t.test('a folder that moves away or goes leaves no document behind, however the writes fall', async (t) => {
-  const { ada, base, database } = await startWithBase(t)
+  const { ada, base, database } = await startWithBase(await startTestService(t))
   const other = (await ada.post('/knowledge-bases', { name: 'Other' })).body.data.id
   for (let round = 0; round < 8; round += 1) {
     const id = await folder(ada, { name: `${round}`, knowledge_base_id: base })
@@ -166,7 +168,7 @@ t.test('a folder that moves away or goes leaves no document behind, however the 
 })
 
 t.test('a deleted folder takes its documents along, each with an event', async (t) => {
-  const { ada, base, database } = await startWithBase(t)
+  const { ada, base, database } = await startWithBase(await startTestService(t))
   const a = await folder(ada, { name: 'a', knowledge_base_id: base })
   const b = await folder(ada, { name: 'b', parent_id: a })
   const inside = [await document(ada, { folder_id: a }), await document(ada, { folder_id: b })]
@@ -179,7 +181,7 @@ t.test('a deleted folder takes its documents along, each with an event', async (
 })
 
 t.test('the children of a folder come in order, whole or page by page, also after deletions', async (t) => {
-  const { ada, base } = await startWithBase(t)
+  const { ada, base } = await startWithBase()
   const id = await folder(ada, { name: 'f', knowledge_base_id: base })
   const long = 'ü'.repeat(300)
   for (const name of ['b', 'a', 'a']) await folder(ada, { name, parent_id: id })
@@ -260,7 +262,7 @@ t.test('other workspaces do not exist, viewers only read, nothing moves across, 
 })
 
 t.test('a repeated create with the same key makes one folder', async (t) => {
-  const { ada, base } = await startWithBase(t)
+  const { ada, base } = await startWithBase()
   const key = { 'idempotency-key': 'once' }
   const input = { name: 'f', knowledge_base_id: base }
   const replies = await Promise.all(Array.from({ length: 4 }, () => ada.post('/folders', input, key)))
@@ -272,7 +274,7 @@ t.test('a repeated create with the same key makes one folder', async (t) => {
 
 t.test('the quota of folders is exact however many are created at once', async (t) => {
   // So far from the limit at first that writers do not count each other.
-  const { ada, base } = await startWithBase(t, { QUOTA_FOLDERS: '270' })
+  const { ada, base } = await startWithBase(await startTestService(t, { QUOTA_FOLDERS: '270' }))
   const create = () => ada.post('/folders', { name: 'x', knowledge_base_id: base })
   const replies = await Promise.all(Array.from({ length: 300 }, create))
   t.equal(replies.filter(({ status }) => status === 201).length, 270)
@@ -287,8 +289,7 @@ const folderMembers = ['created_at', 'created_by', 'id', 'knowledge_base_id', 'n
 
 type Node = { type: 'folder'; id: number; name: string } | { type: 'document'; id: string; title: string }
 
-async function startWithBase(t: Test, env: Record<string, string> = {}) {
-  const service = await startTestService(t, env)
+async function startWithBase(service = shared) {
   const ada = await service.signUp()
   const base: number = (await ada.post('/knowledge-bases', { name: 'Docs' })).body.data.id
   return { ...service, ada, base }

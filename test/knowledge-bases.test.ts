@@ -2,8 +2,10 @@ import t from 'tap'
 import { sql } from '../shared/database.ts'
 import { startTestService } from './support/service.ts'
 
+const shared = await startTestService(t)
+
 t.test('a knowledge base is created, read, renamed and deleted', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const ada = await signUp()
 
   const created = await ada.post('/knowledge-bases', { name: '  Docs  ', unknown: 1 })
@@ -31,7 +33,7 @@ t.test('a knowledge base is created, read, renamed and deleted', async (t) => {
 })
 
 t.test('names are held to 1 to 200 characters after trimming', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const ada = await signUp()
   const { body } = await ada.post('/knowledge-bases', { name: '𝔸'.repeat(200) })
   t.equal([...body.data.name].length, 200)
@@ -47,7 +49,7 @@ t.test('names are held to 1 to 200 characters after trimming', async (t) => {
 })
 
 t.test('a knowledge base goes only to those who repeat its id, in the body or in the query', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const ada = await signUp()
   const create = async () => (await ada.post('/knowledge-bases', { name: 'Docs' })).body.data.id
   const id = await create()
@@ -72,7 +74,7 @@ t.test('a knowledge base goes only to those who repeat its id, in the body or in
 })
 
 t.test('the list pages through every visible knowledge base once, by id', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const ada = await signUp()
   const ids: number[] = []
   for (const name of ['c', 'a', 'b']) ids.push((await ada.post('/knowledge-bases', { name })).body.data.id)
@@ -98,7 +100,7 @@ t.test('the list pages through every visible knowledge base once, by id', async 
 })
 
 t.test('other workspaces do not exist, viewers only read and scopes hold', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const owner = await signUp({ workspace: 'Shared' })
   const viewer = await signUp({ workspace: 'Shared', role: 'viewer' })
   const reader = await signUp({ workspace: 'Shared', role: 'editor', scopes: 'read_only' })
@@ -130,7 +132,7 @@ t.test('other workspaces do not exist, viewers only read and scopes hold', async
 })
 
 t.test('a repeated create with the same key makes one knowledge base', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const ada = await signUp()
   const key = { 'idempotency-key': 'once' }
   const first = await ada.post('/knowledge-bases', { name: 'Docs' }, key)
@@ -162,7 +164,7 @@ t.test('the quota of knowledge bases is exact however many are created at once',
 })
 
 t.test('the tree shows folders by name, then documents by title, at every level', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const ada = await signUp()
   const base = (await ada.post('/knowledge-bases', { name: 'Docs' })).body.data.id
   const folder = async (name: string, parent_id: number | null = null) =>

@@ -7,8 +7,10 @@ import { startTestService } from '../support/service.ts'
 
 const key = (value: string) => ({ 'idempotency-key': value })
 
+const shared = await startTestService(t)
+
 t.test('a repeated request gets the first answer again and happens once', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const client = await signUp()
   const first = await client.post('/knowledge-bases', { name: 'Docs' }, key('k1'))
   t.equal(first.status, 201)
@@ -23,7 +25,7 @@ t.test('a repeated request gets the first answer again and happens once', async 
 })
 
 t.test('the order of members and parameters makes no other request', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const client = await signUp()
   await client.call('POST', '/knowledge-bases?b=2&a=1', {
     raw: '{"name":"x", "more": {"a":1,"b":2}}',
@@ -37,7 +39,7 @@ t.test('the order of members and parameters makes no other request', async (t) =
 })
 
 t.test('a key that was used for something else is refused', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const client = await signUp()
   await client.post('/knowledge-bases', { name: 'one' }, key('k'))
   const other = await client.post('/knowledge-bases', { name: 'two' }, key('k'))
@@ -47,7 +49,7 @@ t.test('a key that was used for something else is refused', async (t) => {
 })
 
 t.test('a key belongs to one token and one path', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const [client, other] = [await signUp(), await signUp()]
   const base = await client.post('/knowledge-bases', { name: 'x' }, key('k'))
   t.equal((await other.post('/knowledge-bases', { name: 'y' }, key('k'))).status, 201)
@@ -67,7 +69,7 @@ t.test('a refused request leaves its key free', async (t) => {
 })
 
 t.test('of duplicates that arrive together one takes effect, and the rest say so', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const client = await signUp()
   for (let round = 0; round < 5; round += 1) {
     const calls = Array.from({ length: 12 }, () => client.post('/knowledge-bases', { name: 'x' }, key(`k${round}`)))
@@ -86,7 +88,7 @@ t.test('of duplicates that arrive together one takes effect, and the rest say so
 })
 
 t.test('a duplicate of a request that is still running is told to wait, not made to', async (t) => {
-  const { database, signUp } = await startTestService(t)
+  const { database, signUp } = shared
   const client = await signUp()
   await inTransaction(database, async (tx) => {
     const scope = JSON.stringify([client.token_id, 'POST', '/api/v1/knowledge-bases', 'k'])
@@ -98,7 +100,7 @@ t.test('a duplicate of a request that is still running is told to wait, not made
 })
 
 t.test('a key is 1 to 128 visible ASCII characters, taken literally', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const client = await signUp()
   for (const wrong of ['', 'x'.repeat(129), 'a b', 'é']) {
     const reply = await client.post('/knowledge-bases', { name: 'x' }, key(wrong))
@@ -110,7 +112,7 @@ t.test('a key is 1 to 128 visible ASCII characters, taken literally', async (t) 
 })
 
 t.test('methods that are idempotent anyway ignore the key', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const client = await signUp()
   const { id } = (await client.post('/knowledge-bases', { name: 'x' })).body.data
   await client.patch(`/knowledge-bases/${id}`, { name: 'y' }, key('k'))
@@ -133,7 +135,7 @@ t.test('a key is forgotten when its time is over', async (t) => {
 })
 
 t.test('who has lost the workspace does not get its answers again', async (t) => {
-  const { database, signUp } = await startTestService(t)
+  const { database, signUp } = shared
   const client = await signUp({ workspace: 'left' })
   await client.post('/knowledge-bases', { name: 'x' }, key('k'))
   const other = await signUp()
@@ -146,7 +148,7 @@ t.test('who has lost the workspace does not get its answers again', async (t) =>
 })
 
 t.test('the answer is replayed even when its resource is gone', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const client = await signUp()
   const first = await client.post('/knowledge-bases', { name: 'x' }, key('k'))
   const { id } = first.body.data

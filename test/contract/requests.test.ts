@@ -6,6 +6,8 @@ import { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
 import { createFixture, pathOf, queryOf, withModel } from './fixtures.ts'
 
+const shared = await startTestService(t)
+
 t.test('every GET but the stream also serves HEAD, with the same status and headers and no body', async (t) => {
   const { signUp } = await startTestService(t, withModel)
   const client = await signUp()
@@ -22,7 +24,7 @@ t.test('every GET but the stream also serves HEAD, with the same status and head
 })
 
 t.test('every path names its methods, without a token and to whoever uses a wrong one', async (t) => {
-  const { origin, signUp } = await startTestService(t)
+  const { origin, signUp } = shared
   const client = await signUp()
   const nobody = new Client({ origin })
   for (const [path, specs] of Map.groupBy(routes, (spec) => spec.path)) {
@@ -49,7 +51,7 @@ t.test('every path names its methods, without a token and to whoever uses a wron
 })
 
 t.test('an unknown path is 404 for everyone, before anybody asks for a token', async (t) => {
-  const { origin, signUp } = await startTestService(t)
+  const { origin, signUp } = shared
   for (const client of [new Client({ origin }), await signUp()]) {
     for (const path of ['/nowhere', '/me/', '/ME', '/knowledge-bases/1/nowhere', '//api', '//api/v2/me', '/%E0%A4%A']) {
       const reply = await client.get(path)
@@ -59,7 +61,7 @@ t.test('an unknown path is 404 for everyone, before anybody asks for a token', a
 })
 
 t.test('a caller can name the request, and every answer says which one it was', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const client = await signUp()
   for (const id of ['a', 'req-1.2_3', 'x'.repeat(128)]) {
     const reply = await client.get('/me', { 'x-request-id': id })
@@ -74,7 +76,7 @@ t.test('a caller can name the request, and every answer says which one it was', 
 })
 
 t.test('a page of any origin can call the API and read its headers, but never with cookies', async (t) => {
-  const { origin, signUp } = await startTestService(t)
+  const { origin, signUp } = shared
   const client = await signUp()
   const reply = await client.get('/me', { origin: 'https://app.example', cookie: 'session=1' })
   t.equal(reply.headers.get('access-control-allow-origin'), '*')
@@ -145,7 +147,7 @@ t.test('a large body is refused even when no length announces it', async (t) => 
 })
 
 t.test('members and parameters of the future are ignored', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const client = await signUp()
   const made = await client.post('/knowledge-bases?dry_run=1', { name: 'x', colour: 'red', nested: { a: [1] } })
   t.equal(made.status, 201)
@@ -153,7 +155,7 @@ t.test('members and parameters of the future are ignored', async (t) => {
 })
 
 t.test('a wrong query parameter is named, never guessed at', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const client = await signUp()
   const wrong = ['limit=0', 'limit=101', 'limit=x', 'limit=', 'limit=1.0', 'limit=1e1', 'limit=5&limit=5', 'limit=%00']
   for (const query of wrong) {
@@ -200,7 +202,7 @@ t.test('the first check that fails answers, in the order of the contract', async
 })
 
 t.test('no answer tells which software it comes from, and browsers are told to be careful', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   for (const path of ['/me', '/nowhere']) {
     const { headers } = await (await signUp()).get(path)
     t.notOk(headers.get('x-powered-by'))
@@ -226,7 +228,7 @@ t.test('a service behind TLS keeps browsers there, and one without it does not l
 })
 
 t.test('no cache keeps what belongs to one caller, a refusal as little as an answer', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const client = await signUp()
   for (const path of ['/me', '/documents/doc_missing']) {
     const { headers } = await client.get(path)

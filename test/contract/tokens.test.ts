@@ -5,8 +5,10 @@ import { randomText } from '../../shared/auth/tokens.ts'
 import { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
 
+const shared = await startTestService(t)
+
 t.test('a call without a token is told that one is needed', async (t) => {
-  const { origin } = await startTestService(t)
+  const { origin } = shared
   const client = new Client({ origin })
   for (const authorization of [undefined, '', '  ']) {
     const reply = await client.get('/me', authorization === undefined ? {} : { authorization })
@@ -17,7 +19,7 @@ t.test('a call without a token is told that one is needed', async (t) => {
 })
 
 t.test('a token that is not exactly right opens nothing', async (t) => {
-  const { origin, signUp } = await startTestService(t)
+  const { origin, signUp } = shared
   const { token = '', token_id } = await signUp()
   const other = await signUp()
   const wrong = [
@@ -48,7 +50,7 @@ t.test('a token that is not exactly right opens nothing', async (t) => {
 })
 
 t.test('a token is of no use from the moment it is revoked or expires', async (t) => {
-  const { database, signUp } = await startTestService(t)
+  const { database, signUp } = shared
   const [revoked, expired] = [await signUp(), await signUp()]
   t.equal((await revoked.get('/me')).status, 200)
   await revokeToken(database, revoked.token_id)
@@ -62,7 +64,7 @@ t.test('a token is of no use from the moment it is revoked or expires', async (t
 })
 
 t.test('the database that is stolen lets nobody in', async (t) => {
-  const { database, signUp } = await startTestService(t)
+  const { database, signUp } = shared
   const { token = '' } = await signUp()
   const secret = token.split('_').at(-1) ?? ''
   const rows = await database.any(sql.unsafe`SELECT t::text AS stored FROM tokens t`)
@@ -70,7 +72,7 @@ t.test('the database that is stolen lets nobody in', async (t) => {
 })
 
 t.test('a lost membership takes effect with the next call', async (t) => {
-  const { database, signUp } = await startTestService(t)
+  const { database, signUp } = shared
   const client = await signUp()
   const { id } = (await client.post('/knowledge-bases', { name: 'x' })).body.data
   await database.query(sql.unsafe`DELETE FROM memberships WHERE user_id = ${client.user_id}`)
