@@ -17,8 +17,10 @@ const gif = Buffer.from('GIF89a\x01\0\x01\0\0\0\0;', 'latin1')
 const svg = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
 const html = '<!DOCTYPE html><script>alert(1)</script>'
 
+const shared = await startTestService(t)
+
 t.test('a file comes back as it was sent, with everything that is known about it', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const ada = await signUp()
   const { id: documentId } = await make(ada, [])
   const bytes = Buffer.concat([samples.png, randomBytes(300_000)])
@@ -69,7 +71,7 @@ t.test('a file comes back as it was sent, with everything that is known about it
 })
 
 t.test('the parts of a form may come in any order, among others', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const ada = await signUp()
   const { id: documentId } = await make(ada, [])
   const file: Part = { name: 'file', filename: 'a.txt', type: 'text/plain; charset=utf-8', bytes: samples.text }
@@ -149,7 +151,7 @@ t.test('only files that are what they say are taken', async (t) => {
 })
 
 t.test('a file that is two things at once, or much more than it seems, stays bytes to be saved', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = shared
   const ada = await signUp()
   const { id: documentId } = await make(ada, [])
   const name = '[Content_Types].xml'

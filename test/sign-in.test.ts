@@ -14,6 +14,8 @@ import { hiddenFields, signedInVisitor, Visitor } from './support/visitor.ts'
 
 const ada = { email: 'ada@example.test', password: 'correct horse' }
 
+const shared = await startTestService(t)
+
 t.test('a person signs in, comes to where they were going, and leaves again', async (t) => {
   const service = await startTestService(t)
   const { user_id } = await service.signUp(ada)
@@ -56,7 +58,7 @@ t.test(
   'a program signs in with email and password alone; what a browser sends without our form is refused',
   async (t) => {
     const service = await startTestService(t)
-    await service.signUp(ada)
+    await signUpAda(service)
     t.equal((await new Visitor(service.origin).post('/login', { ...ada, password: 'wrong' })).status, 401)
     t.equal((await new Visitor(service.origin).post('/login', ada, { origin: 'https://evil.test' })).status, 403)
     t.equal((await new Visitor(service.origin).post('/login', ada, { 'sec-fetch-site': 'none' })).status, 403)
@@ -308,7 +310,7 @@ t.test('a password of older or broken form lets nobody in and breaks nothing', a
 })
 
 t.test('a session opens no endpoint of the API, and a token no page', async (t) => {
-  const service = await startTestService(t)
+  const service = shared
   const { user_id, token } = await service.signUp({ email: ada.email })
   const browser = await signedInVisitor(service, { userId: user_id })
   for (const path of ['/api/v1/me', '/api/v1/documents', '/api/v1/knowledge-bases']) {
@@ -327,7 +329,7 @@ t.test('a session opens no endpoint of the API, and a token no page', async (t) 
 })
 
 t.test('a person sees, makes and revokes tokens of their own and of nobody else', async (t) => {
-  const service = await startTestService(t)
+  const service = shared
   const [user, other] = [await service.signUp({ email: ada.email }), await service.signUp()]
   const browser = await signedInVisitor(service, { userId: user.user_id })
   const make = (fields: Record<string, string>) =>
@@ -385,7 +387,7 @@ t.test('a person sees, makes and revokes tokens of their own and of nobody else'
 })
 
 t.test('names that attack are only shown', async (t) => {
-  const service = await startTestService(t)
+  const service = shared
   const attack = '"><img src=x onerror=alert(1)>\'</title><script>alert(2)</script>{{7*7}}<%= 7 %>'
   const { user_id } = await bootstrap(
     { database: service.database, pepper: service.config.TOKEN_PEPPER },
@@ -428,7 +430,7 @@ t.test('names that attack are only shown', async (t) => {
 })
 
 t.test('no page can be framed, scripted, stored or sniffed', async (t) => {
-  const service = await startTestService(t)
+  const service = shared
   const { user_id } = await service.signUp({ email: ada.email })
   const browser = await signedInVisitor(service, { userId: user_id })
   const nobody = new Visitor(service.origin)
@@ -497,7 +499,7 @@ t.test('pages answer every method, and errors for people are pages while those f
 })
 
 t.test('the stylesheet is kept by browsers for as long as it is the same', async (t) => {
-  const { origin } = await startTestService(t)
+  const { origin } = shared
   const visitor = new Visitor(origin)
   const { html } = await visitor.get('/login')
   const [, address = ''] = /<link rel="stylesheet" href="([^"]+)">/.exec(html) ?? []
