@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import { type TObject, type TSchema, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/compile'
 import { Upload } from '../shared/attachments/upload.ts'
 import { type Caller, visibleWorkspaces } from '../shared/auth/caller.ts'
 import { inTransaction, type Transaction } from '../shared/database.ts'
@@ -213,13 +213,11 @@ function envelope(answer: Answer, requestId: string): object {
 
 // Only where the tests ask for it: the declared shape is a promise to clients, and this is where it can be broken.
 function responseCheck(spec: Route): (answer: Answer) => void {
-  const validators = new Map(
-    spec.success.map((success) => [success.status, success.data === null ? null : Compile(dataSchema(success))]),
-  )
   return (answer) => {
     const status = answer.status ?? spec.success[0]?.status ?? 200
-    const validator = validators.get(status as 200)
-    if (validator === undefined) throw new Error(`${spec.operationId} does not declare status ${status}`)
+    const success = spec.success.find((declared) => declared.status === status)
+    if (success === undefined) throw new Error(`${spec.operationId} does not declare status ${status}`)
+    const validator = validatorOf(success)
     const data: unknown = answer.data === undefined ? undefined : JSON.parse(JSON.stringify(answer.data))
     if (validator === null ? data === undefined : validator.Check(data)) return
     const problems = validator
@@ -229,6 +227,20 @@ function responseCheck(spec: Route): (answer: Answer) => void {
     throw new Error(`${spec.operationId} answered against its schema: ${problems?.join('; ') ?? 'data without schema'}`)
   }
 }
+
+// Compiled at the first such answer, for all services of the process: tests start many and call few routes of each.
+function validatorOf(success: Success): Validator | null {
+  let validator = validators.get(success)
+  if (validator === undefined) {
+    validator = success.data === null ? null : Compile(dataSchema(success))
+    validators.set(success, validator)
+  }
+  return validator
+}
+
+type Success = Route['success'][number]
+
+const validators = new WeakMap<Success, Validator | null>()
 
 function dataSchema(success: { data: TSchema | null; list?: boolean }): TSchema | TObject {
   const data = success.data ?? Type.Null()
