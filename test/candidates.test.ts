@@ -1,7 +1,7 @@
 import t from 'tap'
 import { sql } from '../shared/database.ts'
 import { candidateRefresher, candidatesProjection } from '../workers/candidates.ts'
-import { defineProjection } from '../workers/projection.ts'
+import { defineProjection } from '../workers/define-projection.ts'
 import type { Client, Reply } from './support/client.ts'
 import { refused } from './support/documents.ts'
 import { startTestService, type TestService } from './support/service.ts'

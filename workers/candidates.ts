@@ -7,8 +7,9 @@ import {
   writeCandidates,
 } from '../shared/concepts/candidates/refresh.ts'
 import { queues } from '../shared/queues.ts'
+import { defineProjection } from './define-projection.ts'
 import { oneByOne } from './one-by-one.ts'
-import { defineProjection, type Projection } from './projection.ts'
+import type { Projection } from './projection.ts'
 
 /** The candidates of documents that were extracted once; they depend on body and title (decisions B). */
 export const candidatesProjection: Projection<ExtractionSource, FoundCandidate[]> = oneByOne({

@@ -8,7 +8,8 @@ import {
 import { lockChains } from '../shared/changes/queries.ts'
 import type { Config } from '../shared/config.ts'
 import { queues } from '../shared/queues.ts'
-import { defineProjection, type Projection } from './projection.ts'
+import { defineProjection } from './define-projection.ts'
+import type { Projection } from './projection.ts'
 import type { Worker } from './runtime.ts'
 
 /** The chain of change batches of documents, made of stored manifests; it depends on the body alone (decisions B). */

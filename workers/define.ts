@@ -114,9 +114,11 @@ export async function takeJobs<Data extends object>(
   } as const
   await boss.work<Data, object, typeof options>(name, options, async (jobs: Job<Data>[]) => {
     runtime.attempts.hold(jobs)
-    const results = await run(jobs)
-    runtime.attempts.release(jobs)
-    return results
+    try {
+      return await run(jobs)
+    } finally {
+      runtime.attempts.release(jobs)
+    }
   })
   const onError = (err: unknown) => runtime.log.warn({ err, queue: name }, 'search for dead workers')
   const looking = setInterval(() => void failOrphans(runtime, queue).catch(onError), 1000)

@@ -3,7 +3,7 @@ import type { Derived } from '../shared/projections/queries.ts'
 import type { DocumentJob } from '../shared/queues.ts'
 import type { Projection, ProjectionSource } from './projection.ts'
 
-/** A projection that touches the database for one document at a time. */
+/** A projection that touches the database for one document only. */
 export type SingleProjection<Source extends ProjectionSource, Result> = Pick<
   Projection<Source, Result>,
   'name' | 'queue' | 'compute' | 'sameSource'
@@ -15,13 +15,17 @@ export type SingleProjection<Source extends ProjectionSource, Result> = Pick<
   write: (tx: Transaction, job: DocumentJob, derived: Derived<Source, Result>) => Promise<void>
 }
 
-/** A projection of which few documents are part, so that statements for many of them at once would bring nothing. */
+/**
+ * A projection that few documents take part in, so that statements for many of them at once would bring nothing: each is
+ * derived in a transaction of its own.
+ */
 export function oneByOne<Source extends ProjectionSource, Result>(
   single: SingleProjection<Source, Result>,
 ): Projection<Source, Result> {
   const { load, projectedSeq, write, ...projection } = single
   return {
     ...projection,
+    together: 1,
     load: (db, jobs) => byDocument(jobs, (job) => load(db, job)),
     projectedSeqs: (tx, jobs) => byDocument(jobs, (job) => projectedSeq(tx, job)),
     async write(tx, derived) {

@@ -6,7 +6,8 @@ import {
   writeRelations,
 } from '../shared/relations/extract.ts'
 import { type InlineChange, lockExtractions } from '../shared/relations/extraction-queries.ts'
-import { defineProjection, type Projection } from './projection.ts'
+import { defineProjection } from './define-projection.ts'
+import type { Projection } from './projection.ts'
 
 /** The inline relations of documents; they depend on the body alone (decisions B). */
 export const relationsProjection: Projection<ExtractionSource, InlineChange> = {

@@ -7,7 +7,8 @@ import {
   writeIndexes,
 } from '../shared/search/index-document.ts'
 import { lockIndexes } from '../shared/search/index-queries.ts'
-import { defineProjection, type Projection } from './projection.ts'
+import { defineProjection } from './define-projection.ts'
+import type { Projection } from './projection.ts'
 
 /** The search index of documents; depends on body, title, knowledge base and locale (decisions B). */
 export const searchProjection: Projection<IndexSource, IndexChange> = {

@@ -1,7 +1,9 @@
-import { loadSources } from '../shared/projections/queries.ts'
+import { loadSource } from '../shared/projections/queries.ts'
 import { queues } from '../shared/queues.ts'
 import { refreshDocument } from '../shared/summaries/refresh.ts'
-import { defineProjection, type ProjectionSource } from './projection.ts'
+import { defineProjection } from './define-projection.ts'
+import { oneByOne } from './one-by-one.ts'
+import type { ProjectionSource } from './projection.ts'
 import type { Runtime, Worker } from './runtime.ts'
 
 /**
@@ -14,20 +16,20 @@ export const summaryRefresher: Worker = {
 }
 
 function projectionOf({ config }: Runtime): Worker {
-  return defineProjection<ProjectionSource, null>({
+  const refresh = oneByOne<ProjectionSource, null>({
     name: 'summaries',
     queue: queues.summariesRefresh,
-    async load(db, jobs) {
-      const sources = await loadSources(db, jobs)
-      return new Map([...sources].map(([id, source]) => [id, { ...source, projected_seq: null }]))
+    async load(db, job) {
+      const source = await loadSource(db, job)
+      return source && { ...source, projected_seq: null }
     },
     // The summaries are made of what is locked at the end, which costs no more than loading it before.
     compute: () => null,
     sameSource: () => true,
-    projectedSeqs: async () => new Map(),
-    async write(tx, derived) {
-      if (!config.SUMMARY_AUTO_REFRESH) return
-      for (const { job } of derived) await refreshDocument(tx, job)
+    projectedSeq: async () => null,
+    async write(tx, job) {
+      if (config.SUMMARY_AUTO_REFRESH) await refreshDocument(tx, job)
     },
   })
+  return defineProjection(refresh)
 }

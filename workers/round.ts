@@ -1,0 +1,93 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Job } from 'pg-boss'
+import { inTransaction, type Transaction } from '../shared/database.ts'
+import type { JobOutcome } from '../shared/job-metrics.ts'
+import { type Derived, type DocumentSource, lockSources, markCurrent } from '../shared/projections/queries.ts'
+import type { DocumentJob } from '../shared/queues.ts'
+import { completeAttempts } from './define.ts'
+import type { Projection, ProjectionHooks, ProjectionSource } from './projection.ts'
+import type { Runtime } from './runtime.ts'
+
+/** What derives, and where. */
+export type Deriving<Source extends ProjectionSource, Result> = {
+  projection: Projection<Source, Result>
+  hooks: ProjectionHooks
+  runtime: Runtime
+}
+
+/** Jobs of different documents, and whether this is their last round. */
+export type Round = { jobs: readonly Job<DocumentJob>[]; last: boolean }
+
+/**
+ * One round of load, compute and commit, in one transaction for all of the jobs: how each ended, by their ids. Those that
+ * have to be derived again are left out; beside others these are also documents that somebody is writing, since a batch
+ * waits for no writer.
+ */
+export async function deriveRound<Source extends ProjectionSource, Result>(
+  context: Deriving<Source, Result>,
+  round: Round,
+): Promise<ReadonlyMap<string, JobOutcome>> {
+  const { projection, hooks, runtime } = context
+  const keys = round.jobs.map(({ data }) => data)
+  const sources = await projection.load(runtime.database, keys)
+  const derived = new Map<string, Derived<Source, Result>>()
+  for (const { id, data: job } of round.jobs) {
+    const source = sources.get(job.document_id)
+    if (source !== undefined) derived.set(id, { job, source, result: await projection.compute(source, job) })
+    // A large batch must not keep the other work of this process waiting.
+    await nextTurn()
+  }
+  for (const job of keys) await hooks.beforeCommit?.(job)
+  return inTransaction(runtime.database, (tx) => commit(tx, { context, round, derived }))
+}
+
+async function commit<Source extends ProjectionSource, Result>(
+  tx: Transaction,
+  input: {
+    context: Deriving<Source, Result>
+    round: Round
+    derived: ReadonlyMap<string, Derived<Source, Result>>
+  },
+): Promise<ReadonlyMap<string, JobOutcome>> {
+  const { context, round, derived } = input
+  const { projection, runtime } = context
+  const keys = round.jobs.map(({ data }) => data)
+  const alone = round.jobs.length === 1
+  const sources = await lockSources(tx, keys, { wait: alone })
+  const seqs = await projection.projectedSeqs(
+    tx,
+    keys.filter(({ document_id }) => sources.has(document_id)),
+  )
+  const ends = round.jobs.flatMap((job) => {
+    const current = sources.get(job.data.document_id)
+    const projected = seqs.get(job.data.document_id) ?? null
+    const outcome = judge({ projection, derived: derived.get(job.id), current, projected, ...round, alone })
+    return outcome === 'moved' ? [] : [{ job, outcome }]
+  })
+  const completed = await completeAttempts(tx, { runtime, queue: projection.queue, ends })
+  const held = ends.filter(({ job }) => completed.has(job.id))
+  const ofOutcome = (...outcomes: JobOutcome[]) => held.filter(({ outcome }) => outcomes.includes(outcome))
+  const written = ofOutcome('current', 'behind').flatMap(({ job }) => derived.get(job.id) ?? [])
+  if (written.length > 0) await projection.write(tx, written)
+  await markCurrent(tx, { projection: projection.name, jobs: ofOutcome('current').map(({ job }) => job.data) })
+  return new Map(ends.map(({ job, outcome }) => [job.id, completed.has(job.id) ? outcome : 'fenced']))
+}
+
+function judge<Source extends ProjectionSource, Result>(input: {
+  projection: Projection<Source, Result>
+  derived: Derived<Source, Result> | undefined
+  current: DocumentSource | undefined
+  projected: number | null
+  alone: boolean
+  last: boolean
+}): JobOutcome | 'moved' {
+  const { projection, derived, current, projected } = input
+  // Beside others it may only be locked.
+  if (current === undefined) return input.alone ? 'gone' : 'moved'
+  // It was there at the lock but not at the load: its first body was still being committed.
+  if (derived === undefined) return 'moved'
+  const same = projection.sameSource(derived.source, current)
+  if (projected !== derived.source.projected_seq || (!same && !input.last)) return 'moved'
+  if (!same && projected !== null && derived.source.body_seq <= projected) return 'obsolete'
+  return same ? 'current' : 'behind'
+}
