@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { sql } from '../shared/database.ts'
 import type { Client, Reply } from './support/client.ts'
 import { refused } from './support/documents.ts'
@@ -23,8 +23,10 @@ Bark of old trees.
 
 Two hours.`
 
+const shared = await startTestService(t)
+
 t.test('an agent reads a summary of anything, although nobody has written one', async (t) => {
-  const { ada } = await start(t)
+  const { ada } = await start()
   const base = await created(ada, '/knowledge-bases', { name: 'Zoo' })
   const folder = await created(ada, '/folders', { name: 'Large', knowledge_base_id: base.id })
   const inner = await created(ada, '/folders', { name: 'Larger', parent_id: folder.id })
@@ -73,7 +75,7 @@ t.test('an agent reads a summary of anything, although nobody has written one', 
 })
 
 t.test('a section is named by a heading of the top level, and by nothing else', async (t) => {
-  const { ada } = await start(t)
+  const { ada } = await start()
   const { id } = await write(ada, zoo)
   const [, paragraph = '', heading = ''] = await blocksOf(ada, id)
   const unknown = `block_${'0'.repeat(26)}`
@@ -96,7 +98,7 @@ t.test('a section is named by a heading of the top level, and by nothing else', 
 })
 
 t.test('an edit elsewhere leaves the summary of a section current, one inside does not', async (t) => {
-  const { ada } = await start(t)
+  const { ada } = await start()
   const { id } = await write(ada, zoo)
   const [, , food = ''] = await blocksOf(ada, id)
   const stored = await ada.post(`/documents/${id}/summary/rebuild?block_id=${food}`)
@@ -109,7 +111,7 @@ t.test('an edit elsewhere leaves the summary of a section current, one inside do
 })
 
 t.test('what a writer saves stays until somebody who has seen it replaces it', async (t) => {
-  const { ada } = await start(t)
+  const { ada } = await start()
   const document = await write(ada, zoo)
   const path = `/documents/${document.id}/summary`
   const text = '  Elephants, by hand.\n'
@@ -169,7 +171,7 @@ t.test('what a writer saves stays until somebody who has seen it replaces it', a
 })
 
 t.test('a summary of a folder notices what changes below it, and nothing else', async (t) => {
-  const { ada } = await start(t)
+  const { ada } = await start()
   const base = await created(ada, '/knowledge-bases', { name: 'Zoo' })
   const folder = await created(ada, '/folders', { name: 'Large', knowledge_base_id: base.id })
   const inner = await created(ada, '/folders', { name: 'Larger', parent_id: folder.id })
@@ -200,7 +202,7 @@ t.test('a summary of a folder notices what changes below it, and nothing else', 
 })
 
 t.test('a question is answered by passages in the order of the document, and nothing is stored', async (t) => {
-  const { ada } = await start(t)
+  const { ada } = await start()
   const document = await write(ada, zoo, { title: 'Big animals' })
   const blocks = await blocksOf(ada, document.id)
   const path = `/documents/${document.id}`
@@ -224,9 +226,13 @@ t.test('a question is answered by passages in the order of the document, and not
 })
 
 t.test('a model is asked only by whoever may spend money, and only where there is one', async (t) => {
-  const { ada, signUp } = await start(t)
+  const { ada, signUp } = await start()
   const { id } = await write(ada, zoo)
-  const frugal = await signUp({ email: ada.email, workspace: 'Shared', scopes: ['documents:write', 'documents:read'] })
+  const frugal = await signUp({
+    email: ada.email,
+    workspace: ada.workspace,
+    scopes: ['documents:write', 'documents:read'],
+  })
   const path = `/documents/${id}/summary/rebuild`
   refused(t, await ada.post(path, { generator: 'model' }), { status: 503, code: 'model_unavailable' })
   t.equal((await frugal.post(path)).status, 200, 'a deterministic one costs nothing')
@@ -239,7 +245,7 @@ t.test('a model is asked only by whoever may spend money, and only where there i
 
 t.test('who asks twice for the same gets one job', async (t) => {
   const stub = await startModelStub(t)
-  const { ada, signUp } = await start(t, { ...stub.env, RATE_JOB_PER_MIN: '3' })
+  const { ada, signUp } = await start(await startTestService(t, { ...stub.env, RATE_JOB_PER_MIN: '3' }))
   const { id } = await write(ada, zoo)
   const path = `/documents/${id}/summary/rebuild`
   const first = await ada.post(path, { generator: 'model' }, { 'idempotency-key': 'a' })
@@ -273,7 +279,7 @@ t.test('who asks twice for the same gets one job', async (t) => {
   const stranger = await signUp()
   t.equal((await stranger.get(`/summary-jobs/${job.id}`)).status, 404)
   t.equal((await stranger.get(`/documents/${id}/summary`)).status, 404)
-  const viewer = await signUp({ workspace: 'Shared', role: 'viewer' })
+  const viewer = await signUp({ workspace: ada.workspace, role: 'viewer' })
   t.equal((await viewer.get(`/summary-jobs/${job.id}`)).status, 200)
   const { version } = (await viewer.get(`/documents/${id}/summary`)).body.data
   const written = { text: 'x', base_source_version: version }
@@ -281,7 +287,7 @@ t.test('who asks twice for the same gets one job', async (t) => {
 })
 
 t.test('two first saves at once leave one of them, and the other one knows', async (t) => {
-  const { ada } = await start(t)
+  const { ada } = await start()
   const { id, version } = await write(ada, zoo)
   const save = (text: string) =>
     ada.put(`/documents/${id}/summary`, { text, base_source_version: version }, { 'if-match': '"summary:0"' })
@@ -338,7 +344,7 @@ function below(node: Node): Node[] {
 }
 
 t.test('summaries go with what they are about', async (t) => {
-  const { ada, database } = await start(t)
+  const { ada, database } = await start(await startTestService(t))
   const base = await created(ada, '/knowledge-bases', { name: 'Zoo' })
   const folder = await created(ada, '/folders', { name: 'Large', knowledge_base_id: base.id })
   const { id } = await write(ada, zoo, { folder_id: folder.id })
@@ -356,7 +362,7 @@ t.test('summaries go with what they are about', async (t) => {
 })
 
 t.test('a save that meets the deletion of its target finds it gone', async (t) => {
-  const { ada, database } = await start(t)
+  const { ada, database } = await start(await startTestService(t))
   const base = await created(ada, '/knowledge-bases', { name: 'Zoo' })
   const { id } = await created(ada, '/folders', { name: 'Large', knowledge_base_id: base.id })
   const { rebuilt } = await database.transaction(async (tx) => {
@@ -371,7 +377,7 @@ t.test('a save that meets the deletion of its target finds it gone', async (t) =
 })
 
 t.test('a repeated rebuild shows nothing of a workspace that was lost meanwhile', async (t) => {
-  const { ada, database } = await start(t)
+  const { ada, database } = await start(await startTestService(t))
   const { id } = await write(ada, zoo)
   const rebuild = () => ada.post(`/documents/${id}/summary/rebuild`, {}, { 'idempotency-key': 'a' })
   t.match(await rebuild(), { status: 200, body: { data: { summary_version: 1 } } })
@@ -380,9 +386,9 @@ t.test('a repeated rebuild shows nothing of a workspace that was lost meanwhile'
   refused(t, await rebuild(), { status: 404, code: 'workspace_not_found' })
 })
 
-async function start(t: Test, env: Record<string, string> = {}) {
-  const service = await startTestService(t, env)
-  const ada = await service.signUp({ email: 'ada@example.test', workspace: 'Shared' })
+async function start(service = shared) {
+  const workspace = `workspace ${Math.random()}`
+  const ada = Object.assign(await service.signUp({ workspace }), { workspace })
   return { ...service, ada }
 }
 
