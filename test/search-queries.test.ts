@@ -66,8 +66,9 @@ t.test('a random query is answered or clearly refused', async (t) => {
   const unit = fc.oneof(fc.constantFrom(...`'"\\&|!<>():*@^~ -_/.`), fc.string({ unit: 'binary', minLength: 1 }))
   await fc.assert(
     fc.asyncProperty(fc.array(unit, { maxLength: 60 }), fc.constantFrom('topk', 'exhaustive'), async (units, mode) => {
-      const { status, body } = await ada.get(v2(units.join(''), mode))
-      return status === 200 || (status === 400 && body.error.code === 'invalid_request')
+      const { status, text, body } = await ada.get(v2(units.join(''), mode))
+      const isClear = status === 200 || (status === 400 && body.error.code === 'invalid_request')
+      if (!isClear) throw new Error(`${status} ${text}`)
     }),
     runs,
   )

@@ -1,13 +1,13 @@
 import { sql } from '../database.ts'
 import { manyTerms } from './query.ts'
 import { candidateLimit, type SearchOrder, type SearchRequest } from './request.ts'
-import { inWorkspaces, scopeCondition } from './scope-condition.ts'
+import { inWorkspaces, isFresh, scopeCondition } from './scope-condition.ts'
 import { blockScore } from './score.ts'
 
 // Terms matching more blocks than this are counted as matching this many.
 export const matchingLimit = 2000
 
-/** The blocks that ranking looks at, or those of a page, as keys with their score; `stale` names what is not fresh. */
+/** The blocks that ranking looks at, or those of a page, as keys with their score. */
 export function candidates({ scope, condition, remainder, order, limit }: SearchRequest) {
   // The function is no operator, so the index is not asked.
   const rest = remainder === null ? sql.fragment`true` : sql.fragment`ts_match_vq(b.tsv, ${remainder}::tsquery)`
@@ -78,7 +78,5 @@ function fresh(scope: SearchRequest['scope']) {
     EXISTS (
       SELECT FROM documents d
       JOIN search_documents s ON s.workspace_id = d.workspace_id AND s.document_id = d.id
-      WHERE d.workspace_id = b.workspace_id AND d.id = b.document_id AND ${scopeCondition(scope)}
-        AND s.source_version = d.version AND s.title = d.title OFFSET 0)
-    AND b.document_id NOT IN (SELECT document_id FROM stale)`
+      WHERE d.workspace_id = b.workspace_id AND d.id = b.document_id AND ${scopeCondition(scope)} AND ${isFresh} OFFSET 0)`
 }

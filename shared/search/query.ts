@@ -87,15 +87,30 @@ export function conjunction(terms: readonly { tsquery: string }[], scopes: reado
 }
 
 /**
- * The `::tsquery` literal of the blocks that contain at least half of three or more terms and carry all scope lexemes;
- * null for fewer terms. Of more than `manyTerms` it asks for two of the rarest, without which no half is complete, and
- * the caller counts the others. The terms come rarest first.
+ * The `::tsquery` literal of the blocks that contain at least half of three or more terms, among them one of the first
+ * `telling`, and carry all scope lexemes; null for fewer terms. Of more than `manyTerms` it asks for two of the rarest,
+ * without which no half is complete, and the caller counts the others. The terms come rarest first.
  */
-export function relaxedDisjunctions(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
+export function relaxedDisjunctions(
+  terms: readonly { tsquery: string }[],
+  scopes: readonly string[],
+  telling = terms.length,
+): string | null {
   if (terms.length < 3) return null
-  const required = Math.ceil(terms.length / 2)
-  if (terms.length > manyTerms) return within(twoOf(terms.slice(0, terms.length - required + 2)), scopes)
-  return within(combinations(terms, required).map(allOf).join(' | '), scopes)
+  const required = halfOf(terms)
+  if (terms.length <= manyTerms) return within(someOf(terms, { required, telling }), scopes)
+  const halves = twoOf(terms.slice(0, terms.length - required + 2))
+  return within(tellsAll(terms, telling) ? halves : `(${halves}) & ${anyOf(terms.slice(0, telling))}`, scopes)
+}
+
+/** How many of the terms are half of them. */
+export function halfOf(terms: readonly unknown[]): number {
+  return Math.ceil(terms.length / 2)
+}
+
+/** Whether no half of the terms is complete without one of the first `telling`. */
+export function tellsAll(terms: readonly unknown[], telling: number): boolean {
+  return terms.length - telling < halfOf(terms)
 }
 
 /** What `conjunction` leaves open of long terms, for a look at the blocks it finds; null when there are none. */
@@ -216,7 +231,19 @@ function within(tsquery: string, scopes: readonly string[]): string {
   return [`(${tsquery})`, ...scopes.map(quoteLexeme)].join(' & ')
 }
 
-function combinations<Item>(items: readonly Item[], size: number): Item[][] {
-  if (size === 0) return [[]]
-  return items.flatMap((item, index) => combinations(items.slice(index + 1), size - 1).map((rest) => [item, ...rest]))
+/**
+ * At least `required` of the terms, among them one of the first `telling`. Each term stands before those it is joined
+ * with, so that the index reads no list of a common word further than a rare one needs it.
+ */
+function someOf(
+  terms: readonly { tsquery: string }[],
+  { required, telling = terms.length }: { required: number; telling?: number },
+): string {
+  if (required === terms.length) return `(${allOf(terms)})`
+  if (required === 1) return anyOf(terms.slice(0, telling))
+  const first = Math.min(telling, terms.length - required + 1)
+  const alternatives = terms
+    .slice(0, first)
+    .map(({ tsquery }, index) => `((${tsquery}) & ${someOf(terms.slice(index + 1), { required: required - 1 })})`)
+  return `(${alternatives.join(' | ')})`
 }

@@ -19,3 +19,10 @@ export function inWorkspaces(column: ReturnType<typeof sql.fragment>, { workspac
   if (only !== undefined && others.length === 0) return sql.fragment`${column} = ${only}`
   return sql.fragment`${column} = ANY(${sql.array([...workspaceIds], 'text')})`
 }
+
+/** That a document `d` is indexed, in `s`, as it stands. */
+export const isFresh = sql.fragment`
+  s.source_version = d.version AND s.title = d.title
+  AND NOT EXISTS (
+    SELECT FROM stale_projections p
+    WHERE p.workspace_id = d.workspace_id AND p.projection = 'search' AND p.document_id = d.id)`

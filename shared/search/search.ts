@@ -4,18 +4,10 @@ import { idf } from './bm25.ts'
 import { matchingLimit } from './candidates.ts'
 import { type Cursor, decodeSearchCursor, encodeSearchCursor, sameSearch } from './cursor.ts'
 import { lexemeFrequencies } from './frequencies.ts'
-import {
-  conjunction,
-  parseQuery,
-  relaxedDisjunctions,
-  remainder,
-  requiredTerms,
-  type Term,
-  type TermQuery,
-  termQueries,
-} from './query.ts'
+import { conjunction, parseQuery, remainder, requiredTerms, type Term, termQueries } from './query.ts'
 import { type Found, rankHits } from './rank.ts'
 import { bestMatches, type Ranked } from './ranked.ts'
+import { bestRelaxed } from './relaxed.ts'
 import type { Search } from './request.ts'
 import type { SearchProjection } from './schema.ts'
 import { knowledgeBaseLexeme, localeLexeme } from './scopes.ts'
@@ -37,12 +29,11 @@ export type SearchOutcome = {
 export async function searchTopK(db: Queryable, search: Search & { relax: boolean }): Promise<SearchOutcome> {
   const prepared = await prepare(db, search)
   const { terms } = prepared
-  const strict = await bestMatches(db, { ...search, ...prepared, required: terms.length })
+  const strict = await bestMatches(db, { ...search, ...prepared, required: terms.length, ...wholeCondition })
   if (strict.hits.length > 0 || !search.relax || terms.length < 3) return outcomeOf(strict, search.limit)
-  const condition = relaxedDisjunctions(rarestFirst(terms, strict.answer.matching), prepared.scopes)
-  const required = Math.ceil(terms.length / 2)
+  const blocks = Math.max(prepared.frequencies.blocks, matchingLimit)
   return outcomeOf(
-    await bestMatches(db, { ...search, ...prepared, condition, remainder: null, required }),
+    await bestRelaxed(db, { ...search, ...prepared, blocks, matching: strict.answer.matching }),
     search.limit,
   )
 }
@@ -102,7 +93,7 @@ function projectionOf(answer: SearchAnswer): SearchProjection {
   }
 }
 
-type Terms = readonly (Term & TermQuery)[]
+const wholeCondition = { partial: false, expected: null }
 
 async function prepare(db: Queryable, { q, scope }: Search) {
   const query = parseQuery(q)
@@ -124,9 +115,4 @@ function outcomeOf({ hits, answer }: Ranked, limit: number): SearchOutcome {
     nextCursor: null,
     projection: projectionOf(answer),
   }
-}
-
-function rarestFirst(terms: Terms, matching: readonly number[]): Terms {
-  const counted = terms.map((term, index) => ({ term, matching: matching[index] ?? 0 }))
-  return counted.sort((a, b) => a.matching - b.matching).map(({ term }) => term)
 }

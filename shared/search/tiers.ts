@@ -22,18 +22,20 @@ export function tierCondition(terms: readonly (Term & TermQuery)[], rung: Rung):
 
 /**
  * Where to start: with all matches when they are few, else on the widest rung with a bounded number of candidates.
- * `required` of the terms must match; words are taken as independent of each other.
+ * `required` of the terms must match; words are taken as independent of each other, unless the caller expects a number of
+ * matches.
  */
 export function firstRung(input: {
   terms: readonly Term[]
   required: number
   frequencies: Frequencies
   share: number
+  expected: number | null
 }): Rung {
-  const { terms, required, frequencies } = input
+  const { terms, required, frequencies, expected } = input
   const blocks = frequencies.blocks * input.share
   const shares = terms.map((term) => termShare(term, frequencies))
-  if (blocks * atLeast(required, shares) <= fewMatches) return 0
+  if ((expected ?? blocks * atLeast(required, shares)) <= fewMatches) return 0
   for (const rung of [1, 2] as const) {
     const estimate = terms.reduce((sum, term, index) => {
       const others = atLeast(required - 1, shares.toSpliced(index, 1))
@@ -88,10 +90,10 @@ export function isPlain({ alternatives }: Term, languages: readonly string[]): b
   })
 }
 
-const fewMatches = 1500
+const fewMatches = 1000
 const fewCandidates = 1500
 // A block of impact for one word may have little for the others, so more of them are looked at.
-const moreCandidates = 2500
+const moreCandidates = 1000
 
 // A phrase has the impact of a tier only where each of its words has.
 function stepsOn(steps: readonly Step[], rung: Rung): string {
@@ -118,7 +120,7 @@ function stepsShare(steps: readonly Step[], { shares, rare }: Frequencies): numb
 }
 
 /** The chance that at least so many of independent things happen, bounded above by the sum over their combinations. */
-function atLeast(count: number, shares: readonly number[]): number {
+export function atLeast(count: number, shares: readonly number[]): number {
   const sums = [1, ...Array.from({ length: Math.max(0, count) }, () => 0)]
   for (const share of shares) {
     for (let size = sums.length - 1; size > 0; size -= 1) sums[size] = (sums[size] ?? 0) + (sums[size - 1] ?? 0) * share

@@ -31,9 +31,10 @@ export async function writeCorpus(site: Site, documents: readonly string[]): Pro
   const client = new Client({ origin: api.origin, token: site.client.bearer ?? '' })
   try {
     return await rate({ count: documents.length, concurrency: 8 }, async (index) => {
-      const content = { format: 'markdown', content: documents[index] }
+      const text = documents[index] ?? ''
+      const content = { format: 'markdown', content: text }
       const reply = await client.post('/documents', {
-        title: `Document ${index}`,
+        title: titleOf(text),
         knowledge_base_id: site.knowledgeBase,
         content,
       })
@@ -42,6 +43,11 @@ export async function writeCorpus(site: Site, documents: readonly string[]): Pro
   } finally {
     await api.stop()
   }
+}
+
+// The first words, so that titles are as different as they are among people.
+function titleOf(text: string): string {
+  return (text.match(/\p{L}[\p{L}\p{N}]*/gu) ?? []).slice(0, 6).join(' ').slice(0, 100)
 }
 
 /** Indexes everything with two worker processes; returns documents a second. */
