@@ -9,7 +9,9 @@ import { openRuntime } from '../../workers/runtime.ts'
 import { createDocument, type Site, until } from '../support/site.ts'
 import { alternate, type Figure, ms, percentile } from './harness.ts'
 
-const count = 500
+const count = 1000
+// As many as a batch of documents has.
+const together = 32
 
 /** The job platform with a projection that computes nothing, against pg-boss driven by hand. */
 export async function measureJobs(site: Site): Promise<Figure[]> {
@@ -23,14 +25,15 @@ export async function measureJobs(site: Site): Promise<Figure[]> {
       oneByOne: () => drainByHand(bench, (jobs) => Promise.all(jobs.map((job) => bench.boss.complete(queue, job)))),
       together: () => drainByHand(bench, (jobs) => bench.boss.complete(queue, jobs)),
     })
-    const ratio = rates.worker / rates.oneByOne
+    const [single, batched] = [rates.worker / rates.oneByOne, rates.worker / rates.together]
     return [
       { name: 'job, transaction begun to job started, p50', value: ms(median), bar: 'under 25 ms', met: median < 25 },
       { name: 'job, transaction begun to job started, p95', value: ms(percentile(latencies, 95)) },
-      { name: 'jobs of an empty projection by defineWorker', value: `${Math.round(rates.worker)}/s` },
-      { name: 'bare pg-boss, each job completed by itself', value: `${Math.round(rates.oneByOne)}/s` },
-      { name: 'ratio of the two', value: ratio.toFixed(2), bar: 'at least 0.7', met: ratio >= 0.7 },
-      { name: 'bare pg-boss, completed in batches', value: `${Math.round(rates.together)}/s` },
+      { name: 'jobs of an empty projection by defineProjection', value: `${Math.round(rates.worker)}/s` },
+      { name: `bare pg-boss, ${together} fetched, each completed by itself`, value: `${Math.round(rates.oneByOne)}/s` },
+      { name: 'ratio of the two', value: single.toFixed(2), bar: 'at least 0.7', met: single >= 0.7 },
+      { name: `bare pg-boss, ${together} fetched, completed at once`, value: `${Math.round(rates.together)}/s` },
+      { name: 'ratio to that', value: batched.toFixed(2) },
     ]
   } finally {
     await bench.close()
@@ -107,10 +110,9 @@ async function drainWithWorker(bench: Bench): Promise<number> {
 
 async function drainByHand(bench: Bench, complete: (jobs: Job<object>[]) => Promise<unknown>): Promise<number> {
   await fill(bench)
-  const batchSize = bench.runtime.config.WORKER_CONCURRENCY
   const begun = performance.now()
   for (;;) {
-    const jobs = await bench.boss.fetch<object>(bench.queue.name, { batchSize })
+    const jobs = await bench.boss.fetch<object>(bench.queue.name, { batchSize: together })
     if (jobs.length === 0) return count / ((performance.now() - begun) / 1000)
     await complete(jobs)
   }
