@@ -4,12 +4,12 @@
 -- freshness needs (decisions 2.8). Volatile ones would not.
 
 -- What the index covers of the documents of a scope: how many there are, how many are stale, the first 100 of these, the
--- least event among them, and a mark that changes with every one of them. Documents that another tokeniser indexed count as
--- stale. `base` and `exact_locale` are null where the search is not narrowed to them; `translations` are in scope or not.
+-- least event among them, and a mark that changes with every one of them; and the languages of the workspaces, in which the
+-- words of a query must have been stemmed. Documents that another tokeniser indexed count as stale. `base` and `exact_locale` are null where the search is not narrowed to them; `translations` are in scope or not.
 CREATE FUNCTION search_coverage(
   workspaces text[], base bigint, exact_locale text, translations boolean, tokeniser smallint,
   OUT document_count bigint, OUT stale_document_count bigint, OUT stale_document_ids text[],
-  OUT lowest_stale_event_id bigint, OUT stale_mark bigint
+  OUT lowest_stale_event_id bigint, OUT stale_mark bigint, OUT languages text[]
 ) LANGUAGE plpgsql STABLE AS $$
 DECLARE
   workspace text;
@@ -23,6 +23,7 @@ BEGIN
   stale_document_count := 0;
   stale_document_ids := '{}';
   stale_mark := 0;
+  languages := '{}';
   -- One by one, so that each statement has one plan however many there are.
   FOREACH workspace IN ARRAY workspaces LOOP
     SELECT coalesce(sum(d.count), 0) INTO documents_there FROM document_counts d
@@ -30,6 +31,7 @@ BEGIN
       AND (exact_locale IS NULL OR d.locale = exact_locale)
       AND (translations OR d.variant_role IS DISTINCT FROM 'translation');
     document_count := document_count + documents_there;
+    languages := languages || ARRAY(SELECT l.language FROM search_languages l WHERE l.workspace_id = workspace);
 
     SELECT count(*) AS number, min(e.event_id) AS lowest, coalesce(bit_xor(hashint8extended(p.event_row_no, 0)), 0) AS mark,
       (array_agg(p.document_id ORDER BY p.document_id))[1:100] AS ids
@@ -67,6 +69,7 @@ BEGIN
       END IF;
     END IF;
   END LOOP;
+  languages := ARRAY(SELECT DISTINCT spoken.language FROM unnest(languages) AS spoken (language) ORDER BY 1);
   IF stale_document_count > 0 THEN
     stale_document_ids := ARRAY(
       SELECT ids.id FROM unnest(stale_document_ids) AS ids (id) ORDER BY ids.id COLLATE "C" LIMIT 100);

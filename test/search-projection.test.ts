@@ -86,6 +86,21 @@ t.test('a document that moves is found where it is, with or without its folder',
   }
 })
 
+t.test('the first text in a language is found by every form of its words', async (t) => {
+  const { ada, indexAll } = await startWithoutWorkers(t)
+  await write(ada, 'The harbour is closed to all of the ships that have not paid.')
+  await indexAll()
+  for (const mode of ['topk', 'exhaustive']) t.match(await searchV2(ada, { q: 'Häuser', mode }), { results: [] })
+  await write(ada, 'Das Haus an der Ecke ist nicht mehr das, was es einmal war, und die Tür ist zu.')
+  await indexAll()
+  for (const mode of ['topk', 'exhaustive']) {
+    t.match(await searchV2(ada, { q: 'Häuser', mode }), {
+      results: [{ context: { match: 'Haus' } }],
+      projection: current,
+    })
+  }
+})
+
 t.test('a deleted document is gone from hits and counts at once', async (t) => {
   const { ada, indexAll } = await startWithoutWorkers(t)
   const indexed = await write(ada, 'a dodo')

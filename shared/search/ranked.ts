@@ -69,7 +69,7 @@ async function attemptOn(db: Queryable, input: { sought: Sought; frequencies: Fr
   const { terms, scope, limit, languages } = sought
   const { averageLength } = frequencies
   const blocks = Math.max(frequencies.blocks, matchingLimit)
-  const fetched = limit + (isCounted(sought) ? 5 : limit + 10)
+  const fetched = limit + spareHits(sought)
   const answer = await runSearch(db, {
     scope,
     condition: conditionOn(sought, { rung, frequencies }),
@@ -143,9 +143,11 @@ function estimateLeft({ hits }: SearchAnswer, sought: Sought): number {
 const tolerance = 1.001
 
 // Where SQL only estimates the score, or finds too much, hits beyond the limit make up for it.
-function isCounted({ terms, languages, required }: Sought): boolean {
+function spareHits(sought: Sought): number {
+  const { terms, required, limit } = sought
   const single = terms.every(({ alternatives }) => alternatives.every((steps) => steps.length === 1))
-  return required === terms.length && single && isCertain({ terms, languages })
+  if (required < terms.length || !single) return limit + 10
+  return isCertain(sought) ? 5 : 10
 }
 
 function isCertain({ terms, languages }: Pick<Sought, 'terms' | 'languages'>): boolean {

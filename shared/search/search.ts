@@ -4,14 +4,15 @@ import { idf } from './bm25.ts'
 import { matchingLimit } from './candidates.ts'
 import { type Cursor, decodeSearchCursor, encodeSearchCursor, sameSearch } from './cursor.ts'
 import { lexemeFrequencies } from './frequencies.ts'
-import { conjunction, parseQuery, remainder, requiredTerms, type Term, termQueries } from './query.ts'
+import { inAllLanguages } from './languages.ts'
+import { conjunction, parseQuery, remainder, requiredTerms, type Term, type TermQuery, termQueries } from './query.ts'
 import { type Found, rankHits } from './rank.ts'
 import { bestMatches, type Ranked } from './ranked.ts'
 import { bestRelaxed } from './relaxed.ts'
 import type { Search } from './request.ts'
 import type { SearchProjection } from './schema.ts'
 import { knowledgeBaseLexeme, localeLexeme } from './scopes.ts'
-import { languagesOf, runSearch, type SearchAnswer } from './statement.ts'
+import { runSearch, type SearchAnswer } from './statement.ts'
 import { knownShare } from './tiers.ts'
 
 /** What a search answers: hits in order, whether there are more, and how far the index reaches. */
@@ -27,15 +28,23 @@ export type SearchOutcome = {
  * match at least half of them are returned instead, marked as relaxed.
  */
 export async function searchTopK(db: Queryable, search: Search & { relax: boolean }): Promise<SearchOutcome> {
-  const prepared = await prepare(db, search)
+  return inAllLanguages(db, search.scope.workspaceIds, async (languages) => {
+    const ranked = await bestOf(db, search, languages)
+    return { found: outcomeOf(ranked, search.limit), languages: ranked.answer.languages }
+  })
+}
+
+async function bestOf(
+  db: Queryable,
+  search: Search & { relax: boolean },
+  languages: readonly string[],
+): Promise<Ranked> {
+  const prepared = prepare(search, languages)
   const { terms } = prepared
   const strict = await bestMatches(db, { ...search, ...prepared, required: terms.length, ...wholeCondition })
-  if (strict.hits.length > 0 || !search.relax || terms.length < 3) return outcomeOf(strict, search.limit)
-  const blocks = Math.max(prepared.frequencies.blocks, matchingLimit)
-  return outcomeOf(
-    await bestRelaxed(db, { ...search, ...prepared, blocks, matching: strict.answer.matching }),
-    search.limit,
-  )
+  if (strict.hits.length > 0 || !search.relax || terms.length < 3) return strict
+  const blocks = Math.max((await lexemeFrequencies(db)).blocks, matchingLimit)
+  return bestRelaxed(db, { ...search, ...prepared, blocks, matching: strict.answer.matching })
 }
 
 /**
@@ -48,31 +57,35 @@ export async function searchExhaustive(
 ): Promise<SearchOutcome> {
   const cursor = search.cursor === undefined ? null : decodeSearchCursor(search.cursor)
   if (cursor !== null && !sameSearch(cursor, search)) throw new Refusal('search_cursor_invalid')
-  const { query, languages, terms, frequencies, ...prepared } = await prepare(db, search)
-  const blocks = Math.max(frequencies.blocks, matchingLimit)
-  const weights = terms.map((term) =>
-    idf({ documents: blocks, matching: (knownShare(term, frequencies) ?? 0) * blocks }),
-  )
-  const answer = await runSearch(db, {
-    scope: search.scope,
-    condition: prepared.condition,
-    remainder: prepared.remainder,
-    order: { by: 'document', after: cursor },
-    limit: search.limit + 1,
+  const { scope, limit } = search
+  const { answer, ...ranking } = await inAllLanguages(db, scope.workspaceIds, async (languages) => {
+    const { condition, remainder, ...prepared } = prepare(search, languages)
+    const order = { by: 'document' as const, after: cursor }
+    const answer = await runSearch(db, { scope, condition, remainder, order, limit: limit + 1 })
+    return { found: { answer, ...prepared }, languages: answer.languages }
   })
   const projection = projectionOf(answer)
   if (cursor !== null && cursor.fingerprint !== answer.scope_fingerprint) {
     throw new Refusal('search_cursor_stale', { details: { watermark: projection.watermark } })
   }
-  const page = answer.hits.slice(0, search.limit)
-  const { averageLength } = frequencies
-  const hits = rankHits(page, { query, languages, weights, averageLength, relaxed: false, order: 'document' })
+  const page = answer.hits.slice(0, limit)
+  const hits = rankHits(page, { ...ranking, ...(await rarities(db, ranking.terms)), relaxed: false, order: 'document' })
   const last = page.at(-1)
-  const hasMore = answer.hits.length > search.limit && last !== undefined
+  const hasMore = answer.hits.length > limit && last !== undefined
   const next: Cursor | null = hasMore
     ? { documentId: last.document_id, ord: last.ord, fingerprint: answer.scope_fingerprint }
     : null
   return { hits, hasMore, nextCursor: next && encodeSearchCursor(search, next), projection }
+}
+
+// Of hits in the order of documents the statistics say how rare their words are; nothing depends on it.
+async function rarities(db: Queryable, terms: readonly (Term & TermQuery)[]) {
+  const frequencies = await lexemeFrequencies(db)
+  const blocks = Math.max(frequencies.blocks, matchingLimit)
+  const weights = terms.map((term) =>
+    idf({ documents: blocks, matching: (knownShare(term, frequencies) ?? 0) * blocks }),
+  )
+  return { weights, averageLength: frequencies.averageLength }
 }
 
 /** What the index covers (specification 2.8, SearchProjection). */
@@ -95,9 +108,8 @@ function projectionOf(answer: SearchAnswer): SearchProjection {
 
 const wholeCondition = { partial: false, expected: null }
 
-async function prepare(db: Queryable, { q, scope }: Search) {
+function prepare({ q, scope }: Search, languages: readonly string[]) {
   const query = parseQuery(q)
-  const [languages, frequencies] = [await languagesOf(db, scope.workspaceIds), await lexemeFrequencies(db)]
   const required = requiredTerms(query, languages)
   const terms = termQueries(query, languages).map((term, index) => ({ ...(required[index] as Term), ...term }))
   const scopes = [
@@ -105,7 +117,7 @@ async function prepare(db: Queryable, { q, scope }: Search) {
     ...(typeof scope.locale === 'object' ? [localeLexeme(scope.locale.exact)] : []),
   ]
   const condition = conjunction(terms, scopes)
-  return { query, languages, frequencies, terms, scopes, condition, remainder: remainder(terms) }
+  return { query, languages, terms, scopes, condition, remainder: remainder(terms) }
 }
 
 function outcomeOf({ hits, answer }: Ranked, limit: number): SearchOutcome {

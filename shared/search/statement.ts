@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { prepared, type Queryable, sql } from '../database.ts'
+import { type Queryable, sql } from '../database.ts'
 import { newestEventId } from '../events/queries.ts'
 import { Nullable } from '../identifiers.ts'
 import { row } from '../row.ts'
@@ -18,6 +18,7 @@ const AnswerShape = Type.Object({
   lowest_stale_event_id: Nullable(Type.Number()),
   newest_event_id: Type.Number(),
   matching: Type.Array(Type.Number()),
+  languages: Type.Array(Type.String()),
   scope_fingerprint: Type.String(),
 })
 
@@ -43,7 +44,7 @@ export function runSearch(db: Queryable, request: SearchRequest): Promise<Search
     SELECT
       coalesce((SELECT json_agg(h ORDER BY h.estimate DESC, h.document_id, h.ord) FROM hits h), '[]') AS hits,
       (SELECT count(*) FROM candidates) AS candidates,
-      c.document_count, c.stale_document_count, c.stale_document_ids, c.lowest_stale_event_id,
+      c.document_count, c.stale_document_count, c.stale_document_ids, c.lowest_stale_event_id, c.languages,
       ${newestEventId} AS newest_event_id,
       (SELECT matching FROM counts) AS matching,
       ${fingerprint(request)} AS scope_fingerprint
@@ -55,15 +56,6 @@ function coverage({ workspaceIds, knowledgeBaseId, locale }: SearchScope) {
   return sql.fragment`
     search_coverage(${sql.array([...workspaceIds], 'text')}, ${knowledgeBaseId ?? null}, ${exact},
       ${locale !== 'default'}, ${tokeniserEpoch})`
-}
-
-/** The languages of the documents in the given workspaces. */
-export function languagesOf(db: Queryable, workspaceIds: readonly string[]): Promise<readonly string[]> {
-  return db.anyFirst(
-    prepared(sql.type(row(Type.Object({ language: Type.String() })))`
-    SELECT DISTINCT language FROM search_languages
-    WHERE workspace_id = ANY(${sql.array([...workspaceIds], 'text')}) ORDER BY language`),
-  )
 }
 
 // Changes whenever a document in scope is added, removed, changed or indexed. The mark of the writes that are not

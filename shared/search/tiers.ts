@@ -115,8 +115,12 @@ function tierShare(term: Term, { rung, frequencies }: { rung: Rung; frequencies:
   return Math.max(0, ...onTier.map((steps) => stepsShare(steps, frequencies)))
 }
 
+// Most words that the statistics do not name are far rarer than the rarest that they do.
+const unnamed = 0.1
+
 function stepsShare(steps: readonly Step[], { shares, rare }: Frequencies): number {
-  return Math.min(1, ...steps.map(({ lexemes }) => Math.max(...lexemes.map((lexeme) => shares.get(lexeme) ?? rare))))
+  const shareOf = (lexeme: string) => shares.get(lexeme) ?? rare * unnamed
+  return Math.min(1, ...steps.map(({ lexemes }) => Math.max(...lexemes.map(shareOf))))
 }
 
 /** The chance that at least so many of independent things happen, bounded above by the sum over their combinations. */
