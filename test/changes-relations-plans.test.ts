@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap'
 import Type from 'typebox'
 import { blocksChangedSince, chainPage, pendingManifests } from '../shared/changes/queries.ts'
-import { type Database, type Queryable, sql } from '../shared/database.ts'
+import { type Database, sql, type Transaction } from '../shared/database.ts'
+import { enqueueDocuments, openJobs, queues } from '../shared/queues.ts'
 import { extractions } from '../shared/relations/extraction-queries.ts'
 import { existingBlocks, relationPage } from '../shared/relations/list-queries.ts'
 import { row } from '../shared/row.ts'
@@ -54,6 +55,23 @@ t.test('a document that ten thousand others refer to lists them without looking 
     cursor = `&cursor=${body.page.next_cursor}`
   }
   t.equal(new Set(pages).size, referrers, 'and every one of them is found')
+})
+
+t.test('a write finds the job of its document however many wait for a worker', async (t) => {
+  const { database } = await startTestService(t)
+  const jobs = await openJobs({ database, onError: (error) => t.fail(error) })
+  t.teardown(jobs.stop)
+  const queue = queues.searchIndex
+  const keys = Array.from({ length: 5000 }, (_, index) => ({ workspace_id: 'ws', document_id: `doc_${index}` }))
+  await jobs.boss.insert(
+    queue.name,
+    keys.map((data) => ({ data, singletonKey: data.document_id })),
+  )
+  await database.query(sql.unsafe`ANALYZE pgboss.job_common`)
+  const write = { workspace_id: 'ws', document_id: 'doc_7' }
+  for (const quiet of [true, false]) {
+    await readsIndexes(t, database, (tx) => enqueueDocuments({ tx, jobs }, { queue, jobs: [{ ...write, quiet }] }))
+  }
 })
 
 t.test('the ids of documents are ordered alike in every table, so that every join can use an index', async (t) => {
@@ -109,15 +127,15 @@ const Plan = row(Type.Object({ 'QUERY PLAN': Type.Unknown() }))
 type PlanNode = { 'Node Type': string; 'Relation Name'?: string; Plans?: PlanNode[] }
 
 // Runs the statement of a query as EXPLAIN: the query itself then sees no rows.
-async function readsIndexes(t: Test, database: Database, query: (db: Queryable) => Promise<unknown>): Promise<void> {
+async function readsIndexes(t: Test, database: Database, query: (db: Transaction) => Promise<unknown>): Promise<void> {
   const plans: PlanNode[] = []
   const explain = async (token: { sql: string }): Promise<never> => {
-    const statement = { ...token, sql: `EXPLAIN (FORMAT JSON) ${token.sql}`, parser: Plan }
+    const statement = { ...token, sql: `EXPLAIN (FORMAT JSON) ${token.sql}`, parser: Plan, name: undefined }
     const answer = await database.one(statement as unknown as Parameters<Database['one']>[0])
     plans.push(...(answer as { 'QUERY PLAN': { Plan: PlanNode }[] })['QUERY PLAN'].map(({ Plan: plan }) => plan))
     throw new Explained()
   }
-  const db = { ...database, any: explain, one: explain, maybeOne: explain } as unknown as Queryable
+  const db = { ...database, any: explain, one: explain, maybeOne: explain, query: explain } as unknown as Transaction
   await query(db).catch((error) => {
     if (!(error instanceof Explained)) throw error
   })
