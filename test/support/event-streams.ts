@@ -120,6 +120,7 @@ export async function streamText(
 export async function startAnother(t: Test, { config, service: { log } }: TestService) {
   const service = await startService({ config, log, checkResponses: true })
   const server = createApp(service).listen(0)
+  server.keepAliveTimeout = 0
   await once(server, 'listening')
   t.teardown(async () => {
     server.closeAllConnections()

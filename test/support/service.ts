@@ -27,6 +27,8 @@ export async function startTestService(t: Test, env: Record<string, string> = {}
   const log = createLogger({ service: 'test', level: config.LOG_LEVEL })
   const service = await startService({ config, log, checkResponses: true })
   const server = createApp(service).listen(0)
+  // Whoever computes for seconds would find that the server closed the connection on which it is about to ask.
+  server.keepAliveTimeout = 0
   await once(server, 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   t.teardown(async () => {
