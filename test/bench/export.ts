@@ -10,15 +10,15 @@ import { type Figure, ms } from './harness.ts'
  * meanwhile, which has to level off. Beside it the least that could be done, the same rows by plain pg into a bare zip,
  * without Markdown; that is made in this process and keeps it all.
  */
-export async function measureExport(site: Site, options: { documents: number }): Promise<Figure[]> {
-  const base = await multiply(site, options.documents)
+export async function measureExport(site: Site, { documents = 2000 }: { documents?: number }): Promise<Figure[]> {
+  const base = await multiply(site, documents)
   const resting = resident(site)
   const eager = await download(site, base)
   const slow = await download(site, base, 2)
   const bare = await bareZip(site, base)
   const [first, second] = peaks(eager.samples)
   return [
-    { name: `export of ${options.documents} documents, first byte`, value: ms(eager.firstByte) },
+    { name: `export of ${documents} documents, first byte`, value: ms(eager.firstByte) },
     { name: 'the whole archive', value: `${(eager.bytes / 1e6).toFixed(1)} MB in ${(eager.ms / 1000).toFixed(1)} s` },
     { name: 'the same rows into a bare zip, without Markdown', value: `${(bare / 1000).toFixed(1)} s` },
     { name: 'resident memory of the API before', value: `${resting} MB` },

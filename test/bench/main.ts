@@ -18,9 +18,9 @@ import { measureWrites } from './writes.ts'
 /*
  * `npm run bench [-- name…]`: figures of this machine at this moment. What can be compared is compared within one run,
  * in alternating rounds; the bars are promises for an idle machine. `--documents` is the size of the corpus of `search`,
- * 2,000 by default; the bars of search are meant for 10,000 and 50,000, which take a while to write. `--files` is how
+ * 10,000 by default; its bars are meant for that and for 50,000, which takes a quarter of an hour. `--files` is how
  * many Markdown files `derived` extracts candidates of, 200 by default; its figure is meant for 1,000. `export` exports
- * `--documents` documents, `summaries` reads the tree of as many; their figures are meant for 10,000.
+ * `--documents` documents, `summaries` reads the tree of as many, 2,000 by default; their figures are meant for 10,000.
  */
 
 const measurements = {
@@ -41,9 +41,9 @@ const measurements = {
 
 const { values, positionals: named } = parseArgs({
   allowPositionals: true,
-  options: { documents: { type: 'string', default: '2000' }, files: { type: 'string', default: '200' } },
+  options: { documents: { type: 'string' }, files: { type: 'string', default: '200' } },
 })
-const options = { documents: Number(values.documents), files: Number(values.files) }
+const options = { ...(values.documents && { documents: Number(values.documents) }), files: Number(values.files) }
 const unknown = named.filter((name) => !Object.hasOwn(measurements, name))
 if (unknown.length > 0)
   throw new Error(`There is no ${unknown.join(', ')}; there are ${Object.keys(measurements).join(', ')}`)

@@ -33,7 +33,9 @@ export async function measureCpu({ url, sqlite, workspace, set }: Sought): Promi
   await database.end()
   const [postgres, fts5] = [percentile(ours, 50), percentile(theirs, 50)]
   const figure = { name: `${set.name}: CPU of PostgreSQL / FTS5, p50`, value: `${ms(postgres)} / ${ms(fts5)}` }
-  return [set.name === '1 common' ? { ...figure, bar: 'not above FTS5', met: postgres <= fts5 } : figure]
+  return [
+    set.name.endsWith('common') ? { ...figure, bar: 'not above FTS5 at 1,000,000', met: postgres <= fts5 } : figure,
+  ]
 }
 
 function cpuMs(process: number | 'self'): number {

@@ -1,26 +1,37 @@
-import { openDatabase, type Queryable, sql } from '../../shared/database.ts'
+import { openDatabase, sql } from '../../shared/database.ts'
 import { parseQuery, termQueries } from '../../shared/search/query.ts'
-import { searchTopK } from '../../shared/search/search.ts'
 import type { Site } from '../support/site.ts'
 import { type Fts5, fts5 } from './fts5.ts'
-import { type Figure, ms, percentile, rate } from './harness.ts'
+import { type Figure, ms, percentile } from './harness.ts'
 import { corpus, indexCorpus, writeCorpus } from './search-corpus.ts'
 import { measureCpu } from './search-cpu.ts'
 import { measureFreshHit, measureOneBlock } from './search-indexing.ts'
 import { measureQuality } from './search-quality.ts'
+import { httpClient, timeStatements, times } from './search-times.ts'
 
 /** Queries of one kind. */
 type QuerySet = { name: string; queries: string[] }
 
-/** Search in a corpus of so many documents, beside SQLite and the naive statement; quality; and what indexing costs. */
-export async function measureSearch(site: Site, options: { documents: number }): Promise<Figure[]> {
-  const written = await writeCorpus(site, corpus(options.documents))
-  const indexed = await indexCorpus(site, options.documents)
+/**
+ * Search in a corpus of so many documents, beside SQLite and the naive statement; how it grows from a fifth of them;
+ * quality; and what indexing costs.
+ */
+export async function measureSearch(site: Site, { documents = 10_000 }: { documents?: number }): Promise<Figure[]> {
+  const texts = corpus(documents)
+  const fifth = Math.ceil(documents / 5)
+  await writeCorpus(site, texts.slice(0, fifth))
+  await indexCorpus(site, fifth)
+  const small = await fts5(site)
+  const sets = querySets(small)
+  small.close()
+  const before = await spreadOfAll(site, sets)
+  const written = await writeCorpus(site, texts.slice(fifth))
+  const indexed = await indexCorpus(site, documents - fifth)
+  const after = await spreadOfAll(site, sets)
   const sqlite = await fts5(site)
-  const database = await openDatabase({ url: site.url, poolSize: 8 })
   try {
     const figures: Figure[] = [
-      { name: 'corpus', value: `${options.documents} documents, ${sqlite.blocks} rows` },
+      { name: 'corpus', value: `${documents} documents, ${sqlite.blocks} rows` },
       { name: 'documents written over HTTP', value: `${Math.round(written)}/s` },
       {
         name: 'documents indexed by two workers',
@@ -28,10 +39,11 @@ export async function measureSearch(site: Site, options: { documents: number }):
         bar: 'at least 400/s',
         met: indexed >= 400,
       },
+      ...[1, 8].map((clients) => growth({ documents, clients, before, after })),
     ]
     const workspace = (await site.ask('SELECT workspace_id FROM documents LIMIT 1'))[0].workspace_id
     for (const set of querySets(sqlite)) {
-      figures.push(...(await measureSet({ site, database, sqlite, workspace, set })))
+      figures.push(...(await measureSet({ site, sqlite, workspace, set })))
       figures.push(...(await measureCpu({ url: site.url, sqlite, workspace, set })))
     }
     figures.push(await measurePages(site, sqlite))
@@ -39,7 +51,27 @@ export async function measureSearch(site: Site, options: { documents: number }):
     return [...figures, ...measureQuality()]
   } finally {
     sqlite.close()
-    await database.end()
+  }
+}
+
+type Spreads = { [clients: number]: number[] }
+
+/** How long every query of all sets takes in SQL, for one client and for eight. */
+async function spreadOfAll(site: Site, sets: readonly QuerySet[]): Promise<Spreads> {
+  const workspace = (await site.ask('SELECT workspace_id FROM documents LIMIT 1'))[0].workspace_id
+  const queries = sets.flatMap((set) => set.queries)
+  const { alone, together } = await timeStatements({ url: site.url, workspace, queries })
+  return { 1: alone, 8: together }
+}
+
+function growth(input: { documents: number; clients: number; before: Spreads; after: Spreads }): Figure {
+  const { documents, clients, before, after } = input
+  const [small, large] = [before, after].map((spreads) => percentile(spreads[clients] ?? [], 95)) as [number, number]
+  return {
+    name: `all sets: SQL, ${clients} clients, p95 at ${documents / 5} and ${documents} documents`,
+    value: `${ms(small)} / ${ms(large)}`,
+    bar: 'at most twice',
+    met: large <= 2 * small,
   }
 }
 
@@ -63,37 +95,28 @@ function querySets({ words, blocks }: Fts5): QuerySet[] {
   ]
 }
 
-type Bench = { site: Site; database: Queryable; sqlite: Fts5; workspace: string; set: QuerySet }
+type Bench = { site: Site; sqlite: Fts5; workspace: string; set: QuerySet }
 
 async function measureSet(bench: Bench): Promise<Figure[]> {
+  const { site, sqlite, workspace } = bench
   const { name, queries } = bench.set
-  const statements: number[] = []
-  const db = timed(bench.database, statements)
-  const scope = { workspaceIds: [bench.workspace], locale: 'default' as const }
-  const found = (q: string) => searchTopK(db, { q, scope, limit: 10, relax: true })
-  const http = async (q: string) => {
-    const { status } = await bench.site.client.get(`/search/v2?limit=10&q=${encodeURIComponent(q)}`)
-    if (status !== 200) throw new Error(`${status}`)
-  }
-  const naive = (q: string) => rankedByCoverage(bench, q)
-  await times(queries, 1, found)
-  statements.length = 0
-  await times(queries, 1, found)
-  const alone = statements.splice(0)
-  const [httpAlone, theirs, plain] = [
-    await times(queries, 1, http),
-    await times(queries, 1, async (q) => bench.sqlite.search(q)),
-    await times(queries, 1, naive),
-  ]
-  await times([...queries, ...queries], 8, found)
-  const together = statements.splice(0)
-  const httpTogether = await times([...queries, ...queries], 8, http)
-  const overlap = name.startsWith('4') ? null : await overlapOf(bench, (q) => found(q).then(({ hits }) => hits))
+  const { alone, together, hits } = await timeStatements({ url: site.url, workspace, queries })
+  const http = httpClient(site)
+  const ask = (q: string) => http.get(`/search/v2?limit=10&q=${encodeURIComponent(q)}`)
+  await times(queries, 1, ask)
+  const httpAlone = await times(queries, 1, ask)
+  const httpTogether = await times([...queries, ...queries], 8, ask)
+  http.close()
+  const theirs = await times(queries, 1, async (q) => sqlite.search(q))
+  const plain = await timeNaive(bench)
+  const overlap = name.startsWith('4') ? null : overlapOf(sqlite, hits)
   const p95 = percentile(together, 95)
+  const added = percentile(httpAlone, 50) - percentile(alone, 50)
   return [
     { name: `${name}: SQL, 1 client, p50/p95/p99`, value: spread(alone) },
     { name: `${name}: SQL, 8 clients, p50/p95/p99`, value: spread(together), bar: 'p95 under 50 ms', met: p95 < 50 },
     { name: `${name}: HTTP, 1 client`, value: spread(httpAlone) },
+    { name: `${name}: HTTP adds, p50`, value: ms(added), bar: 'under 5 ms', met: added < 5 },
     { name: `${name}: HTTP, 8 clients`, value: spread(httpTogether) },
     { name: `${name}: SQLite FTS5, 1 client`, value: spread(theirs) },
     { name: `${name}: naive ts_rank_cd, 1 client`, value: spread(plain) },
@@ -111,17 +134,13 @@ async function measureSet(bench: Bench): Promise<Figure[]> {
 }
 
 /** How many of our ten best hits score at least as the tenth of FTS5, by its own bm25. */
-async function overlapOf(
-  bench: Bench,
-  found: (q: string) => Promise<readonly { hit: { document_id: string; ord: number } }[]>,
-): Promise<number> {
+function overlapOf(sqlite: Fts5, hitsOf: ReadonlyMap<string, readonly string[]>): number {
   const shares: number[] = []
-  for (const q of bench.set.queries) {
-    const scores = bench.sqlite.scores(q)
+  for (const [q, hits] of hitsOf) {
+    const scores = sqlite.scores(q)
     const tenth = [...scores.values()][9] ?? 0
-    const hits = await found(q)
     if (scores.size === 0 || hits.length === 0) continue
-    const among = hits.filter(({ hit }) => (scores.get(`${hit.document_id} ${hit.ord}`) ?? -1) >= tenth - 1e-6)
+    const among = hits.filter((hit) => (scores.get(hit) ?? -1) >= tenth - 1e-6)
     shares.push(among.length / hits.length)
   }
   return shares.reduce((sum, share) => sum + share, 0) / shares.length
@@ -141,39 +160,18 @@ async function measurePages(site: Site, { words }: Fts5): Promise<Figure> {
   return { name: 'exhaustive, page of 100 of the commonest word, HTTP', value: spread(pages) }
 }
 
-async function rankedByCoverage({ database, workspace }: Bench, q: string): Promise<void> {
-  const tsquery = termQueries(parseQuery(q), ['en', 'simple'])
-    .map((term) => `(${term.tsquery})`)
-    .join(' & ')
-  await database.query(sql.unsafe`
-    SELECT document_id, ord FROM search_blocks
-    WHERE workspace_id = ${workspace} AND tsv @@ ${tsquery}::tsquery
-    ORDER BY ts_rank_cd(tsv, ${tsquery}::tsquery) DESC LIMIT 10`)
-}
-
-/** A database that notes how long each search statement takes. */
-function timed(database: Queryable, durations: number[]): Queryable {
-  const one: Queryable['one'] = async (statement) => {
-    const begun = performance.now()
-    const answer = await database.one(statement)
-    durations.push(performance.now() - begun)
-    return answer
-  }
-  const { any, anyFirst, maybeOne, maybeOneFirst, oneFirst, query } = database
-  return { any, anyFirst, maybeOne, maybeOneFirst, oneFirst, query, one }
-}
-
-async function times(
-  queries: readonly string[],
-  concurrency: number,
-  run: (q: string) => Promise<unknown>,
-): Promise<number[]> {
-  const durations: number[] = []
-  await rate({ count: queries.length, concurrency }, async (index) => {
-    const begun = performance.now()
-    await run(queries[index] ?? '')
-    durations.push(performance.now() - begun)
+async function timeNaive({ site, workspace, set }: Bench): Promise<number[]> {
+  const database = await openDatabase({ url: site.url, poolSize: 1 })
+  const durations = await times(set.queries, 1, async (q) => {
+    const tsquery = termQueries(parseQuery(q), ['en', 'simple'])
+      .map((term) => `(${term.tsquery})`)
+      .join(' & ')
+    await database.query(sql.unsafe`
+      SELECT document_id, ord FROM search_blocks
+      WHERE workspace_id = ${workspace} AND tsv @@ ${tsquery}::tsquery
+      ORDER BY ts_rank_cd(tsv, ${tsquery}::tsquery) DESC LIMIT 10`)
   })
+  await database.end()
   return durations
 }
 
