@@ -21,11 +21,16 @@ export type Matches = {
  */
 export function matchTerms(
   text: string,
-  input: { query: Query; languages: readonly string[]; language?: string },
+  { query, languages, language }: { query: Query; languages: readonly string[]; language?: string },
 ): Matches {
-  const { query, languages, language } = input
-  const places = placesOf(tokenise(text, language === undefined ? languages : [language]))
-  const found = requiredTerms(query, languages).map((term) => {
+  const tokens = tokenise(text, language === undefined ? languages : [language])
+  return matchesOf(requiredTerms(query, languages), tokens)
+}
+
+/** Finds required terms among the tokens of a text; the same as `matchTerms` for who looks at many texts. */
+export function matchesOf(terms: readonly Term[], tokens: readonly Token[]): Matches {
+  const places = placesOf(tokens)
+  const found = terms.map((term) => {
     const verbatim = verbatimOf(term)
     return {
       term: term.text,

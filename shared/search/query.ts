@@ -44,12 +44,11 @@ export function requiredTerms(query: Query, languages: readonly string[]): Term[
 }
 
 /**
- * A term with its `::tsquery` literal and the lexemes by whose frequency its own can be estimated. Of a long sequence
+ * The `::tsquery` literal of a term and the lexemes by whose frequency its own can be estimated. Of a long sequence
  * `tsquery` asks for some of its words, and `full` for all of it: the index would read the list of a word as often as it
  * occurs there. `verbatim` is a quoted phrase as it is written, null where it has no other forms.
  */
 export type TermQuery = {
-  term: string
   tsquery: string
   full: string | null
   verbatim: string | null
@@ -57,11 +56,11 @@ export type TermQuery = {
 }
 
 /** One query for each required term, in the order of the query; valid for PostgreSQL whatever the query holds. */
-export function termQueries(query: Query, languages: readonly string[]): TermQuery[] {
+export function termQueries(query: Query, languages: readonly string[]): (Term & TermQuery)[] {
   return requiredTerms(query, languages).map((term) => {
     const verbatim = verbatimOf(term)
     return {
-      term: term.text,
+      ...term,
       tsquery: term.alternatives.map(bounded).join(' | '),
       full: term.alternatives.some(({ length }) => length > longSequence) ? anyReading(term.alternatives) : null,
       verbatim: verbatim && anyReading(verbatim.map((steps) => steps.slice(0, longSequence))),

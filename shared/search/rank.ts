@@ -1,8 +1,9 @@
 import { fieldWeights, termWeight } from './bm25.ts'
 import type { Hit } from './hits.ts'
-import { contextOf, matchTerms } from './match.ts'
-import type { Query } from './query.ts'
+import { contextOf, matchesOf } from './match.ts'
+import type { Term } from './query.ts'
 import type { SearchV2Result } from './schema.ts'
+import { tokenise } from './tokenise.ts'
 
 /** A hit with where it matched and how it scored. */
 export type Found = {
@@ -14,8 +15,7 @@ export type Found = {
 }
 
 type Ranking = {
-  query: Query
-  languages: readonly string[]
+  terms: readonly Term[]
   /** The rarity of each term, in the order of the query. */
   weights: readonly number[]
   /** Tokens of a block on average. */
@@ -35,8 +35,8 @@ export function rankHits(hits: readonly Hit[], ranking: Ranking): Found[] {
   return found.sort((a, b) => b.score - a.score || compare(a.hit, b.hit))
 }
 
-function assess(hit: Hit, { query, languages, weights, averageLength, relaxed }: Ranking): Found | null {
-  const { matchCount, occurrences, first } = matchTerms(hit.body, { query, languages, language: hit.language })
+function assess(hit: Hit, { terms: sought, weights, averageLength, relaxed }: Ranking): Found | null {
+  const { matchCount, occurrences, first } = matchesOf(sought, tokenise(hit.body, [hit.language]))
   const matched = occurrences.filter(({ count }) => count > 0).length
   // The index narrows a relaxed search down; whether half of the terms are there is counted here.
   if (first === null || (relaxed && matched * 2 < occurrences.length)) return null

@@ -3,7 +3,7 @@ import { idf } from './bm25.ts'
 import { matchingLimit } from './candidates.ts'
 import { type Frequencies, lexemeFrequencies } from './frequencies.ts'
 import { quoteLexeme } from './lexemes.ts'
-import type { Query, Term, TermQuery } from './query.ts'
+import type { Term, TermQuery } from './query.ts'
 import { type Found, rankHits } from './rank.ts'
 import { candidateLimit, type SearchScope } from './request.ts'
 import { workspaceLexeme } from './scopes.ts'
@@ -12,7 +12,6 @@ import { firstRung, isPlain, knownShare, type Rung, tierCondition, unseenScore }
 
 /** A query whose best matches are sought; `required` says how many of its terms a match must contain. */
 export type Sought = {
-  query: Query
   languages: readonly string[]
   scope: SearchScope
   terms: readonly (Term & TermQuery)[]

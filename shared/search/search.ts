@@ -5,7 +5,7 @@ import { matchingLimit } from './candidates.ts'
 import { type Cursor, decodeSearchCursor, encodeSearchCursor, sameSearch } from './cursor.ts'
 import { lexemeFrequencies } from './frequencies.ts'
 import { inAllLanguages } from './languages.ts'
-import { conjunction, parseQuery, remainder, requiredTerms, type Term, type TermQuery, termQueries } from './query.ts'
+import { conjunction, parseQuery, remainder, type Term, type TermQuery, termQueries } from './query.ts'
 import { type Found, rankHits } from './rank.ts'
 import { bestMatches, type Ranked } from './ranked.ts'
 import { bestRelaxed } from './relaxed.ts'
@@ -109,15 +109,13 @@ function projectionOf(answer: SearchAnswer): SearchProjection {
 const wholeCondition = { partial: false, expected: null }
 
 function prepare({ q, scope }: Search, languages: readonly string[]) {
-  const query = parseQuery(q)
-  const required = requiredTerms(query, languages)
-  const terms = termQueries(query, languages).map((term, index) => ({ ...(required[index] as Term), ...term }))
+  const terms = termQueries(parseQuery(q), languages)
   const scopes = [
     ...(scope.knowledgeBaseId === undefined ? [] : [knowledgeBaseLexeme(scope.knowledgeBaseId)]),
     ...(typeof scope.locale === 'object' ? [localeLexeme(scope.locale.exact)] : []),
   ]
   const condition = conjunction(terms, scopes)
-  return { query, languages, terms, scopes, condition, remainder: remainder(terms) }
+  return { languages, terms, scopes, condition, remainder: remainder(terms) }
 }
 
 function outcomeOf({ hits, answer }: Ranked, limit: number): SearchOutcome {

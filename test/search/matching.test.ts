@@ -109,7 +109,7 @@ test('a long query can be relaxed without a flood of combinations', async (t) =>
 })
 
 function requested(q: string): string[] {
-  return termQueries(parseQuery(q), ['en']).map(({ term }) => term)
+  return termQueries(parseQuery(q), ['en']).map(({ text }) => text)
 }
 
 function find(text: string, q: string, languages = ['en']) {
