@@ -62,10 +62,14 @@ function placed(page: {
   const beyond =
     after === null ? sql.fragment`true` : sql.fragment`(b.document_id, b.ord) > (${after.documentId}, ${after.ord})`
   const [only, ...others] = page.scope.workspaceIds
+  // Sorted first and looked up in that order, no more documents are read than the page needs. To sort once more around it
+  // would hide from the planner that a page is short.
   const inOne = (workspace: Fragment) => sql.fragment`
-    SELECT b.workspace_id, b.document_id, b.ord, 0::float8 AS score FROM search_blocks b
-    WHERE b.workspace_id = ${workspace} AND ${page.matches} AND ${beyond} AND ${fresh(page.scope)}
-    ORDER BY b.document_id, b.ord LIMIT ${page.limit}`
+    SELECT b.workspace_id, b.document_id, b.ord, 0::float8 AS score FROM (
+      SELECT b.workspace_id, b.document_id, b.ord FROM search_blocks b
+      WHERE b.workspace_id = ${workspace} AND ${page.matches} AND ${beyond}
+      ORDER BY b.document_id, b.ord OFFSET 0) AS b
+    WHERE ${fresh(page.scope)} LIMIT ${page.limit}`
   if (only !== undefined && others.length === 0) return inOne(sql.fragment`${only}`)
   return sql.fragment`
     SELECT page.* FROM unnest(${sql.array([...page.scope.workspaceIds], 'text')}) AS workspace (id)
