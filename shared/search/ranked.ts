@@ -8,7 +8,7 @@ import { type Found, rankHits } from './rank.ts'
 import { candidateLimit, type SearchScope } from './request.ts'
 import { workspaceLexeme } from './scopes.ts'
 import { runSearch, type SearchAnswer } from './statement.ts'
-import { firstRung, isPlain, knownShare, type Rung, tierCondition, unseenScore } from './tiers.ts'
+import { firstRung, isPlain, knownShare, lastRung, type Rung, tierCondition, unseenScore } from './tiers.ts'
 
 /** A query whose best matches are sought; `required` says how many of its terms a match must contain. */
 export type Sought = {
@@ -50,7 +50,7 @@ export async function bestMatches(db: Queryable, sought: Sought): Promise<Ranked
     const found = await attempt(at)
     // Of a rung with too many candidates not all are seen, but those of the narrower one are.
     if (!found.enough && rung > 0) at = { rung: (rung - 1) as Rung, above: rung }
-    else if (found.truncated && found.enough && rung < 3 && !tried.has((rung + 1) as Rung)) {
+    else if (found.truncated && found.enough && rung < lastRung && !tried.has((rung + 1) as Rung)) {
       at = { rung: (rung + 1) as Rung, above: null }
     }
     // All candidates may have been out of scope: the last look is at documents in scope only.

@@ -4,8 +4,11 @@ import { quoteLexeme, tierLexeme, unmarked } from './lexemes.ts'
 import type { Step, Term, TermQuery } from './query.ts'
 import { maxForms } from './score.ts'
 
-/** How much of the matches ranking looks at: 0 is all of them, 1 (widest) to 3 those in which a term has that impact. */
-export type Rung = 0 | 1 | 2 | 3
+/** How much of the matches ranking looks at: 0 is all of them, 1 (widest) to 4 those in which a term has that impact. */
+export type Rung = 0 | 1 | 2 | 3 | 4
+
+/** The narrowest rung. */
+export const lastRung: Rung = 4
 
 /**
  * The part of matches that lies on a rung, as `::tsquery`; null where no term has tiers. Quoted phrases as they are
@@ -36,14 +39,14 @@ export function firstRung(input: {
   const blocks = frequencies.blocks * input.share
   const shares = terms.map((term) => termShare(term, frequencies))
   if ((expected ?? blocks * atLeast(required, shares)) <= fewMatches) return 0
-  for (const rung of [1, 2] as const) {
+  for (const rung of [1, 2, 3] as const) {
     const estimate = terms.reduce((sum, term, index) => {
       const others = atLeast(required - 1, shares.toSpliced(index, 1))
       return sum + tierShare(term, { rung, frequencies }) * others
     }, 0)
     if (blocks * estimate <= (terms.length === 1 ? fewCandidates : moreCandidates)) return rung
   }
-  return 3
+  return lastRung
 }
 
 /** The estimated share of blocks that contain a term; null when it is too rare to be known. */

@@ -45,9 +45,13 @@ export async function writeCorpus(site: Site, documents: readonly string[]): Pro
   }
 }
 
-// The first words, so that titles are as different as they are among people.
+// The first two to eight words, so that titles are as different as they are among people.
 function titleOf(text: string): string {
-  return (text.match(/\p{L}[\p{L}\p{N}]*/gu) ?? []).slice(0, 6).join(' ').slice(0, 100)
+  const words = text.match(/\p{L}[\p{L}\p{N}]*/gu) ?? []
+  return words
+    .slice(0, 2 + (text.length % 7))
+    .join(' ')
+    .slice(0, 100)
 }
 
 /** Indexes everything with two worker processes; returns documents a second. */
