@@ -12,6 +12,9 @@ const log = createLogger({ service: 'api', level: config.LOG_LEVEL })
 const service = await startService({ config, log })
 const server = createApp(service).listen(config.PORT)
 await once(server, 'listening')
+// Longer than load balancers and clients keep a connection (60 s as a rule): whoever closes an idle connection last never
+// sends a request into one that is being closed.
+server.keepAliveTimeout = 65_000
 log.info({ port: (server.address() as AddressInfo).port }, 'listening')
 
 onStopSignal(log, async () => {
