@@ -86,30 +86,20 @@ export function conjunction(terms: readonly { tsquery: string }[], scopes: reado
 }
 
 /**
- * The `::tsquery` literal of the blocks that contain at least half of three or more terms, among them one of the first
- * `telling`, and carry all scope lexemes; null for fewer terms. Of more than `manyTerms` it asks for two of the rarest,
- * without which no half is complete, and the caller counts the others. The terms come rarest first.
+ * The `::tsquery` literal of the blocks that contain at least half of three or more terms and carry all scope lexemes;
+ * null for fewer terms. Of more than `manyTerms` it asks for two of the rarest, without which no half is complete, and
+ * the caller counts the others. The terms come rarest first.
  */
-export function relaxedDisjunctions(
-  terms: readonly { tsquery: string }[],
-  scopes: readonly string[],
-  telling = terms.length,
-): string | null {
+export function relaxedDisjunctions(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
   if (terms.length < 3) return null
   const required = halfOf(terms)
-  if (terms.length <= manyTerms) return within(someOf(terms, { required, telling }), scopes)
-  const halves = twoOf(terms.slice(0, terms.length - required + 2))
-  return within(tellsAll(terms, telling) ? halves : `(${halves}) & ${anyOf(terms.slice(0, telling))}`, scopes)
+  if (terms.length <= manyTerms) return within(someOf(terms, required), scopes)
+  return within(twoOf(terms.slice(0, terms.length - required + 2)), scopes)
 }
 
 /** How many of the terms are half of them. */
 export function halfOf(terms: readonly unknown[]): number {
   return Math.ceil(terms.length / 2)
-}
-
-/** Whether no half of the terms is complete without one of the first `telling`. */
-export function tellsAll(terms: readonly unknown[], telling: number): boolean {
-  return terms.length - telling < halfOf(terms)
 }
 
 /** What `conjunction` leaves open of long terms, for a look at the blocks it finds; null when there are none. */
@@ -230,19 +220,12 @@ function within(tsquery: string, scopes: readonly string[]): string {
   return [`(${tsquery})`, ...scopes.map(quoteLexeme)].join(' & ')
 }
 
-/**
- * At least `required` of the terms, among them one of the first `telling`. Each term stands before those it is joined
- * with, so that the index reads no list of a common word further than a rare one needs it.
- */
-function someOf(
-  terms: readonly { tsquery: string }[],
-  { required, telling = terms.length }: { required: number; telling?: number },
-): string {
+/** At least `required` of the terms. Each stands before those it is joined with: shorter than all combinations. */
+function someOf(terms: readonly { tsquery: string }[], required: number): string {
   if (required === terms.length) return `(${allOf(terms)})`
-  if (required === 1) return anyOf(terms.slice(0, telling))
-  const first = Math.min(telling, terms.length - required + 1)
+  if (required === 1) return anyOf(terms)
   const alternatives = terms
-    .slice(0, first)
-    .map(({ tsquery }, index) => `((${tsquery}) & ${someOf(terms.slice(index + 1), { required: required - 1 })})`)
+    .slice(0, terms.length - required + 1)
+    .map(({ tsquery }, index) => `((${tsquery}) & ${someOf(terms.slice(index + 1), required - 1)})`)
   return `(${alternatives.join(' | ')})`
 }

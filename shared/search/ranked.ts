@@ -20,10 +20,6 @@ export type Sought = {
   condition: string | null
   /** tsquery of what the condition leaves open; null when it says it all. */
   remainder: string | null
-  /** How many matches there may be, where that is known better than from the terms; of a condition that leaves out some. */
-  expected: number | null
-  /** Whether there are matches that the condition leaves out. */
-  partial: boolean
   limit: number
 }
 
@@ -91,7 +87,7 @@ async function attemptOn(db: Queryable, input: { sought: Sought; frequencies: Fr
   const last = hits[limit - 1]?.score ?? 0
   const unseen = unseenScore({ terms, weights, languages, averageLength, rung })
   const left = answer.hits.length < fetched ? 0 : estimateLeft(answer, sought)
-  const exact = !sought.partial && !truncated && (rung === 0 || unseen < last) && (left === 0 || left < last)
+  const exact = !truncated && (rung === 0 || unseen < last) && (left === 0 || left < last)
   const explained = hits.map((hit) => ({ ...hit, explanation: { ...hit.explanation, exact } }))
   return { hits: explained, answer, truncated, enough: hits.length > limit }
 }

@@ -41,10 +41,9 @@ async function bestOf(
 ): Promise<Ranked> {
   const prepared = prepare(search, languages)
   const { terms } = prepared
-  const strict = await bestMatches(db, { ...search, ...prepared, required: terms.length, ...wholeCondition })
+  const strict = await bestMatches(db, { ...search, ...prepared, required: terms.length })
   if (strict.hits.length > 0 || !search.relax || terms.length < 3) return strict
-  const blocks = Math.max((await lexemeFrequencies(db)).blocks, matchingLimit)
-  return bestRelaxed(db, { ...search, ...prepared, blocks, matching: strict.answer.matching })
+  return bestRelaxed(db, { ...search, ...prepared, matching: strict.answer.matching })
 }
 
 /**
@@ -105,8 +104,6 @@ function projectionOf(answer: SearchAnswer): SearchProjection {
     complete,
   }
 }
-
-const wholeCondition = { partial: false, expected: null }
 
 function prepare({ q, scope }: Search, languages: readonly string[]) {
   const terms = termQueries(parseQuery(q), languages)

@@ -25,20 +25,18 @@ export function tierCondition(terms: readonly (Term & TermQuery)[], rung: Rung):
 
 /**
  * Where to start: with all matches when they are few, else on the widest rung with a bounded number of candidates.
- * `required` of the terms must match; words are taken as independent of each other, unless the caller expects a number of
- * matches.
+ * `required` of the terms must match; words are taken as independent of each other.
  */
 export function firstRung(input: {
   terms: readonly Term[]
   required: number
   frequencies: Frequencies
   share: number
-  expected: number | null
 }): Rung {
-  const { terms, required, frequencies, expected } = input
+  const { terms, required, frequencies } = input
   const blocks = frequencies.blocks * input.share
   const shares = terms.map((term) => termShare(term, frequencies))
-  if ((expected ?? blocks * atLeast(required, shares)) <= fewMatches) return 0
+  if (blocks * atLeast(required, shares) <= fewMatches) return 0
   for (const rung of [1, 2, 3] as const) {
     const estimate = terms.reduce((sum, term, index) => {
       const others = atLeast(required - 1, shares.toSpliced(index, 1))
@@ -127,7 +125,7 @@ function stepsShare(steps: readonly Step[], { shares, rare }: Frequencies): numb
 }
 
 /** The chance that at least so many of independent things happen, bounded above by the sum over their combinations. */
-export function atLeast(count: number, shares: readonly number[]): number {
+function atLeast(count: number, shares: readonly number[]): number {
   const sums = [1, ...Array.from({ length: Math.max(0, count) }, () => 0)]
   for (const share of shares) {
     for (let size = sums.length - 1; size > 0; size -= 1) sums[size] = (sums[size] ?? 0) + (sums[size - 1] ?? 0) * share
