@@ -141,8 +141,8 @@ const tolerance = 1.001
 function spareHits(sought: Sought): number {
   const { terms, required, limit } = sought
   const single = terms.every(({ alternatives }) => alternatives.every((steps) => steps.length === 1))
-  if (required < terms.length || !single) return limit + 10
-  return isCertain(sought) ? 5 : 10
+  if (!single) return limit + 10
+  return required === terms.length && isCertain(sought) ? 5 : 10
 }
 
 function isCertain({ terms, languages }: Pick<Sought, 'terms' | 'languages'>): boolean {
