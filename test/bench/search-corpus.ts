@@ -27,7 +27,7 @@ export function corpus(documents: number): string[] {
 
 /** Writes documents over HTTP; returns how many a second. */
 export async function writeCorpus(site: Site, documents: readonly string[]): Promise<number> {
-  const api = await startApi({ ...site.env, QUOTA_DOCUMENTS: '1000000' })
+  const api = await startApi(site.env)
   const client = new Client({ origin: api.origin, token: site.client.bearer ?? '' })
   try {
     return await rate({ count: documents.length, concurrency: 8 }, async (index) => {

@@ -69,7 +69,12 @@ export async function startSite(t: Teardown): Promise<Site> {
   }
 }
 
-const unlimited = { RATE_READ_PER_MIN: '0', RATE_WRITE_PER_MIN: '0', RATE_SEARCH_PER_MIN: '0' }
+const unlimited = {
+  RATE_READ_PER_MIN: '0',
+  RATE_WRITE_PER_MIN: '0',
+  RATE_SEARCH_PER_MIN: '0',
+  QUOTA_DOCUMENTS: '1000000',
+}
 
 /** Creates a document with one paragraph; returns its id and ETag. */
 export async function createDocument(site: Site, text: string): Promise<{ id: string; etag: string }> {
