@@ -36,13 +36,15 @@ export function firstRung(input: {
   const { terms, required, frequencies } = input
   const blocks = frequencies.blocks * input.share
   const shares = terms.map((term) => termShare(term, frequencies))
-  if (blocks * atLeast(required, shares) <= fewMatches) return 0
+  const kind = terms.length === 1 ? 'single' : required === terms.length ? 'all' : 'relaxed'
+  const { few, most } = bounds[kind]
+  if (blocks * atLeast(required, shares) <= few) return 0
   for (const rung of [1, 2, 3] as const) {
     const estimate = terms.reduce((sum, term, index) => {
       const others = atLeast(required - 1, shares.toSpliced(index, 1))
       return sum + tierShare(term, { rung, frequencies }) * others
     }, 0)
-    if (blocks * estimate <= (terms.length === 1 ? fewCandidates : moreCandidates)) return rung
+    if (blocks * estimate <= most) return rung
   }
   return lastRung
 }
@@ -91,10 +93,13 @@ export function isPlain({ alternatives }: Term, languages: readonly string[]): b
   })
 }
 
-const fewMatches = 1000
-const fewCandidates = 1500
-// A block of impact for one word may have little for the others, so more of them are looked at.
-const moreCandidates = 1000
+// Up to `few` matches all are candidates, of more the widest rung with at most so many. Of words that must all match the
+// tiers may hold too few, which costs another search; of those that need not, the index itself is slow on wide rungs.
+const bounds = {
+  single: { few: 1000, most: 1500 },
+  all: { few: 2000, most: 1000 },
+  relaxed: { few: 1000, most: 400 },
+} as const
 
 // A phrase has the impact of a tier only where each of its words has.
 function stepsOn(steps: readonly Step[], rung: Rung): string {
