@@ -6,8 +6,17 @@ export function openModels(config: ProviderConfig): Models {
   let provider: Promise<Models> | undefined
   return {
     async ask(request, signal) {
-      provider ??= import('./model-provider.ts').then(({ openProvider }) => openProvider(config))
+      provider ??= open(config).catch((error) => {
+        // The next question tries again.
+        provider = undefined
+        throw error
+      })
       return (await provider).ask(request, signal)
     },
   }
+}
+
+async function open(config: ProviderConfig): Promise<Models> {
+  const { openProvider } = await import('./model-provider.ts')
+  return openProvider(config)
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import pg from 'pg'
 import { type Queue as BossQueue, PgBoss, type WorkOptions } from 'pg-boss'
 import { type Database, foreignStatements, type Transaction } from './database.ts'
 
@@ -216,8 +217,22 @@ export async function enqueueDocuments(
 const retiredQueues = ['sweep.document-counts', 'sweep.document-counts.dead']
 const queueIndexes = new URL('../sql/queues/singleton-keys.sql', import.meta.url)
 
-/** Installs or upgrades pg-boss's schema and creates every queue with its dead-letter queue; safe to repeat. */
+/**
+ * Installs or upgrades pg-boss's schema and creates every queue with its dead-letter queue; safe to repeat, and for
+ * several hosts at once, which wait for each other.
+ */
 export async function installQueues(url: string): Promise<void> {
+  const guard = new pg.Client(url)
+  await guard.connect()
+  try {
+    await guard.query(`SELECT pg_advisory_lock(hashtextextended('install-queues', 0))`)
+    await installAlone(url)
+  } finally {
+    await guard.end()
+  }
+}
+
+async function installAlone(url: string): Promise<void> {
   const boss = new PgBoss({ connectionString: url, max: 2, supervise: false, schedule: false })
   const errors: Error[] = []
   boss.on('error', (error) => errors.push(error))

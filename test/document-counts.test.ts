@@ -23,8 +23,8 @@ t.test('a search counts the documents that are there, whatever happens to them a
   t.strictSame(await difference(), [])
   const counted = async (query: object) => (await searchV2(ada, { q: 'x', ...query })).projection.document_count
   t.strictSame(await Promise.all([counted({}), counted({ knowledge_base_id: two })]), [45, 15])
-  // A group has as many rows as there were transactions at once, however many documents were written.
-  t.ok((await rows()) < 40, 'few rows are left')
+  // Each of the two groups has as many rows as there were transactions at once, and these twenty connections.
+  t.ok((await rows()) <= 40, 'few rows are left')
 
   await ada.delete(`/knowledge-bases/${one}?confirm_id=${one}`)
   t.strictSame(await difference(), [])

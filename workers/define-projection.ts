@@ -27,10 +27,11 @@ export function defineProjection<Source extends ProjectionSource, Result>(
     name: queue.name,
     async start(runtime) {
       const concurrency = runtime.config.WORKER_CONCURRENCY
-      const context = { projection, hooks, runtime, limit: pLimit(concurrency) }
+      // One place is left to the batches of the other loop, so that a sentence fetched after many books is not behind them.
+      const context = { projection, hooks, runtime, limit: pLimit(Math.max(1, concurrency - 1)) }
       const run = async (jobs: Job<DocumentJob>[]) =>
         deriveFetched(context, await batchesOf(runtime.database, { jobs, most: together }))
-      // Two loops share the limit: one fetches while the batches of the other run.
+      // Two loops: one fetches while the batches of the other run.
       const taking = { loops: Math.min(2, concurrency), batchSize: Math.max(together, 2 * concurrency) }
       return takeJobs(runtime, { queue, ...taking, run })
     },
@@ -55,7 +56,7 @@ async function deriveBatch<Source extends ProjectionSource, Result>(
   batch: readonly Job<DocumentJob>[],
 ): Promise<JobResult[]> {
   const { limit } = context
-  const ended = batch.length > 1 ? await limit(() => deriveTogether(context, batch)) : nothing
+  const ended = batch.length > 1 ? await deriveTogether(context, batch) : nothing
   const firstRound = batch.length > 1 ? 2 : 1
   const alone = (job: Job<DocumentJob>) => limit(() => deriveAlone(context, { job, firstRound }))
   return Promise.all(batch.map((job) => ended.get(job.id) ?? alone(job)))
@@ -79,7 +80,7 @@ async function deriveTogether<Source extends ProjectionSource, Result>(
     const outcomes = await deriveRound(deriving, { jobs, last: false })
     const ended = jobs.flatMap((job) => {
       const outcome = outcomes.get(job.id)
-      return outcome === undefined ? [] : [{ queue, job, start, end: { outcome } }]
+      return outcome === undefined ? [] : [{ queue, job, start, shared: jobs.length, end: { outcome } }]
     })
     return new Map(ended.map((attempt) => [attempt.job.id, reportEnd(runtime, attempt)]))
   } catch (err) {

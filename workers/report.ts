@@ -3,11 +3,15 @@ import type { JobOutcome } from '../shared/job-metrics.ts'
 import type { Queue } from '../shared/queues.ts'
 import type { Runtime } from './runtime.ts'
 
-/** An attempt at a job that has ended; `start` is when it began, by `performance.now()`. */
+/**
+ * An attempt at a job that has ended; `start` is when it began, by `performance.now()`, and `shared` how many jobs took
+ * that time together, so that the time spent in all of them adds up.
+ */
 export type EndedAttempt<Data extends object> = {
   queue: Queue<Data>
   job: Job<Data>
   start: number
+  shared?: number
   end: { outcome: JobOutcome } | { error: unknown }
 }
 
@@ -16,10 +20,10 @@ export type EndedAttempt<Data extends object> = {
  * nothing more from pg-boss, since it was completed with its result, or is somebody else's by now.
  */
 export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedAttempt<Data>): JobResult {
-  const { queue, job, start, end } = attempt
+  const { queue, job, start, shared = 1, end } = attempt
   const failed = 'error' in end
   const outcome = failed ? 'failed' : end.outcome
-  const seconds = (performance.now() - start) / 1000
+  const seconds = (performance.now() - start) / 1000 / shared
   runtime.metrics.count({ queue: queue.name, outcome, seconds })
   const line = {
     queue: queue.name,

@@ -44,15 +44,13 @@ export function requiredTerms(query: Query, languages: readonly string[]): Term[
 }
 
 /**
- * The `::tsquery` literal of a term and the lexemes by whose frequency its own can be estimated. Of a long sequence
- * `tsquery` asks for some of its words, and `full` for all of it: the index would read the list of a word as often as it
+ * The `::tsquery` literal of a term. Of a long sequence `tsquery` asks for some of its words, and `full` for all of it: the index would read the list of a word as often as it
  * occurs there. `verbatim` is a quoted phrase as it is written, null where it has no other forms.
  */
 export type TermQuery = {
   tsquery: string
   full: string | null
   verbatim: string | null
-  lexemes: string[]
 }
 
 /** One query for each required term, in the order of the query; valid for PostgreSQL whatever the query holds. */
@@ -64,7 +62,6 @@ export function termQueries(query: Query, languages: readonly string[]): (Term &
       tsquery: term.alternatives.map(bounded).join(' | '),
       full: term.alternatives.some(({ length }) => length > longSequence) ? anyReading(term.alternatives) : null,
       verbatim: verbatim && anyReading(verbatim.map((steps) => steps.slice(0, longSequence))),
-      lexemes: [...new Set(term.alternatives.flatMap((steps) => steps.flatMap(({ lexemes }) => lexemes)))],
     }
   })
 }

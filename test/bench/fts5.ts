@@ -39,7 +39,9 @@ export async function fts5(site: Site) {
   const scored = sqlite.prepare(`
     SELECT rowid, -bm25(blocks) * weight AS score FROM blocks WHERE blocks MATCH ? ORDER BY 2 DESC, rowid LIMIT 200`)
   const formsOf = (q: string) =>
-    termQueries(parseQuery(q), languages).flatMap(({ lexemes }) => [...new Set(lexemes.map(unmarked))])
+    termQueries(parseQuery(q), languages).flatMap(({ alternatives }) => [
+      ...new Set(alternatives.flat().flatMap(({ lexemes }) => lexemes.map(unmarked))),
+    ])
   const matchOf = (q: string) => formsOf(q).map(tokenOf).join(' AND ')
   return {
     blocks: keys.length,

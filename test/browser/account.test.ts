@@ -142,7 +142,8 @@ async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const page = await (await browser.newContext(options)).newPage()
   page.setDefaultTimeout(60_000)
   const complaints: string[] = []
-  page.on('console', (message) => complaints.push(message.text()))
+  // What is only noted, such as that a quick visitor had focused a field before the page did, is no complaint.
+  page.on('console', (message) => message.type() === 'info' || complaints.push(message.text()))
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('dialog', (dialog) => {
     complaints.push(dialog.message())
