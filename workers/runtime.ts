@@ -43,6 +43,9 @@ export async function openRuntime(options: {
     supervise: true,
     superviseIntervalSeconds: 1,
     monitorIntervalSeconds: 1,
+    // A fetch passes over the keys that were active when the queue's row was last read: at the default of 60 s, a document
+    // whose job ran at that moment waited a minute for its next one.
+    queueCacheIntervalSeconds: 1,
   })
   boss.on('error', (error) => log.error({ err: error }, 'job queue'))
   boss.on('warning', (warning) => log.warn({ warning }, 'job queue'))

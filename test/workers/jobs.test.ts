@@ -83,6 +83,26 @@ t.test('of two jobs of one document one runs at a time', async (t) => {
   t.equal((await boss.fetch(queues.searchIndex.name, { batchSize: 5 })).length, 1)
 })
 
+t.test('a worker that starts while a document is indexed takes the next job of it without a pause', async (t) => {
+  const service = await startTestService(t)
+  const ada = await service.signUp()
+  const { id } = await write(ada, 'first')
+  const gate = Promise.withResolvers<void>()
+  const held = defineProjection(searchProjection, { beforeCommit: () => gate.promise })
+  const before = await startWorkers(t, service, [held])
+  const isNoted = sql.type(row(Type.Object({ noted: Type.Boolean() })))`
+    SELECT coalesce(${id} = ANY(singletons_active), false) AS noted FROM pgboss.queue WHERE name = ${queues.searchIndex.name}`
+  await until(() => service.database.oneFirst(isNoted))
+  await startWorkers(t, service, [searchIndexer])
+  gate.resolve()
+  await before.stop()
+  await rewrite(ada, id, 'second')
+  const begun = performance.now()
+  await untilFresh(ada)
+  t.ok(performance.now() - begun < 40_000, 'it would be a minute')
+  t.equal((await searchV2(ada, { q: 'second' })).results.length, 1)
+})
+
 t.test('a job that fails is tried again later and later, then kept for an operator, and made up for', async (t) => {
   const { service, ada, id } = await startWithIndexed(t)
   await rewrite(ada, id, 'precious')
