@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import type { BlockStep } from '../body/manifest.ts'
 import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
 import { Nullable } from '../identifiers.ts'
-import { documentKeys } from '../projections/queries.ts'
+import { documentKeys, lockProjected } from '../projections/queries.ts'
 import type { DocumentJob } from '../queues.ts'
 import { row } from '../row.ts'
 import { RecordedChange } from './schema.ts'
@@ -21,18 +21,9 @@ export function chainOf(db: Queryable, key: DocumentJob): Promise<Chain | null> 
   )
 }
 
-const SeqRow = row(Type.Object({ document_id: Type.String(), projected_seq: Type.Number() }))
-
 /** Locks the chains of documents in the order of their ids; the body_seq each reaches to, by id. */
-export async function lockChains(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
-  const seqs = await tx.any(
-    prepared(sql.type(SeqRow)`
-    SELECT c.document_id, c.projected_seq
-    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
-    JOIN change_chains c ON c.workspace_id = k.workspace_id AND c.document_id = k.document_id
-    ORDER BY c.document_id FOR UPDATE OF c`),
-  )
-  return new Map(seqs.map(({ document_id, projected_seq }) => [document_id, projected_seq]))
+export function lockChains(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
+  return lockProjected(tx, jobs, { table: 'change_chains', column: 'projected_seq' })
 }
 
 /** A stored manifest: how it differs from the one before; `step` is null when nothing was before. */

@@ -89,6 +89,27 @@ export async function documentSizes(db: Queryable, jobs: readonly DocumentJob[])
   return new Map(sizes.map(({ document_id, bytes }) => [document_id, bytes]))
 }
 
+const SeqRow = row(Type.Object({ document_id: Type.String(), body_seq: Type.Number() }))
+
+/**
+ * Locks the rows in which a projection says from which bodies it is, in the order of the documents' ids; the body_seq
+ * each stands at, by id. `column` holds it; documents that have no row are left out.
+ */
+export async function lockProjected(
+  tx: Transaction,
+  jobs: readonly DocumentJob[],
+  { table, column = 'body_seq' }: { table: string; column?: string },
+): Promise<ReadonlyMap<string, number>> {
+  const seqs = await tx.any(
+    prepared(sql.type(SeqRow)`
+    SELECT p.document_id, p.${sql.identifier([column])} AS body_seq
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN ${sql.identifier([table])} p ON p.workspace_id = k.workspace_id AND p.document_id = k.document_id
+    ORDER BY p.document_id FOR UPDATE OF p`),
+  )
+  return new Map(seqs.map(({ document_id, body_seq }) => [document_id, body_seq]))
+}
+
 /** Notes that a projection has caught up with its sources. */
 export async function markCurrent(
   tx: Transaction,

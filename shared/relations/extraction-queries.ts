@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
-import { documentKeys } from '../projections/queries.ts'
+import { documentKeys, lockProjected } from '../projections/queries.ts'
 import type { DocumentJob } from '../queues.ts'
 import { row } from '../row.ts'
 import type { DocumentLink } from './links.ts'
@@ -35,21 +35,9 @@ export async function extractions(
   return new Map(found.map(({ document_id, ...extraction }) => [document_id, extraction]))
 }
 
-const SeqRow = row(Type.Object({ document_id: Type.String(), body_seq: Type.Number() }))
-
 /** Locks the extractions of documents in the order of their ids; the body_seq each stands at, by id. */
-export async function lockExtractions(
-  tx: Transaction,
-  jobs: readonly DocumentJob[],
-): Promise<ReadonlyMap<string, number>> {
-  const seqs = await tx.any(
-    prepared(sql.type(SeqRow)`
-    SELECT e.document_id, e.body_seq
-    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
-    JOIN relation_extractions e ON e.workspace_id = k.workspace_id AND e.document_id = k.document_id
-    ORDER BY e.document_id FOR UPDATE OF e`),
-  )
-  return new Map(seqs.map(({ document_id, body_seq }) => [document_id, body_seq]))
+export function lockExtractions(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
+  return lockProjected(tx, jobs, { table: 'relation_extractions' })
 }
 
 /** Notes from which bodies the inline relations of documents are. */

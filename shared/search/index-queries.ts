@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
-import { documentKeys } from '../projections/queries.ts'
+import { documentKeys, lockProjected } from '../projections/queries.ts'
 import type { DocumentJob } from '../queues.ts'
 import { row } from '../row.ts'
 import type { SearchOutline } from './outline.ts'
@@ -29,18 +29,9 @@ export async function indexedDocuments(
   return new Map(documents.map(({ document_id, ...indexed }) => [document_id, indexed]))
 }
 
-const SeqRow = row(Type.Object({ document_id: Type.String(), body_seq: Type.Number() }))
-
 /** Locks the indexes of documents in the order of their ids; the body_seq each stands at, by id. */
-export async function lockIndexes(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
-  const seqs = await tx.any(
-    prepared(sql.type(SeqRow)`
-    SELECT s.document_id, s.body_seq
-    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
-    JOIN search_documents s ON s.workspace_id = k.workspace_id AND s.document_id = k.document_id
-    ORDER BY s.document_id FOR UPDATE OF s`),
-  )
-  return new Map(seqs.map(({ document_id, body_seq }) => [document_id, body_seq]))
+export function lockIndexes(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
+  return lockProjected(tx, jobs, { table: 'search_documents' })
 }
 
 /** What the index of a document was made from. */
