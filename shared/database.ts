@@ -67,7 +67,7 @@ export async function inTransaction<T>(database: Database, work: (tx: Transactio
 /**
  * Marks a statement to be prepared once a connection and executed by name from then on: for the fixed statements of
  * every request and job, whose parsing costs more than their execution. Not for texts that vary with their input, and
- * not where the best plan depends on the values, such as a search.
+ * not where the best plan depends on the values, such as an exhaustive search.
  */
 export function prepared<T extends QuerySqlToken>(token: T): T {
   return { ...token, name: statementName(token.sql) }

@@ -1,7 +1,8 @@
 import { sql } from '../database.ts'
+import { hidden } from './plan.ts'
 import { manyTerms } from './query.ts'
 import { candidateLimit, type SearchOrder, type SearchRequest } from './request.ts'
-import { inWorkspaces, isFresh, scopeCondition } from './scope-condition.ts'
+import { amongWorkspaces, isFresh, isIncluded } from './scope-condition.ts'
 import { blockScore } from './score.ts'
 
 // Terms matching more blocks than this are counted as matching this many.
@@ -10,13 +11,13 @@ export const matchingLimit = 2000
 /** The blocks that ranking looks at, or those of a page, as keys with their score. */
 export function candidates({ scope, condition, remainder, order, limit }: SearchRequest) {
   // The function is no operator, so the index is not asked.
-  const rest = remainder === null ? sql.fragment`true` : sql.fragment`ts_match_vq(b.tsv, ${remainder}::tsquery)`
+  const rest = sql.fragment`coalesce(ts_match_vq(b.tsv, ${remainder}::tsquery), true)`
   if (order.by === 'document') {
-    return placed({ scope, order, limit, matches: sql.fragment`${matchesOf(condition)} AND ${rest}` })
+    return placed({ scope, order, limit, matches: sql.fragment`b.tsv @@ ${condition}::tsquery AND ${rest}` })
   }
   const some = (tsquery: string | null) => sql.fragment`(
     SELECT b.workspace_id, b.document_id, b.ord, ${blockScore(order)} AS score FROM search_blocks b
-    WHERE ${inWorkspaces(sql.fragment`b.workspace_id`, scope)} AND ${matchesOf(tsquery)} AND ${rest}
+    WHERE b.tsv @@ ${hidden(tsquery, 'tsquery')} AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)} AND ${rest}
       AND ${enoughTerms(order)}
       AND ${order.within ? fresh(scope) : sql.fragment`true`}
     LIMIT ${candidateLimit})`
@@ -26,23 +27,18 @@ export function candidates({ scope, condition, remainder, order, limit }: Search
 /** How many blocks match each term: estimates where there are any, else counted in the same snapshot. */
 export function matchCounts({ scope, order }: SearchRequest) {
   if (order.by === 'document' || order.terms.length === 0) return sql.fragment`ARRAY[]::float8[]`
-  const counts = order.terms.map(({ tsquery, matching }) =>
-    matching === null
-      ? sql.fragment`(
+  const counts = order.terms.map(
+    ({ tsquery, matching }) => sql.fragment`
+      coalesce(${matching}::float8, (
         SELECT count(*)::float8 FROM (
           SELECT FROM search_blocks b
-          WHERE ${inWorkspaces(sql.fragment`b.workspace_id`, scope)} AND b.tsv @@ ${tsquery}::tsquery
-          LIMIT ${matchingLimit}) AS matching)`
-      : sql.fragment`${matching}::float8`,
+          WHERE b.tsv @@ ${hidden(tsquery, 'tsquery')} AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
+          LIMIT ${matchingLimit}) AS matching))`,
   )
   return sql.fragment`ARRAY[${sql.join(counts, sql.fragment`, `)}]`
 }
 
 type Fragment = ReturnType<typeof sql.fragment>
-
-function matchesOf(tsquery: string | null): Fragment {
-  return tsquery === null ? sql.fragment`false` : sql.fragment`b.tsv @@ ${tsquery}::tsquery`
-}
 
 // The condition says it all but for a relaxed search with many terms.
 function enoughTerms({ terms, required }: SearchOrder & { by: 'score' }): Fragment {
@@ -82,5 +78,5 @@ function fresh(scope: SearchRequest['scope']) {
     EXISTS (
       SELECT FROM documents d
       JOIN search_documents s ON s.workspace_id = d.workspace_id AND s.document_id = d.id
-      WHERE d.workspace_id = b.workspace_id AND d.id = b.document_id AND ${scopeCondition(scope)} AND ${isFresh} OFFSET 0)`
+      WHERE d.workspace_id = b.workspace_id AND d.id = b.document_id AND ${isIncluded(scope)} AND ${isFresh} OFFSET 0)`
 }

@@ -2,9 +2,10 @@ import Type, { type Static } from 'typebox'
 import { sql } from '../database.ts'
 import { PathEntry } from '../documents/schema.ts'
 import { Nullable } from '../identifiers.ts'
-import { SearchOutline } from './outline.ts'
+import { Headings } from './outline.ts'
+import { hidden } from './plan.ts'
 import type { SearchRequest } from './request.ts'
-import { isFresh, scopeCondition } from './scope-condition.ts'
+import { isFresh, isIncluded } from './scope-condition.ts'
 
 export const HitShape = Type.Object({
   document_id: Type.String(),
@@ -25,12 +26,16 @@ export const HitShape = Type.Object({
   updated_at: Type.Number(),
   indexed_at: Type.Number(),
   language: Type.String(),
-  outline: SearchOutline,
+  position: Nullable(Type.Integer()),
+  headings: Headings,
   path: Type.Array(PathEntry),
   estimate: Type.Number(),
 })
 
-/** A block or title that matches, with what its presentation needs; `estimate` is its score as SQL sees it. */
+/**
+ * A block or title that matches, with what its presentation needs: `position` is that of its top-level block, `headings`
+ * are those up to there. `estimate` is its score as SQL sees it.
+ */
 export type Hit = Static<typeof HitShape>
 
 /**
@@ -44,15 +49,17 @@ export function freshHits({ scope, limit }: SearchRequest) {
     CROSS JOIN LATERAL (
       SELECT b.document_id, b.ord, b.block_id, b.top_block_id, b.type, b.length, b.body,
         d.title, d.document_type, d.knowledge_base_id, d.folder_id, d.locale, d.document_set_id, d.version,
-        s.source_version, s.language, s.outline,
+        s.source_version, s.language, place.position,
+        jsonb_path_query_array(s.headings, 'strict $[*] ? (@[0] <= $at)', jsonb_build_object('at', place.position)) AS headings,
         (extract(epoch FROM d.updated_at) * 1000)::bigint AS updated_at,
         (extract(epoch FROM s.indexed_at) * 1000)::bigint AS indexed_at,
         document_path(d.workspace_id, d.knowledge_base_id, d.folder_id, d.id, d.title) AS path
       FROM documents d
       JOIN search_documents s ON s.workspace_id = d.workspace_id AND s.document_id = d.id
       JOIN search_blocks b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.ord = c.ord
-      WHERE d.workspace_id = c.workspace_id AND d.id = c.document_id AND ${scopeCondition(scope)}
+      CROSS JOIN LATERAL (SELECT array_position(s.top_block_ids, b.top_block_id) - 1 AS position OFFSET 0) AS place
+      WHERE d.workspace_id = c.workspace_id AND d.id = c.document_id AND ${isIncluded(scope)}
         AND ${isFresh}
       LIMIT 1) AS hit
-    ORDER BY c.score DESC, c.document_id, c.ord LIMIT ${limit}`
+    ORDER BY c.score DESC, c.document_id, c.ord LIMIT ${hidden(limit, 'int8')}`
 }

@@ -3,15 +3,12 @@ import type { BodyNode, DocNode } from '../body/document.ts'
 import { isTextblock } from '../body/nodes.ts'
 import { plainText } from '../body/text.ts'
 
-/**
- * What is stored of a document to resolve a hit: the ids of its top-level blocks in order, and its top-level headings
- * as [position, level, title].
- */
-export const SearchOutline = Type.Object({
-  ids: Type.Array(Type.String()),
-  headings: Type.Array(Type.Tuple([Type.Integer(), Type.Integer(), Type.String()])),
-})
-export type SearchOutline = Static<typeof SearchOutline>
+/** Top-level headings as [position, level, title], in order. */
+export const Headings = Type.Array(Type.Tuple([Type.Integer(), Type.Integer(), Type.String()]))
+export type Headings = Static<typeof Headings>
+
+/** What is stored of a document to resolve a hit: the ids of its top-level blocks in order, and its headings. */
+export type SearchOutline = { ids: string[]; headings: Headings }
 
 /** A textblock, the unit of matching (decisions 2.8). */
 export type Textblock = { blockId: string; topBlockId: string; type: string; text: string }
@@ -34,9 +31,9 @@ export function textblocksOf(document: DocNode): Textblock[] {
 }
 
 /** Titles of the headings above a top-level position, outermost first; a heading is part of its own path. */
-export function headingPathAt(outline: SearchOutline, position: number): string[] {
+export function headingPathAt(headings: Headings, position: number): string[] {
   const path: [level: number, title: string][] = []
-  for (const [at, level, title] of outline.headings) {
+  for (const [at, level, title] of headings) {
     if (at > position) break
     while ((path.at(-1)?.[0] ?? 0) >= level) path.pop()
     path.push([level, title])

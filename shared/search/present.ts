@@ -22,7 +22,6 @@ export function presentResult({ hit, context }: Found): SearchResult {
 /** A hit as v2 returns it. */
 export function presentV2Result({ hit, context, matchCount, score, explanation }: Found): SearchV2Result {
   const isTitle = hit.type === 'title'
-  const position = isTitle ? null : hit.outline.ids.indexOf(hit.top_block_id ?? '')
   return {
     document_id: hit.document_id,
     document_uri: `svc://doc/${hit.document_id}`,
@@ -35,9 +34,9 @@ export function presentV2Result({ hit, context, matchCount, score, explanation }
     path_text: hit.path.map(({ name }) => name).join(' / '),
     block_id: hit.block_id,
     block_type: isTitle ? null : hit.type,
-    position,
+    position: hit.position,
     matched_in: isTitle ? 'title' : 'content',
-    heading_path: position === null ? [] : headingPathAt(hit.outline, position),
+    heading_path: hit.position === null ? [] : headingPathAt(hit.headings, hit.position),
     context,
     match_count: matchCount,
     score,

@@ -213,7 +213,8 @@ function allOf(terms: readonly { tsquery: string }[]): string {
   return terms.map(({ tsquery }) => `(${tsquery})`).join(' & ')
 }
 
-function within(tsquery: string, scopes: readonly string[]): string {
+/** The `::tsquery` literal of what a tsquery asks for and carries all scope lexemes. */
+export function within(tsquery: string, scopes: readonly string[]): string {
   return [`(${tsquery})`, ...scopes.map(quoteLexeme)].join(' & ')
 }
 

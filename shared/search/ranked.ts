@@ -2,13 +2,15 @@ import type { Queryable } from '../database.ts'
 import { idf } from './bm25.ts'
 import { matchingLimit } from './candidates.ts'
 import { type Frequencies, lexemeFrequencies } from './frequencies.ts'
+import { ladderOf } from './ladder.ts'
 import { quoteLexeme } from './lexemes.ts'
-import type { Term, TermQuery } from './query.ts'
+import { type Term, type TermQuery, within } from './query.ts'
 import { type Found, rankHits } from './rank.ts'
 import { candidateLimit, type SearchScope } from './request.ts'
 import { workspaceLexeme } from './scopes.ts'
+import { knownShare } from './shares.ts'
 import { runSearch, type SearchAnswer } from './statement.ts'
-import { firstRung, isPlain, knownShare, lastRung, type Rung, tierCondition, unseenScore } from './tiers.ts'
+import { isAll, isPlain, type Level, levelCondition, unseenScore } from './tiers.ts'
 
 /** A query whose best matches are sought; `required` says how many of its terms a match must contain. */
 export type Sought = {
@@ -16,7 +18,9 @@ export type Sought = {
   scope: SearchScope
   terms: readonly (Term & TermQuery)[]
   required: number
-  /** tsquery of the matches and their scope; null matches nothing. */
+  /** The lexemes of the scope, which each match carries. */
+  scopes: readonly string[]
+  /** tsquery of the matches, or of more than these, and their scope; null matches nothing. */
   condition: string | null
   /** tsquery of what the condition leaves open; null when it says it all. */
   remainder: string | null
@@ -28,54 +32,55 @@ export type Ranked = { hits: Found[]; answer: SearchAnswer }
 
 /**
  * The best matches, ranked in SQL over a bounded number of candidates and exactly in Node (search memo, ladder). While
- * matches are few, all are candidates. Of many it takes those in which a word has most impact, goes on to wider tiers
+ * matches are few, all are candidates. Of many it takes those in which a word has most impact, goes on to wider levels
  * until there are enough hits, and to narrower ones where even these are too many. What is returned comes from one
  * statement.
  */
 export async function bestMatches(db: Queryable, sought: Sought): Promise<Ranked> {
   const frequencies = await lexemeFrequencies(db)
   const attempt = (at: Place) => attemptOn(db, { sought, frequencies, ...at })
-  const tried = new Set<Rung>()
-  let at: Place = {
-    rung: firstRung({ ...sought, frequencies, share: shareOf(sought.scope, frequencies) }),
-    above: null,
-  }
+  const { levels, first } = ladderOf({ ...sought, frequencies, share: shareOf(sought.scope, frequencies) })
+  const tried = new Set<Level>()
+  let index = first
+  let above: Level | null = null
   for (;;) {
-    const { rung } = at
-    tried.add(rung)
-    const found = await attempt(at)
-    // Of a rung with too many candidates not all are seen, but those of the narrower one are.
-    if (!found.enough && rung > 0) at = { rung: (rung - 1) as Rung, above: rung }
-    else if (found.truncated && found.enough && rung < lastRung && !tried.has((rung + 1) as Rung)) {
-      at = { rung: (rung + 1) as Rung, above: null }
+    const [wider, level = [], narrower] = [levels[index - 1], levels[index], levels[index + 1]]
+    tried.add(level)
+    const found = await attempt({ level, above })
+    // Of a level with too many candidates not all are seen, but those of the narrower one are.
+    if (!found.enough && wider !== undefined) {
+      above = level
+      index -= 1
+    } else if (found.truncated && found.enough && narrower !== undefined && !tried.has(narrower)) {
+      above = null
+      index += 1
     }
     // All candidates may have been out of scope: the last look is at documents in scope only.
-    else return found.truncated && !found.enough ? await attempt({ ...at, within: true }) : found
+    else return found.truncated && !found.enough ? await attempt({ level, above, within: true }) : found
   }
 }
 
-/** Where to look: a rung, a narrower one whose candidates are seen in any case, and whether in scope only. */
-type Place = { rung: Rung; above: Rung | null; within?: boolean }
+/** Where to look: a level, a narrower one whose candidates are seen in any case, and whether in scope only. */
+type Place = { level: Level; above: Level | null; within?: boolean }
 
 type Attempt = Ranked & { enough: boolean; truncated: boolean }
 
 async function attemptOn(db: Queryable, input: { sought: Sought; frequencies: Frequencies } & Place): Promise<Attempt> {
-  const { sought, frequencies, rung, above, within = false } = input
+  const { sought, frequencies, level, above, within = false } = input
   const { terms, scope, limit, languages } = sought
   const { averageLength } = frequencies
   const blocks = Math.max(frequencies.blocks, matchingLimit)
   const fetched = limit + spareHits(sought)
   const answer = await runSearch(db, {
     scope,
-    condition: conditionOn(sought, { rung, frequencies }),
-    remainder: sought.remainder,
+    ...conditionOn(sought, { level, frequencies }),
     order: {
       by: 'score',
       terms: terms.map((term) => rankedTerm(term, frequencies)),
       blocks,
       averageLength,
       required: sought.required,
-      first: above === null ? null : conditionOn(sought, { rung: above, frequencies }),
+      first: above === null ? null : conditionOn(sought, { level: above, frequencies }).condition,
       within,
     },
     limit: fetched,
@@ -85,9 +90,9 @@ async function attemptOn(db: Queryable, input: { sought: Sought; frequencies: Fr
   const hits = rankHits(answer.hits, { ...sought, weights, averageLength, relaxed, order: 'score' })
   const truncated = answer.candidates >= candidateLimit
   const last = hits[limit - 1]?.score ?? 0
-  const unseen = unseenScore({ terms, weights, languages, averageLength, rung })
+  const unseen = unseenScore({ terms, weights, languages, averageLength, level })
   const left = answer.hits.length < fetched ? 0 : estimateLeft(answer, sought)
-  const exact = !truncated && (rung === 0 || unseen < last) && (left === 0 || left < last)
+  const exact = !truncated && (isAll(level) || unseen < last) && (left === 0 || left < last)
   const explained = hits.map((hit) => ({ ...hit, explanation: { ...hit.explanation, exact } }))
   return { hits: explained, answer, truncated, enough: hits.length > limit }
 }
@@ -107,15 +112,24 @@ function rankedTerm(term: Term & TermQuery, frequencies: Frequencies) {
   }
 }
 
-function conditionOn({ condition, terms, scope }: Sought, at: { rung: Rung; frequencies: Frequencies }): string | null {
-  if (condition === null) return null
-  const tiers = tierCondition(terms, at.rung)
+/** What is asked of the index of lexemes, and what is left to be looked for in the rows that it names. */
+function conditionOn(sought: Sought, at: { level: Level; frequencies: Frequencies }) {
+  const { terms, scope, scopes, condition, remainder } = sought
+  if (condition === null) return { condition, remainder }
   const narrow = shareOf(scope, at.frequencies) < 0.5 && scope.workspaceIds.length <= fewWorkspaces
   const workspaces = narrow ? scope.workspaceIds.map((id) => quoteLexeme(workspaceLexeme(id))).join(' | ') : null
-  return [condition, tiers, workspaces]
-    .filter((part) => part !== null)
-    .map((part) => `(${part})`)
-    .join(' & ')
+  const all = (parts: (string | null)[]) =>
+    parts
+      .filter((part) => part !== null)
+      .map((part) => `(${part})`)
+      .join(' & ')
+  const onLevel = levelCondition(terms, at.level)
+  const [term, ...others] = terms
+  // What is on the tier of a word contains it: of one alone, the index need not read the list of all blocks with it.
+  if (onLevel !== null && term !== undefined && others.length === 0) {
+    return { condition: all([within(onLevel, scopes), workspaces]), remainder: term.full ?? term.tsquery }
+  }
+  return { condition: all([condition, onLevel, workspaces]), remainder }
 }
 
 // Of more than these the index reads each one's list of blocks, which costs more than to filter them.

@@ -1,6 +1,7 @@
 import { sql } from '../database.ts'
 import { bm25, fieldWeights, verbatimImpact } from './bm25.ts'
 import { quoteLexeme, unmarked } from './lexemes.ts'
+import { formsOfEach } from './plan.ts'
 import type { Step } from './query.ts'
 import type { RankedTerm, SearchOrder } from './request.ts'
 
@@ -11,16 +12,14 @@ import type { RankedTerm, SearchOrder } from './request.ts'
 export function blockScore({ terms, blocks, averageLength }: SearchOrder & { by: 'score' }) {
   if (terms.length === 0) return sql.fragment`0::float8`
   const { k1, b } = bm25
+  const forms = formsOfEach(terms)
   const lengthFactor = sql.fragment`(${k1 * (1 - b)}::float8 + ${(k1 * b) / averageLength}::float8 * b.length)`
   const parts = terms.map((term, index) => {
-    const saturation = sql.fragment`1 - ${lengthFactor} / (${termOccurrences(term)} + ${lengthFactor})`
-    return sql.fragment`${rarity(term, { index, blocks })} * (${saturation} + ${verbatimBonus(term)})`
+    const saturation = sql.fragment`1 - ${lengthFactor} / (${termOccurrences(term, forms)} + ${lengthFactor})`
+    return sql.fragment`${rarity(index, blocks)} * (${saturation} + ${verbatimBonus(term)})`
   })
   return sql.fragment`${bm25.k1 + 1}::float8 * ${fieldWeight} * (${sql.join(parts, sql.fragment` + `)})`
 }
-
-/** So many forms of a word are looked at; more do not change the order enough for what they cost in each candidate. */
-export const maxForms = 6
 
 const fieldWeight = sql.fragment`
   (CASE b.type WHEN 'title' THEN ${fieldWeights.title}::float8 WHEN 'heading' THEN ${fieldWeights.heading}::float8
@@ -30,12 +29,10 @@ const fieldWeight = sql.fragment`
 const maxSteps = 3
 
 // Same formula as `idf`.
-function rarity({ matching }: RankedTerm, { index, blocks }: { index: number; blocks: number }) {
-  const found =
-    matching === null
-      ? sql.fragment`least((SELECT matching[${index + 1}::int] FROM counts), ${blocks}::float8)`
-      : sql.fragment`${Math.min(matching, blocks)}::float8`
-  return sql.fragment`ln(1 + (${blocks}::float8 - ${found} + 0.5) / (${found} + 0.5))`
+function rarity(index: number, blocks: number) {
+  return sql.fragment`(
+    SELECT ln(1 + (${blocks}::float8 - found + 0.5) / (found + 0.5))
+    FROM (SELECT least(matching[${index + 1}::int], ${blocks}::float8) AS found FROM counts) AS term)`
 }
 
 function verbatimBonus({ verbatim }: RankedTerm) {
@@ -45,33 +42,34 @@ function verbatimBonus({ verbatim }: RankedTerm) {
 }
 
 // Readings of one term cover the same text, and a phrase cannot occur more often than its rarest word.
-function termOccurrences({ alternatives }: RankedTerm) {
-  const readings = alternatives.map((steps) => smallest(steps.slice(0, maxSteps).map(stepOccurrences)))
+function termOccurrences({ alternatives }: RankedTerm, forms: number) {
+  const readings = alternatives.map((steps) =>
+    smallest(steps.slice(0, maxSteps).map((step) => stepOccurrences(step, forms))),
+  )
   return readings.length === 1 ? sql.fragment`${sql.join(readings, sql.fragment``)}` : greatest(readings)
 }
 
 // A stemmed word stands in the index as itself and as its stem, which must not be added up; its stem alone, in a text,
 // stands there only as itself.
-function stepOccurrences({ lexemes, prefix }: Step) {
-  const [surface, ...others] = lexemes.slice(0, maxForms)
-  if (surface === undefined) return sql.fragment`0::float8`
-  const sumOf = (forms: readonly string[]) =>
-    sql.join(
-      forms.map((form) => formOccurrences(form, prefix)),
-      sql.fragment` + `,
-    )
-  const isStem = others.some((form) => unmarked(form) === surface)
-  if (isStem || others.length === 0) return sql.fragment`(${sumOf([surface, ...others])})`
-  return greatest([sql.fragment`(${sumOf([surface])})`, sql.fragment`(${sumOf(others)})`])
+function stepOccurrences({ lexemes, prefix }: Step, forms: number) {
+  const [surface = null, ...others] = Array.from({ length: forms }, (_, index) => lexemes[index] ?? null)
+  const isStem = others.some((form) => form !== null && unmarked(form) === surface)
+  const ofSurface = formOccurrences(surface, prefix)
+  const ofOthers = sql.join(
+    others.map((form) => formOccurrences(form, prefix)),
+    sql.fragment` + `,
+  )
+  return sql.fragment`
+    (CASE WHEN ${isStem} THEN ${ofSurface} + ${ofOthers} ELSE greatest(${ofSurface}, ${ofOthers}) END)`
 }
 
 // With equal weights ts_rank depends on the number n of occurrences alone: it is the sum of 1/i² up to n, divided by that
 // of all i. This is its inverse, within 0.04 below 25 occurrences, so that rounding makes it exact. Repeated words have
 // weight A and do not count.
-function formOccurrences(lexeme: string, prefix: boolean) {
-  const tsquery = `${quoteLexeme(lexeme)}${prefix ? ':*' : ''}`
+function formOccurrences(lexeme: string | null, prefix: boolean) {
+  const tsquery = lexeme === null ? null : `${quoteLexeme(lexeme)}${prefix ? ':*' : ''}`
   return sql.fragment`
-    round(0.613::float8 / (1.0001 - least(ts_rank('{1,1,1,0}', b.tsv, ${tsquery}::tsquery), 1)) - 0.58)`
+    round(0.613::float8 / (1.0001 - least(coalesce(ts_rank('{1,1,1,0}', b.tsv, ${tsquery}::tsquery), 0), 1)) - 0.58)`
 }
 
 type Fragment = ReturnType<typeof sql.fragment>

@@ -12,8 +12,8 @@ import { bestRelaxed } from './relaxed.ts'
 import type { Search } from './request.ts'
 import type { SearchProjection } from './schema.ts'
 import { knowledgeBaseLexeme, localeLexeme } from './scopes.ts'
+import { knownShare } from './shares.ts'
 import { runSearch, type SearchAnswer } from './statement.ts'
-import { knownShare } from './tiers.ts'
 
 /** What a search answers: hits in order, whether there are more, and how far the index reaches. */
 export type SearchOutcome = {
