@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, open, readFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from './free-port.ts'
@@ -69,7 +70,7 @@ async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
   const { directory, port } = options
   const [command, ...words] = await clusterCommand(directory, programOf('postgres', options.binaries))
   const place = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port: `${port}` }
-  const settings = { timezone: 'UTC', log_timezone: 'UTC', ...options.settings, ...place }
+  const settings = { timezone: 'UTC', log_timezone: 'UTC', ...buffers(), ...options.settings, ...place }
   const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const logFile = join(directory, 'postgres.log')
   const log = await open(logFile, 'a', 0o600)
@@ -92,6 +93,13 @@ async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
     await log.close()
   }
   return { url: urlOf(directory, port), pid: child.pid ?? 0, exited, stop: () => stopServer(child, exited) }
+}
+
+// PostgreSQL's 128 MB are too few for a search index of that size. It touches what it uses only, so an eighth of the
+// memory is not taken from anybody while documents are few.
+function buffers(): { shared_buffers: string } {
+  const megabytes = Math.min(totalmem(), process.constrainedMemory()) / 2 ** 20
+  return { shared_buffers: `${Math.round(Math.min(512, Math.max(128, megabytes / 8)))}MB` }
 }
 
 async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<void> {
