@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
-import type { Test } from 'tap'
+import tap, { type Test } from 'tap'
 
 const candidates = [
   '/usr/bin/chromium',
@@ -13,12 +13,24 @@ const candidates = [
 export const noChromium: string | false =
   findChromium() === undefined && 'no chromium is installed: apt-get install -y chromium, or set CHROMIUM_PATH'
 
-/** Starts the installed chromium without a window and without calls home; it ends with the test. */
+let started: Promise<Browser> | undefined
+
+/**
+ * The installed chromium, without a window and without calls home. It starts once for all tests of a file, since a start
+ * takes more than most tests; what a test opens in it is closed with the test.
+ */
 export async function startChromium(t: Test): Promise<Browser> {
+  started ??= launch()
+  const browser = await started
+  t.teardown(() => Promise.all(browser.contexts().map((context) => context.close())))
+  return browser
+}
+
+async function launch(): Promise<Browser> {
   const executablePath = findChromium()
   if (executablePath === undefined) throw new Error(String(noChromium))
   const browser = await chromium.launch({ executablePath, args: flags })
-  t.teardown(() => browser.close())
+  tap.teardown(() => browser.close())
   return browser
 }
 
