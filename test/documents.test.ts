@@ -388,8 +388,8 @@ t.test('a deleted document is gone with its body, its versions and its index, it
   const kept = await make(ada, [p('kept')])
   await put(ada, kept.id, [p('changed')])
   await database.query(sql.unsafe`
-    INSERT INTO search_documents (workspace_id, document_id, source_version, body_seq, title, language, epoch, top_block_ids, headings)
-    VALUES (${ada.workspace_id}, ${id}, 'v', 1, 'Document', 'english', 1, '{}', '[]')`)
+    INSERT INTO search_documents (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
+    VALUES (${ada.workspace_id}, ${id}, 'v', 1, 'Document', 'english', 1, '{}')`)
   await database.query(sql.unsafe`
     INSERT INTO search_blocks (workspace_id, document_id, ord, type, length, hash, body, tsv)
     VALUES (${ada.workspace_id}, ${id}, 0, 'title', 1, 'h', 'Document', '')`)

@@ -13,7 +13,7 @@ import { startTestService } from './support/service.ts'
 const service = await startTestService(t)
 const documents = 30
 const texts = Array.from({ length: 12_000 }, (_, index) => textOf(index))
-const { scope, workspaceId } = await writeBlocks()
+const { scope, workspaceId } = await writeBlocks(texts)
 const { averageLength } = await lexemeFrequencies(service.database)
 
 t.test('of thousands of matches the best are returned, as if each had been looked at', async (t) => {
@@ -87,6 +87,37 @@ t.test('who sees several workspaces finds the same as in each of them', async (t
   }
 })
 
+t.test('nothing of another workspace is found or counted, however well it matches', async (t) => {
+  const best = Array.from({ length: 40 }, () => 'kernel memory').join(' ')
+  const other = await writeBlocks([best])
+  const ofBoth = { ...scope, workspaceIds: [workspaceId, other.workspaceId] }
+  const first = async (searched: typeof scope) =>
+    (await searchTopK(service.database, { q: 'kernel', scope: searched, limit: 1, relax: false })).hits[0]?.hit.body
+  t.equal(await first(other.scope), best)
+  t.equal(await first(ofBoth), best)
+  for (const q of ['kernel', 'kernel memory', '"kernel memory"', 'kernel memory absent']) {
+    const { hits } = await searchTopK(service.database, { q, scope, limit: 50, relax: true })
+    t.equal(hits.length, 50)
+    t.notOk(
+      hits.some(({ hit }) => other.ids.includes(hit.document_id)),
+      q,
+    )
+  }
+})
+
+t.test('a search is not called exact when the index cannot count the words of a long block', async (t) => {
+  const long = Array.from({ length: 8000 }, (_, index) => (index % 4 === 0 ? 'errorx' : `filler${index}x`)).join(' ')
+  const short = Array.from(
+    { length: 12 },
+    (_, index) => `errorx is one of some ${index} words that stand in a short block`,
+  )
+  const { scope: ofErrors } = await writeBlocks([...short, long])
+  for (const limit of [1, 3, 20]) {
+    const { hits } = await searchTopK(service.database, { q: 'errorx', scope: ofErrors, limit, relax: false })
+    t.equal(hits[0]?.hit.body, long, `the best of ${limit}`)
+  }
+})
+
 t.test('matches out of scope never hide those in scope', async (t) => {
   const { hits } = await searchTopK(service.database, { q: 'always', scope, limit: 1, relax: false })
   const left = hits[0]?.hit.document_id ?? ''
@@ -128,8 +159,8 @@ function scoresOf(q: string, required?: number): number[] {
   })
 }
 
-/** Writes all blocks into documents of one workspace, as the worker would have indexed them. */
-async function writeBlocks() {
+/** Writes blocks into documents of a workspace of their own, as the worker would have indexed them. */
+async function writeBlocks(texts: readonly string[]) {
   const ada = await service.signUp()
   const base: number = (await ada.post('/knowledge-bases', { name: 'Base' })).body.data.id
   const created = Array.from({ length: documents }, () =>
@@ -148,8 +179,8 @@ async function writeBlocks() {
   }))
   for (const statement of [
     sql.unsafe`
-      INSERT INTO search_documents (workspace_id, document_id, source_version, body_seq, title, language, epoch, top_block_ids, headings)
-      SELECT workspace_id, id, version, body_seq, title, 'en', ${tokeniserEpoch}, '{}', '[]'
+      INSERT INTO search_documents (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
+      SELECT workspace_id, id, version, body_seq, title, 'en', ${tokeniserEpoch}, '{"ids":[],"headings":[]}'
       FROM documents WHERE workspace_id = ${workspaceId}`,
     sql.unsafe`INSERT INTO search_languages (workspace_id, language) VALUES (${workspaceId}, 'en')`,
     sql.unsafe`
@@ -163,7 +194,7 @@ async function writeBlocks() {
     await service.database.query(statement)
   }
   const scope = { workspaceIds: [workspaceId], locale: 'default' as const }
-  return { scope, workspaceId }
+  return { scope, workspaceId, ids }
 }
 
 /** Numbers from 0 to 1 that a seed determines (mulberry32). */

@@ -98,7 +98,8 @@ async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
 // PostgreSQL's 128 MB are too few for a search index of that size. It touches what it uses only, so an eighth of the
 // memory is not taken from anybody while documents are few.
 function buffers(): { shared_buffers: string } {
-  const megabytes = Math.min(totalmem(), process.constrainedMemory()) / 2 ** 20
+  // 0 where no limit is known.
+  const megabytes = Math.min(totalmem(), process.constrainedMemory() || totalmem()) / 2 ** 20
   return { shared_buffers: `${Math.round(Math.min(512, Math.max(128, megabytes / 8)))}MB` }
 }
 

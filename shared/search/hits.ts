@@ -5,7 +5,7 @@ import { Nullable } from '../identifiers.ts'
 import { Headings } from './outline.ts'
 import { hidden } from './plan.ts'
 import type { SearchRequest } from './request.ts'
-import { isFresh, isIncluded } from './scope-condition.ts'
+import { amongWorkspaces, isFresh, isIncluded } from './scope-condition.ts'
 
 export const HitShape = Type.Object({
   document_id: Type.String(),
@@ -50,7 +50,8 @@ export function freshHits({ scope, limit }: SearchRequest) {
       SELECT b.document_id, b.ord, b.block_id, b.top_block_id, b.type, b.length, b.body,
         d.title, d.document_type, d.knowledge_base_id, d.folder_id, d.locale, d.document_set_id, d.version,
         s.source_version, s.language, place.position,
-        jsonb_path_query_array(s.headings, 'strict $[*] ? (@[0] <= $at)', jsonb_build_object('at', place.position)) AS headings,
+        jsonb_path_query_array(
+          s.headings, 'strict $[*] ? (@[0] <= $at)', jsonb_build_object('at', place.position)) AS headings,
         (extract(epoch FROM d.updated_at) * 1000)::bigint AS updated_at,
         (extract(epoch FROM s.indexed_at) * 1000)::bigint AS indexed_at,
         document_path(d.workspace_id, d.knowledge_base_id, d.folder_id, d.id, d.title) AS path
@@ -59,7 +60,7 @@ export function freshHits({ scope, limit }: SearchRequest) {
       JOIN search_blocks b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.ord = c.ord
       CROSS JOIN LATERAL (SELECT array_position(s.top_block_ids, b.top_block_id) - 1 AS position OFFSET 0) AS place
       WHERE d.workspace_id = c.workspace_id AND d.id = c.document_id AND ${isIncluded(scope)}
-        AND ${isFresh}
+        AND ${amongWorkspaces(sql.fragment`d.workspace_id`, scope)} AND ${isFresh}
       LIMIT 1) AS hit
     ORDER BY c.score DESC, c.document_id, c.ord LIMIT ${hidden(limit, 'int8')}`
 }

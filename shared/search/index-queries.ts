@@ -74,14 +74,11 @@ export async function writeIndexStates(tx: Transaction, states: readonly IndexSt
       ON CONFLICT DO NOTHING
     )
     INSERT INTO search_documents
-      (workspace_id, document_id, source_version, body_seq, title, language, epoch, top_block_ids, headings)
-    SELECT workspace_id, document_id, source_version, body_seq, title, language, epoch,
-      ARRAY(SELECT jsonb_array_elements_text(outline -> 'ids')), outline -> 'headings'
-    FROM states
+      (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
+    SELECT * FROM states
     ON CONFLICT (workspace_id, document_id) DO UPDATE SET
       source_version = excluded.source_version, body_seq = excluded.body_seq, title = excluded.title,
-      language = excluded.language, epoch = excluded.epoch, top_block_ids = excluded.top_block_ids,
-      headings = excluded.headings, indexed_at = now()`),
+      language = excluded.language, epoch = excluded.epoch, outline = excluded.outline, indexed_at = now()`),
   )
 }
 

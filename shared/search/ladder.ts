@@ -11,6 +11,8 @@ type Ranking = {
   frequencies: Frequencies
   /** The share of all blocks that is in scope. */
   share: number
+  /** How many blocks match each term at most, where that has been counted. */
+  matching?: readonly number[]
 }
 
 /**
@@ -21,15 +23,22 @@ type Ranking = {
 export function ladderOf(ranking: Ranking): { levels: readonly Level[]; first: number } {
   const { terms, frequencies } = ranking
   const blocks = Math.max(1, frequencies.blocks * ranking.share)
-  const weights = terms.map((term) => idf({ documents: blocks, matching: blocks * termShare(term, frequencies) }))
+  const shares = terms.map((term, index) =>
+    Math.min(termShare(term, frequencies), (ranking.matching?.[index] ?? blocks) / blocks),
+  )
+  const weights = shares.map((share) => idf({ documents: blocks, matching: blocks * share }))
   const scores = weights.flatMap((weight) => tierThresholds.map((threshold) => weight * threshold))
   const strict = ranking.required === terms.length
   const steps: { level: Level; size: number }[] = []
-  for (const score of [0, ...scores.toSorted((a, b) => a - b)]) {
+  for (const score of [0, ...new Set(scores.toSorted((a, b) => a - b))]) {
     const level = weights.map((weight) => rungAt(score, weight))
     // All blocks with one of the words are all that there can be with every one of them.
     if (steps.length > 0 && strict && level.includes(0)) continue
-    const size = blocks * (strict ? shareOfAll : shareOfAny)(level, ranking)
+    const onRungs = level.map((rung, index) => {
+      const [term, share = 0] = [terms[index], shares[index]]
+      return term === undefined || rung === 0 ? share : Math.min(share, tierShare(term, { tier: rung, frequencies }))
+    })
+    const size = blocks * (strict ? shareOfAll(onRungs, shares) : sumOf(onRungs))
     if (size <= (steps.at(-1)?.size ?? Number.POSITIVE_INFINITY) / 2) steps.push({ level, size })
   }
   const { few, most } = bounds[terms.length === 1 ? 'single' : strict ? 'all' : 'relaxed']
@@ -51,22 +60,13 @@ function rungAt(score: number, weight: number): Rung {
   return tierThresholds.filter((threshold) => weight * threshold <= score).length as Rung
 }
 
-/** The share of blocks on a level with every one of the terms, which are taken as independent of each other. */
-function shareOfAll(level: Level, { terms, frequencies }: Ranking): number {
-  const shares = terms.map((term) => termShare(term, frequencies))
-  const product = shares.reduce((sofar, share) => sofar * share, 1)
-  const onLevel = level.reduce<number>((sum, rung, index) => {
-    const [term, share] = [terms[index], shares[index]]
-    return term && share ? sum + rungShare(term, { rung, frequencies }) / share : sum
-  }, 0)
-  return product * Math.min(1, onLevel)
+/** The share of blocks with every one of the terms, one of them on its rung, taken as independent of each other. */
+function shareOfAll(onRungs: readonly number[], shares: readonly number[]): number {
+  const all = shares.reduce((product, share) => product * share, 1)
+  const onOne = sumOf(onRungs.map((onRung, index) => onRung / (shares[index] || 1)))
+  return all * Math.min(1, onOne)
 }
 
-/** The share of blocks on a level with any one of the terms. */
-function shareOfAny(level: Level, { terms, frequencies }: Ranking): number {
-  return terms.reduce((sum, term, index) => sum + rungShare(term, { rung: level[index] ?? 0, frequencies }), 0)
-}
-
-function rungShare(term: Term, { rung, frequencies }: { rung: Rung; frequencies: Frequencies }): number {
-  return rung === 0 ? termShare(term, frequencies) : tierShare(term, { tier: rung, frequencies })
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0)
 }

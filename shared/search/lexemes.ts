@@ -19,7 +19,7 @@ export function markStem(stem: string): string {
 }
 
 /**
- * The lexeme of the blocks in which a word has the impact of a tier, 1 (widest) to 3; no surface form has a ^. A marked
+ * The lexeme of the blocks in which a word has the impact of a tier, 1 (widest) to 4; no surface form has a ^. A marked
  * stem and the surface form that looks like it are one word: `boxes` and `box` together make the impact of `box`.
  */
 export function tierLexeme(tier: number, lexeme: string): string {

@@ -24,6 +24,8 @@ export type Sought = {
   condition: string | null
   /** tsquery of what the condition leaves open; null when it says it all. */
   remainder: string | null
+  /** How many blocks match each term at most, where that has been counted. */
+  matching?: readonly number[]
   limit: number
 }
 
@@ -39,7 +41,7 @@ export type Ranked = { hits: Found[]; answer: SearchAnswer }
 export async function bestMatches(db: Queryable, sought: Sought): Promise<Ranked> {
   const frequencies = await lexemeFrequencies(db)
   const attempt = (at: Place) => attemptOn(db, { sought, frequencies, ...at })
-  const { levels, first } = ladderOf({ ...sought, frequencies, share: shareOf(sought.scope, frequencies) })
+  const { levels, first } = ladderOf({ ...sought, frequencies, share: shareInScope(sought, frequencies) })
   const tried = new Set<Level>()
   let index = first
   let above: Level | null = null
@@ -76,7 +78,7 @@ async function attemptOn(db: Queryable, input: { sought: Sought; frequencies: Fr
     ...conditionOn(sought, { level, frequencies }),
     order: {
       by: 'score',
-      terms: terms.map((term) => rankedTerm(term, frequencies)),
+      terms: terms.map((term) => rankedTerm(term, { scope, frequencies })),
       blocks,
       averageLength,
       required: sought.required,
@@ -101,11 +103,11 @@ async function attemptOn(db: Queryable, input: { sought: Sought; frequencies: Fr
 const countedMatches = 500
 
 // Words that are common everywhere are not counted in each search.
-function rankedTerm(term: Term & TermQuery, frequencies: Frequencies) {
+function rankedTerm(term: Term & TermQuery, { scope, frequencies }: { scope: SearchScope; frequencies: Frequencies }) {
   const share = knownShare(term, frequencies)
   const matching = share === null ? null : Math.round(share * frequencies.blocks)
   return {
-    tsquery: term.tsquery,
+    tsquery: allOf([term.tsquery, narrowing(scope, frequencies)]),
     verbatim: term.verbatim,
     alternatives: term.alternatives,
     matching: (matching ?? 0) < countedMatches ? null : matching,
@@ -116,24 +118,38 @@ function rankedTerm(term: Term & TermQuery, frequencies: Frequencies) {
 function conditionOn(sought: Sought, at: { level: Level; frequencies: Frequencies }) {
   const { terms, scope, scopes, condition, remainder } = sought
   if (condition === null) return { condition, remainder }
-  const narrow = shareOf(scope, at.frequencies) < 0.5 && scope.workspaceIds.length <= fewWorkspaces
-  const workspaces = narrow ? scope.workspaceIds.map((id) => quoteLexeme(workspaceLexeme(id))).join(' | ') : null
-  const all = (parts: (string | null)[]) =>
-    parts
-      .filter((part) => part !== null)
-      .map((part) => `(${part})`)
-      .join(' & ')
+  const workspaces = narrowing(scope, at.frequencies)
   const onLevel = levelCondition(terms, at.level)
   const [term, ...others] = terms
   // What is on the tier of a word contains it: of one alone, the index need not read the list of all blocks with it.
   if (onLevel !== null && term !== undefined && others.length === 0) {
-    return { condition: all([within(onLevel, scopes), workspaces]), remainder: term.full ?? term.tsquery }
+    return { condition: allOf([within(onLevel, scopes), workspaces]), remainder: term.full ?? term.tsquery }
   }
-  return { condition: all([condition, onLevel, workspaces]), remainder }
+  return { condition: allOf([condition, onLevel, workspaces]), remainder }
 }
 
-// Of more than these the index reads each one's list of blocks, which costs more than to filter them.
-const fewWorkspaces = 5
+/**
+ * tsquery of the workspaces in scope where they hold a small part of all blocks, else null: to read the lists of all their
+ * blocks, or those of very many workspaces, would cost more than to look at the rows.
+ */
+function narrowing(scope: SearchScope, frequencies: Frequencies): string | null {
+  const { length } = scope.workspaceIds
+  if (shareOf(scope, frequencies) >= (length <= 5 ? 0.5 : 0.1) || length > 100) return null
+  return scope.workspaceIds.map((id) => quoteLexeme(workspaceLexeme(id))).join(' | ')
+}
+
+function allOf(parts: readonly (string | null)[]): string {
+  return parts
+    .filter((part) => part !== null)
+    .map((part) => `(${part})`)
+    .join(' & ')
+}
+
+/** The share of all blocks that is in scope. */
+function shareInScope({ scope, scopes }: Sought, frequencies: Frequencies): number {
+  const { shares, rare } = frequencies
+  return Math.min(shareOf(scope, frequencies), ...scopes.map((lexeme) => shares.get(lexeme) ?? rare))
+}
 
 /** The share of all blocks that is in the workspaces in scope. */
 function shareOf({ workspaceIds }: SearchScope, { shares, rare }: Frequencies): number {
@@ -148,8 +164,8 @@ function estimateLeft({ hits }: SearchAnswer, sought: Sought): number {
   return isCertain(sought) ? (hits.at(-1)?.estimate ?? 0) * tolerance : Number.POSITIVE_INFINITY
 }
 
-// Occurrences beyond 25 are off by a hundredth, which the score hardly feels.
-const tolerance = 1.001
+// Occurrences beyond 25 are off by up to a tenth, which at most so much of a score depends on.
+const tolerance = 1.005
 
 // Where SQL only estimates the score, or finds too much, hits beyond the limit make up for it.
 function spareHits(sought: Sought): number {

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts'
+import { matchingLimit } from './candidates.ts'
 import { halfOf, relaxedDisjunctions } from './query.ts'
 import { bestMatches, type Ranked, type Sought } from './ranked.ts'
 
@@ -8,9 +9,12 @@ type Relaxed = Omit<Sought, 'condition' | 'remainder' | 'required'> & {
 }
 
 /** The best of the blocks that contain at least half of three or more terms (decisions 2.8). */
-export function bestRelaxed(db: Queryable, { matching, ...sought }: Relaxed): Promise<Ranked> {
-  const counted = sought.terms.map((term, index) => ({ term, matching: matching[index] ?? 0 }))
+export function bestRelaxed(db: Queryable, sought: Relaxed): Promise<Ranked> {
+  const { terms, scopes, matching } = sought
+  const counted = terms.map((term, index) => ({ term, matching: matching[index] ?? 0 }))
   const rarestFirst = counted.sort((a, b) => a.matching - b.matching).map(({ term }) => term)
-  const condition = relaxedDisjunctions(rarestFirst, sought.scopes)
-  return bestMatches(db, { ...sought, condition, remainder: null, required: halfOf(sought.terms) })
+  const condition = relaxedDisjunctions(rarestFirst, scopes)
+  // Of a word that was counted up to the limit it is not known how many blocks match.
+  const known = matching.map((number) => (number === matchingLimit ? Number.POSITIVE_INFINITY : number))
+  return bestMatches(db, { ...sought, matching: known, condition, remainder: null, required: halfOf(terms) })
 }

@@ -4,6 +4,7 @@ import { quoteLexeme, unmarked } from './lexemes.ts'
 import { formsOfEach } from './plan.ts'
 import type { Step } from './query.ts'
 import type { RankedTerm, SearchOrder } from './request.ts'
+import { maxPosition } from './vector.ts'
 
 /**
  * BM25 of a block `b` from stock functions. Where each word has one form it is exact, else an estimate: the best rows
@@ -65,12 +66,18 @@ function stepOccurrences({ lexemes, prefix }: Step, forms: number) {
 
 // With equal weights ts_rank depends on the number n of occurrences alone: it is the sum of 1/i² up to n, divided by that
 // of all i. This is its inverse, within 0.04 below 25 occurrences, so that rounding makes it exact. Repeated words have
-// weight A and do not count.
+// weight A and do not count. Of a long block the index may not hold all occurrences of a word: then it may be every word.
 function formOccurrences(lexeme: string | null, prefix: boolean) {
   const tsquery = lexeme === null ? null : `${quoteLexeme(lexeme)}${prefix ? ':*' : ''}`
+  const rank = sql.fragment`ts_rank('{1,1,1,0}', b.tsv, ${tsquery}::tsquery)`
   return sql.fragment`
-    round(0.613::float8 / (1.0001 - least(coalesce(ts_rank('{1,1,1,0}', b.tsv, ${tsquery}::tsquery), 0), 1)) - 0.58)`
+    CASE WHEN b.length > ${countable} AND ${rank} > CASE WHEN b.length > ${maxPosition} THEN 0::float8 ELSE ${countableRank}::float8 END
+    THEN b.length ELSE round(0.613::float8 / (1.0001 - least(coalesce(${rank}, 0), 1)) - 0.58) END`
 }
+
+// Of 255 positions that a lexeme may have, and the rank of so many.
+const countable = 230
+const countableRank = 0.9973
 
 type Fragment = ReturnType<typeof sql.fragment>
 

@@ -3,7 +3,7 @@ import { quoteLexeme, tierLexeme, unmarked } from './lexemes.ts'
 import { maxForms } from './plan.ts'
 import type { Step, Term, TermQuery } from './query.ts'
 
-/** Which blocks with a term ranking looks at: 0 all of them, 1 (widest) to 4 those in which it has the impact of a tier. */
+/** Which blocks with a term ranking looks at: 0 all of them, 1 (widest) to 4 those in which it is on a tier. */
 export type Rung = 0 | 1 | 2 | 3 | 4
 
 /** Which matches ranking looks at: those on the rung of one of the terms. */

@@ -37,7 +37,8 @@ export function blockVector({ text, language, isTitle, isHeading, scopes }: Bloc
 }
 
 const maxLength = 32_767
-const maxPosition = 16_383
+/** Behind this place in a text a tsvector has no positions. */
+export const maxPosition = 16_383
 const maxPositions = 255
 // PostgreSQL allows 1 MB of lexemes and positions; the margin covers its alignment.
 const maxBytes = 1_000_000
