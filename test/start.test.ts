@@ -12,7 +12,7 @@ const directory = mkdtempSync(join(tmpdir(), 'documents-start-'))
 t.teardown(() => rmSync(directory, { recursive: true, force: true }))
 
 // Far more than either takes: how fast they are is measured by `npm run bench -- processes`.
-const readyTime = 60_000
+const readyTime = 120_000
 const stopTime = 30_000
 const linuxOnly = { skip: process.platform !== 'linux' }
 
