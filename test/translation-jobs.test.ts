@@ -246,7 +246,11 @@ t.test('a job is refused before it costs anything', async (t) => {
   const path = `/documents/${source.id}/translation-jobs`
   refused(t, await ada.post(path), { status: 400, code: 'invalid_request' })
   refused(t, await ada.post(path, { target_locale: 'x_y' }), { status: 422, code: 'invalid_locale' })
-  refused(t, await ada.post(path, { target_locale: 'de' }), { status: 404, code: 'translation_not_found' })
+  refused(t, await ada.post(path, { target_locale: 'de' }), {
+    status: 404,
+    code: 'translation_not_found',
+    details: { id: 'de', field: 'target_locale' },
+  })
   refused(t, await ada.post(path, { target_locale: 'en' }), { status: 404, code: 'translation_not_found' })
   refused(t, await ada.post(path, { target_locale: 'fr', unit_ids: ['tu_x'] }), { status: 404, code: 'unit_not_found' })
   const many = Array.from({ length: 101 }, (_, index) => `tu_${index}`)

@@ -15,18 +15,22 @@ export type Pair = { set: SetRow; source: DocumentRow; target: DocumentRow }
 /** The bodies of a pair. */
 export type PairBodies = { source: StoredBody; target: StoredBody }
 
-/** How a call names a translation: by its document, by its canonical locale, or by both, which then have to agree. */
-export type TargetName = { documentId?: string | undefined; locale?: string | undefined }
+/**
+ * How a call names a translation: by its document, by its canonical locale, or by both, which then have to agree.
+ * `localeField` is the member or parameter that gave the locale, `locale` unless said otherwise.
+ */
+export type TargetName = { documentId?: string | undefined; locale?: string | undefined; localeField?: string }
 
 /** The translation of that name; 404 `translation_not_found`, also for the source. Null when the two names disagree. */
-export function translationNamed({ members }: SetMembers, { documentId, locale }: TargetName): DocumentRow | null {
+export function translationNamed({ members }: SetMembers, name: TargetName): DocumentRow | null {
+  const { documentId, locale, localeField = 'locale' } = name
   const translations = members.filter(({ variant_role }) => variant_role === 'translation')
   const byId = documentId === undefined ? undefined : translations.find(({ id }) => id === documentId)
   const byLocale = locale === undefined ? undefined : translations.find((member) => member.locale === locale)
   if (documentId !== undefined && byId === undefined) throw notFound(documentId, 'target_document_id')
   if (byId !== undefined && locale !== undefined && byId.locale !== locale) return null
   const found = byId ?? byLocale
-  if (found === undefined) throw notFound(locale ?? '', 'locale')
+  if (found === undefined) throw notFound(locale ?? '', localeField)
   return found
 }
 

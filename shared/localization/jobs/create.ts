@@ -62,7 +62,7 @@ export async function createJob(
 function targetOf(found: SetMembers, name: { documentId: string; locale: string | undefined }): DocumentRow {
   if (name.locale !== undefined) {
     const locale = canonicalLocale(name.locale, { status: 422, field: 'target_locale' })
-    return translationNamed(found, { locale }) as DocumentRow
+    return translationNamed(found, { locale, localeField: 'target_locale' }) as DocumentRow
   }
   const member = found.members.find(({ id }) => id === name.documentId)
   if (member?.variant_role === 'translation') return member
