@@ -58,7 +58,8 @@ export async function loadIndexSources(
 export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange {
   const { document } = new StoredBody({ version: source.version, text: source.body })
   const textblocks = textblocksOf(document)
-  const language = languageOf(source.locale) ?? detectLanguage(textblocks.map(({ text }) => text).join('\n'))
+  const texts = [...textblocks.map(({ text }) => text), source.title]
+  const language = languageOf(source.locale) ?? detectLanguage(texts.join('\n'))
   const scopes = scopeLexemes({ workspaceId: job.workspace_id, ...source })
   const wanted = [titleEntry(source.title), ...placed(textblocks, source.blocks)]
   const there = new Map(source.blocks.map(({ ord, hash }) => [ord, hash]))

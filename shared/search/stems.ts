@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { fold, lowerCase } from './fold.ts'
 import { stopWordLists } from './stop-words.ts'
 
-/** The language of a text in which no word is stemmed and none is a stop word. */
+/** The language of a text in which no word is stemmed. */
 const simple = 'simple'
 
 /**
@@ -16,17 +16,26 @@ export function languageOf(locale: string | null): string | null {
   return known in algorithms ? known : simple
 }
 
-/** Guesses the language of a text by a vote of its stop words; `simple` when there are few or two languages are close. */
+/**
+ * Guesses the language of a text by a vote of its stop words, and without any by its letters: a wrong guess costs a short
+ * text little, while one that is not stemmed at all is not found by other forms of its words. `simple` where no letters
+ * tell of a language that is stemmed.
+ */
 export function detectLanguage(text: string): string {
-  const votes = new Map<string, number>()
-  for (const [word] of text.slice(0, sampleLength).normalize('NFKC').matchAll(wordPattern)) {
+  const sample = text.slice(0, sampleLength).normalize('NFKC')
+  const votes = new Map<string, number>(likely.map((language) => [language, 0]))
+  for (const [word] of sample.matchAll(wordPattern)) {
     for (const language of languagesByStopWord.get(fold(word)) ?? []) {
       votes.set(language, (votes.get(language) ?? 0) + 1)
     }
   }
-  const [first, second] = [...votes].sort(([, left], [, right]) => right - left)
-  if (!first || first[1] < 2) return simple
-  return first[1] >= (second?.[1] ?? 0) * 1.15 ? first[0] : simple
+  // Of languages with as many votes the first stays in front.
+  const [leader] = [...votes].sort(([, left], [, right]) => right - left)
+  if (leader !== undefined && leader[1] > 0) return leader[0]
+  const letters = sample.match(/\p{L}/gu)?.length ?? 0
+  const mostly = (script: RegExp) => (sample.match(script)?.length ?? 0) * 2 > letters
+  if (mostly(/\p{Script=Cyrillic}/gu)) return 'ru'
+  return mostly(/\p{Script=Latin}/gu) ? 'en' : simple
 }
 
 /** The languages in which a folded word is a stop word. */
@@ -55,6 +64,8 @@ type Snowball = { newStemmer(algorithm: string): { stem(word: string): string } 
 
 const snowball: Snowball = createRequire(import.meta.url)('snowball-stemmers')
 const sampleLength = 20_000
+// Which of several languages a few words are likely to be in.
+const likely = ['en', 'fr', 'de', 'es']
 const cachedStems = 50_000
 const inflectedPattern = /^[\p{L}\p{M}\u00ad]{2,64}$/u
 const wordPattern = /[\p{L}\p{M}]+/gu

@@ -1,5 +1,5 @@
 /**
- * The Snowball project's stop words (BSD licence) by ISO 639-1 language: words too frequent to narrow a search down,
+ * The Snowball project's stop words (BSD licence, and `les`) by ISO 639-1 language: words too frequent to narrow a search down,
  * and by the same token the best sign of the language a text is written in.
  */
 export const stopWordLists: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ export const stopWordLists: Readonly<Record<string, string>> = {
     jolta jolle jona joksi jotka joiden joita joissa joista joihin joilla joilta joille joina joiksi että ja jos koska
     kuin mutta niin sekä tai vaan vai vaikka kanssa mukaan noin poikki yli kun nyt itse`,
   fr: `
-    au aux avec ce ces dans de des du elle en et eux il je la le leur lui ma mais me même mes moi mon ne nos notre
+    au aux avec ce ces dans de des du elle en et eux il je la le les leur lui ma mais me même mes moi mon ne nos notre
     nous on ou par pas pour qu que qui sa se ses son sur ta te tes toi ton tu un une vos votre vous c d j l à m n s t
     y été étée étées étés étant étante étants étantes suis es est sommes êtes sont serai seras sera serons serez
     seront serais serait serions seriez seraient étais était étions étiez étaient fus fut fûmes fûtes furent sois soit

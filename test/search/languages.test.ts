@@ -45,8 +45,23 @@ test('a compound is found whole and by its parts where they are hyphenated, not 
   for (const q of ['Datenbank', 'Sicherung']) t.notOk(finds(q), q)
 })
 
-test('a text of one word or of none is not taken for a language', async (t) => {
-  for (const text of ['', 'the', 'kernel memory', '12 345', 'die']) t.equal(detectLanguage(text), 'simple', text)
+test('a text of a few words is found by other forms of them, though nothing tells its language', async (t) => {
+  const forms = {
+    'Elephants drink water': ['elephant', 'drinks'],
+    Running: ['run', 'runs'],
+    'Configured servers in production': ['server', 'configure'],
+    'les chevaux mangeaient': ['cheval', 'mangeait'],
+    'Die Häuser standen leer': ['Haus', 'stand'],
+    'слоны пьют воду': ['слон', 'вода'],
+  }
+  for (const [text, queries] of Object.entries(forms)) {
+    const language = detectLanguage(text)
+    for (const q of queries) t.ok(matchTerms(text, { query: parseQuery(q), languages: [language], language }).first, q)
+  }
+})
+
+test('a text without words of a language that is stemmed is not taken for one', async (t) => {
+  for (const text of ['', '12 345', '漢字', 'สวัสดี', '😀']) t.equal(detectLanguage(text), 'simple', text)
 })
 
 test('a locale decides the language, whatever its script and region', async (t) => {
