@@ -1,15 +1,23 @@
+import type { Request } from 'express'
 import { Refusal } from '../shared/errors.ts'
 
 /** The media type of bodies of our own (specification 4.9). */
 export const vendorType = 'application/vnd.svc.document+json'
 
 /**
- * Chooses the media type of a content read: JSON, or the vendor's own type when the caller prefers it. A caller that
- * admits neither gets 415, the only place where Accept matters (decisions 4.9, D17).
+ * Chooses the media type of an answer that comes as JSON or, when the caller prefers it, as one of the others; null
+ * where there are no others. A caller that admits none gets 415, the only place where Accept matters (decisions 4.9,
+ * D17).
  */
-export function negotiateContentType(accepts: (types: string[]) => string | false): string {
-  const chosen = accepts(['application/json', vendorType])
-  if (chosen === vendorType) return vendorType
-  if (chosen !== false) return 'application/json; charset=utf-8'
-  throw new Refusal('unsupported_media_type', { details: { accepted: ['application/json', vendorType] } })
+export function negotiateContentType(request: Request, others: readonly string[] | undefined): string | null {
+  if (others === undefined) return null
+  const { accept } = request.headers
+  // Our types have no parameters, so that one in a media range, such as `charset`, narrows nothing.
+  if (accept !== undefined) request.headers.accept = accept.replace(parameterButWeight, '')
+  const accepted = ['application/json', ...others]
+  const chosen = request.accepts(accepted)
+  if (chosen === false) throw new Refusal('unsupported_media_type', { details: { accepted } })
+  return chosen === 'application/json' ? 'application/json; charset=utf-8' : chosen
 }
+
+const parameterButWeight = /;(?!\s*q=)\s*[^\s;,="]*(?:=(?:"(?:[^"\\]|\\.)*"|[^;,"]*))?/gi

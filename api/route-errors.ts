@@ -38,7 +38,7 @@ function commonCodes(spec: Route): ErrorCode[] {
     'service_unavailable',
     ...when(spec.scopes.length > 0, 'insufficient_scope'),
     ...when(isWrite && needsToken, 'forbidden'),
-    ...when(isWrite, 'unsupported_media_type'),
+    ...when(isWrite || spec.answerTypes !== undefined, 'unsupported_media_type'),
     ...when(isWrite && spec.multipart === undefined, 'invalid_json', 'payload_too_large'),
     ...when(spec.multipart !== undefined, 'attachment_too_large'),
     ...when(isIdempotent(spec), 'invalid_idempotency_key', 'idempotency_key_reused', 'idempotency_in_progress'),

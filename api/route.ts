@@ -57,8 +57,6 @@ export type Call<M extends Method, P extends TObject, Q extends TObject, B exten
   body: StaticDecode<B>
   /** The parsed If-Match; null when it was not sent. */
   guard: Guard | null
-  /** The first of the media types that the caller prefers, or false; for the one endpoint that looks at Accept. */
-  accepts: (types: string[]) => string | false
   /** The media type of the request body, without parameters. */
   mediaType: string | null
   /** The file of a form; null where the route declares none. */
@@ -106,6 +104,8 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   multipart?: { file: string }
   /** Media types of the body beside `application/json`. */
   mediaTypes?: readonly string[]
+  /** Media types of the answer beside `application/json`, where Accept chooses; 415 when it admits none of them. */
+  answerTypes?: readonly string[]
   /** Whether If-Match counts, and whether it must be sent. */
   guard?: 'optional' | 'required'
   /** Whether If-None-Match is honoured with 304. */

@@ -7,6 +7,7 @@ import { inTransaction, type Transaction } from '../shared/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import { parseUserAgent } from '../shared/requests/client.ts'
 import { insertAuditEntry } from '../shared/requests/queries.ts'
+import { negotiateContentType } from './accept.ts'
 import { addressOf } from './address.ts'
 import { authenticate, requireScopes } from './authenticate.ts'
 import { answerOnce, fingerprintOf, parseIdempotencyKey } from './idempotency.ts'
@@ -43,6 +44,7 @@ export function server(service: Service, spec: Route): Server {
     if (limit !== null) response.set(rateLimitHeaders(limit))
     requireScopes(caller, spec.scopes)
     const isWrite = spec.method !== 'GET'
+    const contentType = negotiateContentType(request, spec.answerTypes)
     const ifNoneMatch = spec.conditional ? parseGuard(request.headers['if-none-match'], 'If-None-Match') : null
     const upload = spec.multipart === undefined ? null : new Upload(service)
     const decide = async () => {
@@ -66,7 +68,6 @@ export function server(service: Service, spec: Route): Server {
         requestId: response.locals['requestId'] as string,
         client: parseUserAgent(request.headers['user-agent']),
         endpoint: `${spec.method} ${spec.path}`,
-        accepts: (types) => request.accepts(types),
         mediaType,
         file: upload?.received ?? null,
         lastEventId: spec.stream ? parseLastEventId(request.headers['last-event-id']) : null,
@@ -84,7 +85,7 @@ export function server(service: Service, spec: Route): Server {
     }
     const answer = await decide().finally(() => releaseUpload(service, upload))
     steps.check(answer)
-    await send({ spec, answer, request, response, ifNoneMatch })
+    await send({ spec, answer, request, response, ifNoneMatch, contentType })
   }
 }
 
@@ -185,11 +186,13 @@ async function send(input: {
   request: Request
   response: Response
   ifNoneMatch: ReturnType<typeof parseGuard>
+  contentType: string | null
 }): Promise<void> {
-  const { spec, answer, response, ifNoneMatch } = input
+  const { spec, answer, response, ifNoneMatch, contentType } = input
   if (answer.etag != null) response.set('ETag', entityTagOf(answer.etag))
   if (answer.location != null) response.set('Location', answer.location)
   if (answer.headers !== undefined) response.set(answer.headers)
+  if (contentType !== null) response.set('Content-Type', contentType)
   if (ifNoneMatch !== null && answer.etag != null && satisfies(ifNoneMatch, answer.etag)) {
     response.status(304).end()
     return

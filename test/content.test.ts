@@ -84,13 +84,17 @@ t.test('Accept decides between the two media types of a body, or for 415', async
     [`${vendor}, application/json;q=0.5`, vendor],
     [`application/json, ${vendor};q=0.5`, json],
     ['text/html, */*;q=0.1', json],
+    ['application/json; charset=utf-8', json],
+    ['application/json;profile="a,b;q=0"; q=0.5, text/html', json],
+    [`${vendor}; v=1;q=0.9, application/json; charset=utf-8 ;q=0.1`, vendor],
+    ['*/*;level=1', json],
   ] as const) {
     const reply = await ada.get(path, { accept })
     t.equal(reply.status, 200)
     t.equal(reply.headers.get('content-type')?.split(';')[0], expected.split(';')[0], accept)
     t.equal(reply.body.data.document_id, id, 'in the same envelope')
   }
-  for (const accept of ['text/html', 'text/*', 'image/png', 'application/xml']) {
+  for (const accept of ['text/html', 'text/*', 'image/png', 'application/xml', 'application/json;v=1; q=0']) {
     refused(t, await ada.get(path, { accept }), {
       status: 415,
       code: 'unsupported_media_type',

@@ -3,7 +3,7 @@ import { documentToLines } from '../../shared/body/canonical.ts'
 import { commitBody } from '../../shared/body/commit.ts'
 import { contentMembers, prepareContent, resolveContent } from '../../shared/body/content.ts'
 import { Content, ContentInput } from '../../shared/body/schema.ts'
-import { negotiateContentType, vendorType } from '../accept.ts'
+import { vendorType } from '../accept.ts'
 import { contentErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
 import { followers } from '../followers.ts'
@@ -33,17 +33,16 @@ export const contentRoutes = [
       locale: localeParameter,
     }),
     conditional: true,
+    answerTypes: [vendorType],
     success: { status: 200, description: 'The body', data: Content, etag: true },
-    errors: ['document_not_found', 'unsupported_media_type', 'invalid_locale'],
-    async handle({ db, caller, params, query, accepts }) {
-      const contentType = negotiateContentType(accepts)
+    errors: ['document_not_found', 'invalid_locale'],
+    async handle({ db, caller, params, query }) {
       const { stored, body, resolution } = await requireVariantBody({ db, caller, params, query })
       const format = query.format ?? 'tiptap-json'
       const members = contentMembers(body.document, { format, anchors: query.annotate === 'anchors' })
       return {
         data: { ...bodyHeading(stored), format, ...members, ...resolution },
         etag: stored.version,
-        headers: { 'Content-Type': contentType },
       }
     },
   }),

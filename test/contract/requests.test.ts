@@ -180,6 +180,12 @@ t.test('the first check that fails answers, in the order of the contract', async
   t.equal((await nobody.call('POST', '/knowledge-bases', plain)).status, 401, '401 before 415')
   t.equal((await reader.call('POST', '/knowledge-bases', plain)).status, 403, '403 before 415')
   t.equal((await owner.call('PUT', '/documents/doc_missing/content', plain)).status, 415, '415 before 404')
+  t.equal(
+    (await owner.get(`${content}?format=bad`, { accept: 'text/html', 'if-none-match': 'x' })).status,
+    415,
+    '415 before 400, also when it is the answer that cannot be had',
+  )
+  t.equal((await reader.get('/documents/doc_missing/content', { accept: 'text/html' })).status, 415)
   t.equal((await owner.put('/documents/doc_missing/content', {})).status, 400, '400 before 404')
   const bad = { format: 'tiptap-json', document: { type: 'nonsense' } }
   t.equal((await owner.put('/documents/doc_missing/content', bad)).status, 404, '404 before 428 and 422')
@@ -251,7 +257,7 @@ t.test('every accepted write is in the audit log with the client that made it', 
       user_id: client.user_id,
       method: 'POST',
       path: '/api/v1/knowledge-bases',
-      client_name: 'robot',
+      client_name: 'My Agent',
       client_version: '1.2',
       is_agent: true,
     },
