@@ -43,7 +43,7 @@ function within(value: string, range: { min: number; max: number }): boolean {
 }
 
 /** Number of Unicode code points, the unit of every length in the contract. */
-function codePoints(value: string): number {
+export function codePoints(value: string): number {
   let count = 0
   for (const _ of value) count += 1
   return count

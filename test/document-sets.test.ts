@@ -256,6 +256,28 @@ t.test('title and workflow status of every member can be changed, and only chang
   }
 })
 
+t.test(
+  'a translation’s title keeps its limit on whichever path it is changed, and an old longer one blocks nothing',
+  async (t) => {
+    const { id } = await make(ada, [p('one')])
+    const french = (await activate(ada, id, { source_locale: 'en', target_locales: ['fr'] })).variants[1].id
+    const viewer = await signUp({ role: 'viewer', workspace: ada.email })
+    for (const client of [ada, viewer]) {
+      const reply = await client.patch(`/documents/${french}`, { title: 'x'.repeat(201) })
+      refused(t, reply, { status: 400, code: 'invalid_request', details: reply.body.error.details })
+      t.match(reply.body.error.details, { fields: [{ path: '/title' }] })
+    }
+    const longest = '👩'.repeat(200)
+    t.match(await ada.patch(`/documents/${french}`, { title: ` ${longest} ` }), { body: { data: { title: longest } } })
+    t.equal((await ada.patch(`/documents/${id}`, { title: 'x'.repeat(500) })).status, 200, 'the source keeps its own')
+    await database.query(sql.unsafe`UPDATE documents SET title = ${'x'.repeat(201)} WHERE id = ${french}`)
+    t.match(await ada.patch(`/documents/${french}`, { heading_numbered: true }), {
+      status: 200,
+      body: { data: { heading_numbered: true, title: 'x'.repeat(201) } },
+    })
+  },
+)
+
 t.test('paths that name no member are refused', async (t) => {
   const { id } = await make(ada, [p('one')])
   const other = await make(ada, [p('two')])
@@ -384,7 +406,7 @@ t.test('the audit says who did what, and with which program', async (t) => {
       ['translation.added', 'fr', french.id],
       ['set.activated', 'en', null],
     ])
-    const client = { client_name: 'scribe', client_version: '2.1', is_agent: true }
+    const client = { client_name: 'translation agent', client_version: '2.1', is_agent: true }
     t.match(body.data[4], { ...ofSet, id: /^aud_/, actor: { ...person, ...client } })
     t.match(body.data[0], { ...ofSet, actor: { ...person, is_agent: false } })
   }

@@ -122,7 +122,7 @@ export const documentRoutes = [
     tag,
     summary: 'Change or move a document',
     description:
-      'Absent members stay. A knowledge base alone means its root. If-Match is held against the body version.',
+      'Absent members stay. A knowledge base alone means its root. The title of a translation has at most 200 characters. If-Match is held against the body version.',
     scopes: ['documents:write'],
     params: DocumentParameter,
     body: DocumentUpdateInput,

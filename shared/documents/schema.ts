@@ -46,6 +46,9 @@ export const ResolvedDocument = Type.Object(
   { $id: 'ResolvedDocument' },
 )
 
+/** Longest title of a translation, in code points (specification 8); other documents have 500. */
+export const maximumTranslationTitle = 200
+
 const title = TrimmedText({ min: 1, max: 500 })
 const collapsedBlockIds = Type.Array(Text({ max: 64 }), { maxItems: 1000, description: 'unknown ids are tolerated' })
 const backgroundColor = Nullable(Text({ max: 64 }))

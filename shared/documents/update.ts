@@ -7,9 +7,11 @@ import type { Place } from '../knowledge-bases/places.ts'
 import { documentsChanged, quietMs } from '../projections/changed.ts'
 import type { DocumentChange, Jobs } from '../queues.ts'
 import type { QuotaLimits } from '../quotas/enforce.ts'
+import { codePoints } from '../strings.ts'
 import { type LocationInput, locateAgain, locateNamed } from './location.ts'
 import { eventDocument } from './present.ts'
 import { type DocumentMetadata, type DocumentRow, lockDocument, updateMetadata, visibleDocument } from './queries.ts'
+import { maximumTranslationTitle } from './schema.ts'
 
 /** The members of a PATCH; what is absent stays. */
 export type MetadataInput = Partial<Omit<DocumentMetadata, 'knowledge_base_id' | 'folder_id'>> & LocationInput
@@ -18,7 +20,7 @@ type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits }
 
 /**
  * Changes the metadata of a document. A change that leads to the same metadata is none: no event, no job, the same
- * `updated_at` (decisions 2.3). `guard` holds a precondition against the locked document.
+ * `updated_at` (decisions 2.3). `guard` holds a precondition against the locked document. 400 for a title too long for a translation.
  */
 export async function updateDocument(
   context: Context,
@@ -34,6 +36,7 @@ export async function updateDocument(
   const named = await findDestination(context, input)
   const before = await lockDocument(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
   if (before === null) throw new Refusal('document_not_found', { details: { id: documentId } })
+  requireFittingTitle(before, input.metadata.title)
   requireWriter(caller, before.workspace_id)
   await input.guard(before)
   const metadata = merge(before, { ...input.metadata, named })
@@ -53,6 +56,13 @@ async function findDestination(
   const document = await visibleDocument(context.tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
   if (document === null) throw new Refusal('document_not_found', { details: { id: documentId } })
   return locateNamed({ ...context, caller }, metadata)
+}
+
+// Only where the document is known can a schema's 400 be told: translations have shorter titles than other documents.
+function requireFittingTitle(document: DocumentRow, title: string | undefined): void {
+  if (document.variant_role !== 'translation' || codePoints(title?.trim() ?? '') <= maximumTranslationTitle) return
+  const message = `must be 1 to ${maximumTranslationTitle} characters in a translation`
+  throw new Refusal('invalid_request', { details: { fields: [{ path: '/title', message }] } })
 }
 
 function merge(before: DocumentRow, input: MetadataInput & { named: Place | null }): DocumentMetadata {

@@ -4,6 +4,7 @@ import { bodyText } from '../body/queries.ts'
 import { type FirstBody, storeDocuments } from '../body/store-documents.ts'
 import type { Transaction } from '../database.ts'
 import { claimDocumentIds, type DocumentRow } from '../documents/queries.ts'
+import { maximumTranslationTitle } from '../documents/schema.ts'
 import { newId } from '../ids.ts'
 import type { Jobs } from '../queues.ts'
 import type { QuotaLimits } from '../quotas/enforce.ts'
@@ -55,7 +56,7 @@ function newTranslation({ source, mode, userId }: NewTranslations, locale: strin
     id: newId('doc'),
     knowledge_base_id: source.knowledge_base_id,
     folder_id: source.folder_id,
-    title: [...source.title].slice(0, maximumTitle).join('').trimEnd(),
+    title: [...source.title].slice(0, maximumTranslationTitle).join('').trimEnd(),
     document_type: source.document_type,
     heading_numbered: source.heading_numbered,
     background_color: source.background_color,
@@ -69,6 +70,3 @@ function newTranslation({ source, mode, userId }: NewTranslations, locale: strin
     created_by: userId,
   }
 }
-
-/** Longest title of a translation, in code points (decisions 2.3). */
-const maximumTitle = 200

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { maximumTranslationTitle } from '../documents/schema.ts'
 import { Nullable, Version } from '../identifiers.ts'
 import { Text, TrimmedText } from '../strings.ts'
 
@@ -97,7 +98,10 @@ export const TranslationCreateInput = Type.Object(
 
 /** Body of `PATCH /documents/{id}/translations/{targetDocId}`; what is absent stays. */
 export const TranslationUpdateInput = Type.Object(
-  { title: Type.Optional(TrimmedText({ min: 1, max: 200 })), workflow_status: Type.Optional(WorkflowStatus) },
+  {
+    title: Type.Optional(TrimmedText({ min: 1, max: maximumTranslationTitle })),
+    workflow_status: Type.Optional(WorkflowStatus),
+  },
   { $id: 'TranslationUpdateInput' },
 )
 export type TranslationUpdateInput = Static<typeof TranslationUpdateInput>
