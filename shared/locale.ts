@@ -14,14 +14,16 @@ export const resolvedLocaleMembers = {
  * Refuses with `invalid_locale`: 400 from path and query, 422 from a body.
  */
 export function canonicalLocale(locale: string, refusal: { status: 400 | 422; field: string }): string {
-  const canonical = canonicalise(locale)
-  if (canonical !== null && canonical.length <= 35 && canonical !== 'und') return canonical
+  const canonical = canonicalOrNull(locale)
+  if (canonical !== null) return canonical
   throw new Refusal('invalid_locale', { status: refusal.status, details: { locale, field: refusal.field } })
 }
 
-function canonicalise(locale: string): string | null {
+/** The canonical form of a tag, or null for one that is none, where the refusal has to wait for other checks. */
+export function canonicalOrNull(locale: string): string | null {
   try {
-    return Intl.getCanonicalLocales(locale)[0] ?? null
+    const canonical = Intl.getCanonicalLocales(locale)[0] ?? 'und'
+    return canonical.length <= 35 && canonical !== 'und' ? canonical : null
   } catch {
     // RangeError: not well-formed.
     return null

@@ -262,6 +262,13 @@ t.test('a job is refused before it costs anything', async (t) => {
   })
   const viewer = await signUp({ role: 'viewer', workspace: ada.email })
   refused(t, await viewer.post(path, { target_locale: 'fr' }), { status: 403, code: 'forbidden' })
+  refused(t, await viewer.post(path, { target_locale: 'x_y' }), { status: 403, code: 'forbidden' })
+  refused(t, await viewer.post(path, { target_locale: 'de' }), { status: 404, code: 'translation_not_found' })
+  refused(t, await viewer.post(path, { target_locale: 'fr', unit_ids: ['tu_x'] }), {
+    status: 404,
+    code: 'unit_not_found',
+    details: { id: 'tu_x', field: 'unit_ids' },
+  })
   refused(t, await (await signUp()).post(path, { target_locale: 'fr' }), { status: 404, code: 'document_not_found' })
   t.equal(stub.requests.length, 0)
   t.equal((await ada.post(`/documents/${target}/translation-jobs`)).status, 202, 'a translation needs no locale')
@@ -269,9 +276,17 @@ t.test('a job is refused before it costs anything', async (t) => {
   const without = await startTestService(t)
   const bob = await without.signUp()
   const his = await translate(bob, [p('one')])
-  refused(t, await bob.post(`/documents/${his.source.id}/translation-jobs`, { target_locale: 'fr' }), {
-    status: 503,
-    code: 'model_unavailable',
+  const ofHis = `/documents/${his.source.id}/translation-jobs`
+  for (const locale of ['fr', 'x_y']) {
+    refused(t, await bob.post(ofHis, { target_locale: locale }), { status: 503, code: 'model_unavailable' })
+  }
+  refused(t, await bob.post(ofHis, { target_locale: 'de' }), { status: 404, code: 'translation_not_found' })
+  ok(await bob.delete(`/documents/${his.source.id}`))
+  const orphaned = { target_locale: 'x_y', unit_ids: ['tu_x'] }
+  refused(t, await bob.post(`/documents/${his.target}/translation-jobs`, orphaned), {
+    status: 409,
+    code: 'source_document_missing',
+    details: { document_set_id: his.setId },
   })
 })
 

@@ -36,9 +36,14 @@ export function translationNamed({ members }: SetMembers, name: TargetName): Doc
 
 /** The pair of a translation; 409 `source_document_missing` once the source was deleted. */
 export function pairOf(found: SetMembers, target: DocumentRow): Pair {
+  return { set: found.set, source: requireSource(found), target }
+}
+
+/** The source of a set; 409 `source_document_missing` once it was deleted. */
+export function requireSource(found: SetMembers): DocumentRow {
   const source = sourceOf(found)
   if (source === null) throw sourceMissing(found.set)
-  return { set: found.set, source, target }
+  return source
 }
 
 /**

@@ -5,15 +5,15 @@ import type { Transaction } from '../../database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { Refusal } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import { canonicalLocale } from '../../locale.ts'
+import { canonicalOrNull } from '../../locale.ts'
 import { configuredModel } from '../../model.ts'
 import { type Jobs, queues } from '../../queues.ts'
 import { enforceTranslationQuota } from '../../quotas/translation.ts'
 import { enqueueUserJob } from '../../user-jobs/enqueue.ts'
 import { type Actor, recordAudit } from '../audit-queries.ts'
 import { inlineMarkdown } from '../inline/markdown.ts'
-import { findWritableSetOf, type SetMembers } from '../members.ts'
-import { bodiesOf, holdPair, type Pair, pairOf, translationNamed } from '../pair.ts'
+import { findWritable, type SetMembers, sourceOf } from '../members.ts'
+import { bodiesOf, holdPair, type Pair, requireSource, translationNamed } from '../pair.ts'
 import { type PlacedUnit, placeUnits } from '../units/present.ts'
 import { unitsOfTarget } from '../units/queries.ts'
 import { insertJob, type JobRow } from './queries.ts'
@@ -25,7 +25,7 @@ type Context = { tx: Transaction; jobs: Jobs; config: Config }
 /**
  * Asks for machine candidates of the units of a translation (decisions 4.13): the job is inserted, its characters are
  * reserved and it is enqueued in one transaction. 404, 403, 409 `localization_not_active`, `source_document_missing`, 503
- * `model_unavailable`, 422 `nothing_to_translate`, 429 `translation_quota_exceeded`.
+ * `model_unavailable`, 422 `invalid_locale`, `nothing_to_translate`, 429 `translation_quota_exceeded`, in this order.
  */
 export async function createJob(
   context: Context,
@@ -33,15 +33,17 @@ export async function createJob(
 ): Promise<JobRow> {
   const { tx, config } = context
   const { request, actor } = input
-  const found = await findWritableSetOf(tx, input)
-  const target = targetOf(found, { documentId: input.documentId, locale: request.target_locale })
-  // The units that are captured belong to the version that is captured, and no body is dropped while it is read.
-  const pair = await holdPair(tx, { caller: input.caller, pair: pairOf(found, target) })
-  const workspaceId = target.workspace_id
-  const placed = placeUnits(await unitsOfTarget(tx, { workspaceId, targetId: target.id }), await bodiesOf(tx, pair))
-  requireUnits(placed, request.unit_ids)
+  const { found, named } = await findWritable(tx, input, (members) => findTarget(tx, members, input))
+  const source = requireSource(found)
   const model = configuredModel(config, 'TRANSLATION_MODEL')
   if (model === null) throw new Refusal('model_unavailable')
+  const target = named ?? refuseLocale(request)
+  // The units that are captured belong to the version that is captured, and no body is dropped while it is read.
+  const pair = await holdPair(tx, { caller: input.caller, pair: { set: found.set, source, target } })
+  const workspaceId = target.workspace_id
+  const placed = placeUnits(await unitsOfTarget(tx, { workspaceId, targetId: target.id }), await bodiesOf(tx, pair))
+  const placedIds = placed.map(({ unit }) => unit.id)
+  requireUnits(placedIds, request.unit_ids)
   const selection = selectUnits(placed, request.unit_ids)
   if (selection.eligible.length === 0) throw new Refusal('nothing_to_translate')
   const characters = sourceCharacters(selection.eligible)
@@ -58,20 +60,38 @@ export async function createJob(
   return job
 }
 
-/** The translation that is meant: the one in that locale, or the document itself. */
-function targetOf(found: SetMembers, name: { documentId: string; locale: string | undefined }): DocumentRow {
-  if (name.locale !== undefined) {
-    const locale = canonicalLocale(name.locale, { status: 422, field: 'target_locale' })
-    return translationNamed(found, { locale, localeField: 'target_locale' }) as DocumentRow
+type Named = { documentId: string; request: JobInput }
+
+/** The translation that is meant, with the units that are named; null for a `target_locale` that is none. */
+async function findTarget(tx: Transaction, found: SetMembers, named: Named): Promise<DocumentRow | null> {
+  const { unit_ids } = named.request
+  const target = targetOf(found, named)
+  // Units go with their source, so its absence says more than theirs.
+  if (target === null || unit_ids === undefined || sourceOf(found) === null) return target
+  const units = await unitsOfTarget(tx, { workspaceId: target.workspace_id, targetId: target.id })
+  const knownIds = units.map(({ id }) => id)
+  requireUnits(knownIds, unit_ids)
+  return target
+}
+
+/** The translation in the locale, or without one the document itself. */
+function targetOf(found: SetMembers, { documentId, request }: Named): DocumentRow | null {
+  if (request.target_locale !== undefined) {
+    const locale = canonicalOrNull(request.target_locale)
+    return locale === null ? null : translationNamed(found, { locale, localeField: 'target_locale' })
   }
-  const member = found.members.find(({ id }) => id === name.documentId)
+  const member = found.members.find(({ id }) => id === documentId)
   if (member?.variant_role === 'translation') return member
   const message = 'is required unless the document is a translation'
   throw new Refusal('invalid_request', { details: { fields: [{ path: '/target_locale', message }] } })
 }
 
-function requireUnits(placed: readonly PlacedUnit[], unitIds: readonly string[] | undefined): void {
-  const known = new Set(placed.map(({ unit }) => unit.id))
+function refuseLocale({ target_locale: locale = '' }: JobInput): never {
+  throw new Refusal('invalid_locale', { status: 422, details: { locale, field: 'target_locale' } })
+}
+
+function requireUnits(knownIds: readonly string[], unitIds: readonly string[] | undefined): void {
+  const known = new Set(knownIds)
   const unknown = unitIds?.find((id) => !known.has(id))
   if (unknown !== undefined) throw new Refusal('unit_not_found', { details: { id: unknown, field: 'unit_ids' } })
 }
