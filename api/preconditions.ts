@@ -6,28 +6,43 @@ import { Refusal } from '../shared/errors.ts'
  */
 export type Guard = '*' | readonly string[]
 
-const entityTag = /^\s*(W\/)?"([\x21\x23-\x7e\x80-\uffff]*)"\s*(?:,|$)/
-// A bare value is tolerated when it has the form of one of our versions (decisions 2.0).
-const bareVersion = /^\s*(sha256:[0-9a-f]{64}|(?:summary|concept|candidate):(?:0|[1-9][0-9]{0,15}))\s*(?:,|$)/
+/** What the versions of a resource look like: the digest of a body or of bytes, or the count of a record's changes. */
+export type VersionForm = keyof typeof bareVersions
 
-/** Parses If-Match or If-None-Match; null when it was not sent. Anything else than a list of tags is refused with 400. */
-export function parseGuard(header: string | undefined, name: 'If-Match' | 'If-None-Match' = 'If-Match'): Guard | null {
+const entityTag = /^\s*(W\/)?"([\x21\x23-\x7e\x80-\uffff]*)"\s*(?:,|$)/
+// A bare value is tolerated when it has the form of the resource's own versions (decisions 2.0).
+const bareVersions = {
+  digest: /^\s*(sha256:[0-9a-f]{64})\s*(?:,|$)/,
+  summary: /^\s*(summary:(?:0|[1-9][0-9]{0,15}))\s*(?:,|$)/,
+  concept: /^\s*(concept:(?:0|[1-9][0-9]{0,15}))\s*(?:,|$)/,
+  candidate: /^\s*(candidate:(?:0|[1-9][0-9]{0,15}))\s*(?:,|$)/,
+}
+// A list may have empty members, which count for nothing (RFC 9110 5.6.1).
+const emptyMembers = /^[\s,]+/
+
+/**
+ * Parses If-Match or If-None-Match; null when it was not sent. Anything else than `*` or a list of at least one tag is
+ * refused with 400.
+ */
+export function parseGuard(
+  header: string | undefined,
+  options: { name?: 'If-Match' | 'If-None-Match'; form?: VersionForm | undefined } = {},
+): Guard | null {
+  const { name = 'If-Match', form = 'digest' } = options
   if (header === undefined) return null
   if (header.trim() === '*') return '*'
   const tags: string[] = []
-  let rest = header
-  while (rest.trim() !== '') {
+  let rest = header.replace(emptyMembers, '')
+  while (rest !== '' || tags.length === 0) {
     const quoted = entityTag.exec(rest)
-    const match = quoted ?? bareVersion.exec(rest)
+    const match = quoted ?? bareVersions[form].exec(rest)
     if (match === null) throw new Refusal('invalid_precondition', { details: { header: name } })
     const value = (quoted === null ? match[1] : match[2]) ?? ''
     // If-None-Match compares weakly, so that a proxy that weakened our tag still gets its 304.
     const isWeak = quoted?.[1] !== undefined && name === 'If-Match'
     tags.push(isWeak ? `W/"${value}"` : value)
-    rest = rest.slice(match[0].length)
+    rest = rest.slice(match[0].length).replace(emptyMembers, '')
   }
-  if (tags.length === 0 && header.trim() === '')
-    throw new Refusal('invalid_precondition', { details: { header: name } })
   return tags
 }
 

@@ -7,7 +7,7 @@ import type { Queryable, Transaction } from '../shared/database.ts'
 import type { ErrorCode } from '../shared/errors.ts'
 import type { Client } from '../shared/requests/client.ts'
 import type { Page } from './pagination.ts'
-import type { Guard } from './preconditions.ts'
+import type { Guard, VersionForm } from './preconditions.ts'
 import type { Bucket } from './rate-limit.ts'
 import type { Service } from './service.ts'
 import type { Tag } from './tags.ts'
@@ -108,6 +108,8 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   answerTypes?: readonly string[]
   /** Whether If-Match counts, and whether it must be sent. */
   guard?: 'optional' | 'required'
+  /** What the versions that If-Match names look like; by default those of bodies. */
+  versionForm?: Exclude<VersionForm, 'digest'>
   /** Whether If-None-Match is honoured with 304. */
   conditional?: boolean
   /** Whether it answers with an endless stream of events: it reads Last-Event-ID and has no HEAD. */

@@ -45,7 +45,7 @@ export function server(service: Service, spec: Route): Server {
     requireScopes(caller, spec.scopes)
     const isWrite = spec.method !== 'GET'
     const contentType = negotiateContentType(request, spec.answerTypes)
-    const ifNoneMatch = spec.conditional ? parseGuard(request.headers['if-none-match'], 'If-None-Match') : null
+    const ifNoneMatch = spec.conditional ? parseGuard(request.get('if-none-match'), { name: 'If-None-Match' }) : null
     const upload = spec.multipart === undefined ? null : new Upload(service)
     const decide = async () => {
       const { body, mediaType } = isWrite
@@ -55,7 +55,7 @@ export function server(service: Service, spec: Route): Server {
       const received = {
         body: steps.readBody(body) as UntypedCall['body'],
         query: steps.readQuery(query) as UntypedCall['query'],
-        guard: spec.guard === undefined ? null : parseGuard(request.headers['if-match']),
+        guard: spec.guard === undefined ? null : parseGuard(request.headers['if-match'], { form: spec.versionForm }),
       }
       const key = isIdempotent(spec) ? parseIdempotencyKey(request.get('idempotency-key')) : null
       const call: Omit<UntypedCall, 'prepared' | 'tx'> = {

@@ -308,11 +308,14 @@ t.test('changes and deletion of a document may be held against the version of it
     })
     t.equal(stale.headers.get('etag'), `"${current}"`)
     refused(t, await call(`W/"${current}"`), { status: 409, code: 'version_conflict' })
-    refused(t, await call('nonsense'), { status: 400, code: 'invalid_precondition', details: { header: 'If-Match' } })
+    for (const guard of ['nonsense', 'concept:1', ',']) {
+      refused(t, await call(guard), { status: 400, code: 'invalid_precondition', details: { header: 'If-Match' } })
+    }
+    refused(t, await call('"concept:1"'), { status: 409, code: 'version_conflict' })
   }
   t.equal((await ada.patch(path, { title: 'y' }, { 'if-match': '*' })).status, 200)
   t.equal((await ada.patch(path, { title: 'z' }, { 'if-match': current })).status, 200, 'bare')
-  t.equal((await ada.delete(path, undefined, { 'if-match': `${etag}, "${current}"` })).status, 204)
+  t.equal((await ada.delete(path, undefined, { 'if-match': `${etag} , , "${current}"` })).status, 204)
 })
 
 t.test('of several faults the first in the order of checks is told', async (t) => {

@@ -92,6 +92,7 @@ export const candidateRoutes: readonly Route[] = [
     params: CandidateParameter,
     body: CandidateAcceptInput,
     guard: 'required',
+    versionForm: 'candidate',
     success: { status: 200, description: 'The candidate and its concept', data: AcceptedCandidate, etag: true },
     errors: [
       'concept_not_found',
@@ -122,6 +123,7 @@ export const candidateRoutes: readonly Route[] = [
     params: CandidateParameter,
     body: CandidateRejectInput,
     guard: 'required',
+    versionForm: 'candidate',
     success: { status: 200, description: 'The candidate', data: ConceptCandidate, etag: true },
     errors: ['candidate_already_reviewed'],
     async handle({ tx, caller, params: { id }, body, guard }) {

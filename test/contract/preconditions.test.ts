@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { entityTagOf, mergeGuards, parseGuard, satisfies } from '../../api/preconditions.ts'
+import { entityTagOf, mergeGuards, parseGuard, satisfies, type VersionForm } from '../../api/preconditions.ts'
 
 const numRuns = Number(process.env['FC_RUNS'] ?? 200)
 const version = `sha256:${'0123456789abcdef'.repeat(4)}`
@@ -20,17 +20,33 @@ t.test('a guard is met by the version it names and by nothing else', async (t) =
     [`W/"${version}", "${version}"`, version, true],
     [version, version, true],
     [`${other}, ${version}`, version, true],
-    ['concept:3', 'concept:3', true],
     ['"concept:3"', 'concept:3', true],
     ['"concept:3"', 'concept:30', false],
-    ['summary:0', 'summary:0', true],
-    ['candidate:12', 'candidate:12', true],
     ['""', version, false],
     ['"with,comma"', 'with,comma', true],
     ['"*"', version, false],
+    [`"x" , , "${version}"`, version, true],
+    [` ,, "${version}",\t,`, version, true],
+    [`, ${version}`, version, true],
   ]
   for (const [header, current, met] of cases) t.equal(satisfies(parseGuard(header) ?? [], current), met, header)
   t.equal(parseGuard(undefined), null)
+})
+
+t.test('a version without quotes guards the resource it is of, and is a mistake at any other', async (t) => {
+  const bare = { digest: version, summary: 'summary:0', concept: 'concept:3', candidate: 'candidate:12' }
+  const forms = Object.keys(bare) as VersionForm[]
+  for (const form of forms) {
+    t.ok(satisfies(parseGuard(bare[form], { form }) ?? [], bare[form]))
+    t.strictSame(parseGuard(`"x", ${bare[form]}`, { form }), ['x', bare[form]])
+    for (const wrong of [`${form}:03`, `${form}:`, `${bare[form]} x`, `x${bare[form]}`]) {
+      t.throws(() => parseGuard(wrong, { form }), { code: 'invalid_precondition' }, wrong)
+    }
+    for (const other of forms.filter((name) => name !== form)) {
+      t.throws(() => parseGuard(bare[other], { form }), { code: 'invalid_precondition' }, `${bare[other]} at ${form}`)
+      t.strictSame(parseGuard(`"${bare[other]}"`, { form }), [bare[other]], 'in quotes it is a tag like any other')
+    }
+  }
 })
 
 t.test('a block is guarded by its own hash as well as by the version of its document', async (t) => {
@@ -40,11 +56,11 @@ t.test('a block is guarded by its own hash as well as by the version of its docu
 })
 
 t.test('anything but a list of entity tags is refused, whichever header it stands in', async (t) => {
-  const malformed = ['', ' ', 'x', '"', '"a', 'a"', '"a" "b"', '*, "a"', '"a", *', 'w/"a"', `${version}0`, 'concept:03']
+  const malformed = ['', ' ', ',', ' , ,', 'x', '"', '"a', 'a"', '"a" "b"', '*, "a"', '"a", *', 'w/"a"', `${version}0`]
   for (const header of [...malformed, 'sha256:short', `sha256:${'G'.repeat(64)}`, '"a"; q=1', '**']) {
     t.throws(() => parseGuard(header), { code: 'invalid_precondition', details: { header: 'If-Match' } }, header)
     t.throws(
-      () => parseGuard(header, 'If-None-Match'),
+      () => parseGuard(header, { name: 'If-None-Match' }),
       { code: 'invalid_precondition', details: { header: 'If-None-Match' } },
       header,
     )
@@ -52,8 +68,8 @@ t.test('anything but a list of entity tags is refused, whichever header it stand
 })
 
 t.test('a tag that a proxy has weakened still saves a download, but never lets a write pass', async (t) => {
-  t.ok(satisfies(parseGuard(`W/"${version}"`, 'If-None-Match') ?? [], version))
-  t.notOk(satisfies(parseGuard(`W/"${version}"`, 'If-Match') ?? [], version))
+  t.ok(satisfies(parseGuard(`W/"${version}"`, { name: 'If-None-Match' }) ?? [], version))
+  t.notOk(satisfies(parseGuard(`W/"${version}"`, { name: 'If-Match' }) ?? [], version))
   t.strictSame(parseGuard(`W/"${version}"`), [`W/"${version}"`], 'a conflict tells what was sent')
 })
 
@@ -73,7 +89,7 @@ t.test('guards in header and body must agree', async (t) => {
 
 t.test('whatever version the service hands out comes back as a guard that it meets', async (t) => {
   const tag = fc.stringMatching(/^[\x21\x23-\x7e]{0,40}$/)
-  const separator = fc.constantFrom(',', ', ', ' , ', ',\t')
+  const separator = fc.constantFrom(',', ', ', ' , ', ',\t', ', ,', ',,')
   fc.assert(
     fc.property(fc.array(tag, { minLength: 1, maxLength: 5 }), separator, fc.nat(4), (tags, comma, pick) => {
       const guard = parseGuard(tags.map(entityTagOf).join(comma))

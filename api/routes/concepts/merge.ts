@@ -19,6 +19,7 @@ export const postConceptMerge = route({
   params: ConceptParameter,
   body: ConceptMergeInput,
   guard: 'required',
+  versionForm: 'concept',
   success: { status: 200, description: 'The target', data: Concept, etag: true },
   errors: [
     'precondition_mismatch',
@@ -29,7 +30,7 @@ export const postConceptMerge = route({
     'cross_knowledge_base',
   ],
   async handle({ tx, caller, params, body, guard }) {
-    const guards = mergeGuardsOf(guard, parseGuard(body.target_version))
+    const guards = mergeGuardsOf(guard, parseGuard(body.target_version, { form: 'concept' }))
     const { target_concept_id: targetId, reason = null } = body
     return answerConcept(tx, await mergeConcept(tx, { id: params.id, targetId, reason, caller, guards }))
   },

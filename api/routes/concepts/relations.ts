@@ -18,6 +18,7 @@ export const postConceptRelation = route({
   params: ConceptParameter,
   body: ConceptRelationInput,
   guard: 'required',
+  versionForm: 'concept',
   success: { status: 201, description: 'The concept', data: ConceptWithRelation, etag: true },
   errors: [
     'document_not_found',

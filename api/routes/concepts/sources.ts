@@ -17,6 +17,7 @@ export const postConceptSource = route({
   params: ConceptParameter,
   body: ConceptEvidenceInput,
   guard: 'required',
+  versionForm: 'concept',
   success: { status: 201, description: 'The concept', data: ConceptWithRelation, etag: true },
   errors: ['document_not_found', 'block_not_found', 'evidence_changed', 'concept_merged'],
   async handle({ tx, caller, params, body, guard }) {

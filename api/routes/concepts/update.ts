@@ -17,6 +17,7 @@ export const patchConcept = route({
   params: ConceptParameter,
   body: ConceptUpdateInput,
   guard: 'required',
+  versionForm: 'concept',
   success: { status: 200, description: 'The concept', data: Concept, etag: true },
   errors: ['document_not_found', 'concept_name_conflict', 'concept_merged', 'invalid_locale'],
   async handle({ tx, caller, params, body, guard }) {

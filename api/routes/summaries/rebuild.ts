@@ -23,6 +23,7 @@ export function rebuildSummary(kind: SummaryTargetKind): Route {
     query: Type.Object(kind.query),
     body: SummaryRebuildInput,
     guard: 'optional',
+    versionForm: 'summary',
     success: [
       { status: 200, description: 'The stored summary', data: Summary, etag: true },
       { status: 202, description: 'The job', data: SummaryJob, location: true },

@@ -20,6 +20,7 @@ export function putSummary(kind: SummaryTargetKind): Route {
     query: Type.Object(kind.query),
     body: SummaryInput,
     guard: 'required',
+    versionForm: 'summary',
     success: { status: 200, description: 'The stored summary', data: Summary, etag: true },
     errors: [...kind.errors, 'source_version_changed'],
     async handle(call) {
