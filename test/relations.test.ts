@@ -123,6 +123,7 @@ t.test('a relation is made once, of ends that exist, by somebody who may', async
   const nowhere = 'block_00000000000000000000000000'
   const missing = [
     [{ source_document_id: 'doc_x' }, 'document_not_found', { id: 'doc_x', field: 'source_document_id' }],
+    [{ source_document_id: 'nope' }, 'document_not_found', { id: 'nope', field: 'source_document_id' }],
     [{ source_block_id: nowhere }, 'block_not_found', { id: nowhere, field: 'source_block_id' }],
     [{ target_uri: 'svc://doc/doc_x' }, 'document_not_found', { id: 'doc_x', field: 'target_uri' }],
     [{ target_uri: `${uri}#block=${nowhere}` }, 'block_not_found', { id: nowhere, field: 'target_uri' }],
@@ -136,6 +137,7 @@ t.test('a relation is made once, of ends that exist, by somebody who may', async
     { target_uri: uri.replace('svc', 'SVC') },
     { target_uri: `${uri}#block=1` },
     { predicate: 'likes' },
+    { source_document_id: 'doc_\u0000' },
     { source_block_id: 'block_1' },
     { anchor_text: 'x'.repeat(501) },
   ]

@@ -139,10 +139,13 @@ t.test('a review is held against the translation the person saw', async (t) => {
     status: 400,
     code: 'invalid_request',
   })
-  refused(t, await ada.patch(path, { ...body, target_document_id: source.id }, { 'if-match': '*' }), {
-    status: 404,
-    code: 'translation_not_found',
-  })
+  for (const id of [source.id, 'nope']) {
+    refused(t, await ada.patch(path, { ...body, target_document_id: id }, { 'if-match': '*' }), {
+      status: 404,
+      code: 'translation_not_found',
+      details: { id, field: 'target_document_id' },
+    })
+  }
   refused(t, await ada.patch(`${path}0`, body, { 'if-match': '*' }), { status: 404, code: 'unit_not_found' })
   const viewer = await signUp({ role: 'viewer', workspace: ada.email })
   refused(t, await viewer.patch(path, body, { 'if-match': '*' }), { status: 403, code: 'forbidden' })

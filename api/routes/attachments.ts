@@ -7,7 +7,8 @@ import { Attachment } from '../../shared/attachments/schema.ts'
 import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
 import type { Queryable } from '../../shared/database.ts'
 import { Refusal } from '../../shared/errors.ts'
-import { documentIdPattern, ulidPattern } from '../../shared/ids.ts'
+import { ulidPattern } from '../../shared/ids.ts'
+import { Text } from '../../shared/strings.ts'
 import { followers } from '../followers.ts'
 import { route } from '../route.ts'
 import { bytesHeaders, sendBytes } from '../send-bytes.ts'
@@ -30,7 +31,7 @@ export const attachmentRoutes = [
       'A multipart/form-data body of at most 20 MiB unless the operator has set another limit. The type is that of the part; images, PDF and archives have to begin like one, texts have to be UTF-8. To show an image, put a node `image` with its `attachmentId` into a body.',
     scopes: ['attachments:write'],
     multipart: { file: 'file' },
-    body: Type.Object({ document_id: Type.String({ pattern: documentIdPattern }) }),
+    body: Type.Object({ document_id: Text({ min: 1 }) }),
     success: { status: 201, description: 'The new attachment', data: Attachment, location: true },
     errors: ['document_not_found', 'attachment_too_large', 'unsupported_media_type'],
     async handle({ tx, caller, body, file }) {

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Nullable, Time, UserId, Version } from '../identifiers.ts'
-import { blockIdPattern, documentIdPattern } from '../ids.ts'
+import { blockIdPattern } from '../ids.ts'
 import { Text } from '../strings.ts'
 import { predicates } from './predicates.ts'
 import { documentUriPattern } from './uri.ts'
@@ -20,7 +20,7 @@ export const RelationType = Type.Object(
 
 export const RelationCreateInput = Type.Object(
   {
-    source_document_id: Type.String({ pattern: documentIdPattern }),
+    source_document_id: Text(),
     source_block_id: Type.String({ pattern: blockIdPattern }),
     target_uri: Type.String({
       pattern: documentUriPattern,

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Nullable, Time, UserId, Version } from '../../identifiers.ts'
-import { blockIdPattern, documentIdPattern } from '../../ids.ts'
+import { blockIdPattern } from '../../ids.ts'
+import { Text } from '../../strings.ts'
 import { TranslationFreshness, unitStatuses } from '../schema.ts'
 
 const count = Type.Integer({ minimum: 0 })
@@ -49,7 +50,7 @@ export type TranslationUnit = Static<typeof TranslationUnit>
 /** Body of `PATCH /documents/{id}/translation-units/{unitId}`. */
 export const ReviewInput = Type.Object(
   {
-    target_document_id: Type.String({ pattern: documentIdPattern }),
+    target_document_id: Text(),
     review_status: Type.Enum(['current', 'ignored'], {
       description: '`current` confirms the texts of both sides as they are; `ignored` takes the unit out of the work',
     }),
