@@ -1,8 +1,9 @@
-import Type, { type Static } from 'typebox'
+import Type, { type StaticDecode } from 'typebox'
 import { type Caller, visibleWorkspaces } from '../shared/auth/caller.ts'
 import type { DocumentFilter } from '../shared/documents/queries.ts'
 import { parseUpdatedSince } from '../shared/documents/updated-since.ts'
 import { Refusal } from '../shared/errors.ts'
+import { IntegerIdFilter } from '../shared/identifiers.ts'
 import { canonicalLocale } from '../shared/locale.ts'
 import { TrimmedText } from '../shared/strings.ts'
 import { type CursorScope, decodeCursor } from './pagination.ts'
@@ -12,8 +13,8 @@ import { pageParameters } from './parameters.ts'
 export const documentListParameters = Type.Object({
   ...pageParameters,
   q: Type.Optional(TrimmedText({ min: 1, max: 200, description: 'part of the title, ignoring case' })),
-  knowledge_base_id: Type.Optional(Type.Integer({ minimum: 1 })),
-  folder_id: Type.Optional(Type.Integer({ minimum: 1, description: 'direct children only' })),
+  knowledge_base_id: Type.Optional(IntegerIdFilter()),
+  folder_id: Type.Optional(IntegerIdFilter({ description: 'direct children only' })),
   updated_since: Type.Optional(
     Type.String({ description: 'Unix milliseconds or ISO 8601, inclusive; UTC when no zone is named' }),
   ),
@@ -24,7 +25,7 @@ export const documentListParameters = Type.Object({
 
 /** The filter of a list request, and what its cursors are bound to. */
 export function documentFilter(input: {
-  query: Static<typeof documentListParameters>
+  query: StaticDecode<typeof documentListParameters>
   caller: Caller
   endpoint: string
 }): { filter: DocumentFilter; scope: CursorScope } {

@@ -39,7 +39,7 @@ export function paramsReader(schema: TObject): (params: Record<string, string>) 
     for (const [name, property] of entries) {
       const text = params[name] ?? ''
       if (property.type !== 'integer') values[name] = text
-      else if (/^[1-9][0-9]{0,15}$/.test(text)) values[name] = Number(text)
+      else if (/^[1-9][0-9]{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) values[name] = Number(text)
     }
     if (validator.Check(values)) return validator.Decode(values)
     const path = validator.Errors(values)[0]?.instancePath.slice(1)

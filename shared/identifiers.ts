@@ -6,14 +6,25 @@ import Type from 'typebox'
  */
 export const IntegerId = Type.Integer({ minimum: 1, maximum: 1e16 })
 
-/** The same as a member of a request body, where a decimal string is accepted too; decodes to the number. */
-export const IntegerIdInput = Type.Codec(
-  Type.Union([IntegerId, Type.String({ pattern: '^[1-9][0-9]{0,15}$' })], {
-    description: 'integer or decimal string',
-  }),
-)
-  .Decode((value) => Number(value))
+/** An id as a request names it: its digits where a number would not be exact. Nothing has such an id. */
+export type NamedId = number | string
+
+/** The id of what a request is about, where a decimal string is accepted too; a 404 tells it as it was sent. */
+export const IntegerIdInput = Type.Codec(integerOrDigits())
+  .Decode((value): NamedId => (Number.isSafeInteger(Number(value)) ? Number(value) : value))
   .Encode((value) => value)
+
+/** The same where it narrows a list, which is empty when nothing has the id; decodes to the number. */
+export function IntegerIdFilter(options: { description?: string } = {}) {
+  return Type.Codec(integerOrDigits(options))
+    .Decode((value) => Number(value))
+    .Encode((value) => value)
+}
+
+function integerOrDigits(options: { description?: string } = {}) {
+  const digits = Type.String({ pattern: '^[1-9][0-9]{0,15}$' })
+  return Type.Union([IntegerId, digits], { description: 'integer or decimal string', ...options })
+}
 
 /** A point in time. */
 export const Time = Type.Integer({ description: 'Unix milliseconds' })

@@ -214,6 +214,18 @@ t.test('a concept list is complete or says that it is not, and finds names and a
   t.equal((await found('')).length, 4)
   refused(t, await ada.get('/concepts?knowledge_base_id=999999'), { status: 404, code: 'knowledge_base_not_found' })
   t.equal((await ada.get('/concepts')).status, 400)
+  for (const path of ['/concepts', '/concept-candidates']) {
+    t.equal(
+      (await ada.get(`${path}?knowledge_base_id=0${base}`)).status,
+      400,
+      'not an id, though it looks like a number',
+    )
+    const id = '9999999999999999'
+    const details = { id, field: 'knowledge_base_id' }
+    const missing = { status: 404, code: 'knowledge_base_not_found', details }
+    refused(t, await ada.get(`${path}?knowledge_base_id=${id}`), missing)
+    if (path === '/concepts') refused(t, await ada.post(path, { name: 'x', knowledge_base_id: id }), missing)
+  }
 })
 
 t.test('evidence says whether it still stands', async (t) => {
@@ -447,6 +459,13 @@ t.test('a merged concept lives on in the other: names, evidence, relations, hist
   const needed = (missing: string) => ({ status: 428, code: 'precondition_required', details: { missing: [missing] } })
   refused(t, await merge({ ...there, target_version: into }), needed('If-Match'))
   refused(t, await merge(there, from), needed('target_version'))
+  for (const value of ['xx', 'candidate:1', '']) {
+    refused(t, await merge({ ...there, target_version: value }, from), {
+      status: 400,
+      code: 'invalid_request',
+      details: { fields: [{ path: '/target_version', message: 'must be a version, quoted or bare' }] },
+    })
+  }
   refused(t, await merge({ ...there, target_version: 'concept:1' }, from), {
     status: 409,
     code: 'version_conflict',

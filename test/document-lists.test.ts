@@ -121,6 +121,8 @@ t.test('filters narrow the list, together and alone; a place that is not there h
   t.strictSame(await list('q=%25'), [away])
   t.strictSame(await list(`q=root&folder_id=${inner}`), [deep])
   t.strictSame(await list('knowledge_base_id=999999&folder_id=999999'), [])
+  t.strictSame(await list('knowledge_base_id=9999999999999999'), [], 'as unknown as any other')
+  t.strictSame(await list('folder_id=9007199254740993'), [])
   t.strictSame(await list('include_variants=true'), [root, held, deep, away].sort())
   t.strictSame(await list('locale=de'), [], 'no document has a locale')
   t.strictSame(await list('locale=de&include_variants=1'), [])
@@ -139,7 +141,12 @@ t.test('filters narrow the list, together and alone; a place that is not there h
     ['sort=id', '?sort'],
     ['knowledge_base_id=x', '?knowledge_base_id'],
     ['knowledge_base_id=0', '?knowledge_base_id'],
+    [`knowledge_base_id=0${base}`, '?knowledge_base_id'],
+    [`knowledge_base_id=${base}.0`, '?knowledge_base_id'],
+    ['knowledge_base_id=10000000000000000', '?knowledge_base_id'],
     ['folder_id=-1', '?folder_id'],
+    [`folder_id=0${folder}`, '?folder_id'],
+    [`folder_id=+${folder}`, '?folder_id'],
     ['include_variants=yes', '?include_variants'],
     ['updated_since=yesterday', '?updated_since'],
   ] as const) {

@@ -91,6 +91,13 @@ t.test('a place is named by number or decimal string, and must be consistent and
     code: 'folder_not_found',
     details: { id: 999_999, field: 'folder_id' },
   })
+  for (const [member, code] of [
+    ['knowledge_base_id', 'knowledge_base_not_found'],
+    ['folder_id', 'folder_not_found'],
+  ] as const) {
+    const id = '9999999999999999'
+    refused(t, await create({ [member]: id }), { status: 404, code, details: { id, field: member } })
+  }
   const stranger = await signUp()
   const theirs = { title: 'x', knowledge_base_id: base }
   refused(t, await stranger.post('/documents', theirs), { status: 404, code: 'knowledge_base_not_found' })

@@ -57,6 +57,14 @@ t.test('a folder without a place, or with one that contradicts itself, is refuse
   }
   t.match(await ada.post('/folders', { name: 'x', parent_id: 999_999 }), missingParent)
   t.match(await ada.patch(`/folders/${parent}`, { parent_id: '999999' }), missingParent)
+  const id = '9999999999999999'
+  const inexact = { status: 404, body: { error: { code: 'folder_not_found', details: { id, field: 'parent_id' } } } }
+  t.match(await ada.post('/folders', { name: 'x', parent_id: id }), inexact)
+  t.match(await ada.patch(`/folders/${parent}`, { parent_id: id }), inexact)
+  t.match(await ada.get(`/folders/${id}`), {
+    status: 404,
+    body: { error: { code: 'folder_not_found', details: { id } } },
+  })
 
   for (const wrong of [0, -1, 1.5, 1e300, '01', 'abc', '', true, [base]]) {
     t.equal((await ada.post('/folders', { name: 'x', knowledge_base_id: wrong })).status, 400, JSON.stringify(wrong))

@@ -25,11 +25,16 @@ t.test('a search in one knowledge base answers about that one alone', async (t) 
     [ada, 987_654_321],
     [bob, one],
     [ada, '9007199254740991'],
+    [ada, '9999999999999999'],
   ] as const) {
     const { results, projection } = await searchV2(client, { q: 'badger', knowledge_base_id: id })
     t.strictSame(results, [], 'an unknown one is empty, not missing')
     t.match(projection, { document_count: 0, complete: true })
     t.strictSame((await client.get(`/search?q=badger&knowledge_base_id=${id}`)).body.data, [])
+  }
+  for (const path of ['/search', '/search/v2']) {
+    const reply = await ada.get(`${path}?q=badger&knowledge_base_id=0${one}`)
+    t.match(reply, { status: 400, body: { error: { details: { fields: [{ path: '?knowledge_base_id' }] } } } })
   }
 })
 

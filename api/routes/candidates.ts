@@ -16,6 +16,7 @@ import { findHome } from '../../shared/concepts/home.ts'
 import { presentConcept } from '../../shared/concepts/present.ts'
 import { namedConcept } from '../../shared/concepts/queries.ts'
 import type { Queryable } from '../../shared/database.ts'
+import { IntegerIdInput } from '../../shared/identifiers.ts'
 import { ulidPattern } from '../../shared/ids.ts'
 import { Text } from '../../shared/strings.ts'
 import { type CursorScope, decodeCursor, encodeCursor, type Page, pageOf } from '../pagination.ts'
@@ -41,7 +42,7 @@ export const candidateRoutes: readonly Route[] = [
       'Derived, and no part of the concepts. With `candidate_id` that one alone, whatever its status, with its ETag.',
     scopes: ['concepts:read'],
     query: Type.Object({
-      knowledge_base_id: Type.Integer({ minimum: 1 }),
+      knowledge_base_id: IntegerIdInput,
       candidate_id: Type.Optional(Text()),
       document_id: Type.Optional(Text()),
       review_status: Type.Optional(Type.Enum(['pending', 'accepted', 'rejected', 'all'], { default: 'pending' })),
@@ -50,13 +51,17 @@ export const candidateRoutes: readonly Route[] = [
     success: { status: 200, description: 'Candidates', data: ConceptCandidate, list: true, etag: true },
     errors: ['knowledge_base_not_found', 'candidate_not_found', 'invalid_cursor'],
     async handle({ db, caller, query, endpoint }) {
-      const { knowledge_base_id: knowledgeBaseId, candidate_id: id, limit = wholeListLimit, cursor } = query
-      const filters = { knowledgeBaseId, status: query.review_status ?? 'pending', documentId: query.document_id }
+      const { knowledge_base_id: named, candidate_id: id, limit = wholeListLimit, cursor } = query
+      const filters = {
+        knowledgeBaseId: named,
+        status: query.review_status ?? 'pending',
+        documentId: query.document_id,
+      }
       const scope: CursorScope = { endpoint, filters, sort: 'document_id' }
       const after = positionOf(scope, cursor)
-      const { workspaceId } = await findHome(db, { caller, id: knowledgeBaseId })
+      const { workspaceId, id: knowledgeBaseId } = await findHome(db, { caller, id: named })
       if (id !== undefined) return exactRead(db, { id, workspaceId, knowledgeBaseId })
-      const rows = await candidatePage(db, { ...filters, workspaceId, after, limit })
+      const rows = await candidatePage(db, { ...filters, knowledgeBaseId, workspaceId, after, limit })
       const next = (last: CandidateRow) => encodeCursor(scope, [last.document_id, last.id])
       const { data, page } = pageOf({ rows, limit, cursor, next })
       return { data: await presentCandidates(db, data), page }

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { visibleWorkspaces } from '../../shared/auth/caller.ts'
 import type { Queryable } from '../../shared/database.ts'
 import { Refusal } from '../../shared/errors.ts'
+import { IntegerIdFilter } from '../../shared/identifiers.ts'
 import { canonicalLocale } from '../../shared/locale.ts'
 import { presentResult, presentV2Result } from '../../shared/search/present.ts'
 import type { SearchScope } from '../../shared/search/request.ts'
@@ -20,7 +21,7 @@ const tag = 'Search'
 
 const searchParameters = {
   q: QueryText,
-  knowledge_base_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  knowledge_base_id: Type.Optional(IntegerIdFilter()),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
 }
 

@@ -1,6 +1,7 @@
 import { type Caller, requireWriter } from '../auth/caller.ts'
 import type { Transaction } from '../database.ts'
 import { Refusal } from '../errors.ts'
+import type { NamedId } from '../identifiers.ts'
 import { newId } from '../ids.ts'
 import { findHome, holdHome } from './home.ts'
 import type { ConceptCreateInput } from './inputs.ts'
@@ -18,7 +19,7 @@ import { readValidity } from './validity.ts'
  */
 export async function createConcept(
   tx: Transaction,
-  input: { caller: Caller; concept: ConceptCreateInput & { knowledge_base_id: number } },
+  input: { caller: Caller; concept: ConceptCreateInput & { knowledge_base_id: NamedId } },
 ): Promise<ConceptRow> {
   const { caller, concept } = input
   const given = evidenceOf(concept)

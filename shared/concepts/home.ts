@@ -1,16 +1,17 @@
 import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
 import type { Queryable, Transaction } from '../database.ts'
 import { Refusal } from '../errors.ts'
+import type { NamedId } from '../identifiers.ts'
 import { type KnowledgeBaseKey, lockStructure, workspaceOfKnowledgeBase } from '../knowledge-bases/queries.ts'
 
 /** The visible knowledge base that a query or body names; otherwise 404 with the member. */
-export async function findHome(db: Queryable, input: { caller: Caller; id: number }): Promise<KnowledgeBaseKey> {
+export async function findHome(db: Queryable, input: { caller: Caller; id: NamedId }): Promise<KnowledgeBaseKey> {
   const { caller, id } = input
   const workspaceId = await workspaceOfKnowledgeBase(db, { id, workspaceIds: visibleWorkspaces(caller) })
   if (workspaceId === null) {
     throw new Refusal('knowledge_base_not_found', { details: { id, field: 'knowledge_base_id' } })
   }
-  return { workspaceId, id }
+  return { workspaceId, id: Number(id) }
 }
 
 /** Keeps a knowledge base from being deleted until the transaction ends; 404 when that has happened meanwhile. */

@@ -1,6 +1,7 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
 import type { Queryable, Transaction } from '../database.ts'
 import { Refusal } from '../errors.ts'
+import type { NamedId } from '../identifiers.ts'
 import { visibleFolder } from './folders/queries.ts'
 import { lockStructure, workspaceOfKnowledgeBase } from './queries.ts'
 
@@ -10,8 +11,8 @@ export type Place = { workspace_id: string; knowledge_base_id: number; folder_id
 /** A place that a request body names in order to put something there. */
 export type PlaceRequest = {
   caller: Caller
-  knowledgeBaseId: number | undefined
-  folderId: number | null | undefined
+  knowledgeBaseId: NamedId | undefined
+  folderId: NamedId | null | undefined
   /** The member of the body that named the folder, for `details.field`. */
   folderField: 'folder_id' | 'parent_id'
 }
@@ -56,7 +57,7 @@ async function findRoot(db: Queryable, request: PlaceRequest): Promise<Place | n
   if (workspaceId === null) {
     throw new Refusal('knowledge_base_not_found', { details: { id, field: 'knowledge_base_id' } })
   }
-  return { workspace_id: workspaceId, knowledge_base_id: id, folder_id: null }
+  return { workspace_id: workspaceId, knowledge_base_id: Number(id), folder_id: null }
 }
 
 async function findFolder(db: Queryable, request: PlaceRequest) {

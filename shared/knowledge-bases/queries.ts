@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database.ts'
-import { Nullable } from '../identifiers.ts'
+import { type NamedId, Nullable } from '../identifiers.ts'
 import { row } from '../row.ts'
 
 const KnowledgeBaseShape = Type.Object({
@@ -27,7 +27,7 @@ const columns = sql.fragment`
   k.created_at, k.updated_at, k.created_by`
 
 /** A knowledge base as the caller names it: by its public id, among the workspaces the caller can see. */
-export type KnowledgeBaseLocator = { id: number; workspaceIds: readonly string[] }
+export type KnowledgeBaseLocator = { id: NamedId; workspaceIds: readonly string[] }
 
 /** A knowledge base of a known workspace. */
 export type KnowledgeBaseKey = { workspaceId: string; id: number }

@@ -4,6 +4,7 @@ import { normaliseName } from '../../../shared/concepts/normalise.ts'
 import { presentSummary } from '../../../shared/concepts/present.ts'
 import { type ConceptFilter, conceptPage, nameStartLength } from '../../../shared/concepts/queries.ts'
 import { ConceptSummary } from '../../../shared/concepts/schema.ts'
+import { IntegerIdInput } from '../../../shared/identifiers.ts'
 import { Text, TrimmedText } from '../../../shared/strings.ts'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../pagination.ts'
 import { wholeListLimit, wholeListParameters } from '../../parameters.ts'
@@ -19,7 +20,7 @@ export const listConcepts = route({
   description: 'Explicit concepts only, never candidates. `complete=true` says that no concept is missing.',
   scopes: ['concepts:read'],
   query: Type.Object({
-    knowledge_base_id: Type.Integer({ minimum: 1 }),
+    knowledge_base_id: IntegerIdInput,
     document_id: Type.Optional(Text({ description: 'canonical or evidence document' })),
     q: Type.Optional(TrimmedText({ min: 1, max: 200, description: 'part of the name or of an alias' })),
     status: Type.Optional(Type.Enum(['active', 'archived', 'merged', 'all'], { default: 'active' })),
@@ -43,8 +44,8 @@ export const listConcepts = route({
     }
     const scope: CursorScope = { endpoint, filters, sort: 'name' }
     const after = positionOf(scope, cursor)
-    const { workspaceId } = await findHome(db, { caller, id: knowledgeBaseId })
-    const rows = await conceptPage(db, { ...filters, workspaceId, after, limit })
+    const { workspaceId, id } = await findHome(db, { caller, id: knowledgeBaseId })
+    const rows = await conceptPage(db, { ...filters, knowledgeBaseId: id, workspaceId, after, limit })
     const { data, page } = pageOf({ rows, limit, cursor, next: ({ name, id }) => cursorAfter(scope, name, id) })
     return { data: data.map(presentSummary), page, members: { complete: !page.has_more } }
   },

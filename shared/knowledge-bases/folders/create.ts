@@ -1,6 +1,7 @@
 import type { Caller } from '../../auth/caller.ts'
 import type { Transaction } from '../../database.ts'
 import { Refusal } from '../../errors.ts'
+import type { NamedId } from '../../identifiers.ts'
 import { enforceQuota, type QuotaLimits } from '../../quotas/enforce.ts'
 import { holdPlace } from '../places.ts'
 import { type FolderRow, insertFolder } from './queries.ts'
@@ -8,8 +9,8 @@ import { type FolderRow, insertFolder } from './queries.ts'
 /** The decoded body of `POST /folders`. */
 export type FolderCreate = {
   name: string
-  knowledge_base_id?: number | undefined
-  parent_id?: number | null | undefined
+  knowledge_base_id?: NamedId | undefined
+  parent_id?: NamedId | null | undefined
 }
 
 /**

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../../database.ts'
-import { Nullable } from '../../identifiers.ts'
+import { type NamedId, Nullable } from '../../identifiers.ts'
 import { row } from '../../row.ts'
 
 const FolderShape = Type.Object({
@@ -24,7 +24,7 @@ const columns = sql.fragment`
 /** A visible folder, or null. */
 export function visibleFolder(
   db: Queryable,
-  locator: { id: number; workspaceIds: readonly string[] },
+  locator: { id: NamedId; workspaceIds: readonly string[] },
 ): Promise<FolderRow | null> {
   return db.maybeOne(sql.type(FolderRow)`
     SELECT ${columns}

@@ -1,6 +1,7 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../../auth/caller.ts'
 import type { Transaction } from '../../database.ts'
 import { Refusal } from '../../errors.ts'
+import type { NamedId } from '../../identifiers.ts'
 import type { Jobs } from '../../queues.ts'
 import { findPlace, type Place } from '../places.ts'
 import { lockMove, type Move, moveFolder } from './move.ts'
@@ -9,8 +10,8 @@ import { type FolderRow, renameFolder, visibleFolder } from './queries.ts'
 /** The decoded body of `PATCH /folders/{id}`. */
 export type FolderUpdate = {
   name?: string | undefined
-  knowledge_base_id?: number | undefined
-  parent_id?: number | null | undefined
+  knowledge_base_id?: NamedId | undefined
+  parent_id?: NamedId | null | undefined
 }
 
 type UpdateContext = { tx: Transaction; jobs: Jobs; caller: Caller }
