@@ -30,16 +30,35 @@ export function parseGuard(
 ): Guard | null {
   const { name = 'If-Match', form = 'digest' } = options
   if (header === undefined) return null
-  if (header.trim() === '*') return '*'
+  // If-None-Match compares weakly, so that a proxy that weakened our tag still gets its 304.
+  const guard = read(header, { form, weakMatches: name === 'If-None-Match' })
+  if (guard === null) throw new Refusal('invalid_precondition', { details: { header: name } })
+  return guard
+}
+
+/** A guard that travels in the body: the member's name and what it says, written as in If-Match. */
+export type GuardMember = { name: string; value: string | undefined; form?: VersionForm }
+
+/** Parses the guard of a body; null when it was not sent, 400 `invalid_request` at the member for anything else. */
+export function parseMember({ name, value, form = 'digest' }: GuardMember): Guard | null {
+  if (value === undefined) return null
+  const guard = read(value, { form, weakMatches: false })
+  if (guard !== null) return guard
+  const message = 'must be a version, quoted or bare'
+  throw new Refusal('invalid_request', { details: { fields: [{ path: `/${name}`, message }] } })
+}
+
+/** `*` or the tags of a list; null when it is neither. */
+function read(text: string, options: { form: VersionForm; weakMatches: boolean }): Guard | null {
+  if (text.trim() === '*') return '*'
   const tags: string[] = []
-  let rest = header.replace(emptyMembers, '')
+  let rest = text.replace(emptyMembers, '')
   while (rest !== '' || tags.length === 0) {
     const quoted = entityTag.exec(rest)
-    const match = quoted ?? bareVersions[form].exec(rest)
-    if (match === null) throw new Refusal('invalid_precondition', { details: { header: name } })
+    const match = quoted ?? bareVersions[options.form].exec(rest)
+    if (match === null) return null
     const value = (quoted === null ? match[1] : match[2]) ?? ''
-    // If-None-Match compares weakly, so that a proxy that weakened our tag still gets its 304.
-    const isWeak = quoted?.[1] !== undefined && name === 'If-Match'
+    const isWeak = quoted?.[1] !== undefined && !options.weakMatches
     tags.push(isWeak ? `W/"${value}"` : value)
     rest = rest.slice(match[0].length).replace(emptyMembers, '')
   }
@@ -55,9 +74,8 @@ export function satisfies(guard: Guard, ...versions: string[]): boolean {
  * Merges the guard of the header with the one a body carries (`base_version`, `base_target_version`): both given and
  * different is refused with 400 `precondition_mismatch`.
  */
-export function mergeGuards(header: Guard | null, member: { name: string; value: string | undefined }): Guard | null {
-  if (member.value === undefined) return header
-  const guard = parseGuard(member.value)
+export function mergeGuards(header: Guard | null, member: GuardMember): Guard | null {
+  const guard = parseMember(member)
   if (guard === null) return header
   const differs = header !== null && header !== '*' && guard !== '*' && !guard.some((tag) => header.includes(tag))
   if (differs) throw new Refusal('precondition_mismatch', { details: { header: 'If-Match' } })

@@ -85,6 +85,11 @@ t.test('guards in header and body must agree', async (t) => {
     code: 'precondition_mismatch',
     details: { header: 'If-Match' },
   })
+  t.throws(
+    () => mergeGuards([version], base('xx')),
+    { code: 'invalid_request', details: { fields: [{ path: '/base_version' }] } },
+    'a good header is not blamed for it',
+  )
 })
 
 t.test('whatever version the service hands out comes back as a guard that it meets', async (t) => {

@@ -1,7 +1,7 @@
 import { ConceptMergeInput } from '../../../shared/concepts/inputs.ts'
 import { mergeConcept } from '../../../shared/concepts/merge.ts'
 import { Concept } from '../../../shared/concepts/schema.ts'
-import { parseGuard } from '../../preconditions.ts'
+import { parseMember } from '../../preconditions.ts'
 import { route } from '../../route.ts'
 import { mergeGuardsOf } from '../../version-guard.ts'
 import { answerConcept, ConceptParameter } from './answers.ts'
@@ -30,8 +30,8 @@ export const postConceptMerge = route({
     'cross_knowledge_base',
   ],
   async handle({ tx, caller, params, body, guard }) {
-    const guards = mergeGuardsOf(guard, parseGuard(body.target_version, { form: 'concept' }))
-    const { target_concept_id: targetId, reason = null } = body
+    const { target_concept_id: targetId, target_version: value, reason = null } = body
+    const guards = mergeGuardsOf(guard, parseMember({ name: 'target_version', value, form: 'concept' }))
     return answerConcept(tx, await mergeConcept(tx, { id: params.id, targetId, reason, caller, guards }))
   },
 })
