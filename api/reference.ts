@@ -29,7 +29,7 @@ export function writeReference(input: {
   })
   const chapters = [
     '# Knowledge Base Documents Service',
-    `Narrative reference ${referenceVersion}; interface description ${descriptionVersion} prevails.`,
+    `This is narrative reference ${referenceVersion}; interface description ${descriptionVersion} prevails.`,
     `The interface description is \`${config.PUBLIC_ORIGIN}/api/openapi.json\` (OpenAPI 3.1).`,
     ...conventions(config),
     '## Errors',

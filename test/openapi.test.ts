@@ -39,7 +39,7 @@ t.test('anyone reads the description and the reference without a token', async (
   const reference = await client.get('//api-docs.md')
   t.equal(reference.status, 200)
   t.equal(reference.headers.get('content-type'), 'text/markdown; charset=utf-8')
-  t.match(reference.text, 'Narrative reference 1.9.0; interface description 1.10.0 prevails')
+  t.match(reference.text, 'narrative reference 1.9.0; interface description 1.10.0 prevails')
   for (const { path, listed } of routes) if (listed !== 'openapi') t.match(reference.text, path)
   t.match(reference.text, '| `taskItem` | yes | `paragraph block*` |', 'the node table of bodies is published')
 })
