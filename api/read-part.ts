@@ -1,5 +1,5 @@
 import type { BlockLines } from '../shared/body/block-lines.ts'
-import { type ReadView, readWindow } from '../shared/body/read.ts'
+import { positionOf, type ReadView, readWindow } from '../shared/body/read.ts'
 import { Refusal } from '../shared/errors.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from './pagination.ts'
 
@@ -44,6 +44,15 @@ export function readPart(body: BlockLines, request: ReadRequest) {
     ...(resume !== undefined && { resume }),
   })
   return { ...part, max_tokens, next_cursor: next === null ? null : encodeCursor(scope, [version, next]) }
+}
+
+/**
+ * Refuses what an outline is asked for in vain, as every view does: a block that is not there, 404, and any cursor,
+ * 400, since an outline is whole and hands out none.
+ */
+export function checkOutlineQuery(body: BlockLines, query: ReadRequest['query']): void {
+  if (query.cursor !== undefined) throw new Refusal('invalid_cursor')
+  if (query.around !== undefined) positionOf(body, query.around)
 }
 
 function resumePosition(scope: CursorScope, input: { cursor: string; version: string }): number {

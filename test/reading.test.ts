@@ -195,6 +195,8 @@ t.test('a cursor is bound to the version of the body and to the parameters', asy
     `${path}?max_tokens=100&around=${made.blocks[0]?.attrs.id}&cursor=${cursor}`,
     `${path}?max_tokens=100&cursor=x`,
     `${path}?max_tokens=100&cursor=`,
+    `${path}?max_tokens=100&view=outline&cursor=${cursor}`,
+    `${path}?view=outline&cursor=zz`,
     `/documents/${other.id}/read?max_tokens=100&cursor=${cursor}`,
   ]
   for (const call of foreign) refused(t, await ada.get(call), { status: 400, code: 'invalid_cursor' })
@@ -215,7 +217,8 @@ t.test('a cursor is bound to the version of the body and to the parameters', asy
 t.test('parameters are checked, never clamped', async (t) => {
   const ada = await signUp()
   const stranger = await signUp()
-  const { id } = await make(ada, [p('x')])
+  const { id, blocks } = await make(ada, [p('x')])
+  const block = blocks[0]?.attrs.id
   const path = `/documents/${id}/read`
   for (const query of [
     'view=html',
@@ -238,11 +241,14 @@ t.test('parameters are checked, never clamped', async (t) => {
   for (const query of ['max_tokens=64', 'max_tokens=50000', 'context_before=100&context_after=0']) {
     t.equal((await ada.get(`${path}?${query}`)).status, 200)
   }
-  refused(t, await ada.get(`${path}?around=${blockId('A')}`), {
-    status: 404,
-    code: 'block_not_found',
-    details: { id: blockId('A'), field: 'around' },
-  })
+  for (const view of ['markdown', 'outline']) {
+    refused(t, await ada.get(`${path}?view=${view}&around=${blockId('A')}`), {
+      status: 404,
+      code: 'block_not_found',
+      details: { id: blockId('A'), field: 'around' },
+    })
+    t.equal((await ada.get(`${path}?view=${view}&around=${block}`)).status, 200)
+  }
   for (const part of ['read', 'outline']) {
     const reply = await stranger.get(`/documents/${id}/${part}`)
     refused(t, reply, { status: 404, code: 'document_not_found', details: { id } })

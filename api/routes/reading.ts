@@ -5,7 +5,7 @@ import { DocumentOutline, DocumentRead } from '../../shared/body/read-schema.ts'
 import { blockIdPattern } from '../../shared/ids.ts'
 import { localeParameter, requireVariantBody } from '../locale-read.ts'
 import { DocumentParameter } from '../parameters.ts'
-import { readPart } from '../read-part.ts'
+import { checkOutlineQuery, readPart } from '../read-part.ts'
 import { route } from '../route.ts'
 import { bodyHeading } from '../stored-body.ts'
 
@@ -57,11 +57,13 @@ export const readingRoutes = [
       const { stored, body, resolution } = await requireVariantBody(call)
       const { updated_at: _not, ...heading } = bodyHeading(stored)
       const { view = 'markdown' } = call.query
+      const blocks = new BlockLines(body.lines)
       if (view === 'outline') {
+        checkOutlineQuery(blocks, call.query)
         const { sections } = outlineOf(body.document.content)
         return { data: { ...heading, view, sections, ...resolution }, etag: stored.version }
       }
-      const part = readPart(new BlockLines(body.lines), { ...call, view, version: stored.version })
+      const part = readPart(blocks, { ...call, view, version: stored.version })
       return { data: { ...heading, view, ...part, ...resolution }, etag: stored.version }
     },
   }),
