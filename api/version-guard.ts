@@ -1,4 +1,4 @@
-import type { VersionGuard } from '../shared/concepts/guard.ts'
+import { requireAll, type VersionGuard } from '../shared/concepts/guard.ts'
 import { Refusal } from '../shared/errors.ts'
 import { entityTagOf, type Guard, satisfies } from './preconditions.ts'
 
@@ -7,10 +7,10 @@ import { entityTagOf, type Guard, satisfies } from './preconditions.ts'
  * carries the guard instead of If-Match; without it the 409 shows the current version as ETag.
  */
 export function versionGuard(guard: Guard | null, field?: string): VersionGuard {
+  const missing = guard === null ? [field ?? 'If-Match'] : []
   return {
-    require() {
-      if (guard === null) throw new Refusal('precondition_required', { details: { missing: [field ?? 'If-Match'] } })
-    },
+    missing,
+    require: () => requireAll(missing),
     hold(version) {
       if (guard === null || satisfies(guard, version)) return
       const provided = guard === '*' ? '*' : guard.join(', ')

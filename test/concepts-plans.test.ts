@@ -15,7 +15,7 @@ import { newId } from '../shared/ids.ts'
 import { row } from '../shared/row.ts'
 import { startTestService } from './support/service.ts'
 
-const unguarded = { require() {}, hold() {} }
+const unguarded = { missing: [], require() {}, hold() {} }
 const [source, target] = [newId('concept'), newId('concept')]
 
 t.test('whatever is done with a concept of ten thousand relations, no table is read from end to end', async (t) => {

@@ -456,9 +456,10 @@ t.test('a merged concept lives on in the other: names, evidence, relations, hist
   const merge = (body: object, ifMatch?: string) =>
     ada.post(`/concepts/${source}/merge`, body, ifMatch === undefined ? {} : { 'if-match': ifMatch })
   const there = { target_concept_id: target }
-  const needed = (missing: string) => ({ status: 428, code: 'precondition_required', details: { missing: [missing] } })
+  const needed = (...missing: string[]) => ({ status: 428, code: 'precondition_required', details: { missing } })
   refused(t, await merge({ ...there, target_version: into }), needed('If-Match'))
   refused(t, await merge(there, from), needed('target_version'))
+  refused(t, await merge(there), needed('If-Match', 'target_version'))
   for (const value of ['xx', 'candidate:1', '']) {
     refused(t, await merge({ ...there, target_version: value }, from), {
       status: 400,

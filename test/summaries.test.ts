@@ -122,6 +122,11 @@ t.test('what a writer saves stays until somebody who has seen it replaces it', a
     code: 'precondition_required',
     details: { missing: ['base_source_version'] },
   })
+  refused(t, await ada.put(path, { text }), {
+    status: 428,
+    code: 'precondition_required',
+    details: { missing: ['If-Match', 'base_source_version'] },
+  })
   const stale = `sha256:${'0'.repeat(64)}`
   refused(t, await ada.put(path, { ...written, base_source_version: stale }, { 'if-match': '"summary:9"' }), {
     status: 409,

@@ -2,7 +2,7 @@ import type { Caller } from '../auth/caller.ts'
 import type { Transaction } from '../database.ts'
 import { Refusal } from '../errors.ts'
 import { findConceptRow, missingConcept, requireActive, requireConceptWriter, requireUnmerged } from './find.ts'
-import type { VersionGuard } from './guard.ts'
+import { requireAll, type VersionGuard } from './guard.ts'
 import { lockHierarchy, mergeClosesCycle } from './hierarchy.ts'
 import { markMerged, moveRelations } from './merge-queries.ts'
 import { copyNamings } from './naming-queries.ts'
@@ -28,8 +28,7 @@ export async function mergeConcept(tx: Transaction, merge: Merge): Promise<Conce
   const found = await findConceptRow(tx, { caller, id: merge.id })
   const into = await findConceptRow(tx, { caller, id: merge.targetId, field: 'target_concept_id' })
   requireConceptWriter(caller, found)
-  guards.source.require()
-  guards.target.require()
+  requireAll([...guards.source.missing, ...guards.target.missing])
   if (found.knowledge_base_id !== into.knowledge_base_id) {
     requireUnmerged(found)
     guards.source.hold(conceptVersion(found))

@@ -1,5 +1,5 @@
 import { type Caller, requireWriter } from '../auth/caller.ts'
-import type { VersionGuard } from '../concepts/guard.ts'
+import { requireAll, type VersionGuard } from '../concepts/guard.ts'
 import type { Transaction } from '../database.ts'
 import { Refusal } from '../errors.ts'
 import { lockSource } from '../projections/queries.ts'
@@ -65,10 +65,7 @@ export async function saveManual(
   const { caller, written, guard } = input
   const held = await holdTarget(tx, input)
   const { target } = held
-  guard.require()
-  if (written.base_source_version === undefined) {
-    throw new Refusal('precondition_required', { details: { missing: ['base_source_version'] } })
-  }
+  requireAll([...guard.missing, ...(written.base_source_version === undefined ? ['base_source_version'] : [])])
   const over = await lockSummary(tx, target)
   requireSourceVersion(held.source, written.base_source_version)
   guard.hold(summaryTag(over))
