@@ -1,5 +1,13 @@
-import type { DocumentFollower } from '../shared/documents/followers.ts'
-import { localizationFollower } from '../shared/localization/follower.ts'
+import type { Caller } from '../shared/auth/caller.ts'
+import type { DeletionFollower, DocumentFollower } from '../shared/documents/followers.ts'
+import { actorOf } from '../shared/localization/actor.ts'
+import { localizationDeletions, localizationFollower } from '../shared/localization/follower.ts'
+import type { Client } from '../shared/requests/client.ts'
 
-/** What follows documents inside the transactions of the API's writes. */
+/** What follows documents inside the transactions of the API's body writes. */
 export const followers: readonly DocumentFollower[] = [localizationFollower]
+
+/** What follows the deletions of one call inside its transaction. */
+export function deletionFollowers(call: { caller: Caller; client: Client }): readonly DeletionFollower[] {
+  return [localizationDeletions(actorOf(call.caller, call.client))]
+}

@@ -412,6 +412,36 @@ t.test('the audit says who did what, and with which program', async (t) => {
   }
 })
 
+t.test('the audit of a set tells of every translation that is gone, whichever way it went', async (t) => {
+  const { id } = await make(ada, [p('one')])
+  const set = await activate(ada, id, { source_locale: 'en', target_locales: ['fr', 'de', 'it'] })
+  const target = (locale: string) => set.variants.find((member: Member) => member.locale === locale).id
+  const { knowledge_base_id } = (await ada.get(`/documents/${id}`)).body.data
+  const folder = (await ada.post('/folders', { name: 'Old', knowledge_base_id })).body.data.id
+  t.equal((await ada.patch(`/documents/${target('it')}`, { folder_id: folder })).status, 200)
+  const agent = { 'user-agent': 'scribe/2.1 (translation agent)' }
+  for (const path of [
+    `/documents/${id}/translations/${target('fr')}`,
+    `/documents/${target('de')}`,
+    `/folders/${folder}`,
+  ]) {
+    t.equal((await ada.delete(path, undefined, agent)).status, 204)
+  }
+  const { data } = (await ada.get(`/documents/${id}/translation-audit`)).body
+  const gone = data.filter(({ action }: { action: string }) => action === 'translation.deleted')
+  t.match(
+    gone,
+    ['it', 'de', 'fr'].map((locale) => ({
+      document_set_id: set.id,
+      source_document_id: id,
+      target_document_id: target(locale),
+      locale,
+      actor: { user_id: ada.user_id, client_version: '2.1', is_agent: true },
+    })),
+  )
+  t.equal(gone.length, 3, 'each once')
+})
+
 t.test('who may not see a set does not find it, and who may not write leaves it as it is', async (t) => {
   const { id } = await make(ada, [p('one')])
   const set = await activate(ada, id, { source_locale: 'en', target_locales: ['fr'] })

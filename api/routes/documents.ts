@@ -18,7 +18,7 @@ import { presentDocuments, presentOne } from '../../shared/localization/present.
 import { contentErrors } from '../body-errors.ts'
 import { requireBodyVersion } from '../body-guard.ts'
 import { documentFilter, documentListParameters } from '../document-list.ts'
-import { followers } from '../followers.ts'
+import { deletionFollowers } from '../followers.ts'
 import { localeParameter, requireVariant } from '../locale-read.ts'
 import { encodeCursor, pageOf } from '../pagination.ts'
 import { DocumentParameter } from '../parameters.ts'
@@ -155,9 +155,9 @@ export const documentRoutes = [
     guard: 'optional',
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['document_not_found', 'version_conflict'],
-    async handle({ tx, caller, params, guard }) {
+    async handle({ tx, caller, client, params, guard }) {
       await deleteDocument(
-        { tx, followers },
+        { tx, followers: deletionFollowers({ caller, client }) },
         { documentId: params.id, caller, guard: requireBodyVersion({ tx, guard }) },
       )
       return {}

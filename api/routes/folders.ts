@@ -8,7 +8,7 @@ import { presentNode } from '../../shared/knowledge-bases/tree/nodes.ts'
 import { childPage } from '../../shared/knowledge-bases/tree/queries.ts'
 import { ChildNode } from '../../shared/knowledge-bases/tree/schema.ts'
 import { childCursors } from '../child-cursor.ts'
-import { followers } from '../followers.ts'
+import { deletionFollowers } from '../followers.ts'
 import { pageOf } from '../pagination.ts'
 import { FolderParameter, wholeListLimit, wholeListParameters } from '../parameters.ts'
 import { apiPrefix, type Route, route } from '../route.ts'
@@ -73,7 +73,8 @@ export const folderRoutes: readonly Route[] = [
     params: FolderParameter,
     success: { status: 204, description: 'Deleted', data: null },
     errors: [],
-    handle: async ({ caller, tx, params }) => {
+    handle: async ({ caller, client, tx, params }) => {
+      const followers = deletionFollowers({ caller, client })
       await deleteFolder({ tx, followers }, await findWritableFolder(tx, { caller, id: params.id }))
       return {}
     },

@@ -8,7 +8,7 @@ import { knowledgeBasePage } from '../../shared/knowledge-bases/queries.ts'
 import { renameKnowledgeBase } from '../../shared/knowledge-bases/rename.ts'
 import { ConfirmInput, ConfirmQuery, KnowledgeBase, NameInput } from '../../shared/knowledge-bases/schema.ts'
 import { deleteEndless } from '../../shared/relations/queries.ts'
-import { followers } from '../followers.ts'
+import { deletionFollowers } from '../followers.ts'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../pagination.ts'
 import { KnowledgeBaseParameter, pageParameters } from '../parameters.ts'
 import { apiPrefix, type Route, route } from '../route.ts'
@@ -98,7 +98,8 @@ export const knowledgeBaseRoutes: readonly Route[] = [
     body: ConfirmInput,
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['confirm_id_mismatch'],
-    handle: async ({ caller, tx, params, query, body }) => {
+    handle: async ({ caller, client, tx, params, query, body }) => {
+      const followers = deletionFollowers({ caller, client })
       requireConfirmation(params.id, [body.confirm_id, query.confirm_id])
       const key = await findWritableKnowledgeBase(tx, { caller, id: params.id })
       const documentIds = await deleteKnowledgeBase({ tx, followers }, key)

@@ -2,12 +2,12 @@ import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts
 import type { Transaction } from '../database.ts'
 import { Refusal } from '../errors.ts'
 import { deleteDocuments } from './deletion.ts'
-import type { DocumentFollower } from './followers.ts'
+import type { DeletionFollower } from './followers.ts'
 import { type DocumentRow, lockDocument } from './queries.ts'
 
 /** Deletes one document; `guard` holds a precondition against the locked row. */
 export async function deleteDocument(
-  context: { tx: Transaction; followers: readonly DocumentFollower[] },
+  context: { tx: Transaction; followers: readonly DeletionFollower[] },
   input: { documentId: string; caller: Caller; guard: (document: DocumentRow) => Promise<void> },
 ): Promise<void> {
   const { documentId, caller } = input

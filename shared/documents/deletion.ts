@@ -1,7 +1,7 @@
 import type { Transaction } from '../database.ts'
 import { recordEvents } from '../events/record.ts'
 import { sourcesDeleted } from '../user-jobs/obsolete.ts'
-import type { DocumentFollower } from './followers.ts'
+import type { DeletionFollower } from './followers.ts'
 import { eventDocument } from './present.ts'
 import { deleteRows, lockDocuments } from './queries.ts'
 
@@ -12,7 +12,7 @@ import { deleteRows, lockDocuments } from './queries.ts'
  * outlive it does not, and what a foreign key cannot say is done by a follower.
  */
 export async function deleteDocuments(
-  context: { tx: Transaction; followers: readonly DocumentFollower[] },
+  context: { tx: Transaction; followers: readonly DeletionFollower[] },
   input: { workspaceId: string; documentIds: readonly string[] },
 ): Promise<void> {
   const rows = await lockDocuments(context.tx, input)

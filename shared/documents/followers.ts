@@ -9,6 +9,10 @@ import type { DocumentRow } from './queries.ts'
 export type DocumentFollower = {
   /** After another body of a document was stored, with what only one of the two bodies has. */
   bodyChanged: (tx: Transaction, input: { document: DocumentRow; difference: LineDifference }) => Promise<void>
+}
+
+/** As `DocumentFollower`, for deletions; one is made for each call, so that it may know who deletes. */
+export type DeletionFollower = {
   /** After documents of one workspace were deleted; they are given as they were last. */
   documentsDeleted: (
     tx: Transaction,

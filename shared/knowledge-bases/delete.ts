@@ -1,6 +1,6 @@
 import type { Transaction } from '../database.ts'
 import { deleteDocuments } from '../documents/deletion.ts'
-import type { DocumentFollower } from '../documents/followers.ts'
+import type { DeletionFollower } from '../documents/followers.ts'
 import { sourcesDeleted } from '../user-jobs/obsolete.ts'
 import {
   deleteKnowledgeBaseRow,
@@ -14,7 +14,7 @@ import {
  * it; deleting twice does nothing more.
  */
 export async function deleteKnowledgeBase(
-  context: { tx: Transaction; followers: readonly DocumentFollower[] },
+  context: { tx: Transaction; followers: readonly DeletionFollower[] },
   key: KnowledgeBaseKey,
 ): Promise<readonly string[]> {
   const { tx } = context

@@ -1,17 +1,39 @@
-import type { DocumentFollower } from '../documents/followers.ts'
-import { deleteEmptySets, lockSets } from './queries.ts'
+import type { DeletionFollower, DocumentFollower } from '../documents/followers.ts'
+import type { DocumentRow } from '../documents/queries.ts'
+import { type Actor, recordAudit } from './audit-queries.ts'
+import { deleteEmptySets, lockSets, type SetRow } from './queries.ts'
 import { followBody } from './units/follow.ts'
 
-/**
- * What writes mean to localization: units follow the bodies of both sides, and the last member of a set takes the set
- * and its audit along (decisions 4.15).
- */
+/** What writes mean to localization: units follow the bodies of both sides. */
 export const localizationFollower: DocumentFollower = {
   bodyChanged: (tx, { document, difference }) => followBody(tx, { document, step: difference }),
-  async documentsDeleted(tx, { workspaceId, documents }) {
-    const setIds = [...new Set(documents.flatMap(({ document_set_id: id }) => id ?? []))]
-    if (setIds.length === 0) return
-    await lockSets(tx, { workspaceId, setIds })
-    await deleteEmptySets(tx, { workspaceId, setIds })
-  },
+}
+
+/**
+ * What deletions by somebody mean to localization: the last member of a set takes the set and its audit along
+ * (decisions 4.15), and the audit of a set that stays says which translations went, on whichever path.
+ */
+export function localizationDeletions(actor: Actor): DeletionFollower {
+  return {
+    async documentsDeleted(tx, { workspaceId, documents }) {
+      const setIds = [...new Set(documents.flatMap(({ document_set_id: id }) => id ?? []))]
+      if (setIds.length === 0) return
+      const sets = await lockSets(tx, { workspaceId, setIds })
+      const emptied = await deleteEmptySets(tx, { workspaceId, setIds })
+      const kept = sets.filter(({ id }) => !emptied.includes(id))
+      await recordAudit(tx, { workspaceId, actor, entries: kept.flatMap((set) => entriesOf(set, documents)) })
+    },
+  }
+}
+
+function entriesOf(set: SetRow, documents: readonly DocumentRow[]) {
+  return documents
+    .filter(({ document_set_id, variant_role }) => document_set_id === set.id && variant_role === 'translation')
+    .map(({ id, locale }) => ({
+      action: 'translation.deleted' as const,
+      document_set_id: set.id,
+      source_document_id: set.source_document_id,
+      target_document_id: id,
+      locale,
+    }))
 }

@@ -91,18 +91,21 @@ export async function deleteSet(tx: Transaction, key: SetKey): Promise<void> {
 export type SetsById = { workspaceId: string; setIds: readonly string[] }
 
 /** Locks sets in id order until the transaction ends, so that of two that empty a set the second one sees it. */
-export async function lockSets(tx: Transaction, sets: SetsById): Promise<void> {
-  await tx.query(sql.unsafe`
-    SELECT FROM document_sets
-    WHERE workspace_id = ${sets.workspaceId} AND id = ANY(${sql.array([...sets.setIds], 'text')})
-    ORDER BY id FOR UPDATE`)
+export async function lockSets(tx: Transaction, sets: SetsById): Promise<readonly SetRow[]> {
+  return tx.any(sql.type(SetRow)`
+    SELECT ${columns} FROM document_sets s
+    WHERE s.workspace_id = ${sets.workspaceId} AND s.id = ANY(${sql.array([...sets.setIds], 'text')})
+    ORDER BY s.id FOR UPDATE`)
 }
 
-/** Deletes those of the locked sets that have no member left, and their audit with them. */
-export async function deleteEmptySets(tx: Transaction, sets: SetsById): Promise<void> {
-  await tx.query(sql.unsafe`
+const SetId = row(Type.Object({ id: Type.String() }))
+
+/** Deletes those of the locked sets that have no member left, and their audit with them; returns their ids. */
+export function deleteEmptySets(tx: Transaction, sets: SetsById): Promise<readonly string[]> {
+  return tx.anyFirst(sql.type(SetId)`
     DELETE FROM document_sets s
     WHERE s.workspace_id = ${sets.workspaceId} AND s.id = ANY(${sql.array([...sets.setIds], 'text')})
       AND NOT EXISTS (
-        SELECT FROM documents d WHERE d.workspace_id = s.workspace_id AND d.document_set_id = s.id)`)
+        SELECT FROM documents d WHERE d.workspace_id = s.workspace_id AND d.document_set_id = s.id)
+    RETURNING s.id`)
 }

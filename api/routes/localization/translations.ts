@@ -8,7 +8,7 @@ import {
   TranslationUpdateInput,
 } from '../../../shared/localization/schema.ts'
 import { updateTranslation } from '../../../shared/localization/update-translation.ts'
-import { followers } from '../../followers.ts'
+import { deletionFollowers } from '../../followers.ts'
 import { DocumentParameter } from '../../parameters.ts'
 import { apiPrefix, route } from '../../route.ts'
 import type { Family } from './families.ts'
@@ -84,7 +84,8 @@ export const translationRoutes = ({ listed, plural, noun, parameter, params, err
       ...errors,
     ],
     async handle({ tx, caller, client, params }) {
-      await deleteTranslation({ tx, followers }, { ...read(params), caller, actor: actorOf(caller, client) })
+      const followers = deletionFollowers({ caller, client })
+      await deleteTranslation({ tx, followers }, { ...read(params), caller })
       return {}
     },
   }),

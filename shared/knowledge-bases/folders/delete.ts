@@ -1,6 +1,6 @@
 import type { Transaction } from '../../database.ts'
 import { deleteDocuments } from '../../documents/deletion.ts'
-import type { DocumentFollower } from '../../documents/followers.ts'
+import type { DeletionFollower } from '../../documents/followers.ts'
 import { Refusal } from '../../errors.ts'
 import { sourcesDeleted } from '../../user-jobs/obsolete.ts'
 import { lockStructure } from '../queries.ts'
@@ -11,7 +11,7 @@ import { deleteFolderRow, type FolderRow, lockDocumentsInFolders, subtreeOf, vis
  * was read.
  */
 export async function deleteFolder(
-  context: { tx: Transaction; followers: readonly DocumentFollower[] },
+  context: { tx: Transaction; followers: readonly DeletionFollower[] },
   seen: FolderRow,
 ): Promise<void> {
   const { tx } = context
