@@ -249,7 +249,7 @@ t.test('the audit tells who did what to a set, newest first, by both names', asy
     actor: {
       user_id: ada.user_id,
       token_id: ada.token_id,
-      client_name: 'robot',
+      client_name: 'my agent',
       client_version: '1.2',
       is_agent: true,
     },
