@@ -20,4 +20,4 @@ export function negotiateContentType(request: Request, others: readonly string[]
   return chosen === 'application/json' ? 'application/json; charset=utf-8' : chosen
 }
 
-const parameterButWeight = /;(?!\s*q=)\s*[^\s;,="]*(?:=(?:"(?:[^"\\]|\\.)*"|[^;,"]*))?/gi
+const parameterButWeight = /;(?!\s*q\s*=)[^;,]*/gi
