@@ -36,11 +36,9 @@ export function parseGuard(
   return guard
 }
 
-/** A guard that travels in the body: the member's name and what it says, written as in If-Match. */
-export type GuardMember = { name: string; value: string | undefined; form?: VersionForm }
-
-/** Parses the guard of a body; null when it was not sent, 400 `invalid_request` at the member for anything else. */
-export function parseMember({ name, value, form = 'digest' }: GuardMember): Guard | null {
+/** Parses a guard that only a body carries; null when it was not sent, 400 `invalid_request` at the member when it is none. */
+export function parseMember(member: { name: string; value: string | undefined; form: VersionForm }): Guard | null {
+  const { name, value, form } = member
   if (value === undefined) return null
   const guard = read(value, { form, weakMatches: false })
   if (guard !== null) return guard
@@ -71,11 +69,11 @@ export function satisfies(guard: Guard, ...versions: string[]): boolean {
 }
 
 /**
- * Merges the guard of the header with the one a body carries (`base_version`, `base_target_version`): both given and
- * different is refused with 400 `precondition_mismatch`.
+ * Merges the guard of the header with the one a body may carry in its place (`base_version`, `base_target_version`), of
+ * the same form and refused alike; both given and different is 400 `precondition_mismatch`.
  */
-export function mergeGuards(header: Guard | null, member: GuardMember): Guard | null {
-  const guard = parseMember(member)
+export function mergeGuards(header: Guard | null, inBody: string | undefined): Guard | null {
+  const guard = parseGuard(inBody)
   if (guard === null) return header
   const differs = header !== null && header !== '*' && guard !== '*' && !guard.some((tag) => header.includes(tag))
   if (differs) throw new Refusal('precondition_mismatch', { details: { header: 'If-Match' } })

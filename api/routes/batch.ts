@@ -34,7 +34,7 @@ export const batchRoutes = [
       'heading_not_found',
     ],
     async handle({ tx, service, caller, params, body, guard: header }) {
-      const guard = mergeGuards(header, { name: 'base_version', value: body.base_version })
+      const guard = mergeGuards(header, body.base_version)
       const { document, edited } = await commitBody(
         { tx, jobs: service.jobs, config: service.config, followers },
         {

@@ -95,7 +95,7 @@ export const translationJobRoutes = [
       'invalid_node',
     ],
     async handle({ tx, service, caller, client, params, body, guard: header }) {
-      const guard = mergeGuards(header, { name: 'base_target_version', value: body.base_target_version })
+      const guard = mergeGuards(header, body.base_target_version)
       const { applied, workspaceId } = await applyJob(
         { tx, jobs: service.jobs, config: service.config, followers },
         {
