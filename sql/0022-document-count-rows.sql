@@ -7,8 +7,6 @@ INSERT INTO document_counts (workspace_id, knowledge_base_id, locale, variant_ro
 SELECT workspace_id, knowledge_base_id, locale, variant_role, sum(count) FROM gone
 GROUP BY 1, 2, 3, 4 HAVING sum(count) <> 0;
 
-CREATE INDEX document_counts_knowledge_base_id_idx ON document_counts (workspace_id, knowledge_base_id);
-
 -- Room for the next version of a row beside it, since no index covers its count.
 ALTER TABLE document_counts SET (fillfactor = 50);
 
@@ -19,16 +17,14 @@ DROP FUNCTION count_documents();
 CREATE FUNCTION add_to_document_count(workspace text, base bigint, language text, role text, difference bigint)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  free record;
+  free bigint;
 BEGIN
-  SELECT c.n, c.count INTO free FROM document_counts c
+  SELECT c.n INTO free FROM document_counts c
   WHERE c.workspace_id = workspace AND c.knowledge_base_id = base AND c.locale IS NOT DISTINCT FROM language
     AND c.variant_role IS NOT DISTINCT FROM role
   LIMIT 1 FOR UPDATE SKIP LOCKED;
-  IF FOUND AND free.count + difference = 0 THEN
-    DELETE FROM document_counts c WHERE c.workspace_id = workspace AND c.n = free.n;
-  ELSIF FOUND THEN
-    UPDATE document_counts c SET count = c.count + difference WHERE c.workspace_id = workspace AND c.n = free.n;
+  IF FOUND THEN
+    UPDATE document_counts c SET count = c.count + difference WHERE c.workspace_id = workspace AND c.n = free;
   ELSE
     INSERT INTO document_counts (workspace_id, knowledge_base_id, locale, variant_role, count)
     VALUES (workspace, base, language, role, difference);

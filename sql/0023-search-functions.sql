@@ -3,10 +3,9 @@
 -- search for a rare word. STABLE functions see the snapshot of the statement that calls them, which the proof of
 -- freshness needs (decisions 2.8). Volatile ones would not.
 
--- What the index covers of the documents of a scope: how many there are, how many are stale, the first 100 of these,
--- the least event among them, and a mark that changes with every one of them; and the languages of the workspaces, in
--- which the words of a query must have been stemmed. Documents that another tokeniser indexed count as stale. `base`
--- and `exact_locale` are null where the search is not narrowed to them; `translations` are in scope or not.
+-- What the index covers of the documents of a scope: how many there are, how many are stale, the first 100 of these, the
+-- least event among them, and a mark that changes with every one of them; and the languages of the workspaces, in which the
+-- words of a query must have been stemmed. Documents that another tokeniser indexed count as stale. `base` and `exact_locale` are null where the search is not narrowed to them; `translations` are in scope or not.
 CREATE FUNCTION search_coverage(
   workspaces text[], base bigint, exact_locale text, translations boolean, tokeniser smallint,
   OUT document_count bigint, OUT stale_document_count bigint, OUT stale_document_ids text[],
@@ -34,8 +33,7 @@ BEGIN
     document_count := document_count + documents_there;
     languages := languages || ARRAY(SELECT l.language FROM search_languages l WHERE l.workspace_id = workspace);
 
-    SELECT count(*) AS number, min(e.event_id) AS lowest,
-      coalesce(bit_xor(hashint8extended(p.event_row_no, 0)), 0) AS mark,
+    SELECT count(*) AS number, min(e.event_id) AS lowest, coalesce(bit_xor(hashint8extended(p.event_row_no, 0)), 0) AS mark,
       (array_agg(p.document_id ORDER BY p.document_id))[1:100] AS ids
     INTO stale_there
     FROM stale_projections p
@@ -93,8 +91,7 @@ BEGIN
       SELECT f.id, f.name, f.parent_id, above.height + 1
       FROM above JOIN folders f ON f.workspace_id = workspace AND f.id = above.parent_id
     )
-    SELECT jsonb_agg(
-      jsonb_build_object('id', above.id, 'name', above.name, 'type', 'folder') ORDER BY above.height DESC)
+    SELECT jsonb_agg(jsonb_build_object('id', above.id, 'name', above.name, 'type', 'folder') ORDER BY above.height DESC)
     INTO folders_above FROM above;
   END IF;
   SELECT jsonb_build_array(jsonb_build_object('id', k.id, 'name', k.name, 'type', 'knowledge_base'))

@@ -105,7 +105,7 @@ t.test('nothing of another workspace is found or counted, however well it matche
   }
 })
 
-t.test('a search is not called exact when the index cannot count the words of a long block', async (t) => {
+t.test('the best block is found though it holds a word more often than the index can count', async (t) => {
   const long = Array.from({ length: 8000 }, (_, index) => (index % 4 === 0 ? 'errorx' : `filler${index}x`)).join(' ')
   const short = Array.from(
     { length: 12 },

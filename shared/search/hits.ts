@@ -11,7 +11,6 @@ export const HitShape = Type.Object({
   document_id: Type.String(),
   ord: Type.Number(),
   block_id: Nullable(Type.String()),
-  top_block_id: Nullable(Type.String()),
   type: Type.String(),
   length: Type.Number(),
   body: Type.String(),
@@ -47,7 +46,7 @@ export function freshHits({ scope, limit }: SearchRequest) {
     SELECT hit.*, c.score AS estimate
     FROM (SELECT * FROM candidates ORDER BY score DESC, document_id, ord OFFSET 0) AS c
     CROSS JOIN LATERAL (
-      SELECT b.document_id, b.ord, b.block_id, b.top_block_id, b.type, b.length, b.body,
+      SELECT b.document_id, b.ord, b.block_id, b.type, b.length, b.body,
         d.title, d.document_type, d.knowledge_base_id, d.folder_id, d.locale, d.document_set_id, d.version,
         s.source_version, s.language, place.position,
         jsonb_path_query_array(

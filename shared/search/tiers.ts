@@ -30,7 +30,8 @@ export function isAll(level: Level): boolean {
 }
 
 /**
- * The most that a match can score which is not on a level; `weights` are the rarities of the terms. Infinite where a word stands under several names, so that its occurrences are divided among them.
+ * The most that a match can score which is not on a level; `weights` are the rarities of the terms. Infinite where a word
+ * stands under several names, so that its occurrences are divided among them.
  */
 export function unseenScore(input: {
   terms: readonly Term[]
