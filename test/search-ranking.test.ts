@@ -18,7 +18,8 @@ const { averageLength } = await lexemeFrequencies(service.database)
 
 t.test('of thousands of matches the best are returned, as if each had been looked at', async (t) => {
   const queries = ['kernel', 'memory', 'ouverture', 'word7x', 'kernel memory', 'server memory', 'memory word5x']
-  for (const q of [...queries, 'word9x word2x', '"kernel memory"', 'nothing here word3x']) {
+  const longLists = ['always kernel', 'memory always']
+  for (const q of [...queries, ...longLists, 'word9x word2x', '"kernel memory"', 'nothing here word3x']) {
     const { hits } = await searchTopK(service.database, { q, scope, limit: 10, relax: false })
     const scores = scoresOf(q)
     const best = scores.filter((score) => score > 0).sort((a, b) => b - a)

@@ -17,6 +17,12 @@ export const fieldWeights = { title: 2, heading: 1.3, body: 1 } as const
  */
 export const tierThresholds = [1.3, 1.5, 1.65, 2.9] as const
 
+/**
+ * Up to this tier a lexeme of a title is in all. Most would be anyway; that all are says of titles which ranking does not
+ * look at that they are no matches.
+ */
+export const titleTiers = 3
+
 type Occurring = { occurrences: number; length: number; averageLength: number }
 
 /** The share of BM25 that does without document frequencies; lengths in tokens. */
@@ -26,19 +32,20 @@ export function impact({ occurrences, length, averageLength }: Occurring): numbe
 }
 
 /**
- * The most impact, field weight included, of a lexeme that is not in a tier, where blocks have another average length
- * than the usual one.
+ * The most impact, field weight included, of a lexeme that is not in the tier of a threshold, where blocks have another
+ * average length than the usual one.
  */
-export function impactBelow(threshold: number, averageLength: number): number {
-  const ratio = usualLength / averageLength
+export function impactBelow(
+  threshold: number,
+  where: { field: keyof typeof fieldWeights; averageLength: number },
+): number {
+  const ratio = usualLength / where.averageLength
   const { k1, b } = bm25
+  const weight = fieldWeights[where.field]
   // With x = k1 * (1 - b + b * length / average) / occurrences, an impact is (k1 + 1) / (1 + x).
-  const bounds = Object.values(fieldWeights).map((weight) => {
-    const x = (weight * (k1 + 1)) / threshold - 1
-    const least = ratio * x - Math.max(0, k1 * (1 - b) * (ratio - 1))
-    return (weight * (k1 + 1)) / (1 + Math.max(0, least))
-  })
-  return Math.max(...bounds)
+  const x = (weight * (k1 + 1)) / threshold - 1
+  const least = ratio * x - Math.max(0, k1 * (1 - b) * (ratio - 1))
+  return (weight * (k1 + 1)) / (1 + Math.max(0, least))
 }
 
 /**

@@ -1,7 +1,6 @@
 import { sql } from '../database.ts'
 import { hidden } from './plan.ts'
-import { manyTerms } from './query.ts'
-import { candidateLimit, type SearchOrder, type SearchRequest } from './request.ts'
+import { type Condition, candidateLimit, type SearchOrder, type SearchRequest } from './request.ts'
 import { amongWorkspaces, isFresh, isIncluded } from './scope-condition.ts'
 import { blockScore } from './score.ts'
 
@@ -11,17 +10,19 @@ export const matchingLimit = 2000
 /** The blocks that ranking looks at, or those of a page, as keys with their score. */
 export function candidates({ scope, condition, remainder, order, limit }: SearchRequest) {
   // The function is no operator, so the index is not asked.
-  const rest = sql.fragment`coalesce(ts_match_vq(b.tsv, ${remainder}::tsquery), true)`
+  const rest = (tsquery: string | null) => sql.fragment`coalesce(ts_match_vq(b.tsv, ${tsquery}::tsquery), true)`
   if (order.by === 'document') {
-    return placed({ scope, order, limit, matches: sql.fragment`b.tsv @@ ${condition}::tsquery AND ${rest}` })
+    const matches = sql.fragment`b.tsv @@ ${condition}::tsquery AND ${rest(remainder)}`
+    return placed({ scope, order, limit, matches })
   }
-  const some = (tsquery: string | null) => sql.fragment`(
+  const some = (sought: Condition) => sql.fragment`(
     SELECT b.workspace_id, b.document_id, b.ord, ${blockScore(order)} AS score FROM search_blocks b
-    WHERE b.tsv @@ ${hidden(tsquery, 'tsquery')} AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)} AND ${rest}
-      AND ${enoughTerms(order)}
+    WHERE b.tsv @@ ${hidden(sought.condition, 'tsquery')} AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
+      AND ${rest(sought.remainder)} AND ${enoughTerms(order)}
       AND ${order.within ? fresh(scope) : sql.fragment`true`}
     LIMIT ${candidateLimit})`
-  return order.first === null ? some(condition) : sql.fragment`${some(order.first)} UNION ${some(condition)}`
+  const all = some({ condition, remainder })
+  return order.first === null ? all : sql.fragment`${some(order.first)} UNION ${all}`
 }
 
 /** How many blocks match each term: estimates where there are any, else counted in the same snapshot. */
@@ -40,9 +41,9 @@ export function matchCounts({ scope, order }: SearchRequest) {
 
 type Fragment = ReturnType<typeof sql.fragment>
 
-// The condition says it all but for a relaxed search with many terms.
+// The condition asks for all of the terms or for two.
 function enoughTerms({ terms, required }: SearchOrder & { by: 'score' }): Fragment {
-  if (required === terms.length || terms.length <= manyTerms) return sql.fragment`true`
+  if (required === terms.length || required <= 2) return sql.fragment`true`
   const matches = terms.map(({ tsquery }) => sql.fragment`(b.tsv @@ ${tsquery}::tsquery)::int`)
   return sql.fragment`${sql.join(matches, sql.fragment` + `)} >= ${required}`
 }

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { sql } from '../database.ts'
-import { PathEntry } from '../documents/schema.ts'
+import type { PathEntry } from '../documents/schema.ts'
 import { Nullable } from '../identifiers.ts'
 import { Headings } from './outline.ts'
 import { hidden } from './plan.ts'
@@ -8,6 +8,7 @@ import type { SearchRequest } from './request.ts'
 import { amongWorkspaces, isFresh, isIncluded } from './scope-condition.ts'
 
 export const HitShape = Type.Object({
+  workspace_id: Type.String(),
   document_id: Type.String(),
   ord: Type.Number(),
   block_id: Nullable(Type.String()),
@@ -27,7 +28,6 @@ export const HitShape = Type.Object({
   language: Type.String(),
   position: Nullable(Type.Integer()),
   headings: Headings,
-  path: Type.Array(PathEntry),
   estimate: Type.Number(),
 })
 
@@ -35,7 +35,7 @@ export const HitShape = Type.Object({
  * A block or title that matches, with what its presentation needs: `position` is that of its top-level block, `headings`
  * are those up to there. `estimate` is its score as SQL sees it.
  */
-export type Hit = Static<typeof HitShape>
+export type Hit = Static<typeof HitShape> & { path: PathEntry[] }
 
 /**
  * The best of the `candidates` whose documents are in scope and whose index is of the current version. Sorted first and
@@ -46,14 +46,13 @@ export function freshHits({ scope, limit }: SearchRequest) {
     SELECT hit.*, c.score AS estimate
     FROM (SELECT * FROM candidates ORDER BY score DESC, document_id, ord OFFSET 0) AS c
     CROSS JOIN LATERAL (
-      SELECT b.document_id, b.ord, b.block_id, b.type, b.length, b.body,
+      SELECT b.workspace_id, b.document_id, b.ord, b.block_id, b.type, b.length, b.body,
         d.title, d.document_type, d.knowledge_base_id, d.folder_id, d.locale, d.document_set_id, d.version,
         s.source_version, s.language, place.position,
         jsonb_path_query_array(
           s.headings, 'strict $[*] ? (@[0] <= $at)', jsonb_build_object('at', place.position)) AS headings,
         (extract(epoch FROM d.updated_at) * 1000)::bigint AS updated_at,
-        (extract(epoch FROM s.indexed_at) * 1000)::bigint AS indexed_at,
-        document_path(d.workspace_id, d.knowledge_base_id, d.folder_id, d.id, d.title) AS path
+        (extract(epoch FROM s.indexed_at) * 1000)::bigint AS indexed_at
       FROM documents d
       JOIN search_documents s ON s.workspace_id = d.workspace_id AND s.document_id = d.id
       JOIN search_blocks b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.ord = c.ord

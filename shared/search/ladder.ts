@@ -1,10 +1,12 @@
 import { idf, tierThresholds } from './bm25.ts'
 import type { Frequencies } from './frequencies.ts'
-import type { Term } from './query.ts'
-import { termShare, tierShare } from './shares.ts'
-import type { Level, Rung } from './tiers.ts'
+import type { Level, Rung } from './level.ts'
+import { pairsOf, soonRead } from './pairs.ts'
+import { neededOf, type Term } from './query.ts'
+import { pairShare, shareOfAll, shareOn, sumOf, termShare } from './shares.ts'
 
-type Ranking = {
+/** What decides how many of the matches of a query ranking looks at. */
+export type Ranking = {
   terms: readonly Term[]
   /** How many of the terms a match must contain. */
   required: number
@@ -13,12 +15,15 @@ type Ranking = {
   share: number
   /** How many blocks match each term at most, where that has been counted. */
   matching?: readonly number[]
+  /** How many hits are sought. */
+  limit: number
 }
 
 /**
  * How much of the matches ranking may look at, from all of them to the fewest, and where it starts: with all when they
- * are few, else on the widest level with a bounded number of candidates. A level takes the blocks to whose score one of
- * the words adds at least so much, so that it reaches further for a rare word than for a common one.
+ * are few and soon found, else on the widest level with a bounded number of candidates. A level takes the blocks to whose
+ * score one of the words adds at least so much, so that it reaches further for a rare word than for a common one. Of
+ * several words it starts below, with pairs.
  */
 export function ladderOf(ranking: Ranking): { levels: readonly Level[]; first: number } {
   const { terms, frequencies } = ranking
@@ -29,44 +34,53 @@ export function ladderOf(ranking: Ranking): { levels: readonly Level[]; first: n
   const weights = shares.map((share) => idf({ documents: blocks, matching: blocks * share }))
   const scores = weights.flatMap((weight) => tierThresholds.map((threshold) => weight * threshold))
   const strict = ranking.required === terms.length
-  const steps: { level: Level; size: number }[] = []
+  const levels: Level[] = []
+  const sizes: number[] = []
   for (const score of [0, ...new Set(scores.toSorted((a, b) => a - b))]) {
-    const level = weights.map((weight) => rungAt(score, weight))
+    const alone = weights.map((weight) => rungAt(score, weight))
     // All blocks with one of the words are all that there can be with every one of them.
-    if (steps.length > 0 && strict && level.includes(0)) continue
-    const onRungs = level.map((rung, index) => {
-      const [term, share = 0] = [terms[index], shares[index]]
-      return term === undefined || rung === 0 ? share : Math.min(share, tierShare(term, { tier: rung, frequencies }))
-    })
+    if (levels.length > 0 && strict && alone.includes(0)) continue
+    const onRungs = terms.map((term, index) =>
+      shareOn(alone[index] ?? 0, { term, share: shares[index] ?? 0, frequencies }),
+    )
     const size = blocks * (strict ? shareOfAll(onRungs, shares) : sumOf(onRungs))
-    if (size <= (steps.at(-1)?.size ?? Number.POSITIVE_INFINITY) / 2) steps.push({ level, size })
+    if (size > (sizes.at(-1) ?? Number.POSITIVE_INFINITY) / 2) continue
+    levels.push({ alone, paired: null })
+    sizes.push(size)
   }
-  const { few, most } = bounds[terms.length === 1 ? 'single' : strict ? 'all' : 'relaxed']
-  const fitting = steps.findIndex(({ size }, index) => size <= (index === 0 ? few : most))
-  return { levels: steps.map(({ level }) => level), first: fitting < 0 ? steps.length - 1 : fitting }
+  if (areFew(ranking, { blocks, shares })) return { levels, first: 0 }
+  const { most } = bounds[kindOf(ranking)]
+  const fitting = sizes.findIndex((size, index) => index > 0 && size <= Math.max(most, 10 * ranking.limit))
+  const first = fitting < 0 ? levels.length - 1 : fitting
+  const pairs = pairsOf(ranking, { blocks, shares })
+  return pairs === null ? { levels, first } : { levels: [...levels.slice(0, first + 1), pairs], first: first + 1 }
 }
 
 // Up to `few` matches all are candidates, of more those of the widest level with at most so many. Of words that must all
 // match a level may hold too few, which costs another search. Of those that need not, what counts is how many blocks the
 // index looks at.
 const bounds = {
-  single: { few: 1000, most: 1500 },
+  single: { few: 1000, most: 400 },
   all: { few: 2000, most: 500 },
-  relaxed: { few: 4000, most: 4000 },
+  relaxed: { few: 2000, most: 4000 },
 } as const
+
+function kindOf({ terms, required }: Ranking): keyof typeof bounds {
+  if (terms.length === 1) return 'single'
+  return required === terms.length ? 'all' : 'relaxed'
+}
+
+/** Whether there are so few matches that each can be looked at, and they are soon found. */
+function areFew(ranking: Ranking, { blocks, shares }: { blocks: number; shares: readonly number[] }): boolean {
+  const kind = kindOf(ranking)
+  const { few } = bounds[kind]
+  if (kind !== 'relaxed') return shareOfAll(shares, shares) * blocks <= few
+  // The list of the most common word is not walked through; the blocks of the others are looked for in it.
+  const needed = shares.toSorted((a, b) => a - b).slice(0, neededOf(ranking.terms))
+  return pairShare(needed) * blocks <= few && sumOf(needed.slice(0, -1)) * blocks <= soonRead
+}
 
 /** The widest rung on which a word of a weight adds at least so much to each score; 0 where less is enough. */
 function rungAt(score: number, weight: number): Rung {
   return tierThresholds.filter((threshold) => weight * threshold <= score).length as Rung
-}
-
-/** The share of blocks with every one of the terms, one of them on its rung, taken as independent of each other. */
-function shareOfAll(onRungs: readonly number[], shares: readonly number[]): number {
-  const all = shares.reduce((product, share) => product * share, 1)
-  const onOne = sumOf(onRungs.map((onRung, index) => onRung / (shares[index] || 1)))
-  return all * Math.min(1, onOne)
-}
-
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0)
 }

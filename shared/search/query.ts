@@ -83,15 +83,18 @@ export function conjunction(terms: readonly { tsquery: string }[], scopes: reado
 }
 
 /**
- * The `::tsquery` literal of the blocks that contain at least half of three or more terms and carry all scope lexemes;
- * null for fewer terms. Of more than `manyTerms` it asks for two of the rarest, without which no half is complete, and
- * the caller counts the others. The terms come rarest first.
+ * The `::tsquery` literal of blocks that carry all scope lexemes and contain two of the rarest of three or more terms,
+ * without which no half is complete; null for fewer terms. Whether there is half of them is for the caller to count, but
+ * of four it is. The terms come rarest first.
  */
 export function relaxedDisjunctions(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
   if (terms.length < 3) return null
-  const required = halfOf(terms)
-  if (terms.length <= manyTerms) return within(someOf(terms, required), scopes)
-  return within(twoOf(terms.slice(0, terms.length - required + 2)), scopes)
+  return within(twoOf(terms.slice(0, neededOf(terms))), scopes)
+}
+
+/** Of how many of the rarest terms two are in every half. */
+export function neededOf(terms: readonly unknown[]): number {
+  return terms.length - halfOf(terms) + 2
 }
 
 /** How many of the terms are half of them. */
@@ -104,9 +107,6 @@ export function remainder(terms: readonly { tsquery: string; full: string | null
   const long = terms.flatMap(({ full }) => (full === null ? [] : [{ tsquery: full }]))
   return long.length === 0 ? null : allOf(long)
 }
-
-/** Of so many terms every half is written out. */
-export const manyTerms = 8
 
 const clausePattern = /"([^"]*)"|(?:[^\s"]|"(?![^"]*"))+/gu
 // Words that are joined as natural language joins them are inflected; the parts of identifiers and paths are not.
@@ -201,8 +201,8 @@ function anyOf(terms: readonly { tsquery: string }[]): string {
   return `(${terms.map(({ tsquery }) => `(${tsquery})`).join(' | ')})`
 }
 
-/** At least two of two or more terms: both in one half of them, or one in each. */
-function twoOf(terms: readonly { tsquery: string }[]): string {
+/** The `::tsquery` literal of at least two of two or more terms: both in one half of them, or one in each. */
+export function twoOf(terms: readonly { tsquery: string }[]): string {
   const middle = Math.ceil(terms.length / 2)
   const halves = [terms.slice(0, middle), terms.slice(middle)]
   const inOne = halves.filter(({ length }) => length > 1).map(twoOf)
@@ -216,14 +216,4 @@ function allOf(terms: readonly { tsquery: string }[]): string {
 /** The `::tsquery` literal of what a tsquery asks for and carries all scope lexemes. */
 export function within(tsquery: string, scopes: readonly string[]): string {
   return [`(${tsquery})`, ...scopes.map(quoteLexeme)].join(' & ')
-}
-
-/** At least `required` of the terms. Each stands before those it is joined with: shorter than all combinations. */
-function someOf(terms: readonly { tsquery: string }[], required: number): string {
-  if (required === terms.length) return `(${allOf(terms)})`
-  if (required === 1) return anyOf(terms)
-  const alternatives = terms
-    .slice(0, terms.length - required + 1)
-    .map(({ tsquery }, index) => `((${tsquery}) & ${someOf(terms.slice(index + 1), required - 1)})`)
-  return `(${alternatives.join(' | ')})`
 }

@@ -3,27 +3,24 @@ import { idf } from './bm25.ts'
 import { matchingLimit } from './candidates.ts'
 import { type Frequencies, lexemeFrequencies } from './frequencies.ts'
 import { ladderOf } from './ladder.ts'
+import { isAll, type Level } from './level.ts'
 import { quoteLexeme } from './lexemes.ts'
 import { type Term, type TermQuery, within } from './query.ts'
 import { type Found, rankHits } from './rank.ts'
-import { candidateLimit, type SearchScope } from './request.ts'
+import { type Condition, candidateLimit, type SearchScope } from './request.ts'
 import { workspaceLexeme } from './scopes.ts'
 import { knownShare } from './shares.ts'
 import { runSearch, type SearchAnswer } from './statement.ts'
-import { isAll, isPlain, type Level, levelCondition, unseenScore } from './tiers.ts'
+import { isPlain, levelCondition, unseenScore } from './tiers.ts'
 
 /** A query whose best matches are sought; `required` says how many of its terms a match must contain. */
-export type Sought = {
+export type Sought = Condition & {
   languages: readonly string[]
   scope: SearchScope
   terms: readonly (Term & TermQuery)[]
   required: number
   /** The lexemes of the scope, which each match carries. */
   scopes: readonly string[]
-  /** tsquery of the matches, or of more than these, and their scope; null matches nothing. */
-  condition: string | null
-  /** tsquery of what the condition leaves open; null when it says it all. */
-  remainder: string | null
   /** How many blocks match each term at most, where that has been counted. */
   matching?: readonly number[]
   limit: number
@@ -46,10 +43,11 @@ export async function bestMatches(db: Queryable, sought: Sought): Promise<Ranked
   let index = first
   let above: Level | null = null
   for (;;) {
-    const [wider, level = [], narrower] = [levels[index - 1], levels[index], levels[index + 1]]
+    const [wider, level = { alone: [], paired: null }, narrower] = [levels[index - 1], levels[index], levels[index + 1]]
     tried.add(level)
-    const found = await attempt({ level, above })
-    // Of a level with too many candidates not all are seen, but those of the narrower one are.
+    let found = await attempt({ level, above: null })
+    // Of a level with too many candidates not all are seen, but those of the narrower one are to be.
+    if (found.truncated && above !== null) found = await attempt({ level, above })
     if (!found.enough && wider !== undefined) {
       above = level
       index -= 1
@@ -82,7 +80,7 @@ async function attemptOn(db: Queryable, input: { sought: Sought; frequencies: Fr
       blocks,
       averageLength,
       required: sought.required,
-      first: above === null ? null : conditionOn(sought, { level: above, frequencies }).condition,
+      first: above === null ? null : conditionOn(sought, { level: above, frequencies }),
       within,
     },
     limit: fetched,
@@ -114,16 +112,18 @@ function rankedTerm(term: Term & TermQuery, { scope, frequencies }: { scope: Sea
   }
 }
 
-/** What is asked of the index of lexemes, and what is left to be looked for in the rows that it names. */
-function conditionOn(sought: Sought, at: { level: Level; frequencies: Frequencies }) {
+function conditionOn(sought: Sought, at: { level: Level; frequencies: Frequencies }): Condition {
   const { terms, scope, scopes, condition, remainder } = sought
   if (condition === null) return { condition, remainder }
   const workspaces = narrowing(scope, at.frequencies)
   const onLevel = levelCondition(terms, at.level)
-  const [term, ...others] = terms
-  // What is on the tier of a word contains it: of one alone, the index need not read the list of all blocks with it.
-  if (onLevel !== null && term !== undefined && others.length === 0) {
-    return { condition: allOf([within(onLevel, scopes), workspaces]), remainder: term.full ?? term.tsquery }
+  // What is on the tier of a word contains it: of one alone, and of pairs, the index need not read the lists of all blocks
+  // with a word.
+  if (onLevel !== null && (terms.length === 1 || at.level.paired !== null)) {
+    return {
+      condition: allOf([within(onLevel, scopes), workspaces]),
+      remainder: allOf([condition, remainder]),
+    }
   }
   return { condition: allOf([condition, onLevel, workspaces]), remainder }
 }

@@ -27,8 +27,8 @@ export type SearchOrder =
       terms: readonly RankedTerm[]
       /** How many of the terms a match must contain. */
       required: number
-      /** tsquery of matches that are among the candidates in any case. */
-      first: string | null
+      /** Matches that are among the candidates in any case. */
+      first: Condition | null
       /** All blocks there are, for the rarity of terms. */
       blocks: number
       /** Tokens of a block on average. */
@@ -38,13 +38,17 @@ export type SearchOrder =
     }
   | { by: 'document'; after: { documentId: string; ord: number } | null }
 
-/** A search, ready for the index. */
-export type SearchRequest = {
-  scope: SearchScope
+/** What is asked of the index of lexemes, and what is left to be looked for in the rows that it names. */
+export type Condition = {
   /** tsquery of all that must match, scope included; null matches nothing. */
   condition: string | null
   /** tsquery of what the condition leaves open; null when it says it all. */
   remainder: string | null
+}
+
+/** A search, ready for the index. */
+export type SearchRequest = Condition & {
+  scope: SearchScope
   order: SearchOrder
   limit: number
 }

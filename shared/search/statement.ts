@@ -4,7 +4,8 @@ import { newestEventId } from '../events/queries.ts'
 import { Nullable } from '../identifiers.ts'
 import { row } from '../row.ts'
 import { candidates, matchCounts } from './candidates.ts'
-import { freshHits, HitShape } from './hits.ts'
+import { freshHits, type Hit, HitShape } from './hits.ts'
+import { PlaceShape, pathsIn, places } from './places.ts'
 import { keepsPlan } from './plan.ts'
 import type { SearchRequest, SearchScope } from './request.ts'
 import { inWorkspaces, isIncluded } from './scope-condition.ts'
@@ -12,6 +13,7 @@ import { tokeniserEpoch } from './tokenise.ts'
 
 const AnswerShape = Type.Object({
   hits: Type.Array(HitShape),
+  ...PlaceShape,
   candidates: Type.Number(),
   document_count: Type.Number(),
   stale_document_count: Type.Number(),
@@ -24,7 +26,7 @@ const AnswerShape = Type.Object({
 })
 
 /** What one statement, and so one snapshot, says of a search: its hits, and how fresh the index is. */
-export type SearchAnswer = Static<typeof AnswerShape>
+export type SearchAnswer = Omit<Static<typeof AnswerShape>, 'hits' | keyof typeof PlaceShape> & { hits: Hit[] }
 
 const AnswerRow = row(AnswerShape)
 
@@ -37,20 +39,25 @@ const AnswerRow = row(AnswerShape)
  * hits are hits, since each is matched once more against its text; but what the old index misses nobody can say. They do
  * not lower the watermark: up to it every write has been indexed, by whatever tokeniser, and it must not go back.
  */
-export function runSearch(db: Queryable, request: SearchRequest): Promise<SearchAnswer> {
+export async function runSearch(db: Queryable, request: SearchRequest): Promise<SearchAnswer> {
   const statement = sql.type(AnswerRow)`
     WITH counts AS MATERIALIZED (SELECT ${matchCounts(request)} AS matching),
     candidates AS MATERIALIZED (${candidates(request)}),
     hits AS MATERIALIZED (${freshHits(request)})
     SELECT
       coalesce((SELECT json_agg(h ORDER BY h.estimate DESC, h.document_id, h.ord) FROM hits h), '[]') AS hits,
+      ${places},
       (SELECT count(*) FROM candidates) AS candidates,
       c.document_count, c.stale_document_count, c.stale_document_ids, c.lowest_stale_event_id, c.languages,
       ${newestEventId} AS newest_event_id,
       (SELECT matching FROM counts) AS matching,
       ${fingerprint(request)} AS scope_fingerprint
     FROM ${coverage(request.scope)} c`
-  return db.one(keepsPlan(request) ? prepared(statement) : statement)
+  const { hits, knowledge_bases, folders, ...answer } = await db.one(
+    keepsPlan(request) ? prepared(statement) : statement,
+  )
+  const pathOf = pathsIn({ knowledge_bases, folders })
+  return { ...answer, hits: hits.map((hit) => ({ ...hit, path: pathOf(hit) })) }
 }
 
 function coverage({ workspaceIds, knowledgeBaseId, locale }: SearchScope) {

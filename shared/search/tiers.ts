@@ -1,13 +1,9 @@
-import { impactBelow, tierThresholds } from './bm25.ts'
+import { type fieldWeights, impactBelow, tierThresholds, titleTiers } from './bm25.ts'
+import { isAll, type Level, type Rung } from './level.ts'
 import { quoteLexeme, tierLexeme, unmarked } from './lexemes.ts'
 import { maxForms } from './plan.ts'
-import type { Step, Term, TermQuery } from './query.ts'
-
-/** Which blocks with a term ranking looks at: 0 all of them, 1 (widest) to 4 those in which it is on a tier. */
-export type Rung = 0 | 1 | 2 | 3 | 4
-
-/** Which matches ranking looks at: those on the rung of one of the terms. */
-export type Level = readonly Rung[]
+import { type Step, type Term, type TermQuery, twoOf } from './query.ts'
+import { sumOf } from './shares.ts'
 
 /**
  * The part of matches that lies on a level, as `::tsquery`; null where it is all of them. Quoted phrases as they are
@@ -15,39 +11,55 @@ export type Level = readonly Rung[]
  */
 export function levelCondition(terms: readonly (Term & TermQuery)[], level: Level): string | null {
   if (isAll(level)) return null
+  const { alone, paired } = level
   const alternatives = terms.flatMap((term, index) => {
-    const rung = level[index] ?? 0
+    const rung = alone[index] ?? null
     if (rung === 0) return [`(${term.tsquery})`]
     const verbatim = term.verbatim === null ? [] : [`(${term.verbatim})`]
-    return [...term.alternatives.map((steps) => stepsOn(steps, rung)), ...verbatim]
+    return rung === null ? verbatim : [onRung(term, rung), ...verbatim]
   })
+  if (paired !== null) {
+    const others = terms.filter((_, index) => alone[index] !== 0)
+    if (others.length > 1) {
+      alternatives.push(twoOf(others.map((term) => ({ tsquery: onRung(term, paired) }))))
+    }
+  }
   return alternatives.join(' | ')
 }
 
-/** Whether a level is that of all matches. */
-export function isAll(level: Level): boolean {
-  return level.every((rung) => rung === 0)
-}
-
-/**
- * The most that a match can score which is not on a level; `weights` are the rarities of the terms. Infinite where a word
- * stands under several names, so that its occurrences are divided among them.
- */
-export function unseenScore(input: {
+type Unseen = {
   terms: readonly Term[]
+  /** The rarities of the terms. */
   weights: readonly number[]
   languages: readonly string[]
   averageLength: number
   level: Level
-}): number {
-  const { terms, weights, languages, averageLength, level } = input
-  if (isAll(level)) return 0
-  if (!terms.every((term) => isPlain(term, languages))) return Number.POSITIVE_INFINITY
-  return weights.reduce((sum, weight, index) => {
-    const threshold = tierThresholds[(level[index] ?? 0) - 1]
-    // Of a word on rung 0 every block is on the level.
-    return threshold === undefined ? sum : sum + weight * impactBelow(threshold, averageLength)
-  }, 0)
+}
+
+/**
+ * The most that a match can score which is not on a level. Infinite where a word stands under several names, so that its
+ * occurrences are divided among them.
+ */
+export function unseenScore(input: Unseen): number {
+  if (isAll(input.level)) return 0
+  if (!input.terms.every((term) => isPlain(term, input.languages))) return Number.POSITIVE_INFINITY
+  return Math.max(...(['title', 'heading', 'body'] as const).map((field) => unseenIn(field, input)))
+}
+
+function unseenIn(
+  field: keyof typeof fieldWeights,
+  { weights, averageLength, level: { alone, paired } }: Unseen,
+): number {
+  const most = (rung: Rung | null) => {
+    if (rung === 0 || (field === 'title' && rung !== null && rung <= titleTiers)) return 0
+    return impactBelow(tierThresholds[(rung ?? 0) - 1] ?? Number.POSITIVE_INFINITY, { field, averageLength })
+  }
+  const scores = weights.map((weight, index) => weight * most(alone[index] ?? null))
+  if (paired === null) return sumOf(scores)
+  const beside = weights.map((weight, index) => Math.min(scores[index] ?? 0, weight * most(paired)))
+  // One word may have more than a word of a pair. A match has two; a title without both on the level has one.
+  if (field === 'title' && paired <= titleTiers) return 0
+  return sumOf(beside) + Math.max(...scores.map((score, index) => score - (beside[index] ?? 0)))
 }
 
 /**
@@ -64,6 +76,10 @@ export function isPlain({ alternatives }: Term, languages: readonly string[]): b
     const alwaysStemmed = stems.length > 0 && !languages.includes('simple')
     return new Set((alwaysStemmed ? stems : lexemes).map(unmarked)).size === 1
   })
+}
+
+function onRung({ alternatives }: Term, rung: Rung): string {
+  return `(${alternatives.map((steps) => stepsOn(steps, rung)).join(' | ')})`
 }
 
 // A phrase has the impact of a tier only where each of its words has.

@@ -5,7 +5,7 @@ import { runsOf } from './scripts.ts'
 import { stemsIn, stopWordLanguages } from './stems.ts'
 
 /** Raised when the same text gives other lexemes than before: every document is then indexed again. */
-export const tokeniserEpoch = 6
+export const tokeniserEpoch = 7
 
 /**
  * A token of a text. `lexeme` is the folded surface form and `stems` are its marked stems where they differ from it;

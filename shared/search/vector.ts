@@ -1,4 +1,4 @@
-import { fieldWeights, impact, tierThresholds, usualLength } from './bm25.ts'
+import { fieldWeights, impact, tierThresholds, titleTiers, usualLength } from './bm25.ts'
 import { isIndexable, quoteLexeme, tierLexeme, unmarked } from './lexemes.ts'
 import { type Token, tokenise } from './tokenise.ts'
 
@@ -24,13 +24,14 @@ export function blockVector({ text, language, isTitle, isHeading, scopes }: Bloc
   const tokens = tokenise(text, [language])
   const length = Math.min(tokens.filter(({ kind, repeated }) => kind !== 'whole' && !repeated).length, maxLength)
   const weight = fieldWeights[isTitle ? 'title' : isHeading ? 'heading' : 'body']
+  const sureTiers = isTitle ? titleTiers : 0
   const literal = new Literal()
   for (const scope of scopes) literal.add(scope, [])
   for (const [lexeme, positions] of postingsOf(tokens)) literal.add(lexeme, positions)
   for (const [lexeme, occurrences] of wordCounts(tokens)) {
     const weighted = weight * impact({ occurrences, length, averageLength: usualLength })
     tierThresholds.forEach((threshold, index) => {
-      if (weighted >= threshold) literal.add(tierLexeme(index + 1, lexeme), [])
+      if (weighted >= threshold || index < sureTiers) literal.add(tierLexeme(index + 1, lexeme), [])
     })
   }
   return { tsv: literal.text(), length }

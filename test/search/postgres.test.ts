@@ -48,7 +48,8 @@ test('the index finds a block exactly when its matches can be shown', async (t) 
       if (found !== shown) throw new Error(`the index says ${found}, the text ${shown}: ${JSON.stringify(terms)}`)
       const relaxed = await indexFinds(vectorOf(text, textLanguage), relaxedDisjunctions(terms, ['@w1']))
       const enough = occurrences.filter(({ count }) => count > 0).length * 2 >= occurrences.length
-      if (terms.length >= 3 && terms.length <= 8 && relaxed !== enough) throw new Error('half of the terms differ')
+      if (terms.length >= 3 && enough && !relaxed) throw new Error('half of the terms are not found')
+      if (terms.length >= 3 && terms.length <= 4 && relaxed && !enough) throw new Error('less than half is found')
     }),
     { ...runs, numRuns: runs.numRuns * 2 },
   )

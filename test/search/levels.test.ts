@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import pg from 'pg'
+import t, { test } from 'tap'
+import { fieldWeights, termWeight } from '../../shared/search/bm25.ts'
+import type { Level } from '../../shared/search/level.ts'
+import { matchTerms } from '../../shared/search/match.ts'
+import { halfOf, parseQuery, termQueries } from '../../shared/search/query.ts'
+import { levelCondition, unseenScore } from '../../shared/search/tiers.ts'
+import { blockVector } from '../../shared/search/vector.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { runs } from '../support/property-runs.ts'
+
+const database = await createTestDatabase()
+const client = new pg.Client(database.url)
+await client.connect()
+
+t.teardown(async () => {
+  await client.end()
+  await database.drop()
+})
+
+type Field = keyof typeof fieldWeights
+
+const languages = ['en']
+
+test('a search that says it is exact has left out nothing better', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(block(), { minLength: 30, maxLength: 30 }), leveled(), async (blocks, sought) => {
+      const { q, weights, averageLength, level } = sought
+      const query = parseQuery(q)
+      const terms = termQueries(query, languages)
+      const required = sought.relaxed ? halfOf(terms) : terms.length
+      const most = unseenScore({ terms, weights, languages, averageLength, level })
+      const seen = await onLevel(blocks, levelCondition(terms, level))
+      blocks.forEach(({ text, field }, index) => {
+        const { occurrences } = matchTerms(text, { query, languages, language: 'en' })
+        if (seen[index] || occurrences.filter(({ count }) => count > 0).length < required) return
+        const length = text.split(' ').length
+        const score = occurrences.reduce((sum, { count, verbatim }, term) => {
+          return sum + termWeight({ idf: weights[term] ?? 0, occurrences: count, verbatim, length, averageLength })
+        }, 0)
+        if (score * fieldWeights[field] > most + 1e-9) throw new Error(`${field} ${text} scores ${score} of ${most}`)
+      })
+    }),
+    { ...runs, numRuns: runs.numRuns * 2 },
+  )
+})
+
+/** A block in any field in which the words that are sought are frequent; long titles are rare, but must not be wrong. */
+function block(): fc.Arbitrary<{ text: string; field: Field }> {
+  const word = fc.oneof(fc.constantFrom('kernel', 'memory', 'server'), fc.constantFrom('one', 'two', 'three', 'four'))
+  const repeated = fc.integer({ min: 10, max: 60 }).map((times) => Array<string>(times).fill('kernel'))
+  const text = fc.oneof(
+    fc.array(word, { minLength: 1, maxLength: 8 }),
+    fc.array(word, { minLength: 9, maxLength: 80 }),
+    fc.tuple(repeated, fc.array(word, { minLength: 1, maxLength: 40 })).map((words) => words.flat()),
+  )
+  return fc.record({
+    text: text.map((words) => words.join(' ')),
+    field: fc.constantFrom<Field>('title', 'heading', 'body'),
+  })
+}
+
+function leveled() {
+  return fc.integer({ min: 1, max: 3 }).chain((length) => {
+    const several = <T>(one: fc.Arbitrary<T>) => fc.array(one, { minLength: length, maxLength: length })
+    const rung = fc.constantFrom(0, 1, 2, 3, 4, null)
+    const paired = length === 1 ? fc.constant(null) : fc.constantFrom(null, 1, 2, 3, 4)
+    return fc.record({
+      q: fc.constant(['kernel', 'memory', 'server'].slice(0, length).join(' ')),
+      weights: several(fc.double({ min: 0.1, max: 12, noNaN: true })),
+      averageLength: fc.double({ min: 4, max: 80, noNaN: true }),
+      level: fc.record({ alone: several(rung), paired }) as fc.Arbitrary<Level>,
+      relaxed: fc.constant(length === 3),
+    })
+  })
+}
+
+/** Which of the blocks the index would name. */
+async function onLevel(blocks: { text: string; field: Field }[], condition: string | null): Promise<boolean[]> {
+  const vectors = blocks.map(({ text, field }) => {
+    const place = { isTitle: field === 'title', isHeading: field === 'heading' }
+    return blockVector({ text, language: 'en', scopes: [], ...place }).tsv
+  })
+  const { rows } = await client.query(
+    `SELECT coalesce(tsv::tsvector @@ $2::tsquery, true) AS seen
+     FROM unnest($1::text[]) WITH ORDINALITY AS b (tsv, at) ORDER BY at`,
+    [vectors, condition],
+  )
+  return rows.map(({ seen }) => seen)
+}
