@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { HasCodec } from 'typebox/value'
 import { type ErrorCode, Refusal } from '../shared/errors.ts'
 import { isStorable } from '../shared/strings.ts'
 
@@ -18,15 +19,21 @@ export function bodyReader(schema: TSchema): (body: unknown) => unknown {
  */
 export function queryReader(schema: TObject): (query: URLSearchParams) => unknown {
   const validator = Compile(schema)
+  const properties = Object.entries(schema.properties)
+  // Of all values only these must be decoded: Decode of the whole would clone, convert and check it again.
+  const codecs = new Map(
+    properties.filter(([, property]) => HasCodec(property)).map(([name, property]) => [name, Compile(property)]),
+  )
   return (query) => {
     const values: Record<string, unknown> = {}
-    for (const [name, property] of Object.entries(schema.properties)) {
+    for (const [name, property] of properties) {
       const given = query.getAll(name)
       if (given.length > 1) throw invalidQuery(name, 'must not be repeated')
       if (given[0] !== undefined) values[name] = coerce({ name, text: given[0], schema: property })
     }
     if (!validator.Check(values)) throw invalid(validator.Errors(values), (path) => `?${path.slice(1)}`)
-    return validator.Decode(values)
+    for (const [name, codec] of codecs) if (name in values) values[name] = codec.Decode(values[name])
+    return values
   }
 }
 

@@ -40,11 +40,12 @@ export function shareOfAll(onRungs: readonly number[], shares: readonly number[]
   return all * Math.min(1, onOne)
 }
 
-/** The share of blocks with two of several things at most, taken as independent of each other. */
+/** The share of blocks with at least two of the words whose shares these are, or more; taken as independent. */
 export function pairShare(shares: readonly number[]): number {
   return shares.reduce((sum, share, index) => sum + share * sumOf(shares.slice(index + 1)), 0)
 }
 
+/** Adds up numbers; 0 for none. */
 export function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0)
 }

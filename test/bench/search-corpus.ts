@@ -65,6 +65,8 @@ export async function indexCorpus(site: Site, documents: number): Promise<number
   while ((await stale()) > 0) await sleep(100)
   const seconds = (performance.now() - begun) / 1000
   for (const worker of workers) await worker.stop()
+  // Else PostgreSQL would go on with what is left of the load while searches are timed.
   await site.ask('VACUUM ANALYZE')
+  await site.ask('CHECKPOINT')
   return documents / seconds
 }

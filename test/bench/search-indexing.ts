@@ -1,5 +1,6 @@
-import { inTransaction, openDatabase } from '../../shared/database.ts'
-import { computeIndex, loadIndexSources, writeIndexes } from '../../shared/search/index-document.ts'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { createDocument, type Site, search } from '../support/site.ts'
 import { type Figure, ms, percentile } from './harness.ts'
 
@@ -7,26 +8,25 @@ const rounds = 20
 
 /** What indexing one changed block of a thousand costs in processor time, without the job around it. */
 export async function measureOneBlock(site: Site): Promise<Figure> {
-  const database = await openDatabase({ url: site.url, poolSize: 1 })
   const paragraphs = Array.from({ length: 1000 }, (_, index) => `Paragraph ${index} says the same again.`)
   const document = await createDocument(site, paragraphs.join('\n\n'))
   const { body } = await site.client.get(`/documents/${document.id}/content`)
   const block = `/documents/${document.id}/blocks/${body.data.document.content[500].attrs.id}`
   const [job] = await site.ask('SELECT workspace_id, id AS document_id FROM documents WHERE id = $1', [document.id])
+  const indexer = fork(fileURLToPath(import.meta.resolve('./indexer-process.ts')), [site.url])
+  indexer.once('exit', (code) => {
+    if (code !== 0) throw new Error('the indexer has failed')
+  })
   const costs: number[] = []
   for (let round = 0; round <= rounds; round += 1) {
     const text = `Paragraph 500 says ${round} again.`
     if (round > 0) await site.client.patch(block, { content: [{ type: 'text', text }] }, { 'if-match': '*' })
-    const begun = process.cpuUsage()
-    const source = (await loadIndexSources(database, [job])).get(job.document_id)
-    if (source === undefined) throw new Error('the document is gone')
-    const result = computeIndex(job, source)
-    if (round > 0 && result.write.length !== 1) throw new Error(`${result.write.length} rows are written for one block`)
-    await inTransaction(database, (tx) => writeIndexes(tx, [{ job, source, result }]))
-    const { user, system } = process.cpuUsage(begun)
-    if (round > 0) costs.push((user + system) / 1000)
+    indexer.send(job)
+    const [{ cost, rows }] = await once(indexer, 'message')
+    if (round > 0 && rows !== 1) throw new Error(`${rows} rows are written for one block`)
+    if (round > 0) costs.push(cost)
   }
-  await database.end()
+  indexer.disconnect()
   const median = percentile(costs, 50)
   return {
     name: 'one block of 1,000 changed, CPU of the worker, p50',
