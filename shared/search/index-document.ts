@@ -63,7 +63,8 @@ export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange
   const scopes = scopeLexemes({ workspaceId: job.workspace_id, ...source })
   const wanted = [titleEntry(source.title), ...placed(textblocks, source.blocks)]
   const there = new Map(source.blocks.map(({ ord, hash }) => [ord, hash]))
-  const hashed = wanted.map((entry) => ({ ...entry, hash: hashOf({ ...entry, language, scopes }) }))
+  const context = JSON.stringify([tokeniserEpoch, language, scopes])
+  const hashed = wanted.map((entry) => ({ ...entry, hash: hashOf(entry, context) }))
   const changed = hashed.filter(({ ord, hash }) => there.get(ord) !== hash)
   const places = new Set(wanted.map(({ ord }) => ord))
   return {
@@ -114,10 +115,8 @@ function placed(textblocks: readonly Textblock[], indexed: readonly IndexedBlock
   return textblocks.map((block, index) => ({ ...block, ord: places[index] ?? 0 }))
 }
 
-function hashOf(entry: Entry & { language: string; scopes: readonly string[] }): string {
-  const { blockId, topBlockId, type, text, language, scopes } = entry
-  const parts = [tokeniserEpoch, blockId, topBlockId, type, language, scopes, text]
-  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 16)
+function hashOf({ blockId, topBlockId, type, text }: Entry, context: string): string {
+  return hash('sha256', `${context}${JSON.stringify([blockId, topBlockId, type, text])}`, 'base64url').slice(0, 16)
 }
 
 function blockRow(entry: Entry & { hash: string }, context: { language: string; scopes: readonly string[] }): BlockRow {

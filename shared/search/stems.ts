@@ -49,9 +49,9 @@ export function stopWordLanguages(lexeme: string): ReadonlySet<string> | undefin
  */
 export function stemsIn(language: string, word: string): readonly string[] {
   const stemmer = stemmerOf(language)
-  if (!stemmer || !inflectedPattern.test(word)) return []
-  const known = stemmer.stems.get(word)
+  const known = stemmer?.stems.get(word)
   if (known) return known
+  if (!stemmer || !inflectedPattern.test(word)) return []
   const lower = lowerCase(word)
   const stems = [...new Set([lower, fold(word)].map((form) => fold(stemmer.stem(form))).filter(Boolean))]
   if (stemmer.stems.size >= cachedStems) stemmer.stems.clear()
@@ -63,10 +63,10 @@ type Stemmer = { stem(word: string): string; stems: Map<string, readonly string[
 type Snowball = { newStemmer(algorithm: string): { stem(word: string): string } }
 
 const snowball: Snowball = createRequire(import.meta.url)('snowball-stemmers')
-const sampleLength = 20_000
+const sampleLength = 8000
 // Which of several languages a few words are likely to be in.
 const likely = ['en', 'fr', 'de', 'es']
-const cachedStems = 50_000
+const cachedStems = 100_000
 const inflectedPattern = /^[\p{L}\p{M}\u00ad]{2,64}$/u
 const wordPattern = /[\p{L}\p{M}]+/gu
 const stemmers = new Map<string, Stemmer>()
