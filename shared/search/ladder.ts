@@ -1,7 +1,7 @@
 import { idf, tierThresholds } from './bm25.ts'
 import type { Frequencies } from './frequencies.ts'
 import type { Level, Rung } from './level.ts'
-import { pairsOf, soonRead } from './pairs.ts'
+import { pairsOf } from './pairs.ts'
 import { neededOf, type Term } from './query.ts'
 import { pairShare, shareOfAll, shareOn, sumOf, termShare } from './shares.ts'
 
@@ -75,10 +75,12 @@ function areFew(ranking: Ranking, { blocks, shares }: { blocks: number; shares: 
   const kind = kindOf(ranking)
   const { few } = bounds[kind]
   if (kind !== 'relaxed') return shareOfAll(shares, shares) * blocks <= few
-  // The list of the most common word is not walked through; the blocks of the others are looked for in it.
   const needed = shares.toSorted((a, b) => a - b).slice(0, neededOf(ranking.terms))
-  return pairShare(needed) * blocks <= few && sumOf(needed.slice(0, -1)) * blocks <= soonRead
+  return pairShare(needed) * blocks <= few && sumOf(needed.slice(0, -1)) * blocks <= walked
 }
+
+// The list of the most common word is not walked through; the blocks of the others are looked for in it.
+const walked = 20_000
 
 /** The widest rung on which a word of a weight adds at least so much to each score; 0 where less is enough. */
 function rungAt(score: number, weight: number): Rung {

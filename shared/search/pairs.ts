@@ -33,8 +33,8 @@ export function pairsOf(
   return strict && pairShare(onRung(paired)) * blocks < limit ? null : { alone, paired }
 }
 
-/** The index is soon through lists of so many blocks, so that they need not be avoided. */
-export const soonRead = 16_000
+// The index is soon through lists of so many blocks, so that they need not be avoided.
+const soonRead = 16_000
 
 // In how many blocks a word may be enough alone, and how many pairs there may be. Each is looked at, in 3 µs.
 const mostAlone = 300

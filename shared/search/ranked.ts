@@ -169,10 +169,10 @@ const tolerance = 1.005
 
 // Where SQL only estimates the score, or finds too much, hits beyond the limit make up for it.
 function spareHits(sought: Sought): number {
-  const { terms, required, limit } = sought
+  const { terms, limit } = sought
   const single = terms.every(({ alternatives }) => alternatives.every((steps) => steps.length === 1))
   if (!single) return limit + 10
-  return required === terms.length && isCertain(sought) ? 5 : 10
+  return isCertain(sought) ? 5 : 10
 }
 
 function isCertain({ terms, languages }: Pick<Sought, 'terms' | 'languages'>): boolean {
