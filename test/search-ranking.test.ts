@@ -4,16 +4,14 @@ import { idf, termWeight } from '../shared/search/bm25.ts'
 import { lexemeFrequencies } from '../shared/search/frequencies.ts'
 import { matchTerms } from '../shared/search/match.ts'
 import { parseQuery } from '../shared/search/query.ts'
-import { scopeLexemes } from '../shared/search/scopes.ts'
 import { searchExhaustive, searchTopK } from '../shared/search/search.ts'
-import { tokeniserEpoch } from '../shared/search/tokenise.ts'
-import { blockVector } from '../shared/search/vector.ts'
+import { writeBlocks } from './support/search-blocks.ts'
 import { startTestService } from './support/service.ts'
 
 const service = await startTestService(t)
 const documents = 30
 const texts = Array.from({ length: 12_000 }, (_, index) => textOf(index))
-const { scope, workspaceId } = await writeBlocks(texts)
+const { scope, workspaceId } = await writeBlocks(service, { texts, documents })
 const { averageLength } = await lexemeFrequencies(service.database)
 
 t.test('of thousands of matches the best are returned, as if each had been looked at', async (t) => {
@@ -90,7 +88,7 @@ t.test('who sees several workspaces finds the same as in each of them', async (t
 
 t.test('nothing of another workspace is found or counted, however well it matches', async (t) => {
   const best = Array.from({ length: 40 }, () => 'kernel memory').join(' ')
-  const other = await writeBlocks([best])
+  const other = await writeBlocks(service, { texts: [best], documents })
   const ofBoth = { ...scope, workspaceIds: [workspaceId, other.workspaceId] }
   const first = async (searched: typeof scope) =>
     (await searchTopK(service.database, { q: 'kernel', scope: searched, limit: 1, relax: false })).hits[0]?.hit.body
@@ -112,7 +110,7 @@ t.test('the best block is found though it holds a word more often than the index
     { length: 12 },
     (_, index) => `errorx is one of some ${index} words that stand in a short block`,
   )
-  const { scope: ofErrors } = await writeBlocks([...short, long])
+  const { scope: ofErrors } = await writeBlocks(service, { texts: [...short, long], documents })
   for (const limit of [1, 3, 20]) {
     const { hits } = await searchTopK(service.database, { q: 'errorx', scope: ofErrors, limit, relax: false })
     t.equal(hits[0]?.hit.body, long, `the best of ${limit}`)
@@ -158,44 +156,6 @@ function scoresOf(q: string, required?: number): number[] {
       0,
     )
   })
-}
-
-/** Writes blocks into documents of a workspace of their own, as the worker would have indexed them. */
-async function writeBlocks(texts: readonly string[]) {
-  const ada = await service.signUp()
-  const base: number = (await ada.post('/knowledge-bases', { name: 'Base' })).body.data.id
-  const created = Array.from({ length: documents }, () =>
-    ada.post('/documents', { title: 'Text', knowledge_base_id: base }),
-  )
-  const ids: string[] = (await Promise.all(created)).map(({ body }) => body.data.id)
-  const workspaceId = String(
-    await service.database.oneFirst(sql.unsafe`SELECT workspace_id FROM documents WHERE id = ${ids[0] ?? ''}`),
-  )
-  const scopes = scopeLexemes({ workspaceId, knowledge_base_id: base, locale: null })
-  const rows = texts.map((text, index) => ({
-    document_id: ids[index % documents],
-    ord: index + 1,
-    body: text,
-    ...blockVector({ text, language: 'en', isTitle: false, isHeading: false, scopes }),
-  }))
-  for (const statement of [
-    sql.unsafe`
-      INSERT INTO search_documents (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
-      SELECT workspace_id, id, version, body_seq, title, 'en', ${tokeniserEpoch}, '{"ids":[],"headings":[]}'
-      FROM documents WHERE workspace_id = ${workspaceId}`,
-    sql.unsafe`INSERT INTO search_languages (workspace_id, language) VALUES (${workspaceId}, 'en')`,
-    sql.unsafe`
-      INSERT INTO search_blocks (workspace_id, document_id, ord, type, length, hash, body, tsv)
-      SELECT ${workspaceId}, document_id, ord, 'paragraph', length, '', body, tsv::tsvector
-      FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        AS b (document_id text, ord bigint, length int, body text, tsv text)`,
-    sql.unsafe`DELETE FROM stale_projections WHERE workspace_id = ${workspaceId}`,
-    sql.unsafe`ANALYZE search_blocks`,
-  ]) {
-    await service.database.query(statement)
-  }
-  const scope = { workspaceIds: [workspaceId], locale: 'default' as const }
-  return { scope, workspaceId, ids }
 }
 
 /** Numbers from 0 to 1 that a seed determines (mulberry32). */

@@ -1,29 +1,21 @@
 import { idf, tierThresholds } from './bm25.ts'
-import type { Frequencies } from './frequencies.ts'
 import type { Level, Rung } from './level.ts'
-import { pairsOf } from './pairs.ts'
-import { neededOf, type Term } from './query.ts'
+import { type Pairing, pairsOf } from './pairs.ts'
+import { neededOf } from './query.ts'
 import { pairShare, shareOfAll, shareOn, sumOf, termShare } from './shares.ts'
 
-/** What decides how many of the matches of a query ranking looks at. */
-export type Ranking = {
-  terms: readonly Term[]
-  /** How many of the terms a match must contain. */
-  required: number
-  frequencies: Frequencies
+type Ranking = Pairing & {
   /** The share of all blocks that is in scope. */
   share: number
   /** How many blocks match each term at most, where that has been counted. */
   matching?: readonly number[]
-  /** How many hits are sought. */
-  limit: number
 }
 
 /**
  * How much of the matches ranking may look at, from all of them to the fewest, and where it starts: with all when they
  * are few and soon found, else on the widest level with a bounded number of candidates. A level takes the blocks to whose
- * score one of the words adds at least so much, so that it reaches further for a rare word than for a common one. Of
- * several words it starts below, with pairs.
+ * score one of the words adds at least so much, so that it reaches further for a rare word than for a common one. Where
+ * pairs of the words hold enough it starts below, with these.
  */
 export function ladderOf(ranking: Ranking): { levels: readonly Level[]; first: number } {
   const { terms, frequencies } = ranking
@@ -53,7 +45,9 @@ export function ladderOf(ranking: Ranking): { levels: readonly Level[]; first: n
   const fitting = sizes.findIndex((size, index) => index > 0 && size <= Math.max(most, 10 * ranking.limit))
   const first = fitting < 0 ? levels.length - 1 : fitting
   const pairs = pairsOf(ranking, { blocks, shares })
-  return pairs === null ? { levels, first } : { levels: [...levels.slice(0, first + 1), pairs], first: first + 1 }
+  if (pairs === null) return { levels, first }
+  // Words that go together are on more pairs than words that do not: then the levels go on below.
+  return { levels: [...levels.slice(0, first + 1), pairs, ...levels.slice(Math.max(first, 1))], first: first + 1 }
 }
 
 // Up to `few` matches all are candidates, of more those of the widest level with at most so many. Of words that must all

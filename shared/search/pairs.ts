@@ -3,7 +3,8 @@ import type { Level, Rung } from './level.ts'
 import type { Term } from './query.ts'
 import { pairShare, shareOn, sumOf } from './shares.ts'
 
-type Sought = {
+/** A query whose words may be sought in pairs. */
+export type Pairing = {
   terms: readonly Term[]
   /** How many of the terms a match must contain. */
   required: number
@@ -18,10 +19,10 @@ type Sought = {
  * hold too few matches.
  */
 export function pairsOf(
-  sought: Sought,
+  pairing: Pairing,
   { blocks, shares }: { blocks: number; shares: readonly number[] },
 ): Level | null {
-  const { terms, required, frequencies, limit } = sought
+  const { terms, required, frequencies, limit } = pairing
   const strict = required === terms.length
   // Of three common words that must all match, the best often have no more than usual of each.
   if (terms.length === 1 || (strict && terms.length > 2) || sumOf(shares) * blocks <= soonRead) return null

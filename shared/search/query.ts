@@ -110,7 +110,7 @@ export function remainder(terms: readonly { tsquery: string; full: string | null
 
 const clausePattern = /"([^"]*)"|(?:[^\s"]|"(?![^"]*"))+/gu
 // Words that are joined as natural language joins them are inflected; the parts of identifiers and paths are not.
-const naturalPattern = /^[\p{L}\p{M}]+(?:[-'’][\p{L}\p{M}]+)*$/u
+const naturalPattern = /^[\p{L}\p{M}\u00ad]+(?:[-'’][\p{L}\p{M}\u00ad]+)*$/u
 const longSequence = 8
 const contractionPattern = /^[\p{L}\p{M}]+['’][\p{L}\p{M}]+$/u
 

@@ -41,15 +41,17 @@ export async function bestMatches(db: Queryable, sought: Sought): Promise<Ranked
   const { levels, first } = ladderOf({ ...sought, frequencies, share: shareInScope(sought, frequencies) })
   const tried = new Set<Level>()
   let index = first
-  let above: Level | null = null
+  let above = null as Level | null
   for (;;) {
     const [wider, level = { alone: [], paired: null }, narrower] = [levels[index - 1], levels[index], levels[index + 1]]
     tried.add(level)
-    let found = await attempt({ level, above: null })
+    // Pairs are not all on the levels above them.
+    const pairs = above?.paired ? above : null
+    let found = await attempt({ level, above: pairs })
     // Of a level with too many candidates not all are seen, but those of the narrower one are to be.
-    if (found.truncated && above !== null) found = await attempt({ level, above })
+    if (found.truncated && above !== pairs) found = await attempt({ level, above })
     if (!found.enough && wider !== undefined) {
-      above = level
+      above = pairs ?? level
       index -= 1
     } else if (found.truncated && found.enough && narrower !== undefined && !tried.has(narrower)) {
       above = null

@@ -50,15 +50,16 @@ function unseenIn(
   field: keyof typeof fieldWeights,
   { weights, averageLength, level: { alone, paired } }: Unseen,
 ): number {
+  // A match has two of the words, and of a title they are on the rung.
+  if (field === 'title' && paired !== null && paired <= titleTiers) return 0
   const most = (rung: Rung | null) => {
     if (rung === 0 || (field === 'title' && rung !== null && rung <= titleTiers)) return 0
     return impactBelow(tierThresholds[(rung ?? 0) - 1] ?? Number.POSITIVE_INFINITY, { field, averageLength })
   }
   const scores = weights.map((weight, index) => weight * most(alone[index] ?? null))
   if (paired === null) return sumOf(scores)
+  // One word at most has as much as a word of a pair.
   const beside = weights.map((weight, index) => Math.min(scores[index] ?? 0, weight * most(paired)))
-  // One word may have more than a word of a pair. A match has two; a title without both on the level has one.
-  if (field === 'title' && paired <= titleTiers) return 0
   return sumOf(beside) + Math.max(...scores.map((score, index) => score - (beside[index] ?? 0)))
 }
 

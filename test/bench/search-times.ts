@@ -19,15 +19,17 @@ export async function timeStatements({ url, workspace, queries }: Queries): Prom
   const hits = new Map<string, string[]>()
   for (const q of queries) hits.set(q, (await search(q)).hits)
   const alone: number[] = []
-  const statements: Statement[] = []
+  const searches: Statement[][] = []
   for (const q of queries) {
     const { sent, duration } = await search(q)
     alone.push(duration)
-    statements.push(...sent)
+    searches.push(sent)
   }
-  const again = Array.from({ length: rounds }, () => statements).flat()
-  const send = (statement: Statement) => database.one(statement)
-  await times(statements, 8, send)
+  const again = Array.from({ length: rounds }, () => searches).flat()
+  const send = async (statements: Statement[]) => {
+    for (const statement of statements) await database.one(statement)
+  }
+  await times(searches, 8, send)
   const together = await times(again, 8, send)
   await database.end()
   return { alone, together, hits }

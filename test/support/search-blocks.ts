@@ -1,0 +1,50 @@
+import { sql } from '../../shared/database.ts'
+import { scopeLexemes } from '../../shared/search/scopes.ts'
+import { tokeniserEpoch } from '../../shared/search/tokenise.ts'
+import { blockVector } from '../../shared/search/vector.ts'
+import type { TestService } from './service.ts'
+
+/** Writes blocks into documents of a workspace of their own, as the worker would have indexed them. */
+export async function writeBlocks(
+  service: TestService,
+  {
+    texts,
+    documents,
+    type = 'paragraph',
+  }: { texts: readonly string[]; documents: number; type?: 'paragraph' | 'title' },
+) {
+  const ada = await service.signUp()
+  const base: number = (await ada.post('/knowledge-bases', { name: 'Base' })).body.data.id
+  const created = Array.from({ length: documents }, () =>
+    ada.post('/documents', { title: 'Text', knowledge_base_id: base }),
+  )
+  const ids: string[] = (await Promise.all(created)).map(({ body }) => body.data.id)
+  const workspaceId = String(
+    await service.database.oneFirst(sql.unsafe`SELECT workspace_id FROM documents WHERE id = ${ids[0] ?? ''}`),
+  )
+  const scopes = scopeLexemes({ workspaceId, knowledge_base_id: base, locale: null })
+  const rows = texts.map((text, index) => ({
+    document_id: ids[index % documents],
+    ord: index + 1,
+    body: text,
+    ...blockVector({ text, language: 'en', isTitle: type === 'title', isHeading: false, scopes }),
+  }))
+  for (const statement of [
+    sql.unsafe`
+      INSERT INTO search_documents (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
+      SELECT workspace_id, id, version, body_seq, title, 'en', ${tokeniserEpoch}, '{"ids":[],"headings":[]}'
+      FROM documents WHERE workspace_id = ${workspaceId}`,
+    sql.unsafe`INSERT INTO search_languages (workspace_id, language) VALUES (${workspaceId}, 'en')`,
+    sql.unsafe`
+      INSERT INTO search_blocks (workspace_id, document_id, ord, type, length, hash, body, tsv)
+      SELECT ${workspaceId}, document_id, ord, ${type}, length, '', body, tsv::tsvector
+      FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        AS b (document_id text, ord bigint, length int, body text, tsv text)`,
+    sql.unsafe`DELETE FROM stale_projections WHERE workspace_id = ${workspaceId}`,
+    sql.unsafe`ANALYZE search_blocks`,
+  ]) {
+    await service.database.query(statement)
+  }
+  const scope = { workspaceIds: [workspaceId], locale: 'default' as const }
+  return { scope, workspaceId, ids }
+}
