@@ -1,5 +1,5 @@
 import { idf, tierThresholds } from './bm25.ts'
-import type { Level, Rung } from './level.ts'
+import { isAll, type Level, type Rung } from './level.ts'
 import { type Pairing, pairsOf } from './pairs.ts'
 import { neededOf } from './query.ts'
 import { pairShare, shareOfAll, shareOn, sumOf, termShare } from './shares.ts'
@@ -37,7 +37,7 @@ export function ladderOf(ranking: Ranking): { levels: readonly Level[]; first: n
     )
     const size = blocks * (strict ? shareOfAll(onRungs, shares) : sumOf(onRungs))
     if (size > (sizes.at(-1) ?? Number.POSITIVE_INFINITY) / 2) continue
-    levels.push({ alone, paired: null })
+    levels.push({ alone, paired: null, inRows: terms.length === 1, size: strict ? size : null })
     sizes.push(size)
   }
   if (areFew(ranking, { blocks, shares })) return { levels, first: 0 }
@@ -46,8 +46,10 @@ export function ladderOf(ranking: Ranking): { levels: readonly Level[]; first: n
   const first = fitting < 0 ? levels.length - 1 : fitting
   const pairs = pairsOf(ranking, { blocks, shares })
   if (pairs === null) return { levels, first }
-  // Words that go together are on more pairs than words that do not: then the levels go on below.
-  return { levels: [...levels.slice(0, first + 1), pairs, ...levels.slice(Math.max(first, 1))], first: first + 1 }
+  // What was found by pairs is found on the levels above as well. Words that go together are on more pairs than words that
+  // do not: then the levels go on below.
+  const above = levels.slice(0, first + 1).map((level) => (isAll(level) ? level : { ...level, paired: pairs.paired }))
+  return { levels: [...above, pairs, ...levels.slice(Math.max(first, 1))], first: first + 1 }
 }
 
 // Up to `few` matches all are candidates, of more those of the widest level with at most so many. Of words that must all

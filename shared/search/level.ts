@@ -7,6 +7,10 @@ export type Level = {
   alone: readonly (Rung | null)[]
   /** On which rung any two terms are enough together; null: on none. */
   paired: Rung | null
+  /** Whether the rows are looked at for the words, and the index for what is on the level alone. */
+  inRows: boolean
+  /** How many matches there may be; null where it is not known. */
+  size: number | null
 }
 
 /** Whether a level is that of all matches. */

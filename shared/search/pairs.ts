@@ -31,15 +31,16 @@ export function pairsOf(
   const alone = terms.map((_, index) => rungs.find((rung) => (onRung(rung)[index] ?? 0) * blocks <= mostAlone) ?? null)
   const paired = tiers.find((rung) => pairShare(onRung(rung)) * blocks <= mostPairs)
   if (paired === undefined) return null
-  return strict && pairShare(onRung(paired)) * blocks < limit ? null : { alone, paired }
+  const size = strict ? pairShare(onRung(paired)) * blocks : null
+  return size !== null && size < 1.5 * limit ? null : { alone, paired, inRows: true, size }
 }
 
 // The index is soon through lists of so many blocks, so that they need not be avoided.
 const soonRead = 16_000
 
 // In how many blocks a word may be enough alone, and how many pairs there may be. Each is looked at, in 3 µs.
-const mostAlone = 300
-const mostPairs = 500
+const mostAlone = 150
+const mostPairs = 250
 
 const tiers = [1, 2, 3, 4] as const
 const rungs = [0, ...tiers] as const

@@ -39,27 +39,31 @@ export async function bestMatches(db: Queryable, sought: Sought): Promise<Ranked
   const frequencies = await lexemeFrequencies(db)
   const attempt = (at: Place) => attemptOn(db, { sought, frequencies, ...at })
   const { levels, first } = ladderOf({ ...sought, frequencies, share: shareInScope(sought, frequencies) })
-  const tried = new Set<Level>()
   let index = first
   let above = null as Level | null
   for (;;) {
-    const [wider, level = { alone: [], paired: null }, narrower] = [levels[index - 1], levels[index], levels[index + 1]]
-    tried.add(level)
-    // Pairs are not all on the levels above them.
-    const pairs = above?.paired ? above : null
-    let found = await attempt({ level, above: pairs })
+    const [level, narrower] = [levels[index] as Level, levels[index + 1]]
+    let found = await attempt({ level, above: null })
     // Of a level with too many candidates not all are seen, but those of the narrower one are to be.
-    if (found.truncated && above !== pairs) found = await attempt({ level, above })
-    if (!found.enough && wider !== undefined) {
-      above = pairs ?? level
-      index -= 1
-    } else if (found.truncated && found.enough && narrower !== undefined && !tried.has(narrower)) {
-      above = null
-      index += 1
-    }
+    if (found.truncated && above !== null) found = await attempt({ level, above })
+    if (!found.enough && index > 0) {
+      above = level
+      index = widened(levels, { index, candidates: found.answer.candidates, limit: sought.limit })
+    } else if (found.truncated && found.enough && narrower !== undefined && above === null) index += 1
     // All candidates may have been out of scope: the last look is at documents in scope only.
     else return found.truncated && !found.enough ? await attempt({ level, above, within: true }) : found
   }
+}
+
+/**
+ * The next level that may hold enough, where one with so many candidates has not: words that seldom go together are as
+ * seldom together on all levels. All matches, which can be very many, are looked at last.
+ */
+function widened(levels: readonly Level[], from: { index: number; candidates: number; limit: number }): number {
+  const { index, candidates, limit } = from
+  const part = Math.max(1, candidates) / (levels[index]?.size ?? 1)
+  const enough = levels.slice(1, index).findLastIndex(({ size }) => size === null || size * part > limit)
+  return enough < 0 ? Math.min(index - 1, 1) : enough + 1
 }
 
 /** Where to look: a level, a narrower one whose candidates are seen in any case, and whether in scope only. */
@@ -121,7 +125,7 @@ function conditionOn(sought: Sought, at: { level: Level; frequencies: Frequencie
   const onLevel = levelCondition(terms, at.level)
   // What is on the tier of a word contains it: of one alone, and of pairs, the index need not read the lists of all blocks
   // with a word.
-  if (onLevel !== null && (terms.length === 1 || at.level.paired !== null)) {
+  if (onLevel !== null && at.level.inRows) {
     return {
       condition: allOf([within(onLevel, scopes), workspaces]),
       remainder: allOf([condition, remainder]),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import pg from 'pg'
 import t, { test } from 'tap'
 import { fieldWeights, termWeight } from '../../shared/search/bm25.ts'
-import type { Level } from '../../shared/search/level.ts'
+import type { Rung } from '../../shared/search/level.ts'
 import { matchTerms } from '../../shared/search/match.ts'
 import { halfOf, parseQuery, termQueries } from '../../shared/search/query.ts'
 import { levelCondition, unseenScore } from '../../shared/search/tiers.ts'
@@ -64,13 +64,13 @@ function block(): fc.Arbitrary<{ text: string; field: Field }> {
 function leveled() {
   return fc.integer({ min: 1, max: 3 }).chain((length) => {
     const several = <T>(one: fc.Arbitrary<T>) => fc.array(one, { minLength: length, maxLength: length })
-    const rung = fc.constantFrom(0, 1, 2, 3, 4, null)
-    const paired = length === 1 ? fc.constant(null) : fc.constantFrom(null, 1, 2, 3, 4)
+    const rung = fc.constantFrom<Rung | null>(0, 1, 2, 3, 4, null)
+    const paired = length === 1 ? fc.constant<Rung | null>(null) : fc.constantFrom<Rung | null>(null, 1, 2, 3, 4)
     return fc.record({
       q: fc.constant(['kernel', 'memory', 'server'].slice(0, length).join(' ')),
       weights: several(fc.double({ min: 0.1, max: 12, noNaN: true })),
       averageLength: fc.double({ min: 4, max: 80, noNaN: true }),
-      level: fc.record({ alone: several(rung), paired }) as fc.Arbitrary<Level>,
+      level: fc.record({ alone: several(rung), paired, inRows: fc.boolean(), size: fc.constant(null) }),
       relaxed: fc.constant(length === 3),
     })
   })
