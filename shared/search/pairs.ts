@@ -31,6 +31,7 @@ export function pairsOf(
   const alone = terms.map((_, index) => rungs.find((rung) => (onRung(rung)[index] ?? 0) * blocks <= mostAlone) ?? null)
   const paired = tiers.find((rung) => pairShare(onRung(rung)) * blocks <= mostPairs)
   if (paired === undefined) return null
+  // Where they hold hardly enough, another search is likely.
   const size = strict ? pairShare(onRung(paired)) * blocks : null
   return size !== null && size < 1.5 * limit ? null : { alone, paired, inRows: true, size }
 }
