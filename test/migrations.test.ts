@@ -173,8 +173,7 @@ async function expectedSchema(t: Test) {
   return schemaOf(await connect(t, url))
 }
 
-/** Every column, index, constraint and queue. */
-// pg-boss adds a partition each day, and midnight can be between two migrations.
+/** Every column, index, constraint and queue, but the partitions of pg-boss: it adds one a day, also at midnight. */
 async function schemaOf(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query(`
     SELECT line FROM (
