@@ -40,11 +40,13 @@ export function ladderOf(ranking: Ranking): { levels: readonly Level[]; first: n
     levels.push({ alone, paired: null, inRows: terms.length === 1, size: strict ? size : null })
     sizes.push(size)
   }
-  if (areFew(ranking, { blocks, shares })) return { levels, first: 0 }
+  const pairs = pairsOf(ranking, { blocks, shares })
+  if (areFew(ranking, { blocks, shares, few: pairs === null ? bounds[kindOf(ranking)].few : fewBesidePairs })) {
+    return { levels, first: 0 }
+  }
   const { most } = bounds[kindOf(ranking)]
   const fitting = sizes.findIndex((size, index) => index > 0 && size <= Math.max(most, 10 * ranking.limit))
   const first = fitting < 0 ? levels.length - 1 : fitting
-  const pairs = pairsOf(ranking, { blocks, shares })
   if (pairs === null) return { levels, first }
   // What was found by pairs is found on the levels above as well. Words that go together are on more pairs than words that
   // do not: then the levels go on below.
@@ -61,16 +63,18 @@ const bounds = {
   relaxed: { few: 2000, most: 4000 },
 } as const
 
+// Where pairs hold enough, to look at more matches costs more.
+const fewBesidePairs = 600
+
 function kindOf({ terms, required }: Ranking): keyof typeof bounds {
   if (terms.length === 1) return 'single'
   return required === terms.length ? 'all' : 'relaxed'
 }
 
 /** Whether there are so few matches that each can be looked at, and they are soon found. */
-function areFew(ranking: Ranking, { blocks, shares }: { blocks: number; shares: readonly number[] }): boolean {
-  const kind = kindOf(ranking)
-  const { few } = bounds[kind]
-  if (kind !== 'relaxed') return shareOfAll(shares, shares) * blocks <= few
+function areFew(ranking: Ranking, of: { blocks: number; shares: readonly number[]; few: number }): boolean {
+  const { blocks, shares, few } = of
+  if (kindOf(ranking) !== 'relaxed') return shareOfAll(shares, shares) * blocks <= few
   const needed = shares.toSorted((a, b) => a - b).slice(0, neededOf(ranking.terms))
   return pairShare(needed) * blocks <= few && sumOf(needed.slice(0, -1)) * blocks <= walked
 }
