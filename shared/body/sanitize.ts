@@ -1,5 +1,6 @@
 import sanitize from 'sanitize-html'
 import { isAllowedHref, isAllowedSrc } from './addresses.ts'
+import { withoutTags } from './text.ts'
 
 /** What every link of a rendered body carries. */
 export const linkRel = 'noopener noreferrer nofollow'
@@ -14,10 +15,32 @@ export function isSafeColor(color: string): boolean {
 /**
  * Raw HTML reduced to harmless tags and attributes, elements closed: no scripts, styles, handlers, forms, frames, ids
  * or classes, addresses only of the allowed schemes. Also lets through what `html.ts` itself writes into a textblock.
+ * HTML that nests deeper than 512 elements loses its tags and keeps its text. The time is linear in the length.
  */
 export function sanitizeHtml(html: string): string {
-  return sanitize(html, options)
+  let depth = 0
+  const onOpenTag = () => {
+    depth += 1
+    if (depth > deepest) throw new TooDeep()
+  }
+  const onCloseTag = () => {
+    depth -= 1
+  }
+  try {
+    return sanitize(html, { ...options, onOpenTag, onCloseTag })
+  } catch (error) {
+    if (error instanceof TooDeep) return withoutTags(html).replace(/[<>]/g, (bracket) => brackets[bracket] as string)
+    throw error
+  }
 }
+
+// The parser searches all open elements at many tags, so its time would grow with the square of the depth. Browsers
+// nest no deeper either.
+const deepest = 512
+
+class TooDeep extends Error {}
+
+const brackets: { [bracket: string]: string } = { '<': '&lt;', '>': '&gt;' }
 
 const cell = ['colspan', 'rowspan', 'align']
 
@@ -74,19 +97,32 @@ const options: sanitize.IOptions = {
     th: cell,
     time: ['datetime'],
   },
-  allowedStyles: { mark: { 'background-color': [safeColor] }, span: { color: [safeColor] } },
+  // The transformations below let no other style through, and the library's parser of styles is slow at broken ones.
+  parseStyleAttributes: false,
   allowedSchemes: ['http', 'https', 'mailto', 'tel', 'svc'],
   allowedSchemesByTag: { img: ['http', 'https'] },
   transformTags: {
-    a: (tagName, { href, target, ...rest }) => {
-      const attribs: sanitize.Attributes = { ...rest, rel: linkRel }
-      if (href !== undefined && isAllowedHref(href)) attribs.href = href
-      if (target === '_blank') attribs.target = target
-      return { tagName, attribs }
+    a: (tagName, { href, rel: _not, target, ...rest }) => {
+      if (href === undefined || !isAllowedHref(href)) return { tagName, attribs: rest }
+      return { tagName, attribs: { ...rest, href, rel: linkRel, ...(target === '_blank' && { target }) } }
     },
+    mark: onlyColor('background-color'),
+    span: onlyColor('color'),
     img: (tagName, { src, ...rest }) => ({
       tagName,
       attribs: src !== undefined && isAllowedSrc(src) ? { ...rest, src } : rest,
     }),
   },
+}
+
+// Reduces the style of a tag to one property, the last safe value of it.
+function onlyColor(property: string): sanitize.Transformer {
+  return (tagName, { style, ...rest }) => {
+    const declarations = style?.split(';').map((declaration) => declaration.split(':').map((part) => part.trim())) ?? []
+    const colors = declarations.flatMap(([name, value]) =>
+      name?.toLowerCase() === property && value !== undefined ? [value] : [],
+    )
+    const color = colors.findLast(isSafeColor)
+    return { tagName, attribs: color === undefined ? rest : { ...rest, style: `${property}:${color}` } }
+  }
 }

@@ -13,6 +13,14 @@ export function plainText(node: BodyNode | DocNode): string {
   return isTextblock(node.type) ? inlineText(node) : joined(node, '\n\n')
 }
 
+/** The text of raw HTML, its character references as they are: without tags, comments, scripts and style sheets. */
+export function withoutTags(html: string): string {
+  return html
+    .replace(/<!--[\s\S]*?(-->|$)|<(script|style)\b[\s\S]*?(<\/\2\s*>|$)/gi, '')
+    .replace(/<\/?[a-z!?][^>]*(>|$)/gi, '')
+    .trim()
+}
+
 const attribute =
   (name: string): TextWriter =>
   (node) =>
@@ -53,11 +61,4 @@ function joined(node: BodyNode | DocNode, separator: string): string {
 // A cell is one field of one line, so what would end either becomes a space.
 function cellText(cell: BodyNode): string {
   return joined(cell, ' ').replace(/[\t\n\r]+/g, ' ')
-}
-
-function withoutTags(html: string): string {
-  return html
-    .replace(/<!--[\s\S]*?(-->|$)|<(script|style)\b[\s\S]*?(<\/\2\s*>|$)/gi, '')
-    .replace(/<\/?[a-z!?][^>]*(>|$)/gi, '')
-    .trim()
 }
