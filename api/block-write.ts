@@ -9,6 +9,7 @@ import {
   type Operation,
   type OperationResult,
 } from '../shared/body/edit.ts'
+import { HeadingPaths } from '../shared/body/outline.ts'
 import type { StoredBody } from '../shared/body/stored-body.ts'
 import { Refusal } from '../shared/errors.ts'
 
@@ -54,13 +55,14 @@ export function presentBlock(block: BlockDescription, document: { id: string; ve
 }
 
 function asWrite({ body, results, warnings, attachments }: EditResult): BlockWrite {
+  const paths = new HeadingPaths(body)
   return {
     lines: body.toLines(),
     attachments,
     results,
     warnings,
     describe(blockId) {
-      const block = describeBlock(body, blockId)
+      const block = describeBlock(body, blockId, paths)
       if (block === null) throw new Error(`block ${blockId} is missing from the body it was just written to`)
       return block
     },

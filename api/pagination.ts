@@ -51,6 +51,31 @@ export function pageOf<T>(input: {
   }
 }
 
+/**
+ * Turns items that can be large into a page of at most `limit`: it also ends before the item with which their JSON would
+ * be larger than `maxBytes`, but never before the first. `next` takes the number of items on the page.
+ */
+export function pageWithin<T>(input: {
+  items: Iterable<T>
+  limit: number
+  maxBytes: number
+  cursor: string | undefined
+  next: (count: number) => string
+}): { data: T[]; page: Page } {
+  const data: T[] = []
+  const cursor = input.cursor ?? null
+  let bytes = 0
+  for (const item of input.items) {
+    const isFull = data.length === input.limit
+    if (!isFull) bytes += Buffer.byteLength(JSON.stringify(item)) + 1
+    if (isFull || (data.length > 0 && bytes > input.maxBytes)) {
+      return { data, page: { cursor, next_cursor: input.next(data.length), has_more: true } }
+    }
+    data.push(item)
+  }
+  return { data, page: { cursor, next_cursor: null, has_more: false } }
+}
+
 // A made-up cursor must not reach the database with a value that its column cannot hold.
 function isPosition(value: unknown, type: 'string' | 'number' | undefined): boolean {
   if (type === 'number') return Number.isInteger(value) && Math.abs(value as number) <= 8.64e15

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { BodyNode } from '../shared/body/document.ts'
 import { blockId, h, node, p, text, ul } from './body/build.ts'
 import type { Client, Reply } from './support/client.ts'
 import { bodyOf, eventsOf, type Made, make, put, refused, shape } from './support/documents.ts'
@@ -74,6 +75,9 @@ t.test('a long list of blocks comes in pages when it is asked for so', async (t)
   for (const query of [`recursive=true&cursor=${first.page.next_cursor}`, 'cursor=x']) {
     refused(t, await ada.get(`${path}?${query}`), { status: 400, code: 'invalid_cursor' })
   }
+  const [sort, print] = JSON.parse(Buffer.from(first.page.next_cursor, 'base64url').toString())
+  const forged = Buffer.from(JSON.stringify([sort, print, -1])).toString('base64url')
+  refused(t, await ada.get(`${path}?cursor=${forged}`), { status: 400, code: 'invalid_cursor' })
   const many = await make(
     ada,
     Array.from({ length: 1005 }, (_, index) => p(String(index))),
@@ -82,6 +86,40 @@ t.test('a long list of blocks comes in pages when it is asked for so', async (t)
   t.equal(whole.data.length, 1000)
   const tail = (await ada.get(`/documents/${many.id}/blocks?cursor=${whole.page.next_cursor}`)).body
   t.strictSame(idsOf(tail.data), idsOfNodes(many.blocks.slice(1000)))
+})
+
+t.test('nested blocks that repeat each other come in pages that a client can hold', async (t) => {
+  const ada = await signUp()
+  const mebibyte = 1024 * 1024
+  const quoted = Array.from({ length: 29 }).reduce<BodyNode>(
+    (inner) => node('blockquote', {}, inner),
+    p('x'.repeat(400_000)),
+  )
+  const made = await make(ada, [p('before'), quoted, p('after')])
+  const path = `/documents/${made.id}/blocks?recursive=true`
+  const seen: { block_id: string; text: string }[] = []
+  let pages = 0
+  for (let cursor = ''; cursor !== null; pages += 1) {
+    const { text, body } = await ada.get(`${path}${cursor && `&cursor=${cursor}`}`)
+    t.ok(Buffer.byteLength(text) < 9 * mebibyte, `a page of ${Math.round(text.length / mebibyte)} MiB`)
+    t.ok(body.data.length > 0)
+    seen.push(...body.data)
+    cursor = body.page.next_cursor
+    t.equal(body.page.has_more, cursor !== null)
+  }
+  t.ok(pages > 1)
+  t.equal(seen.length, 32, 'no block is left out')
+  t.equal(new Set(idsOf(seen)).size, 32, 'and none comes twice')
+  t.equal((await ada.get(`${path}&limit=2`)).body.data.length, 2, 'a limit still holds')
+
+  const [huge, small] = [node('htmlBlock', { html: 'x'.repeat(3_500_000) }), p('small')]
+  const large = await make(ada, [small, huge, small])
+  const first = (await ada.get(`/documents/${large.id}/blocks`)).body
+  t.strictSame(idsOf(first.data), idsOfNodes(large.blocks.slice(0, 1)))
+  const second = (await ada.get(`/documents/${large.id}/blocks?cursor=${first.page.next_cursor}`)).body
+  t.strictSame(idsOf(second.data), idsOfNodes(large.blocks.slice(1, 2)), 'a block larger than a page is one')
+  const third = (await ada.get(`/documents/${large.id}/blocks?cursor=${second.page.next_cursor}`)).body
+  t.strictSame(idsOf(third.data), idsOfNodes(large.blocks.slice(2)))
 })
 
 t.test('blocks go to every place that a position can name', async (t) => {

@@ -16,12 +16,15 @@ import { type BlockWrite, blockWrite, findBlock, presentBlock } from '../block-w
 import { nodeErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
 import { followers } from '../followers.ts'
-import { decodeCursor, encodeCursor, pageOf } from '../pagination.ts'
+import { decodeCursor, encodeCursor, pageWithin } from '../pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../parameters.ts'
 import { apiPrefix, route } from '../route.ts'
 import { requireBody } from '../stored-body.ts'
 
 const tag = 'Blocks'
+
+// A document nests 32 levels deep, so that the nodes of all its blocks can be 32 times as large as itself.
+const pageBytes = 8 * 1024 * 1024
 
 const BlockParameter = Type.Object({
   ...DocumentParameter.properties,
@@ -38,6 +41,7 @@ export const blockRoutes = [
     operationId: 'listBlocks',
     tag,
     summary: 'List the blocks of a document',
+    description: `A page holds up to 1000 blocks when \`limit\` is absent. It ends before the block that would make it larger than ${pageBytes / 1024 / 1024} MiB of JSON, since with \`recursive\` each block repeats those in it; one larger block is a page by itself.`,
     scopes: ['documents:read'],
     params: DocumentParameter,
     query: Type.Object({
@@ -52,10 +56,12 @@ export const blockRoutes = [
       const { limit = wholeListLimit, cursor, recursive = false } = call.query
       const scope = { endpoint: call.endpoint, filters: { id: stored.id, recursive }, sort: 'position' }
       const start = cursor === undefined ? 0 : Number(decodeCursor(scope, cursor, ['number'])[0])
-      const blocks = listBlocks(new BlockLines(body.lines), recursive)
-      const rows = blocks.slice(start, start + limit + 1).map((block) => presentBlock(block, stored))
-      const page = pageOf({ rows, limit, cursor, next: () => encodeCursor(scope, [start + limit]) })
-      return { ...page, etag: stored.version }
+      if (start < 0) throw new Refusal('invalid_cursor')
+      const items = listBlocks(new BlockLines(body.lines), { recursive, from: start }).map((block) =>
+        presentBlock(block, stored),
+      )
+      const next = (count: number) => encodeCursor(scope, [start + count])
+      return { ...pageWithin({ items, limit, maxBytes: pageBytes, cursor, next }), etag: stored.version }
     },
   }),
 

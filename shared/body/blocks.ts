@@ -2,7 +2,7 @@ import { type BlockLines, nodeAt } from './block-lines.ts'
 import { blockHash } from './canonical.ts'
 import type { Attrs, BlockNode } from './document.ts'
 import { isBlockType } from './nodes.ts'
-import { headingPath } from './outline.ts'
+import { HeadingPaths } from './outline.ts'
 import { plainText } from './text.ts'
 
 /** The members of a Block (decisions 2.5) that follow from the body; document id, URI and version are the caller's. */
@@ -19,31 +19,40 @@ export type BlockDescription = {
   hash: string
 }
 
-/** The block of an id, or null when the body has none. */
-export function describeBlock(body: BlockLines, id: string): BlockDescription | null {
+/** The block of an id, or null when the body has none; whoever asks for many hands the same `paths` to each call. */
+export function describeBlock(
+  body: BlockLines,
+  id: string,
+  paths: HeadingPaths = new HeadingPaths(body),
+): BlockDescription | null {
   const found = body.find(id)
   if (found === null) return null
   const { position, path } = found
   const top = body.block(position)
   const parent = path.length === 0 ? null : nodeAt(top, path.slice(0, -1)).attrs.id
-  const place = { position, parent, depth: path.length, heading_path: headingPathAt(body, position) }
-  return describe(nodeAt(top, path), place)
+  return describe({ node: nodeAt(top, path), parent, depth: path.length }, { position, path: paths.at(position) })
 }
 
-/** The top-level blocks in order or, with `recursive`, the blocks of all levels depth-first in document order. */
-export function listBlocks(body: BlockLines, recursive: boolean): BlockDescription[] {
-  const result: BlockDescription[] = []
-  const headings: BlockNode[] = []
-  let heading_path: string[] = []
-  for (let position = 0; position < body.length; position++) {
-    const block = body.block(position)
-    if (block.type === 'heading') {
-      headings.push(block)
-      heading_path = headingPath(headings)
+/**
+ * The top-level blocks in order or, with `recursive`, the blocks of all levels depth-first in document order, without
+ * the first `from` of them. A block is described when it is asked for: each carries its whole node, so that all of them
+ * can be many times as large as the body.
+ */
+export function* listBlocks(
+  body: BlockLines,
+  options: { recursive: boolean; from?: number },
+): Generator<BlockDescription> {
+  const { recursive, from = 0 } = options
+  const paths = new HeadingPaths(body)
+  // Without nested blocks, the index in the list is the position.
+  let index = recursive ? 0 : from
+  for (let position = index; position < body.length; position++) {
+    const top = body.block(position)
+    for (const found of recursive ? withNested(top) : [{ node: top, parent: null, depth: 0 }]) {
+      if (index >= from) yield describe(found, { position, path: paths.at(position) })
+      index += 1
     }
-    visit(block, { position, parent: null, depth: 0, heading_path }, { recursive, result })
   }
-  return result
 }
 
 /** The hash of the block of an id as it is now, or null when the body has none; guards compare it with `If-Match`. */
@@ -52,35 +61,33 @@ export function currentBlockHash(body: BlockLines, id: string): string | null {
   return found === null ? null : blockHash(nodeAt(body.block(found.position), found.path))
 }
 
-type PlaceInBody = { position: number; parent: string | null; depth: number; heading_path: string[] }
-type Listing = { recursive: boolean; result: BlockDescription[] }
+// A block within its top-level block: `parent` is the id of the block around it.
+type Found = { node: BlockNode; parent: string | null; depth: number }
 
-function visit(block: BlockNode, place: PlaceInBody, listing: Listing): void {
-  listing.result.push(describe(block, place))
-  if (!listing.recursive) return
-  const inner = { ...place, parent: block.attrs.id, depth: place.depth + 1 }
-  for (const child of block.content ?? []) {
-    if (isBlockType(child.type)) visit(child as BlockNode, inner, listing)
+// A block and all blocks in it, depth-first.
+function withNested(top: BlockNode): Found[] {
+  const found: Found[] = []
+  const visit = (node: BlockNode, parent: string | null, depth: number): void => {
+    found.push({ node, parent, depth })
+    for (const child of node.content ?? []) {
+      if (isBlockType(child.type)) visit(child as BlockNode, node.attrs.id, depth + 1)
+    }
   }
+  visit(top, null, 0)
+  return found
 }
 
-function describe(node: BlockNode, { position, parent, depth, heading_path }: PlaceInBody): BlockDescription {
+function describe({ node, parent, depth }: Found, top: { position: number; path: string[] }): BlockDescription {
   return {
     block_id: node.attrs.id,
     type: node.type,
     attrs: node.attrs,
     text: plainText(node),
     node,
-    position,
+    position: top.position,
     depth,
     parent_block_id: parent,
-    heading_path,
+    heading_path: top.path,
     hash: blockHash(node),
   }
-}
-
-function headingPathAt(body: BlockLines, position: number): string[] {
-  const headings: BlockNode[] = []
-  for (let index = 0; index <= position; index++) if (body.isHeading(index)) headings.push(body.block(index))
-  return headingPath(headings)
 }

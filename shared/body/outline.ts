@@ -1,3 +1,4 @@
+import type { BlockLines } from './block-lines.ts'
 import type { BlockNode } from './document.ts'
 import { plainText } from './text.ts'
 
@@ -56,23 +57,44 @@ export function outlineOf(blocks: readonly BlockNode[]): Outline {
 }
 
 /**
- * The titles of the sections a top-level block is in, outermost first; a heading's own title is the last. `headings`
- * are the top-level headings up to and including the block, in order.
+ * The heading paths of a body that does not change meanwhile: the titles of the sections that a top-level block is in,
+ * outermost first; a heading's own title is the last. In document order, all paths together take one pass over the
+ * headings.
  */
-export function headingPath(headings: readonly BlockNode[]): string[] {
-  const open: { level: number; title: string }[] = []
-  for (const heading of headings) {
-    const level = headingLevel(heading)
-    while ((open.at(-1)?.level ?? 0) >= level) open.pop()
-    open.push({ level, title: headingTitle(heading) })
+export class HeadingPaths {
+  readonly #body: BlockLines
+  #open: OpenSection[] = []
+  #passed = 0
+
+  constructor(body: BlockLines) {
+    this.#body = body
   }
-  return open.map(({ title }) => title)
+
+  /** The path of the top-level block at a position. */
+  at(position: number): string[] {
+    if (position + 1 < this.#passed) {
+      this.#open = []
+      this.#passed = 0
+    }
+    for (; this.#passed <= position; this.#passed++) {
+      if (this.#body.isHeading(this.#passed)) this.#enter(this.#body.block(this.#passed))
+    }
+    return this.#open.map(({ title }) => title)
+  }
+
+  #enter(heading: BlockNode): void {
+    const level = headingLevel(heading)
+    const title = headingTitle(heading)
+    this.#open = [...this.#open.filter((section) => section.level < level), { level, title }]
+  }
 }
 
 /** The title of a heading: its plain text on one line. */
 export function headingTitle(heading: BlockNode): string {
   return plainText(heading).replace(/\s+/g, ' ').trim()
 }
+
+type OpenSection = { level: number; title: string }
 
 function rangeOf(blocks: readonly BlockNode[], start: number, end: number): BlockRange {
   return {

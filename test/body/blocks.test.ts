@@ -3,9 +3,10 @@ import t from 'tap'
 import { BlockLines, blockIds } from '../../shared/body/block-lines.ts'
 import { currentBlockHash, describeBlock, listBlocks } from '../../shared/body/blocks.ts'
 import { blockHash, documentToLines, linesToDocument } from '../../shared/body/canonical.ts'
-import type { BodyNode, DocNode } from '../../shared/body/document.ts'
+import type { BlockNode, BodyNode, DocNode } from '../../shared/body/document.ts'
 import { applyBatch, applyOperation, type Operation } from '../../shared/body/edit.ts'
 import { normaliseDocument } from '../../shared/body/normalise.ts'
+import { HeadingPaths } from '../../shared/body/outline.ts'
 import type { Position } from '../../shared/body/placement.ts'
 import { plainText } from '../../shared/body/text.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -181,7 +182,7 @@ t.test('a batch is applied in order or not at all, its hashes held against the b
 t.test('a listing tells where each block is, and its hash can be verified', async (t) => {
   const document = doc(p('x'), h(1, 'A'), ul(p('a')))
   const body = new BlockLines(documentToLines(document))
-  const all = listBlocks(body, true)
+  const all = [...listBlocks(body, { recursive: true })]
   t.strictSame(
     all.map((block) => [block.type, block.depth, block.position]),
     [
@@ -194,12 +195,69 @@ t.test('a listing tells where each block is, and its hash can be verified', asyn
   )
   t.match(all[4], { parent_block_id: id(document, 2, 0), heading_path: ['A'], text: 'a' })
   t.strictSame(all[1]?.heading_path, ['A'])
-  t.equal(listBlocks(body, false).length, 3)
+  t.equal([...listBlocks(body, { recursive: false })].length, 3)
   for (const block of all) {
     t.strictSame(describeBlock(body, block.block_id), block)
     t.equal(currentBlockHash(body, block.block_id), blockHash(block.node))
   }
   t.equal(describeBlock(body, blockId('9')), null)
+})
+
+t.test('whoever lists a document of many headings waits as long for each as in a short one', async (t) => {
+  const reads = (count: number, list: (body: BlockLines) => void) => {
+    const headings = Array.from({ length: count }, (_, index) => h(1 + (index % 6), `heading ${index}`))
+    const body = new CountingLines(documentToLines(doc(...headings)))
+    list(body)
+    return body.reads
+  }
+  const lists: ((body: BlockLines) => void)[] = [
+    (body) => [...listBlocks(body, { recursive: false })],
+    (body) => [...listBlocks(body, { recursive: true })],
+    (body) => {
+      const paths = new HeadingPaths(body)
+      const ids = Array.from({ length: body.length }, (_, position) => body.block(position).attrs.id)
+      for (const id of ids) describeBlock(body, id, paths)
+    },
+  ]
+  for (const list of lists) {
+    const [short, long] = [reads(100, list), reads(800, list)]
+    t.ok(short > 0 && long <= 9 * short, `${long} reads of a heading instead of ${short}`)
+  }
+})
+
+t.test('a listing goes on anywhere as if it had begun at the start', async () => {
+  fc.assert(
+    fc.property(anyDocument, fc.boolean(), fc.nat(60), (document, recursive, from) => {
+      const lines = documentToLines(document)
+      const all = [...listBlocks(new BlockLines(lines), { recursive })]
+      const rest = [...listBlocks(new BlockLines(lines), { recursive, from })]
+      return JSON.stringify(rest) === JSON.stringify(all.slice(from))
+    }),
+    runs,
+  )
+})
+
+t.test('heading paths are the same in whatever order they are asked for', async () => {
+  const blocks = fc.array(
+    fc.oneof(
+      fc.constant(p('x')),
+      fc.nat(5).map((level) => h(level + 1, `level ${level}`)),
+    ),
+    {
+      minLength: 1,
+      maxLength: 30,
+    },
+  )
+  fc.assert(
+    fc.property(blocks, fc.array(fc.nat(29), { maxLength: 8 }), (content, asked) => {
+      const body = new BlockLines(documentToLines(doc(...content)))
+      const paths = new HeadingPaths(body)
+      return asked
+        .filter((position) => position < content.length)
+        .every((position) => paths.at(position).join() === new HeadingPaths(body).at(position).join())
+    }),
+    runs,
+  )
 })
 
 t.test('any edit leaves a body in normal form and does not touch other top-level blocks', async () => {
@@ -225,6 +283,21 @@ t.test('any edit leaves a body in normal form and does not touch other top-level
     runs,
   )
 })
+
+// Counts how often the content of a block is looked at.
+class CountingLines extends BlockLines {
+  reads = 0
+
+  override block(position: number): BlockNode {
+    const block = super.block(position)
+    const { content = [] } = block
+    const count = () => {
+      this.reads += 1
+      return content
+    }
+    return Object.defineProperty({ ...block }, 'content', { get: count, enumerable: true })
+  }
+}
 
 function operationOf(kind: string, target: string): Operation {
   if (kind === 'delete') return { op: 'delete', block_id: target }
