@@ -65,6 +65,37 @@ t.test('the outline lists headings as flat sections that reach to the next one a
   })
 })
 
+t.test('titles as long as chapters do not make an answer many times as large as its document', async (t) => {
+  const ada = await signUp()
+  const chapters = [1, 2, 3, 4, 5].map((level) => h(level, `${level}é`.padEnd(5000, '😀x')))
+  const sections = Array.from({ length: 500 }, (_, index) => h(6, `section ${index}`))
+  const made = await make(ada, [...chapters, ...sections, p('end')])
+  const path = `/documents/${made.id}`
+  const whole = chapters.map((chapter) => String(chapter.content?.[0]?.text))
+  const cut = whole.map((title) => `${[...title].slice(0, 200).join('')}…`)
+  const limit = 16 * (await ada.get(`${path}/content`)).text.length
+  for (const view of ['/outline', '/read?view=outline']) {
+    const { text: answer, body } = await ada.get(path + view)
+    t.ok(answer.length < limit, `${answer.length} characters of ${view}`)
+    t.strictSame(
+      body.data.sections.slice(0, 5).map(({ title }: { title: string }) => title),
+      whole,
+      'the title of a section is whole',
+    )
+    t.strictSame(body.data.sections.at(-1).heading_path, [...cut, 'section 499'])
+  }
+  const blocks = await ada.get(`${path}/blocks`)
+  t.ok(blocks.text.length < limit)
+  t.strictSame(blocks.body.data.at(-1).heading_path, [...cut, 'section 499'])
+  const last = blocks.body.data.at(-1).block_id
+  t.strictSame((await ada.get(`${path}/blocks/${last}`)).body.data.heading_path, [...cut, 'section 499'])
+  const exact = await make(ada, [h(1, '😀'.repeat(200)), h(2, '😀'.repeat(201))])
+  t.strictSame((await ada.get(`/documents/${exact.id}/outline`)).body.data.sections[1].heading_path, [
+    '😀'.repeat(200),
+    `${'😀'.repeat(200)}…`,
+  ])
+})
+
 t.test('a small document is read whole, in each view', async (t) => {
   const ada = await signUp()
   const made = await make(ada, [h(1, 'Title'), ul(p('one'), p('two')), p('é')])

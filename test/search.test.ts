@@ -103,6 +103,14 @@ t.test('title, headings and text of one document are hits of their own, weighed 
   )
 })
 
+t.test('a hit below headings of great length tells where it stands in few words', async (t) => {
+  const ada = await service.signUp()
+  await write(ada, [h(1, 'chapter '.repeat(1000)), h(2, 'short'), p('a lonely quokka')])
+  await untilFresh(ada)
+  const { results } = await searchV2(ada, { q: 'quokka' })
+  t.strictSame(results[0].heading_path, [`${'chapter '.repeat(25)}…`, 'short'])
+})
+
 t.test('version 1 lists the same hits in its own form', async (t) => {
   const ada = await service.signUp()
   const blocks = [p('The quick ', text('otter', 'bold'), ' swims'), p('nothing')]

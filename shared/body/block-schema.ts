@@ -3,6 +3,7 @@ import { Nullable, Version } from '../identifiers.ts'
 import { blockIdPattern } from '../ids.ts'
 import type { BlockNode } from './document.ts'
 import { tiptapNode } from './published-schema.ts'
+import { HeadingPath } from './read-schema.ts'
 import { Warning } from './schema.ts'
 
 /** A node as tiptap-json returns it. */
@@ -26,7 +27,7 @@ export const Block = Type.Object(
     position: Type.Integer({ minimum: 0, description: 'index of the top-level ancestor' }),
     depth: Type.Integer({ minimum: 0 }),
     parent_block_id: Nullable(BlockId),
-    heading_path: Type.Array(Type.String()),
+    heading_path: HeadingPath,
     hash: Version,
     version: Version,
   },

@@ -58,8 +58,8 @@ export function outlineOf(blocks: readonly BlockNode[]): Outline {
 
 /**
  * The heading paths of a body that does not change meanwhile: the titles of the sections that a top-level block is in,
- * outermost first; a heading's own title is the last. In document order, all paths together take one pass over the
- * headings.
+ * outermost first, as `headingPathEntry` writes them; a heading's own title is the last. In document order, all paths
+ * together take one pass over the headings.
  */
 export class HeadingPaths {
   readonly #body: BlockLines
@@ -79,22 +79,35 @@ export class HeadingPaths {
     for (; this.#passed <= position; this.#passed++) {
       if (this.#body.isHeading(this.#passed)) this.#enter(this.#body.block(this.#passed))
     }
-    return this.#open.map(({ title }) => title)
+    return this.#open.map(({ entry }) => entry)
   }
 
   #enter(heading: BlockNode): void {
     const level = headingLevel(heading)
-    const title = headingTitle(heading)
-    this.#open = [...this.#open.filter((section) => section.level < level), { level, title }]
+    const entry = headingPathEntry(headingTitle(heading))
+    this.#open = [...this.#open.filter((section) => section.level < level), { level, entry }]
   }
 }
+
+/**
+ * A title as an entry of a heading path: cut at 200 code points, with `…` behind the cut. Paths repeat the titles of
+ * their ancestors, so whole ones would make an answer far larger than its document.
+ */
+export function headingPathEntry(title: string): string {
+  if (title.length <= entryLength) return title
+  // No code point takes more than two units, so the units looked at do not grow with the title.
+  const codePoints = Array.from(title.slice(0, 2 * entryLength + 2))
+  return codePoints.length <= entryLength ? title : `${codePoints.slice(0, entryLength).join('')}…`
+}
+
+const entryLength = 200
 
 /** The title of a heading: its plain text on one line. */
 export function headingTitle(heading: BlockNode): string {
   return plainText(heading).replace(/\s+/g, ' ').trim()
 }
 
-type OpenSection = { level: number; title: string }
+type OpenSection = { level: number; entry: string }
 
 function rangeOf(blocks: readonly BlockNode[], start: number, end: number): BlockRange {
   return {
@@ -113,7 +126,7 @@ function startSection(block: BlockNode, position: number, parent: OutlineSection
     block_id: id,
     level: headingLevel(block),
     title,
-    heading_path: [...(parent?.heading_path ?? []), title],
+    heading_path: [...(parent?.heading_path ?? []), headingPathEntry(title)],
     parent_block_id: parent?.block_id ?? null,
     start_position: position,
     end_position: position,

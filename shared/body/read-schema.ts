@@ -5,13 +5,18 @@ import { TiptapDocument, Warning } from './schema.ts'
 
 const position = Type.Integer({ minimum: 0 })
 
+/** The titles of the sections that a place is in, outermost first. */
+export const HeadingPath = Type.Array(Type.String(), {
+  description: 'titles, outermost first; each is cut at 200 code points, with `…` behind the cut',
+})
+
 /** A section of an outline; ranges are closed intervals of top-level blocks (specification 2.6). */
 const OutlineSection = Type.Object(
   {
     block_id: Nullable(Type.String()),
     level: Type.Integer({ minimum: 1, maximum: 6 }),
     title: Type.String(),
-    heading_path: Type.Array(Type.String()),
+    heading_path: HeadingPath,
     parent_block_id: Nullable(Type.String()),
     start_position: position,
     end_position: position,

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import type { BodyNode, DocNode } from '../body/document.ts'
 import { isTextblock } from '../body/nodes.ts'
+import { headingPathEntry } from '../body/outline.ts'
 import { plainText } from '../body/text.ts'
 
 /** Top-level headings as [position, level, title], in order. */
@@ -30,7 +31,7 @@ export function textblocksOf(document: DocNode): Textblock[] {
   return document.content.flatMap((top) => textblocksIn(top, top.attrs.id))
 }
 
-/** Titles of the headings above a top-level position, outermost first; a heading is part of its own path. */
+/** The heading path of a top-level position, outermost first, its titles cut; a heading is part of its own path. */
 export function headingPathAt(headings: Headings, position: number): string[] {
   const path: [level: number, title: string][] = []
   for (const [at, level, title] of headings) {
@@ -38,7 +39,7 @@ export function headingPathAt(headings: Headings, position: number): string[] {
     while ((path.at(-1)?.[0] ?? 0) >= level) path.pop()
     path.push([level, title])
   }
-  return path.map(([, title]) => title)
+  return path.map(([, title]) => headingPathEntry(title))
 }
 
 function textblocksIn(node: BodyNode, topBlockId: string): Textblock[] {
