@@ -45,7 +45,12 @@ export const Content = Type.Object(
     version: Version,
     updated_at: Time,
     document: Type.Optional(TiptapDocument),
-    content: Type.Optional(Type.String({ description: 'the body as Markdown or HTML' })),
+    content: Type.Optional(
+      Type.String({
+        description:
+          'the body as Markdown or HTML; raw HTML is sanitised in HTML and, nested deeper than 512 elements, loses its tags',
+      }),
+    ),
     warnings: Type.Array(Warning),
     ...resolvedLocaleMembers,
   },
