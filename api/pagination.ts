@@ -52,28 +52,22 @@ export function pageOf<T>(input: {
 }
 
 /**
- * Turns items that can be large into a page of at most `limit`: it also ends before the item with which their JSON would
- * be larger than `maxBytes`, but never before the first. `next` takes the number of items on the page.
+ * The first of items that can be large, as far as they fit on a page: up to `limit`, and no more than `maxBytes` as
+ * JSON, but one at least. Nothing is asked of `items` beyond the item that does not fit.
  */
-export function pageWithin<T>(input: {
-  items: Iterable<T>
-  limit: number
-  maxBytes: number
-  cursor: string | undefined
-  next: (count: number) => string
-}): { data: T[]; page: Page } {
-  const data: T[] = []
-  const cursor = input.cursor ?? null
+export function takeWithin<T>(
+  items: Iterable<T>,
+  page: { limit: number; maxBytes: number },
+): { taken: T[]; hasMore: boolean } {
+  const taken: T[] = []
   let bytes = 0
-  for (const item of input.items) {
-    const isFull = data.length === input.limit
-    if (!isFull) bytes += Buffer.byteLength(JSON.stringify(item)) + 1
-    if (isFull || (data.length > 0 && bytes > input.maxBytes)) {
-      return { data, page: { cursor, next_cursor: input.next(data.length), has_more: true } }
-    }
-    data.push(item)
+  for (const item of items) {
+    if (taken.length === page.limit) return { taken, hasMore: true }
+    bytes += Buffer.byteLength(JSON.stringify(item)) + 1
+    if (taken.length > 0 && bytes > page.maxBytes) return { taken, hasMore: true }
+    taken.push(item)
   }
-  return { data, page: { cursor, next_cursor: null, has_more: false } }
+  return { taken, hasMore: false }
 }
 
 // A made-up cursor must not reach the database with a value that its column cannot hold.

@@ -16,7 +16,7 @@ import { type BlockWrite, blockWrite, findBlock, presentBlock } from '../block-w
 import { nodeErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
 import { followers } from '../followers.ts'
-import { decodeCursor, encodeCursor, pageWithin } from '../pagination.ts'
+import { decodeCursor, encodeCursor, takeWithin } from '../pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../parameters.ts'
 import { apiPrefix, route } from '../route.ts'
 import { requireBody } from '../stored-body.ts'
@@ -57,11 +57,16 @@ export const blockRoutes = [
       const scope = { endpoint: call.endpoint, filters: { id: stored.id, recursive }, sort: 'position' }
       const start = cursor === undefined ? 0 : Number(decodeCursor(scope, cursor, ['number'])[0])
       if (start < 0) throw new Refusal('invalid_cursor')
-      const items = listBlocks(new BlockLines(body.lines), { recursive, from: start }).map((block) =>
+      const blocks = listBlocks(new BlockLines(body.lines), { recursive, from: start }).map((block) =>
         presentBlock(block, stored),
       )
-      const next = (count: number) => encodeCursor(scope, [start + count])
-      return { ...pageWithin({ items, limit, maxBytes: pageBytes, cursor, next }), etag: stored.version }
+      const { taken, hasMore } = takeWithin(blocks, { limit, maxBytes: pageBytes })
+      const next_cursor = hasMore ? encodeCursor(scope, [start + taken.length]) : null
+      return {
+        data: taken,
+        page: { cursor: cursor ?? null, next_cursor, has_more: hasMore },
+        etag: stored.version,
+      }
     },
   }),
 
