@@ -4,7 +4,7 @@ import { type Database, foreignStatements } from '../shared/database.ts'
 import { Refusal } from '../shared/errors.ts'
 
 /** The buckets of decisions 8; a call counts in exactly one. */
-export type Bucket = 'read' | 'write' | 'search' | 'job' | 'ip'
+export type Bucket = 'read' | 'write' | 'search' | 'job' | 'ip' | 'share'
 
 /** What the `X-RateLimit-*` headers say; `reset` is in seconds from now (decisions 8). */
 export type RateLimitState = { limit: number; remaining: number; reset: number }
@@ -29,6 +29,7 @@ export function createRateLimiter(context: { database: Database; config: Config 
     search: config.RATE_SEARCH_PER_MIN,
     job: config.RATE_JOB_PER_MIN,
     ip: config.RATE_IP_PER_MIN,
+    share: config.RATE_SHARE_PER_MIN,
   }
   const limiters = new Map(
     Object.entries(limits)

@@ -96,7 +96,7 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   /** Set by `openRoute`: no token, and so no caller, Idempotency-Key or audit entry. */
   access?: 'anyone'
   /** The rate-limit bucket; by default `read` for GET and `write` for the rest. */
-  bucket?: Exclude<Bucket, 'ip'>
+  bucket?: Exclude<Bucket, 'ip' | 'share'>
   params?: P
   query?: Q
   body?: B

@@ -80,6 +80,7 @@ export const settings = {
   RATE_SEARCH_PER_MIN: limit('searches per token and minute', 300),
   RATE_JOB_PER_MIN: limit('model rebuilds, translation jobs and exports per token and minute', 60),
   RATE_IP_PER_MIN: limit('device calls and failed authentications per address and minute', 120),
+  RATE_SHARE_PER_MIN: limit('shared pages and their files per address and minute', 300),
   QUOTA_KNOWLEDGE_BASES: integer({ meaning: 'knowledge bases per workspace', fallback: 100 }),
   QUOTA_DOCUMENTS: integer({ meaning: 'documents per workspace', fallback: 10_000 }),
   QUOTA_FOLDERS: integer({ meaning: 'folders per workspace', fallback: 2000 }),

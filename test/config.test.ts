@@ -31,6 +31,7 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   RATE_SEARCH_PER_MIN: { wrong: '0x10', right: '10', value: 10 },
   RATE_JOB_PER_MIN: { wrong: '1.5', right: '10', value: 10 },
   RATE_IP_PER_MIN: { wrong: '١٠', right: '10', value: 10 },
+  RATE_SHARE_PER_MIN: { wrong: '5/min', right: '-5', value: -5 },
   QUOTA_KNOWLEDGE_BASES: { wrong: '-1', right: '0', value: 0 },
   QUOTA_DOCUMENTS: { wrong: 'many', right: '1', value: 1 },
   QUOTA_FOLDERS: { wrong: '1 000', right: '1', value: 1 },

@@ -1,3 +1,4 @@
+import { sql } from 'slonik'
 import t from 'tap'
 import { publicDocument } from '../shared/sharing/public-document.ts'
 import { node, p, text } from './body/build.ts'
@@ -82,6 +83,97 @@ t.test('anybody with the link reads the document as it is now, until it is delet
   t.match(head, { status: 200, text: '' })
   await ada.delete(`/documents/${id}`)
   t.equal((await nobody.get(path)).status, 404)
+})
+
+t.test('a reload costs nothing, and never shows what has changed or is gone', async (t) => {
+  const ada = await service.signUp()
+  const { id } = await make(ada, [node('paragraph', { textAlign: 'center' }, text('first text'))], { title: 'One' })
+  const path = await share(ada, id)
+  const first = await nobody.get(path)
+  const etag = first.headers.get('etag') ?? ''
+  t.match(etag, /^"sha256:[0-9a-f]{64}"$/)
+  t.equal(first.headers.get('cache-control'), 'private, no-cache')
+  for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+    const again = await nobody.get(path, { 'if-none-match': known })
+    t.match(again, { status: 304, text: '' }, known)
+    for (const name of ['etag', 'cache-control', 'content-security-policy', 'x-robots-tag']) {
+      t.equal(again.headers.get(name), first.headers.get(name), `${name} is that of the page`)
+    }
+  }
+  const head = await nobody.call('HEAD', path)
+  t.match(head, { status: 200, text: '' })
+  for (const name of ['etag', 'content-length', 'content-type'])
+    t.equal(head.headers.get(name), first.headers.get(name))
+  t.match(await nobody.call('HEAD', path, { headers: { 'if-none-match': etag } }), { status: 304, text: '' })
+  t.equal((await nobody.get(path, { 'if-none-match': '"other"' })).text, first.text)
+
+  const tags = [etag]
+  const changes = [
+    () => put(ada, id, [p(text('second text'))]),
+    () => ada.patch(`/documents/${id}`, { title: 'Two' }),
+    () => put(ada, id, [p(text('third text'))]),
+  ]
+  for (const change of changes) {
+    await change()
+    const changed = await nobody.get(path, { 'if-none-match': tags.join(', ') })
+    t.equal(changed.status, 200)
+    tags.push(changed.headers.get('etag') ?? '')
+  }
+  t.equal(new Set(tags).size, 4)
+  const shown = await nobody.get(path)
+  t.match(shown.text, '<title>Two</title>')
+  t.match(shown.text, 'third text')
+  await ada.delete(`/documents/${id}`)
+  const gone = await nobody.get(path, { 'if-none-match': tags.join(', ') })
+  t.equal(gone.status, 404)
+  t.equal(gone.headers.get('etag'), null)
+  t.equal(gone.headers.get('cache-control'), 'no-store')
+})
+
+t.test('readers of a page that did not change wait for no rendering', async (t) => {
+  const ada = await service.signUp()
+  const { id } = await make(ada, [p(text('as it was rendered'))])
+  const path = await share(ada, id)
+  const replies = await Promise.all(Array.from({ length: 10 }, () => nobody.get(path)))
+  t.equal(new Set(replies.map(({ status, headers }) => `${status} ${headers.get('etag')}`)).size, 1)
+  await service.database.query(sql.unsafe`
+    UPDATE document_bodies SET body = replace(body, 'as it was', 'not as it was') WHERE document_id = ${id}`)
+  const page = await nobody.get(path)
+  t.match(page.text, '>as it was rendered<', 'the stored body is not read again')
+  const [sentence, other] = [p(text('another version')), await share(ada, (await make(ada, [p(text('other'))])).id)]
+  await put(ada, id, [sentence])
+  t.match((await nobody.get(path)).text, 'another version', 'until there is another')
+  t.match((await nobody.get(other)).text, '>other<', 'and each page is its own')
+})
+
+t.test('readers of one address cannot use up the service', async (t) => {
+  const limited = await startTestService(t, { RATE_SHARE_PER_MIN: '4', TRUST_PROXY: '1' })
+  const ada = await limited.signUp()
+  const { id } = await make(ada, [p(text('x'))])
+  const path = await share(ada, id)
+  const reader = new Client({ origin: limited.origin })
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+  const visits: [string, string, number][] = [
+    ['GET', path, 200],
+    ['HEAD', path, 200],
+    ['GET', `${path}/attachments/att_01ARZ3NDEKTSV4RRFFQ69G5FAV`, 404],
+    ['GET', '//s/shr_01ARZ3NDEKTSV4RRFFQ69G5FAV', 404],
+  ]
+  for (const [index, [method, address, status]] of visits.entries()) {
+    const reply = await reader.call(method, address, { headers: from('192.0.2.1') })
+    t.equal(reply.status, status)
+    t.equal(reply.headers.get('x-ratelimit-limit'), '4')
+    t.equal(reply.headers.get('x-ratelimit-remaining'), String(3 - index), `${method} ${address} counts`)
+  }
+  for (const [method, address] of visits) {
+    const refusal = await reader.call(method, address, { headers: from('192.0.2.1') })
+    t.equal(refusal.status, 429)
+    t.match(refusal.headers.get('retry-after'), /^([1-9]|[1-5][0-9]|60)$/)
+    t.match(refusal.headers.get('content-type'), 'text/html')
+    if (method === 'GET') t.match(refusal.text, 'Please wait a little')
+  }
+  t.equal((await reader.get(path, from('192.0.2.2'))).status, 200, 'another address is not concerned')
+  t.equal((await ada.get('/me', from('192.0.2.1'))).status, 200, 'nor is the API')
 })
 
 t.test('a link that does not exist is a page that says so', async (t) => {

@@ -73,6 +73,7 @@ function rateTable(config: Config): string {
     ['search', 'per token', config.RATE_SEARCH_PER_MIN],
     ['job', 'per token', config.RATE_JOB_PER_MIN],
     ['ip', 'per address: device calls and failed authentications', config.RATE_IP_PER_MIN],
+    ['share', 'per address: shared pages and their files', config.RATE_SHARE_PER_MIN],
   ] as const
   return table({
     head: ['Bucket', 'Counted', 'Calls a minute'],

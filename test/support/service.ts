@@ -68,4 +68,5 @@ const unlimited = {
   RATE_SEARCH_PER_MIN: '0',
   RATE_JOB_PER_MIN: '0',
   RATE_IP_PER_MIN: '0',
+  RATE_SHARE_PER_MIN: '0',
 }

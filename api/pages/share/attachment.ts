@@ -1,9 +1,10 @@
 import { inlineImageTypes } from '../../../shared/attachments/media-types.ts'
 import { shownAttachment } from '../../../shared/attachments/queries.ts'
+import { entityTagOf } from '../../preconditions.ts'
 import { bytesHeaders, sendBytes } from '../../send-bytes.ts'
 import { page } from '../page.ts'
 import { pageMissing } from '../refusals.ts'
-import { requireShare } from './shared.ts'
+import { hasVersion, requireShare } from './shared.ts'
 
 /** An image of a shared document, shown as what it is (decisions C, 105, and D45); any other file is a download. */
 export const shareAttachmentPage = page({
@@ -15,9 +16,9 @@ export const shareAttachmentPage = page({
     const attachment = await shownAttachment(service.database, key)
     if (attachment === null) throw pageMissing()
     const isImage = inlineImageTypes.has(attachment.content_type)
-    const etag = `"sha256:${attachment.sha256}"`
-    response.set('Cache-Control', 'private, no-cache').set('ETag', etag)
-    if (request.headers['if-none-match'] === etag) {
+    const version = `sha256:${attachment.sha256}`
+    response.set('Cache-Control', 'private, no-cache').set('ETag', entityTagOf(version))
+    if (hasVersion(request, version)) {
       response.status(304).end()
       return undefined
     }

@@ -1,47 +1,64 @@
 import { createHash } from 'node:crypto'
-import { renderHtml } from '../../../shared/body/html.ts'
-import { currentBody } from '../../../shared/body/queries.ts'
-import { StoredBody } from '../../../shared/body/stored-body.ts'
+import { type CurrentBody, currentBody } from '../../../shared/body/queries.ts'
+import { visibleDocument } from '../../../shared/documents/queries.ts'
 import { sharePath } from '../../../shared/sharing/present.ts'
-import { publicDocument } from '../../../shared/sharing/public-document.ts'
+import type { ShareRow } from '../../../shared/sharing/queries.ts'
+import { entityTagOf } from '../../preconditions.ts'
 import { pageHeaders } from '../headers.ts'
 import { type Moment, momentOf } from '../moment.ts'
 import { page } from '../page.ts'
 import { pageMissing } from '../refusals.ts'
 import { view } from '../render.ts'
-import { requireShare } from './shared.ts'
+import { type RenderedPage, renderedPage } from './rendered-pages.ts'
+import { hasVersion, requireShare } from './shared.ts'
+import { sharedHtml } from './shared-html.ts'
 
 const shareView = view<{ html: string; changed: Moment }>('share')
 
-/** A shared document, for anybody who has its link (decisions C, 104). */
+/**
+ * A shared document, for anybody who has its link (decisions C, 104). Share and document are looked up for each visit,
+ * so that nothing is shown of what is gone; the page itself is remembered, and clients that have it get a 304.
+ */
 export const sharePage = page({
   path: '/s/{shareId}',
   async get(call) {
-    const { id, workspace_id, document_id } = await requireShare(call)
-    const locator = { documentId: document_id, workspaceIds: [workspace_id] }
-    const stored = await currentBody(call.service.database, locator)
-    if (stored === null) throw pageMissing()
-    const { document } = new StoredBody({ version: stored.version, text: stored.body })
-    const imageSrc = (attachmentId: string) => `${sharePath(id)}/attachments/${attachmentId}`
-    const html = accessible(renderHtml(publicDocument(document, imageSrc)))
-    const frame = { title: stored.title, locale: stored.locale, bare: true }
-    return {
-      html: shareView({ ...frame, html, changed: momentOf(stored.updated_at) }),
-      headers: { ...pageHeaders({ 'style-src': styleSources(html) }), 'X-Robots-Tag': 'noindex, nofollow' },
-    }
+    const { request, response } = call
+    const { database } = call.service
+    const share = await requireShare(call)
+    const locator = { documentId: share.document_id, workspaceIds: [share.workspace_id] }
+    const document = await visibleDocument(database, locator)
+    if (document === null) throw pageMissing()
+    const { version, bytes, headers } = await renderedPage(keyOf(share, document), async () => {
+      const stored = await currentBody(database, locator)
+      if (stored === null) throw pageMissing()
+      return { key: keyOf(share, stored), page: renderPage(share, stored) }
+    })
+    response.set(headers).set('ETag', entityTagOf(version))
+    if (hasVersion(request, version)) response.status(304).end()
+    else response.type('text/html; charset=utf-8').send(bytes)
+    return undefined
   },
 })
 
-// What can be wider than the screen scrolls by itself, so it has to be reachable without a mouse; boxes of tasks have no
-// label of their own. Only the renderer writes these tags in this form: the sanitiser lets none through.
-function accessible(html: string): string {
-  return html
-    .replaceAll(/<(pre|table) data-block-id/g, '<$1 tabindex="0" data-block-id')
-    .replaceAll(
-      '<input type="checkbox" disabled checked>',
-      '<input type="checkbox" disabled checked aria-label="done">',
-    )
-    .replaceAll('<input type="checkbox" disabled>', '<input type="checkbox" disabled aria-label="to do">')
+// Everything that the page of a share depends on.
+function keyOf(share: ShareRow, document: Omit<CurrentBody, 'body' | 'body_seq'>): string {
+  const { version, title, locale, updated_at } = document
+  return JSON.stringify([share.id, version, title, locale, updated_at])
+}
+
+function renderPage(share: ShareRow, stored: CurrentBody): RenderedPage {
+  const html = sharedHtml({ text: stored.body, path: sharePath(share.id) })
+  const frame = { title: stored.title, locale: stored.locale, bare: true }
+  const bytes = Buffer.from(shareView({ ...frame, html, changed: momentOf(stored.updated_at) }))
+  return {
+    version: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
+    bytes,
+    headers: {
+      ...pageHeaders({ 'style-src': styleSources(html) }),
+      'Cache-Control': 'private, no-cache',
+      'X-Robots-Tag': 'noindex, nofollow',
+    },
+  }
 }
 
 // Alignment and colours stand in style attributes, of which the policy admits exactly those: by their hashes, and so
