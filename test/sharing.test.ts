@@ -176,6 +176,24 @@ t.test('readers of one address cannot use up the service', async (t) => {
   t.equal((await ada.get('/me', from('192.0.2.1'))).status, 200, 'nor is the API')
 })
 
+t.test('strangers see neither the frontmatter nor who is meant by a name', async (t) => {
+  const ada = await service.signUp()
+  const { id } = await make(ada, [
+    node('frontmatter', { yaml: 'owner: secret@example.test' }),
+    p(text('Ask '), node('mention', { id: 'usr_SECRET', label: 'Ada' }), node('mention', { id: 'usr_SECRET' })),
+    node('blockquote', {}, p(node('mention', { id: 'usr_SECRET', label: 'Grace' }))),
+  ])
+  const { text: page } = await nobody.get(await share(ada, id))
+  t.notMatch(page, /secret/i)
+  t.match(page, 'Ask <span>@Ada</span><span>@somebody</span>')
+  t.match(page, '<span>@Grace</span>')
+  const { content } = (await ada.get(`/documents/${id}/content?format=html`)).body.data
+  t.match(content, 'data-mention="usr_SECRET"', 'whoever may read the document sees them')
+  t.match(content, 'owner: secret@example.test')
+  const empty = await make(ada, [node('frontmatter', { yaml: 'a: secret' })])
+  t.equal((await nobody.get(await share(ada, empty.id))).status, 200)
+})
+
 t.test('a link that does not exist is a page that says so', async (t) => {
   for (const id of ['shr_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'shr_x', 'x', '%00', '..%2f..', `shr_${'0'.repeat(2000)}`]) {
     const page = await nobody.get(`//s/${id}`)

@@ -2,18 +2,20 @@ import { attachmentIdOf } from '../body/addresses.ts'
 import type { BodyNode, DocNode, Mark } from '../body/document.ts'
 
 /**
- * A body as strangers get it: its own images come from `imageSrc`, those from elsewhere are links instead, so that
- * reading tells nobody else that somebody reads, and links within the service are plain text: nobody outside can follow
- * them.
+ * A body as strangers get it: without frontmatter and without the ids of mentioned users, whose names stay. Its own
+ * images come from `imageSrc`, those from elsewhere are links instead, so that reading tells nobody else that somebody
+ * reads, and links within the service are plain text: nobody outside can follow them.
  */
 export function publicDocument(document: DocNode, imageSrc: (attachmentId: string) => string): DocNode {
-  return { ...document, content: document.content.map((node) => publicNode(node, imageSrc)) } as DocNode
+  const content = document.content.filter(({ type }) => type !== 'frontmatter')
+  return { ...document, content: content.map((node) => publicNode(node, imageSrc)) } as DocNode
 }
 
 function publicNode(node: BodyNode, imageSrc: (attachmentId: string) => string): BodyNode {
   if (node.type === 'image' || node.type === 'inlineImage') return publicImage(node, imageSrc)
   return {
     ...node,
+    ...(node.type === 'mention' && { attrs: { id: '', label: node.attrs?.['label'] ?? 'somebody' } }),
     ...(node.content && { content: node.content.map((child) => publicNode(child, imageSrc)) }),
     ...(node.marks && { marks: node.marks.filter((mark) => !isInternal(mark)) }),
   }
