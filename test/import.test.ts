@@ -75,6 +75,7 @@ t.test('a copy beside the original has ids of its own, and its links stay in the
 
 t.test('a folder of Markdown becomes documents that link to each other and show their images', async (t) => {
   const files = {
+    'notes.txt': 'no Markdown',
     'README.md':
       '# Start\n\n[guide](guides/first%20steps.md#x "t"), [up][ref], <https://example.com>\n\n[ref]: ./guides/Other.md\n',
     guides: {
@@ -88,6 +89,7 @@ t.test('a folder of Markdown becomes documents that link to each other and show 
   const folder = join(t.testdir({ docs: files }), 'docs')
   await mkdir(join(folder, 'img'))
   await writeFile(join(folder, 'img', 'a.png'), samples.png)
+  await writeFile(join(folder, 'img', 'unused.png'), samples.png)
   await writeFile(join(folder, 'broken.md'), Buffer.from([0xff, 0xfe, 0x00]))
   await symlink('/etc/hostname', join(folder, 'link.md'))
   const ada = await home.signUp()
@@ -97,23 +99,28 @@ t.test('a folder of Markdown becomes documents that link to each other and show 
   t.match(result, { folders: 1, documents: 3, attachments: 1, failed: [{ name: 'broken.md' }] })
   t.ok(existsSync(`${folder}.import-state`), 'so that it can be tried again')
 
-  t.strictSame(await treeOf(ada, result.knowledge_base_id), ['guides/', 'guides/First: steps', 'guides/Other', 'Start'])
+  t.strictSame(result.skipped, { hidden: 1, symbolic_link: 1, other_type: 1, unnamed_image: 1 })
+  const titles = ['guides/', 'guides/First: steps', 'guides/Other', 'README']
+  t.strictSame(await treeOf(ada, result.knowledge_base_id), titles, 'whoever knows the file finds the document')
   const { manifest } = await exported(ada, result.knowledge_base_id)
   const ids = new Map<string, string>(manifest['documents'].map(({ id, title }: Named) => [title, id]))
   const written = async (title: string) =>
     (await ada.get(`/documents/${ids.get(title)}/content?format=markdown`)).body.data.content
-  const start = await written('Start')
+  const start = await written('README')
   t.match(start, `[guide](svc://doc/${ids.get('First: steps')} "t")`)
   t.match(start, `[up](svc://doc/${ids.get('Other')})`)
   t.match(start, 'https://example.com')
   const steps = await written('First: steps')
   t.match(steps, `![pic](/api/v1/attachments/${manifest['attachments'][0].id})`)
-  t.match(steps, `[home](svc://doc/${ids.get('Start')})`)
+  t.match(steps, `[home](svc://doc/${ids.get('README')})`)
   t.match(steps, '[out](../../etc/passwd) `[c](Other.md)`')
   t.match(await written('Other'), '[missing](nowhere.md)')
 
   await writeFile(join(folder, 'broken.md'), 'whole again')
-  const again = await runImport([folder], ada)
+  const again = await runImport([folder, '--list-skipped'], ada)
+  t.match(again.output, /going on with an import that began 20.*: 1 folders and 3 documents exist/)
+  t.match(again.output, 'skipped: "notes.txt": neither Markdown nor an image')
+  t.match(again.output, 'skipped: ".hidden/": its name begins with a dot')
   t.match(again, { code: 0, result: { documents: 4, knowledge_base_id: result.knowledge_base_id, failed: [] } })
 })
 
@@ -206,11 +213,39 @@ t.test('an archive that is out to do harm is refused before anything is written'
 t.test('an import that may not write, or is aimed wrong, says so at once', async (t) => {
   const folder = join(t.testdir({ docs: { 'a.md': 'x' } }), 'docs')
   const reader = await home.signUp({ scopes: 'read_only' })
-  t.match(await runImport([folder, '--state', `${folder}.1`], reader), { code: 1, output: /403 insufficient_scope/ })
+  const state = `${folder}.state`
+  t.match(await runImport([folder, '--state', state], reader), { code: 1, output: /403 insufficient_scope/ })
+  t.notOk(existsSync(state), 'nothing was made, so nothing is left behind')
   const ada = await home.signUp()
-  const elsewhere = [folder, '--state', `${folder}.2`, '--knowledge-base', '99999']
+  const elsewhere = [folder, '--state', state, '--knowledge-base', '99999']
   t.match(await runImport(elsewhere, ada), { code: 1, output: /knowledge_base_not_found/ })
-  t.match(await runImport([folder, '--state', `${folder}.2`], ada), { code: 1, output: /state of another import/ })
+  t.notOk(existsSync(state))
+  const stranger = { origin: ada.origin, bearer: 'svc_tok_none' }
+  t.match(await runImport([folder, '--state', state], stranger), { code: 1, output: /401/ })
+  t.notOk(existsSync(state))
+})
+
+t.test('the state of another import is not mistaken for this one, and the difference is named', async (t) => {
+  const folder = join(t.testdir({ docs: { 'a.md': 'x', 'b.md': Buffer.from([0xff]) } }), 'docs')
+  const state = `${folder}.state`
+  const ada = await home.signUp()
+  t.match(await runImport([folder, '--state', state], ada), { code: 1, result: { documents: 1, failed: [{}] } })
+  const { code, output } = await runImport([folder, '--state', state, '--knowledge-base', '12'], ada)
+  t.equal(code, 1)
+  t.match(output, /is the state of another import, into a knowledge base of its own: remove that file/)
+})
+
+t.test('a command line that makes no sense exits with 2 and shows what would', async (t) => {
+  const ada = await home.signUp()
+  for (const words of [
+    [],
+    ['a', 'b'],
+    ['.', '--nonsense'],
+    ['.', '--knowledge-base', 'x'],
+    ['.', '--url', 'ftp://x'],
+  ]) {
+    t.match(await runImport(words, ada), { code: 2, output: /usage: npm run --silent import/ }, words.join(' '))
+  }
 })
 
 type Named = { id: string; title: string }
@@ -263,12 +298,14 @@ async function treeOf(client: Client, id: number): Promise<string[]> {
   return walk((await client.get(`/knowledge-bases/${id}/tree`)).body.data.children, '')
 }
 
-function startImport(args: string[], client: Client): ServiceProcess {
+type Importer = Pick<Client, 'origin' | 'bearer'>
+
+function startImport(args: string[], client: Importer): ServiceProcess {
   const env = { ORIGIN: client.origin, TOKEN: client.bearer ?? '' }
   return startProcess('shared/import/import-command.ts', { words: args, env })
 }
 
-async function runImport(args: string[], client: Client) {
+async function runImport(args: string[], client: Importer) {
   const running = startImport(args, client)
   const code = await running.ended
   const result = /^\{.*\}$/m.exec(running.output())?.[0]

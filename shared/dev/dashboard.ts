@@ -1,18 +1,23 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { runCommandLine, UsageError } from '../command-line.ts'
 import { readConfig } from '../config.ts'
 import { databaseUrlBesideService } from './database-url.ts'
 import { signalledOnParentDeath } from './parent-death.ts'
 
-/*
- * `npm run dashboard [-- port]`: pg-boss's own dashboard on the service's queue, beside a running service, for this
- * machine alone (it has no accounts). All its other settings are environment variables of its own.
- */
+const usage = `usage: npm run dashboard [-- PORT]
 
-const url = databaseUrlBesideService(readConfig())
-const port = process.argv[2] ?? '3001'
-const [command = '', ...words] = [...signalledOnParentDeath('TERM'), 'pg-boss-dashboard']
-const env = { HOST: '127.0.0.1', ...process.env, NODE_ENV: 'production', DATABASE_URL: url, PORT: port }
-const dashboard = spawn(command, words, { stdio: 'inherit', env })
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => dashboard.kill(signal))
-process.exitCode = (await once(dashboard, 'exit'))[0] ?? 0
+Serves pg-boss's dashboard of the job queues on http://localhost:PORT, 3001 unless named, beside a running service. It is
+for this machine alone, since it has no accounts. Its other settings are environment variables of its own.
+
+Exit codes: 0 it was stopped, 1 it failed, 2 the command line makes no sense.`
+
+await runCommandLine({ usage, options: {}, words: { least: 0, most: 1 } }, async ({ words: [port = '3001'] }) => {
+  if (!/^[0-9]{1,5}$/.test(port)) throw new UsageError('PORT is a number')
+  const url = databaseUrlBesideService(readConfig())
+  const [command = '', ...words] = [...signalledOnParentDeath('TERM'), 'pg-boss-dashboard']
+  const env = { HOST: '127.0.0.1', ...process.env, NODE_ENV: 'production', DATABASE_URL: url, PORT: port }
+  const dashboard = spawn(command, words, { stdio: 'inherit', env })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => dashboard.kill(signal))
+  process.exitCode = (await once(dashboard, 'exit'))[0] ?? 0
+})

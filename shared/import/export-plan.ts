@@ -6,7 +6,7 @@ import { Nullable } from '../identifiers.ts'
 import { documentIdPattern } from '../ids.ts'
 import { referencesOf, renamed } from './body-links.ts'
 import type { Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
-import { readText, type Source, SourceError } from './source.ts'
+import { readText, type Skipped, type Source, SourceError } from './source.ts'
 
 /** The name of the file that makes a source an export. */
 export const manifestName = 'manifest.json'
@@ -27,6 +27,7 @@ export async function planOfExport(source: Source): Promise<Plan> {
     fingerprint: createHash('sha256').update(text).digest('hex'),
     folders: parentsFirst(manifest.folders),
     documents,
+    skipped: skippedOf(source, manifest),
     warnings: warningsOf(manifest),
   }
 }
@@ -144,6 +145,20 @@ function parentsFirst(folders: Manifest['folders']): PlannedFolder[] {
 
 function requireUnique(keys: string[]): void {
   if (new Set(keys).size !== keys.length) throw new SourceError(`${manifestName} names something twice`)
+}
+
+function skippedOf(source: Source, { documents, attachments }: Manifest): Skipped[] {
+  const named = new Set([manifestName, ...documents.map(({ json_path }) => json_path)])
+  for (const { path } of attachments) if (path !== null) named.add(path)
+  // The Markdown of an export is a second form of its documents, for people.
+  const extra = [...source.names].filter((name) => !named.has(name) && !name.startsWith('markdown/'))
+  return [
+    ...source.skipped,
+    ...attachments.flatMap(({ id, filename, path }): Skipped[] =>
+      path === null ? [{ name: `attachments/${id}/${filename}`, reason: 'no_bytes' }] : [],
+    ),
+    ...extra.map((name): Skipped => ({ name, reason: 'not_in_manifest' })),
+  ]
 }
 
 function warningsOf(manifest: Manifest): string[] {

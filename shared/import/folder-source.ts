@@ -1,19 +1,21 @@
-import { constants } from 'node:fs'
+import { constants, type Dirent } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { collect, type Source, SourceError } from './source.ts'
+import { collect, type Skipped, type SkipReason, type Source, SourceError } from './source.ts'
 
 /**
- * The files of a folder and those below it. Hidden files and folders are left out, as is `node_modules`; symbolic links
+ * The files of a folder and those below it. Hidden files and folders are skipped, as is `node_modules`; symbolic links
  * are not followed, since they can lead anywhere.
  */
 export async function openFolder(path: string): Promise<Source> {
   const root = resolve(path)
   const paths = new Map<string, string>()
-  await list(root, '', paths)
+  const skipped: Skipped[] = []
+  await list(root, '', { paths, skipped })
   return {
     name: basename(root),
     names: new Set(paths.keys()),
+    skipped,
     async read(name, limit) {
       const file = paths.get(name)
       if (file === undefined) throw new SourceError(`there is no ${name}`)
@@ -24,11 +26,21 @@ export async function openFolder(path: string): Promise<Source> {
   }
 }
 
-async function list(root: string, directory: string, paths: Map<string, string>): Promise<void> {
+type Found = { paths: Map<string, string>; skipped: Skipped[] }
+
+async function list(root: string, directory: string, found: Found): Promise<void> {
   for (const entry of await readdir(join(root, directory), { withFileTypes: true })) {
-    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
     const path = directory === '' ? entry.name : `${directory}/${entry.name}`
-    if (entry.isDirectory()) await list(root, path, paths)
-    else if (entry.isFile()) paths.set(path.normalize('NFC'), path)
+    const reason = skipReasonOf(entry)
+    if (reason !== null) found.skipped.push({ name: entry.isDirectory() ? `${path}/` : path, reason })
+    else if (entry.isDirectory()) await list(root, path, found)
+    else found.paths.set(path.normalize('NFC'), path)
   }
+}
+
+function skipReasonOf(entry: Dirent): SkipReason | null {
+  if (entry.isSymbolicLink()) return 'symbolic_link'
+  if (entry.name.startsWith('.')) return 'hidden'
+  if (entry.name === 'node_modules') return 'node_modules'
+  return entry.isDirectory() || entry.isFile() ? null : 'special_file'
 }

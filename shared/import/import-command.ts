@@ -1,79 +1,98 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { type CommandLine, exitFailed, runCommandLine, UsageError } from '../command-line.ts'
 import { openFolder } from './folder-source.ts'
+import type { Plan } from './plan.ts'
 import { planOf } from './plan-of.ts'
 import { Progress } from './progress.ts'
-import { type ImportResult, runImport } from './run.ts'
-import { ImportError, ServiceClient } from './service-client.ts'
-import { type Source, SourceError } from './source.ts'
-import { ImportState } from './state.ts'
+import { type ImportContext, type ImportResult, runImport } from './run.ts'
+import { FinalRefusal, ImportError, ServiceClient } from './service-client.ts'
+import { type Source, SourceError, skipReasons } from './source.ts'
+import { type ImportEnd, ImportState } from './state.ts'
 import { Refused } from './steps.ts'
 import { openZip } from './zip-source.ts'
 
-const usage = `usage: npm run import -- <export.zip or folder> [--url http://localhost:3000] [--token svc_tok_…]
-         [--knowledge-base ID] [--state FILE]
-       A folder or zip with a manifest.json is read as an export, any other as Markdown files. Without --token, TOKEN of
-       the environment is used, or the owner's of DATA_DIR/bootstrap.json. An import that was interrupted goes on when
-       the same command is given again.`
+const usage = `usage: npm run --silent import -- <export.zip or folder> [options]
 
-/** A command line that makes no sense: answered with the reason and the usage. */
-class UsageError extends Error {}
+Loads an export, or a folder or zip of Markdown files, into a running service. A source with a manifest.json is read as
+an export. The result is one line of JSON on standard output; all else is told on standard error. An import that was
+interrupted goes on when the same command is given again.
+
+  --url URL             the service; ORIGIN of the environment, else http://localhost:3000
+  --token TOKEN         a token that may write; TOKEN of the environment, else the one in DATA_DIR/bootstrap.json
+  --knowledge-base ID   an existing knowledge base to import into; a new one is made otherwise
+  --state FILE          where an interrupted import is noted; <source>.import-state otherwise
+  --list-skipped        names every file that is skipped, and why
+  --help                prints this
+
+Exit codes: 0 all was imported, 1 something was not, 2 the command line makes no sense.`
 
 const progress = new Progress(process.stderr)
 
-try {
-  const result = await run(process.argv.slice(2))
-  process.stdout.write(`${JSON.stringify(result)}\n`)
-  if (result.failed.length > 0) process.exitCode = 1
-} catch (error) {
-  progress.tell(explain(error))
-  process.exitCode = 1
-}
+const options = {
+  url: { type: 'string' },
+  token: { type: 'string' },
+  'knowledge-base': { type: 'string' },
+  state: { type: 'string' },
+  'list-skipped': { type: 'boolean', default: false },
+} as const
 
-async function run(args: string[]): Promise<ImportResult> {
-  const { path, options } = readOptions(args)
-  const origin = originOf(options.url ?? process.env['ORIGIN'] ?? `http://localhost:${process.env['PORT'] || 3000}`)
+await runCommandLine({ usage, options, words: { least: 1, most: 1 }, explain }, async ({ values, words }) => {
+  const result = await run(String(words[0]), values)
+  process.stdout.write(`${JSON.stringify(result)}\n`)
+  if (result.failed.length > 0) process.exitCode = exitFailed
+})
+
+type Values = CommandLine<typeof options>['values']
+
+async function run(path: string, values: Values): Promise<ImportResult> {
+  const origin = originOf(values.url ?? process.env['ORIGIN'] ?? `http://localhost:${process.env['PORT'] || 3000}`)
+  const knowledgeBase = knowledgeBaseOf(values['knowledge-base'])
+  const token = tokenOf(values.token)
   const source = await openSource(path)
   try {
     const plan = await planOf(source)
-    for (const warning of plan.warnings) progress.tell(warning)
-    const knowledgeBase = knowledgeBaseOf(options['knowledge-base'])
-    const client = new ServiceClient({ origin, token: tokenOf(options.token), onWait: tellWait })
+    tellPlan(plan, values['list-skipped'])
     const target = { origin, fingerprint: plan.fingerprint, knowledgeBase }
-    const state = await ImportState.open(options.state ?? `${resolve(path)}.import-state`, target)
-    if (state.isResumed) progress.tell('going on with an import that was interrupted')
-    if (knowledgeBase !== null && state.knowledgeBase === null) await state.note({ knowledgeBase })
-    let result: ImportResult | undefined
-    try {
-      result = await runImport({ plan, client, state, progress })
-    } finally {
-      await state.close({ finished: result?.failed.length === 0 })
-    }
-    return result
+    const state = await ImportState.open(values.state ?? `${resolve(path)}.import-state`, target)
+    if (state.resumedFrom !== null) tellResumed(state)
+    const client = new ServiceClient({ origin, token, onWait: tellWait })
+    return await importInto(state, { plan, client })
   } finally {
     await source.close()
   }
 }
 
-function readOptions(args: string[]) {
+async function importInto(state: ImportState, { plan, client }: Pick<ImportContext, 'plan' | 'client'>) {
+  let end: ImportEnd = 'interrupted'
   try {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        url: { type: 'string' },
-        token: { type: 'string' },
-        'knowledge-base': { type: 'string' },
-        state: { type: 'string' },
-      },
-    })
-    const [path, ...more] = positionals
-    if (path === undefined || more.length > 0) throw new Error('one zip or folder is to be named')
-    return { path, options: values }
+    // A service that does not answer, or does not know the token, is told before anything is begun.
+    await client.send({ method: 'GET', path: '/me' })
+    const result = await runImport({ plan, client, state, progress })
+    if (result.failed.length === 0) end = 'finished'
+    return result
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    if (error instanceof FinalRefusal || error instanceof Refused) end = 'refused'
+    throw error
+  } finally {
+    await state.close(end)
   }
+}
+
+function tellPlan({ warnings, skipped }: Plan, listsSkipped: boolean): void {
+  for (const warning of warnings) progress.tell(warning)
+  if (listsSkipped) {
+    for (const { name, reason } of skipped) progress.tell(`skipped: ${JSON.stringify(name)}: ${skipReasons[reason]}`)
+  } else if (skipped.length > 0) {
+    progress.tell(`${skipped.length} files and folders of the source are skipped; --list-skipped names them`)
+  }
+}
+
+function tellResumed({ path, resumedFrom, folders, documents }: ImportState): void {
+  progress.tell(
+    `going on with an import that began ${resumedFrom}: ${folders.size} folders and ${documents.size} documents exist. ` +
+      `To begin anew, remove ${path}`,
+  )
 }
 
 async function openSource(path: string): Promise<Source> {
@@ -108,7 +127,6 @@ function tellWait(seconds: number): void {
 
 // What a person can do something about is said without a stack.
 function explain(error: unknown): string {
-  if (error instanceof UsageError) return `${error.message}\n${usage}`
   if (error instanceof ImportError || error instanceof SourceError || error instanceof Refused) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

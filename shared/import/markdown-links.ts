@@ -1,4 +1,4 @@
-import type { Nodes, Root } from 'mdast'
+import type { Definition, Image, Link, Nodes, Root } from 'mdast'
 import { remark } from 'remark'
 import remarkFrontmatter from 'remark-frontmatter'
 import remarkGfm from 'remark-gfm'
@@ -7,22 +7,15 @@ import remarkMath from 'remark-math'
 /** An address in a Markdown text: what it is of, its value as it is meant, and where it stands, by UTF-16 offsets. */
 export type Destination = { kind: 'link' | 'image' | 'definition'; url: string; start: number; end: number }
 
-/** What an import needs to know of a Markdown text. */
+/** What an import needs to know of a Markdown text; `title` is null without front matter that has one. */
 export type Outline = { destinations: Destination[]; title: string | null }
 
-/** The addresses of links, images and definitions, and the title: that of the frontmatter or the first heading. */
+/** The addresses of links, images and definitions in their order, and the title that the front matter gives. */
 export function outlineOf(markdown: string): Outline {
-  spans = []
+  found = []
   const tree = processor.parse(markdown) as Root
-  const found = spans
-  const nodes = addressed(tree)
-  const destinations = found.flatMap(([start, end]) => {
-    // The innermost, since an image can stand in a link.
-    const [node] = nodes
-      .filter((candidate) => candidate.start <= start && end <= candidate.end)
-      .sort((a, b) => a.end - a.start - (b.end - b.start))
-    return node === undefined ? [] : [{ kind: node.kind, url: node.url, start, end }]
-  })
+  const destinations = found.map(({ node, ...span }) => ({ kind: node.type, url: node.url, ...span }))
+  found = []
   return { destinations, title: titleOf(tree) }
 }
 
@@ -43,14 +36,16 @@ export function replaceDestinations(
   return result + markdown.slice(done)
 }
 
-let spans: [number, number][] = []
+type Addressed = Link | Image | Definition
+
+let found: { node: Addressed; start: number; end: number }[] = []
 
 type Token = { start: { offset: number }; end: { offset: number } }
 
 // The tree has no positions of addresses, but the tokens that it is made of do: with the angle brackets, if there are.
 function captureDestinations(this: { data: () => { fromMarkdownExtensions?: unknown[] } }): void {
-  const note = (token: Token) => {
-    spans.push([token.start.offset, token.end.offset])
+  function note(this: { stack: Nodes[] }, token: Token): void {
+    found.push({ node: this.stack.at(-1) as Addressed, start: token.start.offset, end: token.end.offset })
   }
   const data = this.data()
   data.fromMarkdownExtensions = [
@@ -66,33 +61,9 @@ const processor = remark()
   .use(captureDestinations)
   .freeze()
 
-type Addressed = Destination
-
-function addressed(tree: Nodes): Addressed[] {
-  const own =
-    tree.type === 'link' || tree.type === 'image' || tree.type === 'definition'
-      ? [{ kind: tree.type, url: tree.url, ...rangeOf(tree) }]
-      : []
-  return 'children' in tree ? [...own, ...tree.children.flatMap(addressed)] : own
-}
-
-function rangeOf(node: Nodes): { start: number; end: number } {
-  return { start: node.position?.start.offset ?? 0, end: node.position?.end.offset ?? 0 }
-}
-
 function titleOf(tree: Root): string | null {
   const [first] = tree.children
-  const declared = first?.type === 'yaml' ? /^title:[ \t]*(.+?)[ \t]*$/m.exec(first.value)?.[1] : undefined
+  const declared = first?.type === 'yaml' ? /^title:[ \t]*(\S.*)$/m.exec(first.value)?.[1]?.trim() : undefined
   const unquoted = declared?.replace(/^(["'])(.*)\1$/, '$2')
-  const heading = tree.children.find((node) => node.type === 'heading' && node.depth === 1)
-  for (const title of [unquoted, heading && textOf(heading)]) {
-    const trimmed = title?.replace(/\s+/g, ' ').trim()
-    if (trimmed) return trimmed
-  }
-  return null
-}
-
-function textOf(node: Nodes): string {
-  if ('children' in node) return node.children.map(textOf).join('')
-  return node.type === 'text' || node.type === 'inlineCode' ? node.value : ''
+  return unquoted?.replace(/\s+/g, ' ').trim() || null
 }

@@ -1,28 +1,52 @@
 import { posix } from 'node:path'
 import { type Destination, outlineOf, replaceDestinations } from './markdown-links.ts'
 import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
-import { readText, type Source, SourceError } from './source.ts'
+import { readText, type Skipped, type SkipReason, type Source, SourceError } from './source.ts'
 
 /**
- * Makes a document of every Markdown file, in folders as they are. Links between the files become links between the
- * documents, images among them attachments; all else stays as it is written.
+ * Makes a document of every Markdown file, in folders as they are. Its title is the one of its front matter, else the
+ * name of the file without its ending, so that whoever knows the file finds the document. Links between the files become
+ * links between the documents, images among them attachments; all else stays as it is written.
  */
 export async function planOfMarkdown(source: Source): Promise<Plan> {
-  const paths = [...source.names].filter((name) => /\.(md|markdown)$/i.test(name)).sort()
+  const offered = [...source.names].filter((name) => skipReasonOf(name) === null).sort()
+  const paths = offered.filter(isMarkdown)
   if (paths.length === 0) throw new SourceError(`there is no Markdown in ${source.name}, nor a manifest.json`)
   const documents: PlannedDocument[] = []
-  for (const path of paths) documents.push(await planDocument(source, path))
-  return { name: source.name, fingerprint: 'markdown', folders: foldersOf(paths), documents, warnings: [] }
+  const shown = new Set<string>()
+  for (const path of paths) documents.push(await planDocument(source, { path, shown }))
+  const skipped = [...source.skipped, ...skippedOf(source, shown)]
+  return { name: source.name, fingerprint: 'markdown', folders: foldersOf(paths), documents, skipped, warnings: [] }
 }
 
-async function planDocument(source: Source, path: string): Promise<PlannedDocument> {
+/** The files of a source that become neither a document nor an attachment. */
+function skippedOf(source: Source, shown: ReadonlySet<string>): Skipped[] {
+  return [...source.names].flatMap((name) => {
+    const unused = isMarkdown(name) || shown.has(name) ? null : isImage(name) ? 'unnamed_image' : 'other_type'
+    const reason = skipReasonOf(name) ?? unused
+    return reason === null ? [] : [{ name, reason }]
+  })
+}
+
+// A folder is listed without such names; a zip may hold them.
+function skipReasonOf(name: string): SkipReason | null {
+  const parts = name.split('/')
+  if (parts.some((part) => part.startsWith('.') || part === '__MACOSX')) return 'hidden'
+  return parts.includes('node_modules') ? 'node_modules' : null
+}
+
+async function planDocument(
+  source: Source,
+  { path, shown }: { path: string; shown: Set<string> },
+): Promise<PlannedDocument> {
   const folder = posix.dirname(path)
   // A file that cannot be read fails by itself, when its turn comes.
-  const declared = await readText(source, path).then(
-    (text) => outlineOf(text).title,
-    () => null,
-  )
-  const title = declared ?? posix.basename(path).replace(/\.[^.]+$/, '')
+  const outline = await readText(source, path).then(outlineOf, () => null)
+  for (const destination of outline?.destinations ?? []) {
+    const target = targetOf(source, { path, destination })
+    if (destination.kind !== 'link' && isImage(target)) shown.add(target)
+  }
+  const title = outline?.title ?? posix.basename(path).replace(/\.[^.]+$/, '')
   return {
     key: path,
     id: null,

@@ -1,3 +1,5 @@
+import type { Skipped } from './source.ts'
+
 /** What is to be made of a source, before anything is: folders come after the folder they stand in. */
 export type Plan = {
   /** The name of the knowledge base, when one is made for it. */
@@ -6,7 +8,9 @@ export type Plan = {
   fingerprint: string
   folders: PlannedFolder[]
   documents: PlannedDocument[]
-  /** What will not come over, for the person who imports. */
+  /** What of the source is not imported. */
+  skipped: Skipped[]
+  /** What will be different afterwards, for the person who imports. */
   warnings: string[]
 }
 

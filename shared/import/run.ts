@@ -2,7 +2,7 @@ import pLimit from 'p-limit'
 import type { Plan, PlannedAttachment, PlannedDocument } from './plan.ts'
 import type { Progress } from './progress.ts'
 import type { ServiceClient } from './service-client.ts'
-import { SourceError } from './source.ts'
+import { type SkipReason, SourceError } from './source.ts'
 import type { ImportState } from './state.ts'
 import { Refused, Steps } from './steps.ts'
 
@@ -14,19 +14,22 @@ export type ImportResult = {
   attachments: number
   /** Documents that have another id than in the source, since that one was used before. */
   renamed: number
+  /** How many files and folders of the source were skipped, by reason. */
+  skipped: Partial<Record<SkipReason, number>>
   /** What the service refused or the source did not give; the rest was imported. */
   failed: Failure[]
 }
 
 type Failure = { name: string; reason: string }
 
-type Context = { plan: Plan; client: ServiceClient; state: ImportState; progress: Progress }
+/** What an import works with. */
+export type ImportContext = { plan: Plan; client: ServiceClient; state: ImportState; progress: Progress }
 
 /**
  * Does what a plan says, through the API: the knowledge base and its folders, then every document, then the files, then
  * the bodies that name documents or files, whose ids are known only by then. What the state has is not done again.
  */
-export async function runImport(context: Context): Promise<ImportResult> {
+export async function runImport(context: ImportContext): Promise<ImportResult> {
   const { plan, state, progress } = context
   const steps = new Steps(context)
   const failed: Failure[] = []
@@ -54,7 +57,7 @@ export async function runImport(context: Context): Promise<ImportResult> {
 type Owned = { key: string; attachment: PlannedAttachment; owner: string }
 
 // One by one, since each stands in one that came before.
-async function makeFolders(context: Context & { steps: Steps; knowledgeBase: number }): Promise<void> {
+async function makeFolders(context: ImportContext & { steps: Steps; knowledgeBase: number }): Promise<void> {
   const { plan, state, progress, steps, knowledgeBase } = context
   progress.begin('folders', plan.folders.length)
   for (const folder of plan.folders) {
@@ -101,6 +104,13 @@ function resultOf(input: { plan: Plan; state: ImportState; failed: Failure[]; kn
     documents: state.documents.size,
     attachments: state.attachments.size,
     renamed: plan.documents.filter(hasOther).length,
+    skipped: countsOf(plan),
     failed,
   }
+}
+
+function countsOf({ skipped }: Plan): ImportResult['skipped'] {
+  const counts: ImportResult['skipped'] = {}
+  for (const { reason } of skipped) counts[reason] = (counts[reason] ?? 0) + 1
+  return counts
 }

@@ -19,6 +19,9 @@ export type Request = {
 /** What ends an import, as opposed to what one document is refused for; the message is for the person. */
 export class ImportError extends Error {}
 
+/** The service answered that no request of this import can succeed. */
+export class FinalRefusal extends ImportError {}
+
 /**
  * Calls the public API as any client does. It waits as long as the service asks it to, and tries again when the service
  * or the way to it fails, for some minutes.
@@ -102,5 +105,5 @@ const fatalCodes = new Set(['quota_exceeded', 'route_not_found', 'knowledge_base
 function requirePermission({ method, path }: Request, { status, body }: Answer): void {
   const { code, message } = body.error ?? { code: '', message: '' }
   const isFinal = status === 401 || status === 403 || fatalCodes.has(code)
-  if (isFinal) throw new ImportError(`${method} ${path}: ${status} ${code}: ${message}`)
+  if (isFinal) throw new FinalRefusal(`${method} ${path}: ${status} ${code}: ${message}`)
 }

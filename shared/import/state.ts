@@ -8,67 +8,106 @@ export type Target = { origin: string; fingerprint: string; knowledgeBase: numbe
 /** A document that exists in the service; `written` once its body is what it should be. */
 export type ImportedDocument = { id: string; version: string; written: boolean }
 
+/** How an import ended: all was done, the service refused to go on, or it broke off. */
+export type ImportEnd = 'finished' | 'refused' | 'interrupted'
+
 /**
- * What an import has done so far, in a file of one JSON line for each thing that exists now. It is appended before the
- * next thing is asked for, so whoever is killed goes on where he was; what was done and not noted is found again through
- * the idempotency keys, which are made from `run`.
+ * What an import has done so far, in a file of one JSON line for each thing that exists now. A line is appended before
+ * the next thing is asked for, so an import that is killed goes on where it was. What was done and not noted is found
+ * again through the idempotency keys, which are made from `run`.
+ *
+ * The file is made just before the first request that writes, and is removed again when the service refuses that
+ * request: an import that has made nothing leaves nothing behind.
  */
 export class ImportState {
-  readonly run: string
-  knowledgeBase: number | null = null
+  knowledgeBase: number | null
   readonly folders = new Map<string, number>()
   readonly documents = new Map<string, ImportedDocument>()
   readonly attachments = new Map<string, string>()
-  readonly isResumed: boolean
-  readonly #path: string
-  readonly #file: FileHandle
+  readonly path: string
+  /** When the interrupted import began that this one goes on with, in ISO 8601; null for a new one. */
+  readonly resumedFrom: string | null
+  readonly #head: Head
+  #file: Promise<FileHandle> | null = null
+  #isEmpty = true
 
-  private constructor(options: { path: string; file: FileHandle; run: string; isResumed: boolean }) {
-    this.#path = options.path
-    this.#file = options.file
-    this.run = options.run
-    this.isResumed = options.isResumed
+  private constructor(options: { path: string; head: Head; resumedFrom: string | null }) {
+    this.path = options.path
+    this.resumedFrom = options.resumedFrom
+    this.#head = options.head
+    this.knowledgeBase = options.head.knowledgeBase
   }
 
-  /** Opens the state of an import, or begins it; refuses a file that belongs to another import. */
+  /** Reads the state of an interrupted import, or begins one; an ImportError when the file is of another import. */
   static async open(path: string, target: Target): Promise<ImportState> {
     const [first, ...lines] = await readLines(path)
-    if (first === undefined) return ImportState.#begin(path, target)
-    const { run, ...of } = first as { run: string }
-    if (JSON.stringify(of) !== JSON.stringify(target)) {
-      throw new ImportError(`${path} is the state of another import: remove it, or name another file with --state`)
+    if (first === undefined) {
+      const head = { run: newId('req'), begun: new Date().toISOString(), ...target }
+      return new ImportState({ path, head, resumedFrom: null })
     }
-    const state = new ImportState({ path, file: await open(path, 'a'), run, isResumed: true })
-    // A line that was cut off is not gone on with.
-    await state.#file.write('\n')
+    const head = first as Head
+    const differences = differencesOf(head, target)
+    if (differences.length > 0) {
+      throw new ImportError(
+        `${path} is the state of another import, ${differences.join(' and ')}: ` +
+          'remove that file to give the other import up, or name another file with --state',
+      )
+    }
+    const state = new ImportState({ path, head, resumedFrom: head.begun ?? 'some time ago' })
     for (const line of lines) state.#take(line as Line)
     return state
   }
 
-  static async #begin(path: string, target: Target): Promise<ImportState> {
-    const state = new ImportState({ path, file: await open(path, 'w', 0o600), run: newId('req'), isResumed: false })
-    await state.#file.write(`${JSON.stringify({ run: state.run, ...target })}\n`)
-    return state
+  /** Makes sure that the file exists, before something is made that it would have to tell of. Returns the id of the run. */
+  async begin(): Promise<string> {
+    await this.#opened()
+    return this.#head.run
   }
 
   /** Notes that something exists. */
   async note(line: Line): Promise<void> {
     this.#take(line)
-    await this.#file.appendFile(`${JSON.stringify(line)}\n`)
+    const file = await this.#opened()
+    await file.appendFile(`${JSON.stringify(line)}\n`)
   }
 
-  /** Ends the import: a finished one leaves nothing behind. */
-  async close(options: { finished: boolean }): Promise<void> {
-    await this.#file.close()
-    if (options.finished) await rm(this.#path, { force: true })
+  /** Closes the file; it is removed when nothing is left to be gone on with. */
+  async close(end: ImportEnd): Promise<void> {
+    if (this.#file !== null) await (await this.#file).close()
+    if (end === 'finished' || (end === 'refused' && this.#isEmpty)) await rm(this.path, { force: true })
+  }
+
+  #opened(): Promise<FileHandle> {
+    this.#file ??= this.#openFile()
+    return this.#file
+  }
+
+  async #openFile(): Promise<FileHandle> {
+    const file = await open(this.path, 'a', 0o600)
+    // The last line of a process that was killed while it wrote is not gone on with.
+    await file.appendFile(this.resumedFrom === null ? `${JSON.stringify(this.#head)}\n` : '\n')
+    return file
   }
 
   #take(line: Line): void {
+    this.#isEmpty = false
     if ('knowledgeBase' in line) this.knowledgeBase = line.knowledgeBase
     else if ('folder' in line) this.folders.set(line.folder, line.id)
     else if ('attachment' in line) this.attachments.set(line.attachment, line.id)
     else this.documents.set(line.document, { id: line.id, version: line.version, written: line.written })
   }
+}
+
+/** The first line of the file. */
+type Head = Target & { run: string; begun?: string }
+
+function differencesOf(head: Head, target: Target): string[] {
+  const base = (id: number | null) => (id === null ? 'a knowledge base of its own' : `knowledge base ${id}`)
+  return [
+    ...(head.origin === target.origin ? [] : [`into ${head.origin}`]),
+    ...(head.fingerprint === target.fingerprint ? [] : ['of another source']),
+    ...(head.knowledgeBase === target.knowledgeBase ? [] : [`into ${base(head.knowledgeBase)}`]),
+  ]
 }
 
 type Line =

@@ -90,9 +90,10 @@ export class Steps {
 
   // Sent with the same key again after a crash, the request is answered with what it made before. Names in the source can
   // be of any length and characters; keys cannot.
-  #post(request: Pick<Request, 'path' | 'json' | 'form'>, name: string): Promise<Answer> {
+  async #post(request: Pick<Request, 'path' | 'json' | 'form'>, name: string): Promise<Answer> {
+    const run = await this.#state.begin()
     const hash = createHash('sha256').update(name).digest('hex').slice(0, 32)
-    return this.#client.send({ method: 'POST', ...request, key: `import-${this.#state.run}-${hash}` })
+    return this.#client.send({ method: 'POST', ...request, key: `import-${run}-${hash}` })
   }
 }
 

@@ -29,6 +29,7 @@ export async function openZip(path: string, limits: ZipLimits = zipLimits): Prom
   return {
     name: basename(path, extname(path)),
     names: new Set(entries.keys()),
+    skipped: [],
     async read(name, limit) {
       const entry = entries.get(name)
       if (entry === undefined) throw new SourceError(`there is no ${name}`)

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { root, startProcess } from './support/processes.ts'
+
+// What `npm run` starts on the service; the rest are tools of the repository.
+const commands = [
+  'shared/migrate-command.ts',
+  'shared/search/reindex-command.ts',
+  'shared/import/import-command.ts',
+  'shared/dev/dashboard.ts',
+]
+
+for (const command of commands) {
+  t.test(`${command} explains itself without touching anything, and names its exit codes`, async (t) => {
+    for (const flag of ['--help', '-h']) {
+      const running = startProcess(command, { words: [flag], env: { DATABASE_URL: 'postgres://nowhere.invalid/x' } })
+      t.equal(await running.ended, 0)
+      t.match(running.output(), /^usage: (npm run|node) /m)
+      t.match(running.output(), 'Exit codes: 0 ')
+    }
+    const wrong = startProcess(command, { words: ['--nonsense'], env: {} })
+    t.equal(await wrong.ended, 2)
+    t.match(wrong.output(), "Unknown option '--nonsense'")
+  })
+}
+
+t.test('every script that a user runs explains itself', async (t) => {
+  const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts
+  const own = ['start', 'dev', 'check', 'test', 'bench', 'demo']
+  for (const [name, script] of Object.entries(scripts)) {
+    if (!own.includes(name))
+      t.ok(
+        commands.some((command) => script.includes(command)),
+        name,
+      )
+  }
+})
