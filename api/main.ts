@@ -8,7 +8,7 @@ import { startService } from './start-service.ts'
 
 // The API process: listens until SIGTERM or SIGINT, then finishes what it has begun and ends.
 const config = processConfig()
-const log = createLogger({ service: 'api', level: config.LOG_LEVEL })
+const log = createLogger({ service: 'api', config })
 const service = await startService({ config, log })
 const server = createApp(service).listen(config.PORT)
 await once(server, 'listening')

@@ -66,6 +66,11 @@ export const settings = {
     pattern: /^(\*|https?:\/\/[^/\s,]+)$/,
     allowed: '* or http(s) origins, comma-separated',
   }),
+  LOG_FORMAT: choice(
+    'form of a line of the log: for programs, for people, or for people where standard output is a terminal',
+    ['auto', 'json', 'text'],
+    'auto',
+  ),
   LOG_LEVEL: choice('least severe level that is logged', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
   METRICS_TOKEN: text({ meaning: 'bearer token of `/metrics`; empty = open', secret: true }),
   WORKER_QUEUES: list({

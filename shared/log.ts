@@ -1,4 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
+import pretty from 'pino-pretty'
+import type { Config } from './config.ts'
 
 export type { Logger } from 'pino'
 
@@ -8,14 +10,20 @@ const redacted = ['authorization', 'cookie', 'token', 'password', 'secret', 'acc
 const contents = ['err.values', 'err.row', 'err.detail']
 
 /**
- * The process's logger: JSON lines on standard output, or on `destination`, `service` naming the process type. Tokens,
- * cookies and passwords are removed wherever they stand up to two levels deep, and so is what a failed statement was
- * about.
+ * The logger of a process on standard output, `service` naming the process type. LOG_FORMAT says whether a line is JSON
+ * or for people; by default it is for people where standard output is a terminal.
  */
-export function createLogger(
-  options: { service: string; level: string },
-  destination: DestinationStream = pino.destination(1),
-): Logger {
+export function createLogger(options: { service: string; config: Pick<Config, 'LOG_LEVEL' | 'LOG_FORMAT'> }): Logger {
+  const { LOG_LEVEL: level, LOG_FORMAT: format } = options.config
+  const isForPeople = format === 'text' || (format === 'auto' && process.stdout.isTTY)
+  return loggerTo(isForPeople ? pretty(forPeople) : pino.destination(1), { service: options.service, level })
+}
+
+/**
+ * A logger that writes JSON lines to a stream. Tokens, cookies and passwords are removed wherever they stand up to two
+ * levels deep, and so is what a failed statement was about.
+ */
+export function loggerTo(destination: DestinationStream, options: { service: string; level: string }): Logger {
   const secrets = redacted.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
   return pino(
     {
@@ -26,4 +34,14 @@ export function createLogger(
     },
     destination,
   )
+}
+
+// One line for each event: time, level, process, message, then the rest.
+const forPeople = {
+  colorize: process.stdout.isTTY || process.env['FORCE_COLOR'] === '1',
+  singleLine: true,
+  ignore: 'service',
+  messageFormat: '{service}: {msg}',
+  translateTime: 'SYS:HH:MM:ss.l',
+  sync: true,
 }

@@ -23,6 +23,7 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   OIDC_ISSUER: { wrong: 'http://login.acme.test', right: 'https://login.acme.test', value: 'https://login.acme.test' },
   TRUST_PROXY: { wrong: 'true', right: '2', value: 2 },
   CORS_ALLOWED_ORIGINS: { wrong: '*, kb.test', right: 'http://a, http://b', value: ['http://a', 'http://b'] },
+  LOG_FORMAT: { wrong: 'xml', right: 'json', value: 'json' },
   LOG_LEVEL: { wrong: 'verbose', right: 'debug', value: 'debug' },
   WORKER_QUEUES: { wrong: 'search changes', right: 'search,sweeps', value: ['search', 'sweeps'] },
   WORKER_CONCURRENCY: { wrong: '0', right: '64', value: 64 },

@@ -7,7 +7,7 @@ import { isWorkerType, type WorkerType, workersOf, workerTypes } from './types.t
 // `node workers/main.ts <type>…` runs the named worker types in this process; without a name, those of WORKER_QUEUES.
 const config = processConfig()
 const types = chosenTypes(process.argv.slice(2))
-const log = createLogger({ service: `worker:${types.join('+')}`, level: config.LOG_LEVEL })
+const log = createLogger({ service: `worker:${types.join('+')}`, config })
 const runtime = await openRuntime({ config, log, schedule: types.includes('sweeps') })
 const stops = await Promise.all(workersOf(types).map((worker) => worker.start(runtime)))
 log.info({ types }, 'working')

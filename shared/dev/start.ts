@@ -59,6 +59,8 @@ async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
   stopped.signal.throwIfAborted()
   return {
     PUBLIC_ORIGIN: `http://localhost:${port}`,
+    // The processes write into a pipe; whether a person reads it only the runner can tell.
+    ...(process.stdout.isTTY && { LOG_FORMAT: 'text', FORCE_COLOR: '1' }),
     ...process.env,
     PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
     DATABASE_URL: postgres?.url ?? config.DATABASE_URL,

@@ -51,7 +51,7 @@ async function openBench(site: Site) {
   const config = readConfig(site.env)
   const runtime = await openRuntime({
     config,
-    log: createLogger({ service: 'bench', level: 'silent' }),
+    log: createLogger({ service: 'bench', config: { LOG_LEVEL: 'silent', LOG_FORMAT: 'json' } }),
     schedule: false,
   })
   const database = await openDatabase({ url: site.url, poolSize: 4 })

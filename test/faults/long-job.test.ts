@@ -14,7 +14,7 @@ t.test('a job that takes long is left alone, also when the session that marks it
   const { url, drop } = await createTestDatabase()
   t.teardown(drop)
   const config = readConfig({ DATABASE_URL: url, DATA_DIR: t.testdir() })
-  const log = createLogger({ service: 'test', level: 'silent' })
+  const log = createLogger({ service: 'test', config: { LOG_LEVEL: 'silent', LOG_FORMAT: 'json' } })
   const client = new pg.Client(url)
   await client.connect()
   t.teardown(() => client.end())

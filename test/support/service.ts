@@ -24,7 +24,7 @@ export async function startTestService(t: Test, env: Record<string, string> = {}
   const { url, drop } = await createTestDatabase()
   const directory = await mkdtemp(join(tmpdir(), 'svc-test-'))
   const config = readConfig({ DATABASE_URL: url, DATA_DIR: directory, LOG_LEVEL: 'silent', ...unlimited, ...env })
-  const log = createLogger({ service: 'test', level: config.LOG_LEVEL })
+  const log = createLogger({ service: 'test', config })
   const service = await startService({ config, log, checkResponses: true })
   const server = createApp(service).listen(0)
   // Whoever computes for seconds would find that the server closed the connection on which it is about to ask.

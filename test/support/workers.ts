@@ -20,7 +20,7 @@ export type RunningWorkers = {
 /** Runs workers on the database of a service, on connections of their own; they end with the test at the latest. */
 export async function startWorkers(t: Test, service: TestService, workers: Worker[]): Promise<RunningWorkers> {
   const { config } = service
-  const log = createLogger({ service: 'test', level: config.LOG_LEVEL })
+  const log = createLogger({ service: 'test', config })
   const runtime = await openRuntime({ config, log, schedule: false })
   const stops = await Promise.all(workers.map((worker) => worker.start(runtime)))
   let stopped: Promise<void> | undefined
