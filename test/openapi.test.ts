@@ -4,7 +4,6 @@ import { promisify } from 'node:util'
 import openapiTS, { astToString } from 'openapi-typescript'
 import t, { type Test } from 'tap'
 import Type from 'typebox'
-import ts from 'typescript'
 import { describeApi } from '../api/openapi.ts'
 import { writeReference } from '../api/reference.ts'
 import { type Route, route } from '../api/route.ts'
@@ -14,6 +13,7 @@ import { errorCatalogue } from '../shared/error-catalogue.ts'
 import { Text, TrimmedText } from '../shared/strings.ts'
 import { Client } from './support/client.ts'
 import { startTestService } from './support/service.ts'
+import { typeErrors } from './support/type-errors.ts'
 
 const run = promisify(execFile)
 const redocly = join(import.meta.dirname, '../node_modules/@redocly/cli/bin/cli.js')
@@ -243,20 +243,4 @@ async function lint(t: Test, description: object): Promise<string[]> {
   const { stdout } = await lints.catch((failure: { stdout: string }) => failure)
   const { problems } = JSON.parse(stdout) as { problems: { ruleId: string; message: string; location: object[] }[] }
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${JSON.stringify(location)}`)
-}
-
-function typeErrors(file: string): string[] {
-  const program = ts.createProgram([file], {
-    strict: true,
-    noEmit: true,
-    skipLibCheck: true,
-    noUncheckedIndexedAccess: true,
-    allowImportingTsExtensions: true,
-    types: [],
-    lib: ['lib.esnext.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
-    target: ts.ScriptTarget.ESNext,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-  })
-  return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
 }

@@ -3,6 +3,12 @@ import type { TSchema } from 'typebox'
 /** A JSON Schema of the 2020-12 dialect, as OpenAPI 3.1 embeds it. */
 export type JsonSchema = { [keyword: string]: unknown }
 
+/*
+ * Two marks of a schema say how it is published. `x-published` holds the schema that is published instead, where the
+ * request is checked more precisely by other code. `x-discriminator` names the property by which the alternatives of a
+ * union differ.
+ */
+
 /** Collects the named schemas of a description while its operations are written. */
 export type SchemaRegistry = {
   /** The published form of a schema: a `$ref` when it carries an `$id`, otherwise the schema itself. */
@@ -42,7 +48,8 @@ function asJson(schema: TSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema)) as JsonSchema
 }
 
-function published(schema: JsonSchema, place: Place): JsonSchema {
+function published(declared: JsonSchema, place: Place): JsonSchema {
+  const schema = (declared['x-published'] as JsonSchema | undefined) ?? declared
   const { $id: name } = schema
   if (typeof name !== 'string') return members(schema, place)
   const { registry } = place
@@ -61,7 +68,17 @@ function members(schema: JsonSchema, place: Place): JsonSchema {
     published(definition, place)
   }
   const kept = Object.entries(schema).filter(([keyword]) => !['$id', '$defs'].includes(keyword) && !isMark(keyword))
-  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, member({ keyword, value }, place)]))
+  const own = Object.fromEntries(kept.map(([keyword, value]) => [keyword, member({ keyword, value }, place)]))
+  const property = schema['x-discriminator']
+  return typeof property === 'string' ? discriminated(own, { schema, property }) : own
+}
+
+// Exactly one alternative fits, and the constant of the property in each says which one it is.
+function discriminated(own: JsonSchema, { schema, property }: { schema: JsonSchema; property: string }): JsonSchema {
+  const { anyOf, ...rest } = own as { anyOf: { $ref: string }[] }
+  const alternatives = schema['anyOf'] as { properties: Record<string, { const: string }> }[]
+  const mapping = alternatives.map(({ properties }, index) => [properties[property]?.const, anyOf[index]?.$ref])
+  return { ...rest, oneOf: anyOf, discriminator: { propertyName: property, mapping: Object.fromEntries(mapping) } }
 }
 
 // Marks such as `x-error` are instructions for this service, not for its clients.

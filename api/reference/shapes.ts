@@ -6,29 +6,66 @@ export function shapesOf(components: Record<string, JsonSchema>): string {
   return Object.entries(components)
     .map(([name, schema]) => {
       const about = typeof schema['description'] === 'string' ? `${schema['description']}.` : ''
-      return [`### ${name}`, about, membersOf(schema) ?? typeOf(schema)].filter(Boolean).join('\n\n')
+      return [`### ${name}`, about, membersOf(schema) ?? alternativesOf(schema) ?? typeOf(schema)]
+        .filter(Boolean)
+        .join('\n\n')
     })
     .join('\n\n')
 }
 
-/** The members of an object as a table; null for anything else. */
+/**
+ * The members of an object as a table, with those of the unnamed objects inside: `terms[].term` is the member `term` of
+ * each object of the array `terms`. Null for anything but an object.
+ */
 export function membersOf(schema: JsonSchema): string | null {
-  const { properties, required } = schema as { properties?: Record<string, JsonSchema>; required?: string[] }
-  if (properties === undefined || Object.keys(properties).length === 0) return null
-  const rows = Object.entries(properties).map(([name, member]) => [
-    `\`${name}\``,
-    typeOf(member),
-    required?.includes(name) ? 'always' : 'may be absent',
-    meaningOf(member),
-  ])
-  return table({ head: ['Member', 'Type', 'Present', 'Meaning'], rows })
+  const rows = memberRows(schema, '')
+  return rows.length === 0 ? null : table({ head: ['Member', 'Type', 'Present', 'Meaning'], rows })
+}
+
+function memberRows(schema: JsonSchema, path: string): string[][] {
+  const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonSchema>; required?: string[] }
+  return Object.entries(properties).flatMap(([name, member]) => {
+    const presence = required.includes(name) ? 'always' : 'may be absent'
+    const [inner, suffix] = innerObject(member)
+    return [
+      [`\`${path}${name}\``, typeOf(member), presence, meaningOf(member)],
+      ...(inner === null ? [] : memberRows(inner, `${path}${name}${suffix}.`)),
+    ]
+  })
+}
+
+// An object without a name of its own, as the value, as the items of an array, or as the alternative to null.
+function innerObject(schema: JsonSchema): [JsonSchema | null, string] {
+  const { items, anyOf, properties } = schema as Keywords
+  if (properties !== undefined) return [schema, '']
+  if (items !== undefined) return [innerObject(items)[0], '[]']
+  const [only, ...others] = (anyOf ?? []).filter((alternative) => alternative['type'] !== 'null')
+  return only === undefined || others.length > 0 ? [null, ''] : innerObject(only)
+}
+
+/** The alternatives of a union as a table: by the property that tells them apart, or by their titles. */
+function alternativesOf(schema: JsonSchema): string | null {
+  const { oneOf, anyOf, discriminator } = schema as Keywords
+  if (oneOf !== undefined && discriminator !== undefined) {
+    const rows = Object.entries(discriminator.mapping).map(([word, reference]) => [`\`${word}\``, linkTo(reference)])
+    return table({ head: [`\`${discriminator.propertyName}\``, 'Shape'], rows })
+  }
+  if (anyOf?.every(({ title }) => typeof title === 'string') !== true) return null
+  const rows = anyOf.map((alternative) => {
+    const { attrs, ...members } = alternative['properties'] as Record<string, JsonSchema>
+    const names = Object.keys(attrs?.['properties'] ?? {}).map((name) => `\`${name}\``)
+    const others = Object.keys(members).map((name) => `\`${name}\``)
+    return [`\`${alternative['title']}\``, others.join(', '), names.join(', ') || '–']
+  })
+  return table({ head: ['`type`', 'Members', 'Members of `attrs`'], rows })
 }
 
 /** The type of a value in one line, with a link where it has a name. */
 export function typeOf(schema: JsonSchema): string {
-  const { $ref, anyOf, items, type, enum: choices, const: constant } = schema as Keywords
+  const { $ref, anyOf, oneOf, items, type, enum: choices, const: constant } = schema as Keywords
   if ($ref !== undefined) return linkTo($ref)
-  if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ')
+  const alternatives = anyOf ?? oneOf
+  if (alternatives !== undefined) return alternatives.map(typeOf).join(' or ')
   if (choices !== undefined) return choices.map((choice) => `\`${choice}\``).join(', ')
   if (constant !== undefined) return `\`${JSON.stringify(constant)}\``
   if (items !== undefined) return `array of ${typeOf(items)}`
@@ -64,6 +101,9 @@ export function meaningOf(schema: JsonSchema): string {
 type Keywords = {
   $ref?: string
   anyOf?: JsonSchema[]
+  oneOf?: JsonSchema[]
+  discriminator?: { propertyName: string; mapping: Record<string, string> }
+  properties?: Record<string, JsonSchema>
   items?: JsonSchema
   type?: string | string[]
   enum?: unknown[]

@@ -16,7 +16,11 @@ const tag = 'Versions'
 
 const VersionParameter = Type.Object({
   ...DocumentParameter.properties,
-  seq: Type.String({ pattern: '^[1-9][0-9]*$', description: 'integer >= 1', 'x-error': 'invalid_request' }),
+  seq: Type.String({
+    pattern: '^[1-9][0-9]*$',
+    'x-error': 'invalid_request',
+    'x-published': { type: 'integer', minimum: 1, description: '`seq` of a kept version' },
+  }),
 })
 
 /** Snapshots of bodies and the way back (specification 4.10). */

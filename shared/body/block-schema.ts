@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Nullable, Version } from '../identifiers.ts'
 import { blockIdPattern } from '../ids.ts'
 import type { BlockNode } from './document.ts'
-import { tiptapNode } from './published-schema.ts'
+import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
 import { HeadingPath } from './read-schema.ts'
 import { Warning } from './schema.ts'
 
@@ -10,7 +10,7 @@ import { Warning } from './schema.ts'
 const TiptapNode = Type.Unsafe<BlockNode>(tiptapNode)
 
 // As far as the request schema goes; the normaliser checks the rest and names the offending node.
-const NodeInput = Type.Unsafe<unknown>({ type: 'object', description: 'a node; ids of blocks may be missing' })
+const NodeInput = Type.Unsafe<unknown>({ type: 'object', 'x-published': tiptapNodeInput })
 const BlockId = Type.String({ pattern: blockIdPattern })
 const BlockReference = Type.String({ description: 'block id' })
 
@@ -21,7 +21,7 @@ export const Block = Type.Object(
     document_id: Type.String(),
     uri: Type.String(),
     type: Type.String(),
-    attrs: Type.Unsafe<object>({ type: 'object' }),
+    attrs: Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: '`attrs` of the node' }),
     text: Type.String(),
     node: TiptapNode,
     position: Type.Integer({ minimum: 0, description: 'index of the top-level ancestor' }),
@@ -59,7 +59,13 @@ export const BlockPatchInput = Type.Refine(
   Type.Object(
     {
       node: Type.Optional(NodeInput),
-      attrs: Type.Optional(Type.Unsafe<object>({ type: 'object' })),
+      attrs: Type.Optional(
+        Type.Unsafe<object>({
+          type: 'object',
+          additionalProperties: true,
+          description: 'attributes of the type of the block, merged with those it has; null resets one to its default',
+        }),
+      ),
       content: Type.Optional(Type.Array(NodeInput)),
     },
     { $id: 'BlockPatchInput' },
@@ -71,11 +77,23 @@ export type BlockPatchInput = Static<typeof BlockPatchInput>
 
 const ifMatch = Type.Optional(Type.String({ description: 'hash the block must have before the batch' }))
 
-const BatchOperation = Type.Union([
-  Type.Object({ op: Type.Literal('insert'), position: BlockPosition, nodes }),
-  Type.Object({ op: Type.Literal('replace'), block_id: BlockReference, node: NodeInput, if_match: ifMatch }),
-  Type.Object({ op: Type.Literal('delete'), block_id: BlockReference, if_match: ifMatch }),
-])
+const BatchOperation = Type.Union(
+  [
+    Type.Object(
+      { op: Type.Literal('insert'), position: BlockPosition, nodes },
+      { $id: 'InsertOperation', description: 'Inserts blocks' },
+    ),
+    Type.Object(
+      { op: Type.Literal('replace'), block_id: BlockReference, node: NodeInput, if_match: ifMatch },
+      { $id: 'ReplaceOperation', description: 'Replaces a block, which keeps its id' },
+    ),
+    Type.Object(
+      { op: Type.Literal('delete'), block_id: BlockReference, if_match: ifMatch },
+      { $id: 'DeleteOperation', description: 'Deletes a block' },
+    ),
+  ],
+  { $id: 'BatchOperation', 'x-discriminator': 'op', description: 'one step of a batch' },
+)
 
 export const BatchInput = Type.Object(
   {

@@ -4,36 +4,29 @@ import { isBlockType, markTable, nodeTable } from './nodes.ts'
 
 type JsonSchema = { [keyword: string]: unknown }
 
-const markSchema: JsonSchema = {
-  $id: 'TiptapMark',
-  anyOf: Object.entries(markTable).map(([type, { attrs }]) => ({
-    title: type,
-    type: 'object',
-    required: ['type'],
-    properties: {
-      type: { const: type },
-      ...(attrs !== undefined && {
-        attrs: {
-          type: 'object',
-          properties: Object.fromEntries(
-            Object.entries(attrs).map(([name, attribute]) => [name, valueSchema(attribute)]),
-          ),
-        },
-      }),
-    },
-  })),
-}
+const markSchema: JsonSchema = { $id: 'TiptapMark', anyOf: Object.keys(markTable).map(markAlternative) }
+
+/** Which side of a node is described: `read` is what the service answers with, `written` is what a request may send. */
+type Side = 'read' | 'written'
 
 /**
- * The node table as JSON Schema, under the names it is published by: a `TiptapNode` is any node but the document, with
+ * The node table as JSON Schema, under the name it is published by: a `TiptapNode` is any node but the document, with
  * the attributes and children its type may have. What the order of children must be is in `content` of the reference.
  */
 export const tiptapNode: JsonSchema = {
   $id: 'TiptapNode',
   description: 'A node of a body; `attrs.id` is the block id',
-  anyOf: Object.keys(nodeTable)
-    .filter((type) => type !== 'doc')
-    .map(nodeSchema),
+  anyOf: nodeTypes().map((type) => nodeSchema(type, 'read')),
+}
+
+/**
+ * A node as a request may send it: block ids and attributes that have a default may be missing or null, and attributes
+ * that the table does not know are left out by the service.
+ */
+export const tiptapNodeInput: JsonSchema = {
+  $id: 'TiptapNodeInput',
+  description: 'A node of a body to be written; without `attrs.id` a block gets a new id',
+  anyOf: nodeTypes().map((type) => nodeSchema(type, 'written')),
 }
 
 /** The node and mark tables in Markdown, for the reference. */
@@ -62,15 +55,15 @@ const identity = `**Block ids** are stable. A block keeps its id when its conten
 Markdown is written back, and on rollback; splitting, pasting and Markdown without anchors make new ones. An id that
 occurs twice is refused with 422 \`duplicate_block_id\`.`
 
-function nodeSchema(type: string): JsonSchema {
+function nodeTypes(): string[] {
+  return Object.keys(nodeTable).filter((type) => type !== 'doc')
+}
+
+function nodeSchema(type: string, side: Side): JsonSchema {
   const row = nodeTable[type] ?? {}
-  const attributes = Object.entries(row.attrs ?? {})
-  const id = isBlockType(type) ? { id: { type: 'string', pattern: blockIdPattern } } : {}
-  const required = [...Object.keys(id), ...attributes.filter(([, { required }]) => required).map(([name]) => name)]
-  const properties = {
-    ...id,
-    ...Object.fromEntries(attributes.map(([name, attribute]) => [name, valueSchema(attribute)])),
-  }
+  const id = isBlockType(type) ? { id: blockIdSchema(side) } : {}
+  const properties = { ...id, ...attributeSchemas(row.attrs) }
+  const required = [...(side === 'read' ? Object.keys(id) : []), ...requiredNames(row.attrs)]
   const hasAttributes = Object.keys(properties).length > 0
   return {
     title: type,
@@ -80,10 +73,37 @@ function nodeSchema(type: string): JsonSchema {
       type: { const: type },
       ...(hasAttributes && { attrs: { type: 'object', required, properties } }),
       ...(row.content !== undefined && { content: { type: 'array', items: { $ref: '#' } } }),
-      ...(type === 'text' && { text: { type: 'string', minLength: 1 } }),
+      ...(type === 'text' && { text: side === 'read' ? { type: 'string', minLength: 1 } : { type: 'string' } }),
       ...(row.group === 'inline' && { marks: { type: 'array', items: markSchema } }),
     },
   }
+}
+
+function blockIdSchema(side: Side): JsonSchema {
+  const id = { type: 'string', pattern: blockIdPattern }
+  return side === 'read' ? id : { anyOf: [id, { type: 'null' }] }
+}
+
+function markAlternative(type: string): JsonSchema {
+  const { attrs } = markTable[type] ?? {}
+  const required = requiredNames(attrs)
+  return {
+    title: type,
+    type: 'object',
+    required: ['type', ...(required.length > 0 ? ['attrs'] : [])],
+    properties: {
+      type: { const: type },
+      ...(attrs !== undefined && { attrs: { type: 'object', required, properties: attributeSchemas(attrs) } }),
+    },
+  }
+}
+
+function attributeSchemas(attributes: { [name: string]: Attribute } = {}): JsonSchema {
+  return Object.fromEntries(Object.entries(attributes).map(([name, attribute]) => [name, valueSchema(attribute)]))
+}
+
+function requiredNames(attributes: { [name: string]: Attribute } = {}): string[] {
+  return Object.entries(attributes).flatMap(([name, { required }]) => (required ? [name] : []))
 }
 
 function valueSchema({ schema, required }: Attribute): JsonSchema {

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Nullable, Time, UserId, Version } from '../identifiers.ts'
 import { resolvedLocaleMembers } from '../locale.ts'
 import type { DocNode } from './document.ts'
-import { tiptapNode } from './published-schema.ts'
+import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
 
 /** A body as tiptap-json; what it may hold is checked by the normaliser, which names the offending node. */
 export const TiptapDocument = Type.Unsafe<DocNode>({
@@ -13,20 +13,31 @@ export const TiptapDocument = Type.Unsafe<DocNode>({
   properties: { type: { const: 'doc' }, content: { type: 'array', minItems: 1, items: tiptapNode } },
 })
 
-/** The same as a request gives it: anything that is an object gets as far as the normaliser and its precise 422. */
+// Anything that is an object gets as far as the normaliser and its precise 422.
 const TiptapDocumentInput = Type.Unsafe<unknown>({
-  $id: 'TiptapDocumentInput',
   type: 'object',
-  description: 'As TiptapDocument; ids of blocks may be missing',
+  'x-published': {
+    $id: 'TiptapDocumentInput',
+    type: 'object',
+    description: 'A document to be written; without content it has one empty paragraph',
+    required: ['type'],
+    properties: { type: { const: 'doc' }, content: { type: 'array', items: tiptapNodeInput } },
+  },
 })
 
-/** Body of `PUT /documents/{id}/content` and `content` of a create (specification 2.5). */
+/** Body of `PUT /documents/{id}/content` and `content` of a create. */
 export const ContentInput = Type.Union(
   [
-    Type.Object({ format: Type.Literal('markdown'), content: Type.String({ description: 'Markdown' }) }),
-    Type.Object({ format: Type.Literal('tiptap-json'), document: TiptapDocumentInput }),
+    Type.Object(
+      { format: Type.Literal('markdown'), content: Type.String({ description: 'Markdown' }) },
+      { $id: 'MarkdownContentInput', description: 'A body in Markdown' },
+    ),
+    Type.Object(
+      { format: Type.Literal('tiptap-json'), document: TiptapDocumentInput },
+      { $id: 'TiptapContentInput', description: 'A body as ProseMirror/Tiptap JSON' },
+    ),
   ],
-  { $id: 'ContentInput', description: 'a body in either of the two writable formats' },
+  { $id: 'ContentInput', 'x-discriminator': 'format', description: 'a body in either of the two writable formats' },
 )
 export type ContentInput = Static<typeof ContentInput>
 
