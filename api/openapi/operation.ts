@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import { bucketOf, isIdempotent, type Route } from '../route.ts'
+import { requestExample } from './examples.ts'
 import { payloadOf } from './payload.ts'
 import { responsesOf } from './responses.ts'
 import type { SchemaRegistry } from './schemas.ts'
@@ -57,6 +58,10 @@ function headerParametersOf(spec: Route): object[] {
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
 }
 
+function exampleOf(spec: Route, mediaType: string): { example?: unknown } {
+  return mediaType === 'application/json' ? requestExample(spec.operationId) : {}
+}
+
 // A body whose members are all optional may be absent (decisions 2.0).
 function requestBodyOf(spec: Route, registry: SchemaRegistry): object {
   const payload = payloadOf(spec)
@@ -65,7 +70,9 @@ function requestBodyOf(spec: Route, registry: SchemaRegistry): object {
   const schema = registry.publish(payload.schema)
   const requestBody = {
     required: (body.required ?? []).length > 0 || body.anyOf !== undefined || body.allOf !== undefined,
-    content: Object.fromEntries(payload.mediaTypes.map((mediaType) => [mediaType, { schema }])),
+    content: Object.fromEntries(
+      payload.mediaTypes.map((mediaType) => [mediaType, { schema, ...exampleOf(spec, mediaType) }]),
+    ),
   }
   return { requestBody }
 }

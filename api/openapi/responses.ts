@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../shared/errors.ts'
 import { isIdempotent, type Route, type Success } from '../route.ts'
 import { errorsOf } from '../route-errors.ts'
 import { countedHeaders, headerReferences, type headers, sharedResponses } from './components.ts'
+import { answerExample } from './examples.ts'
 import type { JsonSchema, SchemaRegistry } from './schemas.ts'
 
 /** The `responses` member of an operation: its successes, 304 where it is conditional, every error status. */
@@ -70,7 +71,8 @@ function successResponse(input: { spec: Route; success: Success; registry: Schem
   if (success.media !== undefined)
     return { ...response, content: { [success.media]: { schema: bodyOf(success.media) } } }
   if (success.data === null) return response
-  return { ...response, content: { 'application/json': { schema: envelopeOf(success, registry) } } }
+  const content = { schema: envelopeOf(success, registry), ...answerExample(spec.operationId, success.status) }
+  return { ...response, content: { 'application/json': content } }
 }
 
 // OpenAPI 3.1 describes bytes by their media type alone, and text as a string.
