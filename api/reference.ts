@@ -2,6 +2,7 @@ import type { Config } from '../shared/config.ts'
 import { schemaRegistry } from './openapi/schemas.ts'
 import { descriptionVersion } from './openapi.ts'
 import { conventions } from './reference/conventions.ts'
+import { curlOf } from './reference/curl.ts'
 import { endpointEntry } from './reference/endpoint.ts'
 import { errorTable } from './reference/errors.ts'
 import { shapesOf } from './reference/shapes.ts'
@@ -25,7 +26,8 @@ export function writeReference(input: {
   const registry = schemaRegistry()
   const endpoints = Object.entries(tags).flatMap(([name, description]) => {
     const specs = listed.filter((spec) => spec.tag === name)
-    return specs.length === 0 ? [] : [`## ${name}`, description, ...specs.map((spec) => endpointEntry(spec, registry))]
+    if (specs.length === 0) return []
+    return [`## ${name}`, description, sampleOf(specs), ...specs.map((spec) => endpointEntry(spec, registry))]
   })
   const chapters = [
     '# Knowledge Base Documents Service',
@@ -40,4 +42,11 @@ export function writeReference(input: {
     shapesOf(registry.components()),
   ]
   return `${chapters.filter(Boolean).join('\n\n')}\n`
+}
+
+// A write shows more than a read: its body, and how it is guarded.
+function sampleOf(specs: readonly Route[]): string {
+  const [written, read] = [specs.filter(({ body }) => body !== undefined), specs]
+  const [line] = [...written, ...read].flatMap((spec) => curlOf(spec) ?? [])
+  return line === undefined ? '' : `\`\`\`sh\n${line}\n\`\`\``
 }

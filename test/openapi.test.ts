@@ -8,6 +8,7 @@ import { describeApi } from '../api/openapi.ts'
 import { writeReference } from '../api/reference.ts'
 import { type Route, route } from '../api/route.ts'
 import { routes } from '../api/routes.ts'
+import { tags } from '../api/tags.ts'
 import { readConfig } from '../shared/config.ts'
 import { errorCatalogue } from '../shared/error-catalogue.ts'
 import { Text, TrimmedText } from '../shared/strings.ts'
@@ -41,6 +42,11 @@ t.test('anyone reads the description and the reference without a token', async (
   t.equal(reference.headers.get('content-type'), 'text/markdown; charset=utf-8')
   t.match(reference.text, 'narrative reference 1.9.0; interface description 1.10.0 prevails')
   for (const { path, listed } of routes) if (listed !== 'openapi') t.match(reference.text, path)
+  for (const member of ['score_explanation.terms[].term', 'page.next_cursor', 'coverage.ratio', '`replace`']) {
+    t.match(reference.text, member, `${member} is described`)
+  }
+  t.match(reference.text, 'Also served as `PATCH /documents/{id}/translations/{targetDocId}`')
+  t.equal(reference.text.match(/^curl /gm)?.length, Object.keys(tags).length, 'a call of every noun for the shell')
   t.match(reference.text, '| `taskItem` | yes | `paragraph block*` |', 'the node table of bodies is published')
 })
 

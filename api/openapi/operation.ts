@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import { bucketOf, isIdempotent, type Route } from '../route.ts'
+import { otherFamilyPath } from '../routes/localization/families.ts'
 import { requestExample } from './examples.ts'
 import { payloadOf } from './payload.ts'
 import { responsesOf } from './responses.ts'
@@ -27,7 +28,9 @@ function descriptionOf(spec: Route): string {
   const scopes = spec.scopes.map((scope) => `\`${scope}\``).join(', ')
   const any = spec.access === 'anyone' ? 'No token is needed.' : 'Any valid token will do.'
   const needs = scopes === '' ? any : `Scopes: ${scopes}.`
-  return [spec.description, `${needs} Rate limit: \`${bucketOf(spec)}\`.`].filter(Boolean).join('\n\n')
+  const otherPath = otherFamilyPath(spec)
+  const also = otherPath === null ? '' : `Also served as \`${spec.method} ${otherPath}\`.`
+  return [spec.description, also, `${needs} Rate limit: \`${bucketOf(spec)}\`.`].filter(Boolean).join('\n\n')
 }
 
 function parametersOf(input: { location: 'path' | 'query'; schema: TObject | undefined; registry: SchemaRegistry }) {

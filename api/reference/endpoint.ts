@@ -3,6 +3,7 @@ import { payloadOf } from '../openapi/payload.ts'
 import type { JsonSchema, SchemaRegistry } from '../openapi/schemas.ts'
 import { bucketOf, isIdempotent, type Route, type Success } from '../route.ts'
 import { errorsOf } from '../route-errors.ts'
+import { otherFamilyPath } from '../routes/localization/families.ts'
 import { meaningOf, membersOf, typeOf } from './shapes.ts'
 import { table } from './table.ts'
 
@@ -13,6 +14,7 @@ export function endpointEntry(spec: Route, registry: SchemaRegistry): string {
     `### ${spec.method} ${spec.path}`,
     `${spec.summary}.`,
     spec.description,
+    otherPathOf(spec),
     `Scopes: ${scopes || (spec.access === 'anyone' ? 'no token is needed' : 'any valid token')}. Rate limit: \`${bucketOf(spec)}\`.${guardOf(spec)}`,
     parametersOf(spec, registry),
     bodyOf(spec, registry),
@@ -21,6 +23,11 @@ export function endpointEntry(spec: Route, registry: SchemaRegistry): string {
   ]
     .filter(Boolean)
     .join('\n\n')
+}
+
+function otherPathOf(spec: Route): string | null {
+  const path = otherFamilyPath(spec)
+  return path === null ? null : `Also served as \`${spec.method} ${path}\`.`
 }
 
 function guardOf(spec: Route): string {

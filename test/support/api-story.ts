@@ -4,8 +4,16 @@ import type { Client, Reply } from './client.ts'
 import { until } from './site.ts'
 import { untilFresh } from './workers.ts'
 
-/** One call of the story: what was sent, and what was answered with which status. */
-export type ToldCall = { operationId: string; request?: unknown; status: number; answer?: unknown }
+/** One call of the story: what was sent where, and what was answered with which status. */
+export type ToldCall = {
+  operationId: string
+  /** Path and query below `/api/v1`. */
+  path: string
+  if_match?: string
+  request?: unknown
+  status: number
+  answer?: unknown
+}
 
 type Call = {
   path?: Record<string, string | number>
@@ -27,12 +35,13 @@ export async function tellStory(
 
   // Sends the call and keeps it: of several calls of an operation, the first of each status.
   async function call(operationId: string, options: Call = {}, through = client): Promise<Reply> {
-    const reply = await send(through, operationId, options)
+    const { path, ifMatch, reply } = await sent(through, operationId, options)
     if (reply.status >= 300) throw new Error(`${operationId} answered ${reply.status}: ${reply.text}`)
     const isKnown = told.some((other) => other.operationId === operationId && other.status === reply.status)
     const request = options.body === undefined ? {} : { request: options.body }
     const answer = reply.body === undefined ? {} : { answer: reply.body }
-    if (!isKnown) told.push({ operationId, ...request, status: reply.status, ...answer })
+    const guard = ifMatch === undefined ? {} : { if_match: ifMatch }
+    if (!isKnown) told.push({ operationId, path, ...guard, ...request, status: reply.status, ...answer })
     return reply
   }
 
@@ -262,16 +271,25 @@ async function tellTranslations(
   await call('deactivateTranslation', { path })
 }
 
-function send(client: Client, operationId: string, options: Call): Promise<Reply> {
+async function send(client: Client, operationId: string, options: Call): Promise<Reply> {
+  return (await sent(client, operationId, options)).reply
+}
+
+type Sent = { path: string; ifMatch: string | undefined; reply: Reply }
+
+async function sent(client: Client, operationId: string, options: Call): Promise<Sent> {
   const spec = routes.find((candidate) => candidate.operationId === operationId)
   if (spec === undefined) throw new Error(`there is no operation ${operationId}`)
-  const path = spec.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(options.path?.[name]))
+  const named = spec.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(options.path?.[name]))
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(options.query ?? {})) query.set(name, String(value))
-  const headers: Record<string, string> = options.etag == null ? {} : { 'if-match': `"${options.etag}"` }
-  const url = query.size === 0 ? path : `${path}?${query}`
-  if (options.file === undefined) return client.call(spec.method, url, { body: options.body, headers })
+  const path = query.size === 0 ? named : `${named}?${query}`
+  const ifMatch = options.etag == null ? undefined : `"${options.etag}"`
+  const headers: Record<string, string> = ifMatch === undefined ? {} : { 'if-match': ifMatch }
+  if (options.file === undefined) {
+    return { path, ifMatch, reply: await client.call(spec.method, path, { body: options.body, headers }) }
+  }
   const fields = Object.entries(options.body as Record<string, string>).map(([name, bytes]) => ({ name, bytes }))
   const { raw, headers: typed } = form([...fields, { name: 'file', ...options.file }])
-  return client.call(spec.method, url, { raw, headers: { ...headers, ...typed } })
+  return { path, ifMatch, reply: await client.call(spec.method, path, { raw, headers: { ...headers, ...typed } }) }
 }

@@ -13,6 +13,7 @@ export function withExampleValues(calls: readonly ToldCall[], origin: string): T
     isCursor(name)
       ? cursors(value)
       : value
+          .replace(/(?<=[?&](?:after|cursor)=)[^&]+/, (cursor) => cursors(cursor))
           .replaceAll(origin, exampleOrigin)
           .replace(/svc_tok_[0-9A-Z]{26}_[A-Za-z0-9]{43}/g, `svc_tok_01KAM5Z8Q00000000000000000_${'x'.repeat(43)}`)
           .replace(/\b([a-z]+_)([0-9A-HJKMNP-TV-Z]{26})\b/g, (id, prefix: string) => ids(id, prefix))

@@ -55,3 +55,14 @@ export const byLocale: Family = {
     return { documentId: id, name: { locale: canonicalLocale(locale, { status: 400, field: 'locale' }) } }
   },
 }
+
+/** The path of the same operation in the other family; null for a route that has one path only. */
+export function otherFamilyPath({ path, listed }: Pick<Route, 'path' | 'listed'>): string | null {
+  if (listed === undefined) return null
+  const [from, to] = path.includes('/localization') ? [byLocale, byDocument] : [byDocument, byLocale]
+  const renamed = path
+    .replace(`/${from.plural}`, `/${to.plural}`)
+    .replace(`/${from.singular}/`, `/${to.singular}/`)
+    .replace(`/${from.singular}-`, `/${to.singular}-`)
+  return renamed.replace(`{${from.parameter}}`, `{${to.parameter}}`)
+}
