@@ -2,22 +2,33 @@
 export type Normalised = { text: string; startAt(offset: number): number; endAt(offset: number): number }
 
 /**
- * Brings a text into NFKC without losing where each character came from, so that tokens can be shown in the original.
- * A character that expands (`㈱` to `(株)`) is shown whole for every part of it.
+ * A text in NFKC. Of the marks that combine with one character the first 30 are kept: Unicode calls a text without more
+ * stream-safe (UAX #15). To put more of them in order would take time that grows with the square of their number.
+ */
+export function streamSafe(text: string): string {
+  // A mark may be normalised to two of them.
+  return withoutExcessMarks(withoutExcessMarks(text).normalize('NFKC'))
+}
+
+/**
+ * Brings a text into the form of `streamSafe` without losing where each character came from, so that tokens can be shown
+ * in the original. A character that expands (`㈱` to `(株)`) is shown whole for every part of it; marks that are left out
+ * are not shown.
  */
 export function normalise(original: string): Normalised {
-  if (original.normalize('NFKC') === original) return { text: original, startAt: identity, endAt: identity }
+  if (streamSafe(original) === original) return { text: original, startAt: identity, endAt: identity }
   let text = ''
   const starts: number[] = []
   const ends: number[] = []
   for (const { 0: cluster, index } of original.matchAll(clusterPattern)) {
-    const normal = cluster.normalize('NFKC')
+    const kept = withoutExcessMarks(cluster)
+    const normal = streamSafe(kept)
     text += normal
     // Characters that kept their length are mapped one by one, so that a composed neighbour does not widen them.
-    const same = normal.length === cluster.length && codePoints(normal) === codePoints(cluster)
+    const same = normal.length === kept.length && codePoints(normal) === codePoints(kept)
     for (let unit = 0; unit < normal.length; unit += 1) {
       starts.push(same ? index + unit : index)
-      ends.push(same ? index + unit + 1 : index + cluster.length)
+      ends.push(same ? index + unit + 1 : index + kept.length)
     }
   }
   return {
@@ -28,7 +39,8 @@ export function normalise(original: string): Normalised {
 }
 
 /**
- * The form in which words are compared: lower case, without accents, without invisible characters. Expects NFKC.
+ * The form in which words are compared: lower case, without accents, without invisible characters. Expects the form of
+ * `streamSafe`.
  * Marks that are letters of their own (й, dakuten, Indic and Thai vowels) stay.
  */
 export function fold(text: string): string {
@@ -41,6 +53,10 @@ export function lowerCase(text: string): string {
   return text.toLowerCase().replace(ignorablePattern, '').replaceAll('’', "'")
 }
 
+// Halfwidth sound marks are letters that are normalised to marks.
+const mark = '[\\p{M}\\uff9e\\uff9f]'
+const mostMarks = 30
+const excessMarks = new RegExp(`(${mark}{${mostMarks}})${mark}+`, 'gu')
 // A base character with its marks, or a sequence of Hangul jamo: nothing composes across the border of two clusters.
 const clusterPattern = /[\u1100-\u115f]+[\u1160-\u11ff]*\p{M}*|\P{M}[\p{M}\uff9e\uff9f\u1160-\u11ff]*|\p{M}+/gsu
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII.
@@ -64,11 +80,14 @@ const undecomposed: Readonly<Record<string, string>> = {
   '’': "'",
 }
 
+function withoutExcessMarks(text: string): string {
+  return text.length > mostMarks ? text.replace(excessMarks, '$1') : text
+}
+
+// Marks between which there was something invisible come together.
 function stripAccents(lower: string): string {
-  return lower
-    .normalize('NFKD')
-    .replace(accentPattern, '')
-    .replace(ignorablePattern, '')
+  const bare = lower.normalize('NFKD').replace(accentPattern, '').replace(ignorablePattern, '')
+  return withoutExcessMarks(bare)
     .replace(undecomposedPattern, (letter) => undecomposed[letter] ?? letter)
     .normalize('NFC')
 }

@@ -3,6 +3,7 @@ import { StoredBody } from '../body/stored-body.ts'
 import type { Queryable, Transaction } from '../database.ts'
 import { type Derived, type DocumentSource, loadSources } from '../projections/queries.ts'
 import type { DocumentJob } from '../queues.ts'
+import { detectLanguage } from './detect-language.ts'
 import {
   type BlockRow,
   deleteRows,
@@ -14,7 +15,7 @@ import {
 import { outlineOf, type SearchOutline, type Textblock, textblocksOf } from './outline.ts'
 import { placeRows } from './place-rows.ts'
 import { scopeLexemes } from './scopes.ts'
-import { detectLanguage, languageOf } from './stems.ts'
+import { languageOf } from './stems.ts'
 import { tokeniserEpoch } from './tokenise.ts'
 import { blockVector } from './vector.ts'
 

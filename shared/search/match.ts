@@ -60,23 +60,40 @@ export function contextOf(text: string, first: Span): { before: string | null; m
 
 const contextLength = 80
 
-/** Tokens of a text by position; several stand at the start of a `whole`. */
-type Places = readonly (readonly Token[] | undefined)[]
+/**
+ * Tokens of a text by position, where several stand at the start of a `whole`, and the positions at which a lexeme or the
+ * beginning of a gram stands, ascending: so that a term is looked for where its first word is, not everywhere.
+ */
+type Places = { at: readonly (readonly Token[] | undefined)[]; of: ReadonlyMap<string, readonly number[]> }
 
 function placesOf(tokens: readonly Token[]): Places {
-  const places: Token[][] = []
+  const at: Token[][] = []
+  const of = new Map<string, number[]>()
   for (const token of tokens) {
-    const there = places[token.position]
+    const there = at[token.position]
     if (there) there.push(token)
-    else places[token.position] = [token]
+    else at[token.position] = [token]
+    for (const name of namesOf(token)) {
+      const positions = of.get(name)
+      if (positions === undefined) of.set(name, [token.position])
+      else if (positions.at(-1) !== token.position) positions.push(token.position)
+    }
   }
-  return places
+  return { at, of }
+}
+
+function namesOf({ lexeme, stems, kind }: Token): readonly string[] {
+  if (kind !== 'gram') return stems.length === 0 ? [lexeme] : [lexeme, ...stems]
+  // What a prefix asks for is shorter than a gram.
+  const characters = Array.from(lexeme)
+  return characters.map((_, index) => characters.slice(0, index + 1).join(''))
 }
 
 function spansOf(alternatives: Term['alternatives'], places: Places): Span[] {
   const spans: Span[] = []
-  for (let position = 1; position < places.length; position += 1) {
-    for (const steps of alternatives) {
+  for (const steps of alternatives) {
+    const lexemes = steps[0]?.lexemes ?? []
+    for (const position of new Set(lexemes.flatMap((lexeme) => places.of.get(lexeme) ?? []))) {
       const span = spanAt(steps, places, position)
       if (span) spans.push(span)
     }
@@ -95,7 +112,7 @@ function spanAt(steps: readonly Step[], places: Places, position: number): Span 
   let start: number | null = null
   let end = 0
   for (const [index, step] of steps.entries()) {
-    const token = places[position + index]?.find((candidate) => fits(step, candidate))
+    const token = places.at[position + index]?.find((candidate) => fits(step, candidate))
     if (!token) return null
     start ??= token.start
     end = step.prefix ? prefixEnd(step, token) : token.end

@@ -6,9 +6,18 @@ export type Kind = 'word' | 'whole' | 'gram' | 'aside'
 
 /**
  * A token to be: `start` in the text its run was cut from, `step` its position after that of the run. `repeated` is what
- * stands elsewhere already and is only there to be followed by others.
+ * stands elsewhere already and is only there to be followed by others. `sought` is what the piece is found by where that
+ * is not its text.
  */
-export type Piece = { text: string; start: number; kind: Kind; step: number; stemmed: boolean; repeated: boolean }
+export type Piece = {
+  text: string
+  start: number
+  kind: Kind
+  step: number
+  stemmed: boolean
+  repeated: boolean
+  sought?: string
+}
 
 /** What stands in the order of the text: words, grams, and at their first word what is glued together. */
 export function piecesOf(run: Run): Piece[] {
@@ -45,18 +54,33 @@ function wordPieces({ text, start }: Run): Piece[] {
   })
   if (words.length === 0 || (words.length === 1 && words[0]?.text.length === text.length)) return pieces
   const baseName = baseNameAt(text)
-  const first = words.findIndex((word) => word.start === baseName)
-  if (first > 0) {
-    pieces.splice(first, 0, {
-      text: text.slice(baseName),
-      start: start + baseName,
-      kind: 'whole',
-      step: first,
-      stemmed: false,
-      repeated: false,
-    })
-  }
-  return [{ text, start, kind: 'whole', step: 0, stemmed: false, repeated: false }, ...pieces]
+  const whole = { kind: 'whole', stemmed: false, repeated: false } as const
+  return pieces.flatMap((piece): Piece[] => {
+    const { start: at, step } = piece
+    const isBaseName = step > 0 && at === start + baseName
+    return [
+      ...(step === 0 ? [{ ...whole, text, start, step }] : []),
+      ...(isBaseName ? [{ ...whole, text: text.slice(baseName), start: at, step }] : []),
+      ...(isVersion(text, at - start)
+        ? [{ ...whole, text: piece.text, sought: piece.text.slice(1), start: at, step }]
+        : []),
+      piece,
+    ]
+  })
+}
+
+/** A version without the `v` before its number, by which it is sought: `2.1.0` of `v2.1.0`. */
+export function withoutVersionSign(text: string): string {
+  return text.replace(versionSign, '')
+}
+
+const versionSign = /(?<![\p{L}\p{M}\p{N}])v(?=\p{N}+\.\p{N})/giu
+const versionAt = /v\p{N}+\.\p{N}/iuy
+
+/** Whether a word of a run, of which the index is given, is the first of a version with a `v`. */
+function isVersion(run: string, index: number): boolean {
+  versionAt.lastIndex = index
+  return versionAt.test(run)
 }
 
 function wordsOf(run: string): { text: string; start: number }[] {

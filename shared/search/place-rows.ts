@@ -11,6 +11,7 @@ const gap = 65_536
 export function placeRows(known: readonly (number | null)[]): number[] {
   const inOrder = new Set(longestIncreasing(known.map((place) => place ?? -1)))
   const kept = known.map((place, index) => (inOrder.has(index) ? place : null))
+  const nextKept = nextPlaces(kept)
   const places: number[] = []
   while (places.length < known.length) {
     const index = places.length
@@ -19,13 +20,24 @@ export function placeRows(known: readonly (number | null)[]): number[] {
       places.push(place)
       continue
     }
-    const next = kept.findIndex((candidate, at) => at > index && candidate !== null)
-    const count = (next < 0 ? known.length : next) - index
-    const between = spread({ after: places.at(-1) ?? 0, before: kept[next] ?? null, count })
+    const next = nextKept[index] ?? known.length
+    const between = spread({ after: places.at(-1) ?? 0, before: kept[next] ?? null, count: next - index })
     if (between === null) return known.map((_, position) => (position + 1) * gap)
-    places.push(...between)
+    // Not spread into the call: there can be more of them than a call takes arguments.
+    for (const free of between) places.push(free)
   }
   return places
+}
+
+/** For each place where the next item stands that keeps its own; the length of the list where there is none. */
+function nextPlaces(kept: readonly (number | null)[]): number[] {
+  const next = new Array<number>(kept.length)
+  let found = kept.length
+  for (let index = kept.length - 1; index >= 0; index -= 1) {
+    if (kept[index] !== null) found = index
+    next[index] = found
+  }
+  return next
 }
 
 function spread(room: { after: number; before: number | null; count: number }): number[] | null {

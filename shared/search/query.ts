@@ -1,4 +1,6 @@
+import { streamSafe } from './fold.ts'
 import { isIndexable, markStem, quoteLexeme } from './lexemes.ts'
+import { withoutVersionSign } from './pieces.ts'
 import { isShortGram } from './scripts.ts'
 import { stemsIn } from './stems.ts'
 import { isStopWord, type Token, tokenise } from './tokenise.ts'
@@ -20,7 +22,7 @@ export type Term = { text: string; phrase: boolean; stop: boolean; alternatives:
  * throws; a query without anything to search for has no clauses.
  */
 export function parseQuery(q: string): Query {
-  const text = q.normalize('NFKC').trim()
+  const text = streamSafe(q).trim()
   const clauses = Array.from(text.matchAll(clausePattern), ([word, quoted]) => {
     return { text: (quoted ?? word).trim(), phrase: quoted !== undefined }
   })
@@ -114,8 +116,22 @@ const naturalPattern = /^[\p{L}\p{M}\u00ad]+(?:[-'’][\p{L}\p{M}\u00ad]+)*$/u
 const longSequence = 8
 const contractionPattern = /^[\p{L}\p{M}]+['’][\p{L}\p{M}]+$/u
 
-function termOf(clause: { text: string; phrase: boolean }, languages: readonly string[]): Term {
-  const { text, phrase } = clause
+// A version is read with its v and without.
+function termOf({ text, phrase }: { text: string; phrase: boolean }, languages: readonly string[]): Term {
+  const written = [...new Set([text, withoutVersionSign(text)])]
+  const read = written.map((form) => readingsOf({ text: form, phrase }, languages))
+  return {
+    text,
+    phrase,
+    stop: read.every(({ stop }) => stop),
+    alternatives: read.flatMap(({ alternatives }) => alternatives),
+  }
+}
+
+function readingsOf(
+  { text, phrase }: { text: string; phrase: boolean },
+  languages: readonly string[],
+): Pick<Term, 'stop' | 'alternatives'> {
   const tokens = tokenise(text, []).filter(({ lexeme }) => isIndexable(lexeme))
   const words = tokens.filter(({ kind }) => kind === 'word' || kind === 'gram')
   const bare = text.slice(tokens[0]?.start, Math.max(...tokens.map(({ end }) => end)))
@@ -131,7 +147,7 @@ function termOf(clause: { text: string; phrase: boolean }, languages: readonly s
   if (whole) alternatives.unshift([{ lexemes: formsOf(text, whole, stemmed), prefix: false }])
   const plain = contraction || (words.length === 1 && !whole)
   const stop = !phrase && plain && words.every(({ lexeme }) => isStopWord(lexeme, languages))
-  return { text, phrase, stop, alternatives }
+  return { stop, alternatives }
 }
 
 /** What an article or ending is joined to by an apostrophe: `homme` of `l'homme`; all where nothing else is left. */

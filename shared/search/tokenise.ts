@@ -5,14 +5,14 @@ import { runsOf } from './scripts.ts'
 import { stemsIn, stopWordLanguages } from './stems.ts'
 
 /** Raised when the same text gives other lexemes than before: every document is then indexed again. */
-export const tokeniserEpoch = 7
+export const tokeniserEpoch = 8
 
 /**
  * A token of a text. `lexeme` is the folded surface form and `stems` are its marked stems where they differ from it;
  * `position` counts from 1; `start` and `end` are UTF-16 offsets of the original text.
  *
  * Each `word` stands at a position of its own, whatever capitals or punctuation join it to the next one. A `whole`
- * (identifier, path, `C++`) stands at the position of the first of its words. A `gram` begins at each character of a run
+ * (identifier, path, `C++`, and the number `2` of a version `v2.1.0`) stands at the position of the first of its words. A `gram` begins at each character of a run
  * without spaces and is shorter at its end, so that any substring is a sequence of grams of which the last may be a
  * prefix. An `aside` stands apart, behind the text, so that it parts no phrase: emoji, and the parts of a word with
  * capitals inside. Where that word is part of an identifier, this follows once more in all its parts (`fetchUser_v2` as
@@ -39,8 +39,8 @@ export function tokenise(text: string, languages: readonly string[]): Token[] {
   let position = 1
   const place = (pieces: readonly Piece[]) => {
     let past = position
-    for (const { text: surface, start, kind, step, stemmed, repeated } of pieces) {
-      const lexeme = fold(surface)
+    for (const { text: surface, start, kind, step, stemmed, repeated, sought = surface } of pieces) {
+      const lexeme = fold(sought)
       if (lexeme === '') continue
       const at = position + step
       if (kind !== 'whole') past = at + 1

@@ -2,9 +2,10 @@ import type { BlockNode, BodyNode } from '../body/document.ts'
 import { isTextblock } from '../body/nodes.ts'
 import { plainText } from '../body/text.ts'
 import { fieldWeights, idf, impact } from '../search/bm25.ts'
+import { detectLanguage } from '../search/detect-language.ts'
 import { matchTerms, type Span } from '../search/match.ts'
 import { parseQuery } from '../search/query.ts'
-import { detectLanguage } from '../search/stems.ts'
+
 import { oneLine } from './plain.ts'
 
 /** A text block of a body: what a search hit points at. */

@@ -6,10 +6,10 @@ export function oneLine(text: string): string {
 /** At most `limit` code points of a text, the last being `…` where something was left out. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text
-  const characters = Array.from(text)
+  // Twice as many units hold that many code points, and more are not looked at.
+  const characters = Array.from(text.slice(0, 2 * limit + 2))
   if (characters.length <= limit) return text
-  const kept = characters.slice(0, Math.max(0, limit - 1)).join('')
-  return `${kept.replace(/[\s\u200d]+$/u, '')}…`
+  return `${withoutEnd(characters.slice(0, Math.max(0, limit - 1))).join('')}…`
 }
 
 /**
@@ -17,12 +17,22 @@ export function cut(text: string, limit: number): string {
  * characters and marks that turn the direction of what follows, well-formed, and of at most `limit` code points.
  */
 export function plainAnswer(text: string, limit: number): string {
-  const lines = text
+  const shown = text
     .toWellFormed()
     .replace(/\r\n?/g, '\n')
     .replace(/[^\P{C}\n\t\u200c\u200d]/gu, '')
-    .replace(/[ \t]+$/gm, '')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim()
-  return cut(lines, limit)
+  // Not by a pattern: it would try every space of a long row of them as the first one at an end.
+  const lines = shown.split('\n').map((line) => line.trimEnd())
+  return cut(
+    lines
+      .join('\n')
+      .replace(/\n{3,}/g, '\n\n')
+      .trim(),
+    limit,
+  )
+}
+
+/** Characters without white space and joiners at their end. */
+function withoutEnd(characters: readonly string[]): readonly string[] {
+  return characters.slice(0, characters.findLastIndex((character) => !/[\s\u200d]/u.test(character)) + 1)
 }

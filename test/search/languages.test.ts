@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
+import { detectLanguage } from '../../shared/search/detect-language.ts'
 import { matchTerms } from '../../shared/search/match.ts'
 import { parseQuery } from '../../shared/search/query.ts'
-import { detectLanguage, languageOf } from '../../shared/search/stems.ts'
+import { languageOf } from '../../shared/search/stems.ts'
 
 const inScope = ['de', 'en', 'es', 'fr', 'ru', 'simple']
 

@@ -93,9 +93,10 @@ function mentionOf(link: Link, block: { text: string; blockId: string }): Mentio
   const isAddress = address.test(name) || name === link.href || `mailto:${name}` === link.href
   if (isAddress || !/\p{L}/u.test(name)) return []
   const { start, end } = link
-  const before = [...block.text.slice(0, start)].slice(-contextLength).join('')
-  const after = [...block.text.slice(end)].slice(0, contextLength).join('')
-  const excerpt = collapsed(before + block.text.slice(start, end) + after)
+  // Twice as many units hold that many code points, and more are not looked at.
+  const before = Array.from(block.text.slice(Math.max(0, start - 2 * contextLength), start)).slice(-contextLength)
+  const after = Array.from(block.text.slice(end, end + 2 * contextLength)).slice(0, contextLength)
+  const excerpt = collapsed([...before, block.text.slice(start, end), ...after].join(''))
   return [{ extractor: 'link_anchor', block_id: block.blockId, name, excerpt }]
 }
 
