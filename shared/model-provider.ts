@@ -24,6 +24,7 @@ export function openProvider(config: ProviderConfig): Models {
     baseURL: config.OPENAI_BASE_URL || vendor,
     maxRetries: 0,
     logLevel: 'off',
+    fetch: boundedFetch,
   })
   const timeout = config.MODEL_TIMEOUT_MS
   return { ask: (request, signal) => limit(() => askAgain({ client, request, timeout, signal })) }
@@ -33,6 +34,24 @@ const vendor = 'https://api.openai.com/v1'
 const retries = 2
 // Who asks for a longer pause is asked again by a later attempt of the job.
 const longestPauseMs = 60_000
+
+// Far more than any answer that can be used, and little enough to be read by a process that does other things as well.
+const longestAnswer = 2 ** 21
+
+// The client reads a whole answer, however long it is.
+async function boundedFetch(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, init)
+  let bytes = 0
+  const bounded = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength
+      if (bytes <= longestAnswer) return controller.enqueue(chunk)
+      const message = 'The answer of the model is too long.'
+      throw new ModelError('model_bad_output', { message, transient: false })
+    },
+  })
+  return new Response(response.body?.pipeThrough(bounded) ?? null, response)
+}
 
 type Call = { client: OpenAI; request: ModelRequest; timeout: number; signal: AbortSignal | undefined }
 

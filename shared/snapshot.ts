@@ -6,7 +6,7 @@ import { type Database, type Queryable, sql } from './database.ts'
  * work runs once, so it may have effects elsewhere.
  */
 export function inSnapshot<T>(
-  database: Database,
+  database: Pick<Database, 'transaction'>,
   { longestPauseMs }: { longestPauseMs: number },
   work: (snapshot: Queryable) => Promise<T>,
 ): Promise<T> {

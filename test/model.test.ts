@@ -68,6 +68,16 @@ t.test('what does not pass is told apart from what may pass, and never repeats t
   t.equal(await failing({ raw: 'secret text' }, 'model_bad_output', false), 1)
 })
 
+t.test('an answer without end is not read to it', async (t) => {
+  const { stub, models } = await start(t)
+  stub.answerWith(() => ({ text: 'a'.repeat(3_000_000) }))
+  const unusable = { name: 'ModelError', code: 'model_bad_output', transient: false }
+  await t.rejects(models.ask(request), unusable)
+  t.equal(stub.requests.length, 1, 'nor asked for again')
+  stub.answerWith(() => ({ text: 'a'.repeat(1_000_000) }))
+  t.equal((await models.ask(request)).text.length, 1_000_000)
+})
+
 t.test('a call that takes too long is given up, and not repeated, since it may have been paid for', async (t) => {
   const { stub, models } = await start(t, { MODEL_TIMEOUT_MS: '100' })
   stub.hold()

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Queryable } from '../shared/database.ts'
-import { searchTopK } from '../shared/search/search.ts'
+import { type SearchDatabase, searchTopK } from '../shared/search/search.ts'
 import { writeBlocks } from './support/search-blocks.ts'
 import { startTestService } from './support/service.ts'
 
@@ -47,7 +47,7 @@ function others(count: number, name: string): string {
 }
 
 /** The database, whose statistics say that it holds a million blocks in which both words are common. */
-function amongAMillion(workspaceId: string, words: { share: number; tiers: readonly number[] }): Queryable {
+function amongAMillion(workspaceId: string, words: { share: number; tiers: readonly number[] }): SearchDatabase {
   const shares = new Map([[`@w${workspaceId}`, 1]])
   for (const word of ['kernel', 'memory', 'memori', '~memori']) {
     shares.set(word, words.share)
@@ -61,8 +61,8 @@ function amongAMillion(workspaceId: string, words: { share: number; tiers: reado
     length_shares: [1],
     length_bounds: [],
   }
-  const { any, anyFirst, maybeOne, maybeOneFirst, oneFirst, query, one } = service.database
+  const { any, anyFirst, maybeOne, maybeOneFirst, oneFirst, query, one, transaction } = service.database
   const told = async (statement: Parameters<Queryable['one']>[0]) =>
     statement.sql.includes('most_common_elems') ? statistics : one(statement)
-  return { any, anyFirst, maybeOne, maybeOneFirst, oneFirst, query, one: told as Queryable['one'] }
+  return { any, anyFirst, maybeOne, maybeOneFirst, oneFirst, query, transaction, one: told as Queryable['one'] }
 }

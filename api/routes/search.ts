@@ -39,13 +39,14 @@ export const searchRoutes = [
     query: Type.Object(searchParameters),
     success: { status: 200, description: 'Hits, the best first', data: SearchResult, list: true },
     errors: [],
-    async handle({ db, caller, query }) {
+    async handle({ service, caller, query }) {
       const scope: SearchScope = {
         workspaceIds: visibleWorkspaces(caller),
         knowledgeBaseId: query.knowledge_base_id,
         locale: 'default',
       }
-      const { hits } = await searchTopK(db, { q: queryText(query.q), scope, limit: query.limit ?? 20, relax: false })
+      const search = { q: queryText(query.q), scope, limit: query.limit ?? 20, relax: false }
+      const { hits } = await searchTopK(service.database, search)
       return { data: hits.map(presentResult), page: { cursor: null, next_cursor: null, has_more: false } }
     },
   }),
@@ -71,7 +72,7 @@ export const searchRoutes = [
     }),
     success: { status: 200, description: 'Hits and what the index covers', data: SearchV2Response },
     errors: ['invalid_locale', 'search_cursor_stale', 'search_cursor_invalid'],
-    async handle({ db, caller, query }) {
+    async handle({ service, db, caller, query }) {
       const { mode = 'topk', cursor, limit = 20 } = query
       const scope: SearchScope = {
         workspaceIds: visibleWorkspaces(caller),
@@ -82,7 +83,7 @@ export const searchRoutes = [
       const q = queryText(query.q)
       const outcome =
         mode === 'topk'
-          ? await searchTopK(db, { q, scope, limit, relax: true })
+          ? await searchTopK(service.database, { q, scope, limit, relax: true })
           : await searchExhaustive(db, { q, scope, limit, cursor })
       const { hits, hasMore, nextCursor, projection } = outcome
       const page = { has_more: hasMore, next_cursor: nextCursor }

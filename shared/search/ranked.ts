@@ -1,7 +1,7 @@
 import type { Queryable } from '../database.ts'
 import { idf } from './bm25.ts'
 import { matchingLimit } from './candidates.ts'
-import { type Frequencies, lexemeFrequencies } from './frequencies.ts'
+import type { Frequencies } from './frequencies.ts'
 import { ladderOf } from './ladder.ts'
 import { isAll, type Level } from './level.ts'
 import { quoteLexeme } from './lexemes.ts'
@@ -23,6 +23,7 @@ export type Sought = Condition & {
   scopes: readonly string[]
   /** How many blocks match each term at most, where that has been counted. */
   matching?: readonly number[]
+  frequencies: Frequencies
   limit: number
 }
 
@@ -36,9 +37,8 @@ export type Ranked = { hits: Found[]; answer: SearchAnswer }
  * statement.
  */
 export async function bestMatches(db: Queryable, sought: Sought): Promise<Ranked> {
-  const frequencies = await lexemeFrequencies(db)
-  const attempt = (at: Place) => attemptOn(db, { sought, frequencies, ...at })
-  const { levels, first } = ladderOf({ ...sought, frequencies, share: shareInScope(sought, frequencies) })
+  const attempt = (at: Place) => attemptOn(db, { sought, ...at })
+  const { levels, first } = ladderOf({ ...sought, share: shareInScope(sought) })
   let index = first
   let above = null as Level | null
   for (;;) {
@@ -71,22 +71,22 @@ type Place = { level: Level; above: Level | null; within?: boolean }
 
 type Attempt = Ranked & { enough: boolean; truncated: boolean }
 
-async function attemptOn(db: Queryable, input: { sought: Sought; frequencies: Frequencies } & Place): Promise<Attempt> {
-  const { sought, frequencies, level, above, within = false } = input
-  const { terms, scope, limit, languages } = sought
+async function attemptOn(db: Queryable, input: { sought: Sought } & Place): Promise<Attempt> {
+  const { sought, level, above, within = false } = input
+  const { terms, scope, limit, languages, frequencies } = sought
   const { averageLength } = frequencies
   const blocks = Math.max(frequencies.blocks, matchingLimit)
   const fetched = limit + spareHits(sought)
   const answer = await runSearch(db, {
     scope,
-    ...conditionOn(sought, { level, frequencies }),
+    ...conditionOn(sought, level),
     order: {
       by: 'score',
-      terms: terms.map((term) => rankedTerm(term, { scope, frequencies })),
+      terms: terms.map((term) => rankedTerm(term, sought)),
       blocks,
       averageLength,
       required: sought.required,
-      first: above === null ? null : conditionOn(sought, { level: above, frequencies }),
+      first: above === null ? null : conditionOn(sought, above),
       within,
     },
     limit: fetched,
@@ -107,7 +107,7 @@ async function attemptOn(db: Queryable, input: { sought: Sought; frequencies: Fr
 const countedMatches = 500
 
 // Words that are common everywhere are not counted in each search.
-function rankedTerm(term: Term & TermQuery, { scope, frequencies }: { scope: SearchScope; frequencies: Frequencies }) {
+function rankedTerm(term: Term & TermQuery, { scope, frequencies }: Sought) {
   const share = knownShare(term, frequencies)
   const matching = share === null ? null : Math.round(share * frequencies.blocks)
   return {
@@ -118,14 +118,14 @@ function rankedTerm(term: Term & TermQuery, { scope, frequencies }: { scope: Sea
   }
 }
 
-function conditionOn(sought: Sought, at: { level: Level; frequencies: Frequencies }): Condition {
+function conditionOn(sought: Sought, level: Level): Condition {
   const { terms, scope, scopes, condition, remainder } = sought
   if (condition === null) return { condition, remainder }
-  const workspaces = narrowing(scope, at.frequencies)
-  const onLevel = levelCondition(terms, at.level)
+  const workspaces = narrowing(scope, sought.frequencies)
+  const onLevel = levelCondition(terms, level)
   // What is on the tier of a word contains it: of one alone, and of pairs, the index need not read the lists of all blocks
   // with a word.
-  if (onLevel !== null && at.level.inRows) {
+  if (onLevel !== null && level.inRows) {
     return {
       condition: allOf([within(onLevel, scopes), workspaces]),
       remainder: allOf([condition, remainder]),
@@ -152,7 +152,7 @@ function allOf(parts: readonly (string | null)[]): string {
 }
 
 /** The share of all blocks that is in scope. */
-function shareInScope({ scope, scopes }: Sought, frequencies: Frequencies): number {
+function shareInScope({ scope, scopes, frequencies }: Sought): number {
   const { shares, rare } = frequencies
   return Math.min(shareOf(scope, frequencies), ...scopes.map((lexeme) => shares.get(lexeme) ?? rare))
 }

@@ -1,5 +1,6 @@
-import type { Queryable } from '../database.ts'
+import type { Database, Queryable } from '../database.ts'
 import { Refusal } from '../errors.ts'
+import { inSnapshot } from '../snapshot.ts'
 import { idf } from './bm25.ts'
 import { matchingLimit } from './candidates.ts'
 import { type Cursor, decodeSearchCursor, encodeSearchCursor, sameSearch } from './cursor.ts'
@@ -23,27 +24,39 @@ export type SearchOutcome = {
   projection: SearchProjection
 }
 
+/** Where the best hits are sought: statements by themselves, and such as must be of one snapshot. */
+export type SearchDatabase = Queryable & Pick<Database, 'transaction'>
+
 /**
  * The best hits of all matches (decisions 2.8). `relax`: when no block matches all of three or more terms, those that
- * match at least half of them are returned instead, marked as relaxed.
+ * match at least half of them are returned instead, marked as relaxed. In the snapshot that they and `projection` are of,
+ * no block matches all.
  */
-export async function searchTopK(db: Queryable, search: Search & { relax: boolean }): Promise<SearchOutcome> {
-  return inAllLanguages(db, search.scope.workspaceIds, async (languages) => {
-    const ranked = await bestOf(db, search, languages)
+export async function searchTopK(
+  database: SearchDatabase,
+  search: Search & { relax: boolean },
+): Promise<SearchOutcome> {
+  return inAllLanguages(database, search.scope.workspaceIds, async (languages) => {
+    const ranked = await bestOf(database, search, languages)
     return { found: outcomeOf(ranked, search.limit), languages: ranked.answer.languages }
   })
 }
 
+// Most searches find something at once, so only the others pay for a transaction.
 async function bestOf(
-  db: Queryable,
+  database: SearchDatabase,
   search: Search & { relax: boolean },
   languages: readonly string[],
 ): Promise<Ranked> {
-  const prepared = prepare(search, languages)
-  const { terms } = prepared
-  const strict = await bestMatches(db, { ...search, ...prepared, required: terms.length })
-  if (strict.hits.length > 0 || !search.relax || terms.length < 3) return strict
-  return bestRelaxed(db, { ...search, ...prepared, matching: strict.answer.matching })
+  const frequencies = await lexemeFrequencies(database)
+  const sought = { ...search, ...prepare(search, languages), frequencies }
+  const required = sought.terms.length
+  const strict = await bestMatches(database, { ...sought, required })
+  if (strict.hits.length > 0 || !search.relax || required < 3) return strict
+  return inSnapshot(database, { longestPauseMs: 60_000 }, async (snapshot) => {
+    const { answer, hits } = await bestMatches(snapshot, { ...sought, required })
+    return hits.length > 0 ? { answer, hits } : bestRelaxed(snapshot, { ...sought, matching: answer.matching })
+  })
 }
 
 /**

@@ -45,6 +45,24 @@ const BodyRow = row(
   }),
 )
 
+/**
+ * The current bodies of documents, as far as they still exist, in the order of the ids given: all that together have at
+ * most so many bytes, and the first in any case.
+ */
+export function firstBodies(db: Queryable, input: { workspaceId: string; ids: readonly string[]; mostBytes: number }) {
+  return db.any(sql.type(FirstBodyRow)`
+    SELECT id, body FROM (
+      SELECT d.id, b.body, k.place, sum(octet_length(b.body)) OVER (ORDER BY k.place) AS bytes
+      FROM unnest(${sql.array([...input.ids], 'text')}) WITH ORDINALITY AS k (id, place)
+      JOIN documents d ON d.workspace_id = ${input.workspaceId} AND d.id = k.id
+      JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
+    ) AS sized
+    WHERE bytes <= ${input.mostBytes} OR place = 1
+    ORDER BY place`)
+}
+
+const FirstBodyRow = row(Type.Object({ id: Type.String(), body: Type.String() }))
+
 /** The current bodies of documents, as far as they still exist. */
 export function bodiesOf(db: Queryable, input: { workspaceIds: readonly string[]; ids: readonly string[] }) {
   return db.any(sql.type(BodyRow)`

@@ -1,8 +1,7 @@
-import type { Queryable } from '../database.ts'
-import { searchTopK } from '../search/search.ts'
+import { type SearchDatabase, searchTopK } from '../search/search.ts'
 import { type Container, documentIdsBelow, documentsAmong, knowledgeBaseOf, sizeBelow } from './container-queries.ts'
 import { type Derived, ratioOf } from './deterministic.ts'
-import { bodiesOf } from './digest-queries.ts'
+import { firstBodies } from './digest-queries.ts'
 import { type Answer, type Passage, passagesOf, rankPassages } from './passages.ts'
 import { cut, oneLine } from './plain.ts'
 import { textLimits } from './schema.ts'
@@ -10,32 +9,43 @@ import type { Source } from './source.ts'
 import type { Target } from './target.ts'
 
 // What is read as a whole; of more, search says which documents to read.
-const readable = { documents: 200, characters: 1_000_000 }
+const readable = { documents: 200, characters: 500_000 }
 const searchedDocuments = 20
+// Of a body not only the text counts, but addresses and attributes as well.
+const mostBytes = 4 * 2 ** 20
 
 const passageLimit = 20
 const passageLength = 400
 // How much of a long passage stands before its first match.
 const leadLength = 120
 
-/**
- * A summary for one query, which is not stored: the passages that answer it best, by the tokeniser and the weights of
- * search, in the order in which they stand. Without any, it is the title alone and names no source.
- */
+/** A summary for one query, which is not stored: see `answerQuery`. */
 export async function summariseQuery(
-  db: Queryable,
+  db: SearchDatabase,
   input: { target: Target; source: Source; q: string },
 ): Promise<Derived> {
   const { target, source, q } = input
   const bodies = 'lines' in source ? [{ id: String(target.id), lines: source.lines }] : await bodiesFor(db, input)
+  const documentCount = 'lines' in source ? 1 : source.documentCount
+  return answerQuery({ title: source.title, bodies, documentCount, q })
+}
+
+/** What a query is answered from: bodies as their stored lines, of so many documents below the title. */
+export type QueriedBodies = { title: string; bodies: readonly Body[]; documentCount: number; q: string }
+
+/**
+ * The passages of some bodies that answer a query best, by the tokeniser and the weights of search, in the order in which
+ * they stand. Without any, it is the title alone and names no source. The time it takes is in proportion to the bodies;
+ * input and answer are plain data, so that a thread can be asked for it.
+ */
+export function answerQuery({ title, bodies, documentCount, q }: QueriedBodies): Derived {
   const passages = bodies.flatMap(({ id, lines }) => passagesOf(id, lines))
   const answers = rankPassages(passages, q)
   const chosen = choose(answers, passages)
   const blocks = chosen.map(({ blockId }) => blockId)
   const documents = [...new Set(chosen.map(({ documentId }) => documentId))]
-  const total = 'lines' in source ? 1 : source.documentCount
   return {
-    text: chosen.length === 0 ? cut(oneLine(source.title), textLimits.deterministic) : chosen.map(excerpt).join('\n\n'),
+    text: chosen.length === 0 ? cut(oneLine(title), textLimits.deterministic) : chosen.map(excerpt).join('\n\n'),
     source_block_ids: blocks,
     source_document_ids: documents,
     coverage: {
@@ -43,8 +53,8 @@ export async function summariseQuery(
       covered_blocks: blocks.length,
       total_blocks: passages.length,
       covered_documents: documents.length,
-      total_documents: total,
-      truncated: chosen.length < answers.length || bodies.length < total,
+      total_documents: documentCount,
+      truncated: chosen.length < answers.length || bodies.length < documentCount,
     },
   }
 }
@@ -78,19 +88,15 @@ function excerpt({ text, first }: Answer): string {
 
 type Body = { id: string; lines: readonly string[] }
 
-async function bodiesFor(db: Queryable, input: { target: Target; q: string }): Promise<Body[]> {
+async function bodiesFor(db: SearchDatabase, input: { target: Target; q: string }): Promise<Body[]> {
   const container = input.target as Container
   const ids = await documentsFor(db, { container, q: input.q })
-  const bodies = await bodiesOf(db, { workspaceIds: [container.workspaceId], ids })
-  const found = new Map(bodies.map(({ id, body }) => [id, body]))
-  return ids.flatMap((id) => {
-    const body = found.get(id)
-    return body === undefined ? [] : [{ id, lines: body.split('\n') }]
-  })
+  const bodies = await firstBodies(db, { workspaceId: container.workspaceId, ids, mostBytes })
+  return bodies.map(({ id, body }) => ({ id, lines: body.split('\n') }))
 }
 
 async function documentsFor(
-  db: Queryable,
+  db: SearchDatabase,
   { container, q }: { container: Container; q: string },
 ): Promise<readonly string[]> {
   const size = await sizeBelow(db, container)

@@ -1,5 +1,5 @@
 import type { Caller } from '../auth/caller.ts'
-import type { Queryable } from '../database.ts'
+import type { SearchDatabase } from '../search/search.ts'
 import { findTarget, requireHeading, requireThere, type TargetRequest } from './find.ts'
 import { pendingJob } from './job-queries.ts'
 import { presentDerived, presentStored, summaryTag } from './present.ts'
@@ -16,7 +16,7 @@ export type TaggedSummary = { summary: Summary; tag: string }
  * that answer it best, and never stored. 404 for what is not visible, 422 `not_a_heading_block`.
  */
 export async function readSummary(
-  db: Queryable,
+  db: SearchDatabase,
   input: { caller: Caller; request: TargetRequest; query: string | undefined },
 ): Promise<TaggedSummary> {
   const target = await findTarget(db, input)

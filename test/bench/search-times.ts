@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import pg from 'pg'
-import { openDatabase, type Queryable } from '../../shared/database.ts'
-import { searchTopK } from '../../shared/search/search.ts'
+import { type Database, openDatabase, type Queryable } from '../../shared/database.ts'
+import { type SearchDatabase, searchTopK } from '../../shared/search/search.ts'
 import type { Site } from '../support/site.ts'
 import { percentile, rate } from './harness.ts'
 
@@ -85,24 +85,32 @@ function repeated<T>(list: readonly T[], times: number): T[] {
 type Statement = Parameters<Queryable['one']>[0] & { name?: string }
 
 /** Makes a search that tells which statements it sent, how long they took, and its hits. */
-function statementsOf(database: Queryable, workspace: string) {
+function statementsOf(database: Database, workspace: string) {
   const scope = { workspaceIds: [workspace], locale: 'default' as const }
   let sent: Statement[] = []
   let duration = 0
   // The statement of a search is the only one that yields a row of its own.
-  const one = async (statement: Statement) => {
-    const begun = performance.now()
-    const answer = await database.one(statement)
-    duration += performance.now() - begun
-    sent.push(statement)
-    return answer
+  const noted = <T extends Queryable>(db: T): T => {
+    const one = async (statement: Statement) => {
+      const begun = performance.now()
+      const answer = await db.one(statement)
+      duration += performance.now() - begun
+      sent.push(statement)
+      return answer
+    }
+    const get = (target: T, name: string | symbol) => {
+      if (name === 'one') return one
+      const member = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    }
+    return new Proxy(db, { get })
   }
-  const { any, anyFirst, maybeOne, maybeOneFirst, oneFirst, query } = database
-  const noted = { any, anyFirst, maybeOne, maybeOneFirst, oneFirst, query, one: one as Queryable['one'] }
+  const transaction: Database['transaction'] = (work, retries) => database.transaction((tx) => work(noted(tx)), retries)
+  const searched: SearchDatabase = Object.assign(Object.create(noted(database)), { transaction })
   return async (q: string) => {
     sent = []
     duration = 0
-    const outcome = await searchTopK(noted, { q, scope, limit: 10, relax: true })
+    const outcome = await searchTopK(searched, { q, scope, limit: 10, relax: true })
     return { sent, duration, hits: outcome.hits.map(({ hit }) => `${hit.document_id} ${hit.ord}`) }
   }
 }

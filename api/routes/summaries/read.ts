@@ -25,7 +25,11 @@ export function getSummary(kind: SummaryTargetKind): Route {
     errors: kind.errors,
     async handle(call) {
       const { query } = call.query as { query?: string }
-      const { summary, tag } = await readSummary(call.db, { caller: call.caller, request: kind.request(call), query })
+      const { summary, tag } = await readSummary(call.service.database, {
+        caller: call.caller,
+        request: kind.request(call),
+        query,
+      })
       return { data: summary, etag: tag }
     },
   })
