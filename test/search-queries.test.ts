@@ -62,6 +62,20 @@ t.test('no query breaks the search, whatever it is made of', async (t) => {
   t.match((await searchV2(ada, { q: 'drop table' })).results, [{ match_count: 2 }], 'and all is still there')
 })
 
+t.test('punctuation between words is not required, and without a word nothing is found', async (t) => {
+  for (const q of ['drop → table!', '— drop & table …', '* drop | (table)']) {
+    t.match((await searchV2(ada, { q })).results, [{ match_count: 2 }], q)
+  }
+  for (const q of ['???', '"', '→', '" — "', '& | !', '…']) {
+    for (const mode of ['topk', 'exhaustive']) {
+      const { results, page, projection } = await searchV2(ada, { q, mode })
+      t.strictSame(results, [], q)
+      t.match({ page, projection }, { page: { has_more: false, next_cursor: null }, projection: { complete: true } })
+    }
+    t.match(await ada.get(`/search?${queryString({ q })}`), { status: 200, body: { data: [] } })
+  }
+})
+
 t.test('a random query is answered or clearly refused', async (t) => {
   const unit = fc.oneof(fc.constantFrom(...`'"\\&|!<>():*@^~ -_/.`), fc.string({ unit: 'binary', minLength: 1 }))
   await fc.assert(

@@ -42,8 +42,8 @@ const probes = [
   { text: 'run npm-run-all --parallel', found: ['npm-run-all', 'npm', '--parallel', 'parallel'], not: ['npm-all'] },
   {
     text: 'released as v1.10.0-rc.2',
-    found: ['v1.10.0-rc.2', 'v1.10.0', '10.0-rc.2', 'rc.2'],
-    not: ['v1.1', 'v1.0'],
+    found: ['v1.10.0-rc.2', 'v1.10.0', '10.0-rc.2', 'rc.2', '1.10.0', '1.10.0-rc.2', '"as 1.10.0"', 'v1'],
+    not: ['v1.1', 'v1.0', '1.1'],
   },
   {
     text: 'id 01HZX4-9f3b (kb:42)',
@@ -63,6 +63,17 @@ for (const { text, found, not } of probes) {
     for (const q of not) t.equal(find(text, q).first, null, q)
   })
 }
+
+test('a version is found with and without its v, and only as a version', async (t) => {
+  for (const text of ['needs 2.1.0 or later', 'needs v2.1.0 or later', 'see refs/tags/V2.1.0']) {
+    for (const q of ['2.1.0', 'v2.1.0', 'V2.1', '"v2.1.0"']) t.ok(find(text, q).first, `${q} in ${text}`)
+  }
+  t.same(find('needs v2.1.0', '2.1.0').first, { start: 6, end: 12 }, 'and shown whole')
+  t.equal(find('needs v2.1.0 and 2.1.0', 'v2.1.0').matchCount, 2)
+  t.ok(find('it calls fetchUser_v2.1', 'user_v2.1').first)
+  t.equal(find('section 2', 'v2').first, null)
+  t.equal(find('needs v2.10', '2.1').first, null)
+})
 
 test('a name with capitals inside is one word of its sentence', async (t) => {
   t.ok(find('see GitHub Actions', '"github actions"').first)

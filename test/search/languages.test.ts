@@ -61,6 +61,28 @@ test('a text of a few words is found by other forms of them, though nothing tell
   }
 })
 
+test('a word with letters of its language is found by other forms of it', async (t) => {
+  const forms = {
+    Größen: 'Größe',
+    niños: 'niño',
+    'Œuvres complètes': 'œuvre',
+    Frågor: 'fråga',
+    Bøger: 'bøgerne',
+    'őszi könyvek': 'könyv',
+    informações: 'informação',
+    orașe: 'oraș',
+    knížky: 'knížka',
+    таблицы: 'таблица',
+  }
+  for (const [text, q] of Object.entries(forms)) {
+    const language = detectLanguage(text)
+    t.ok(matchTerms(text, { query: parseQuery(q), languages: [language], language }).first, `${text} as ${language}`)
+  }
+  t.same(['ışık', 'İstanbul'].map(detectLanguage), ['tr', 'tr'])
+  for (const text of ['łódź', 'Привіт', 'Ľubomír']) t.equal(detectLanguage(text), 'simple', text)
+  t.equal(detectLanguage('the café and its menu'), 'en', 'stop words say more than a letter')
+})
+
 test('a text without words of a language that is stemmed is not taken for one', async (t) => {
   for (const text of ['', '12 345', '漢字', 'สวัสดี', '😀']) t.equal(detectLanguage(text), 'simple', text)
 })
