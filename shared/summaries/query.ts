@@ -31,14 +31,14 @@ export async function summariseQuery(
 }
 
 /** What a query is answered from: bodies as their stored lines, of so many documents below the title. */
-export type QueriedBodies = { title: string; bodies: readonly Body[]; documentCount: number; q: string }
+type QueriedBodies = { title: string; bodies: readonly Body[]; documentCount: number; q: string }
 
 /**
  * The passages of some bodies that answer a query best, by the tokeniser and the weights of search, in the order in which
  * they stand. Without any, it is the title alone and names no source. The time it takes is in proportion to the bodies;
  * input and answer are plain data, so that a thread can be asked for it.
  */
-export function answerQuery({ title, bodies, documentCount, q }: QueriedBodies): Derived {
+function answerQuery({ title, bodies, documentCount, q }: QueriedBodies): Derived {
   const passages = bodies.flatMap(({ id, lines }) => passagesOf(id, lines))
   const answers = rankPassages(passages, q)
   const chosen = choose(answers, passages)
