@@ -1,32 +1,37 @@
-import type { Html, RootContent } from 'mdast'
-import { parseTree } from './processor.ts'
+import { parse, preprocess } from 'micromark'
+import * as commonmark from 'micromark-core-commonmark'
+import { continuesParagraph } from './paragraph-lines.ts'
 
 const simpleTag = /^<(?:[a-z][a-z0-9-]*(?:[ \t]+[a-z_:][\w.:-]*(?:="[^"\n]*")?)*[ \t]*\/?|\/[a-z][a-z0-9-]*)>$/i
 const lineBreak = /^<br\s*\/?>$/i
 
 /**
  * True if Markdown reads the text, standing alone between other blocks, as one block of raw HTML. HTML that is not
- * closed takes all that follows in its container with it, so it only stands last.
+ * closed takes all that follows in its container with it, so it only stands last. The cost is linear in the text.
  */
 export function isHtmlBlock(html: string, isLast: boolean): boolean {
-  const [block, ...after] = parseTree(isLast ? html : `${html}\n\nx`).children
-  const isWhole = isLast ? after.length === 0 : after.length === 1 && after[0]?.type === 'paragraph'
-  const isSame = block?.type === 'html' && block.value.replace(/\n+$/, '') === html
-  return isSame && isWhole && !lineBreak.test(html) && !html.includes('\r')
+  if (lineBreak.test(html) || html.includes('\r') || html.endsWith('\n')) return false
+  return htmlBlockEnd(isLast ? html : `${html}\n\nx`) === html.length
 }
 
-/** True if Markdown reads the text, standing amid other text, as one piece of inline HTML. */
+/**
+ * True if Markdown reads the text, standing amid other text, as one piece of inline HTML. Where a further line might be
+ * the delimiter row of a table, the answer is false without a look at the rows. The cost is linear in the text.
+ */
 export function isHtmlInline(html: string): boolean {
   if (simpleTag.test(html)) return true
-  const [block, ...rest] = parseTree(`x${indentInlineHtml(html)}x`).children
-  if (block?.type !== 'paragraph' || rest.length > 0) return false
-  const [before, inline, after] = block.children
-  return block.children.length === 3 && before?.type === 'text' && isHtml(inline, html) && after?.type === 'text'
+  const written = indentInlineHtml(html)
+  if (!html.endsWith('>') || html.includes('\r') || inlineHtmlEnd(written) !== written.length) return false
+  const [, ...lines] = html.split('\n')
+  return lines.every((line, index) => continuesParagraph(index === lines.length - 1 ? `${line}x` : line))
 }
 
 /** True if a paragraph that begins with this inline HTML, alone on its line or not, would be a block of raw HTML. */
 export function opensHtmlBlock(html: string, isAlone: boolean): boolean {
-  return parseTree(isAlone ? html : `${html}x`).children[0]?.type === 'html'
+  const text = isAlone ? html : `${html}x`
+  const lineEnd = text.indexOf('\n')
+  // What begins a block of raw HTML stands on one line.
+  return htmlBlockEnd(lineEnd === -1 ? text : text.slice(0, lineEnd)) !== null
 }
 
 /** Inline HTML as it has to be written: up to three spaces at the start of a line are no part of what is read back. */
@@ -39,6 +44,39 @@ export function isLineBreak(html: string): boolean {
   return lineBreak.test(html)
 }
 
-function isHtml(node: RootContent | undefined, html: string): node is Html {
-  return node?.type === 'html' && node.value === html
+type Tokenizer = ReturnType<ReturnType<typeof parse>['flow']>
+type Extension = NonNullable<NonNullable<Parameters<typeof parse>[0]>['extensions']>[number]
+type Construct = typeof commonmark.htmlText
+
+// Inline HTML at the very start of a text: each `<?` that is never closed would else be sought to the end of the text.
+const htmlTextAtStart: Construct = {
+  name: 'htmlTextAtStart',
+  tokenize(effects, ok, nok) {
+    return this.previous === null ? commonmark.htmlText.tokenize.call(this, effects, ok, nok) : nok
+  },
+}
+
+// The parser's own grammar of raw HTML and nothing besides: what else a hostile text holds is passed over as text.
+const onlyHtmlBlocks: Extension = { disable: { null: allConstructsBut('codeIndented', 'htmlFlow') } }
+const onlyInlineHtml: Extension = { disable: { null: allConstructsBut() }, text: { 60: htmlTextAtStart } }
+
+function allConstructsBut(...kept: string[]): string[] {
+  const names = Object.values(commonmark).map((construct) => construct.name)
+  return names.filter((name) => name !== undefined && !kept.includes(name)) as string[]
+}
+
+/** Where the block of raw HTML that begins the text ends, in UTF-16 units, or null when the text begins otherwise. */
+function htmlBlockEnd(text: string): number | null {
+  if (!/^ {0,3}</.test(text)) return null
+  return firstTokenEnd(parse({ extensions: [onlyHtmlBlocks] }).flow(), { text, type: 'htmlFlow' })
+}
+
+function inlineHtmlEnd(text: string): number | null {
+  return firstTokenEnd(parse({ extensions: [onlyInlineHtml] }).text(), { text, type: 'htmlText' })
+}
+
+function firstTokenEnd(tokenizer: Tokenizer, { text, type }: { text: string; type: string }): number | null {
+  const [first] = tokenizer.write(preprocess()(text, undefined, true))
+  const token = first?.[1]
+  return token?.type === type && token.start.offset === 0 ? token.end.offset : null
 }
