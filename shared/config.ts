@@ -90,6 +90,12 @@ export const settings = {
   QUOTA_DOCUMENTS: integer({ meaning: 'documents per workspace', fallback: 10_000 }),
   QUOTA_FOLDERS: integer({ meaning: 'folders per workspace', fallback: 2000 }),
   QUOTA_DOCUMENT_CHARACTERS: integer({ meaning: 'characters per document', fallback: 500_000 }),
+  DOCUMENT_MAX_BYTES: integer({
+    meaning: 'bytes per document: the stored body with raw HTML, addresses and attributes',
+    fallback: 5_242_880,
+    min: 1024,
+    max: 268_435_456,
+  }),
   TRANSLATION_DAILY_CHARACTERS: integer({
     meaning: 'source characters translated per workspace and UTC day',
     fallback: 200_000,

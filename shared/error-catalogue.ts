@@ -210,7 +210,11 @@ export const errorCatalogue = {
     message: 'A block anchor carries an id that is not valid.',
     details: '{"block_id","lines":[…]}',
   },
-  document_too_large: { status: 422, message: 'The document has too many characters.', details: '{"limit","actual"}' },
+  document_too_large: {
+    status: 422,
+    message: 'The document is too large.',
+    details: '{"limit","actual","unit":"characters|nodes|bytes"}',
+  },
   self_relation: { status: 422, message: 'A block cannot be related to itself.' },
   cross_knowledge_base: { status: 422, message: 'The objects are in different knowledge bases.' },
   not_a_heading_block: { status: 422, message: 'The block is not a top-level heading.' },

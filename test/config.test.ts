@@ -37,6 +37,7 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   QUOTA_DOCUMENTS: { wrong: 'many', right: '1', value: 1 },
   QUOTA_FOLDERS: { wrong: '1 000', right: '1', value: 1 },
   QUOTA_DOCUMENT_CHARACTERS: { wrong: '500_000', right: '1', value: 1 },
+  DOCUMENT_MAX_BYTES: { wrong: '1023', right: '1024', value: 1024 },
   TRANSLATION_DAILY_CHARACTERS: { wrong: '+1', right: '1', value: 1 },
   BODY_MAX_BYTES: { wrong: '5mb', right: '1024', value: 1024 },
   ATTACHMENT_MAX_BYTES: { wrong: '0', right: '1', value: 1 },

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { bodyLimits } from '../../shared/body/body-limits.ts'
 import { documentToLines } from '../../shared/body/canonical.ts'
 import { commitBody } from '../../shared/body/commit.ts'
 import { contentMembers, prepareContent, resolveContent } from '../../shared/body/content.ts'
@@ -63,9 +64,8 @@ export const contentRoutes = [
     guard: 'required',
     success: { status: 200, description: 'The new body', data: Content, etag: true },
     errors: ['document_not_found', 'version_conflict', ...contentErrors],
-    prepare: ({ body, service }) => prepareContent(body, { characterLimit: service.config.QUOTA_DOCUMENT_CHARACTERS }),
+    prepare: ({ body, service }) => prepareContent(body, bodyLimits(service.config)),
     async handle({ tx, service, caller, params, query, body, guard, prepared }) {
-      const characterLimit = service.config.QUOTA_DOCUMENT_CHARACTERS
       const committed = await commitBody(
         { tx, jobs: service.jobs, config: service.config, followers },
         {
@@ -73,7 +73,7 @@ export const contentRoutes = [
           caller,
           guard: bodyGuard({ db: tx, guard, required: true }),
           edit: (stored) => {
-            const content = resolveContent(prepared(), { stored, characterLimit })
+            const content = resolveContent(prepared(), { stored, ...bodyLimits(service.config) })
             return { lines: documentToLines(content.result), attachments: content.attachments, content }
           },
         },

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { bodyLimits } from '../../shared/body/body-limits.ts'
 import { prepareContent, resolveContent } from '../../shared/body/content.ts'
 import { createDocument } from '../../shared/body/create-document.ts'
 import { ContentInput, Warning } from '../../shared/body/schema.ts'
@@ -82,9 +83,9 @@ export const documentRoutes = [
     ],
     prepare: async ({ body, service }) => {
       if (body.content === undefined) return undefined
-      const characterLimit = service.config.QUOTA_DOCUMENT_CHARACTERS
-      const content = await prepareContent(body.content, { characterLimit, path: '/content' })
-      return resolveContent(content, { characterLimit })
+      const limits = bodyLimits(service.config)
+      const content = await prepareContent(body.content, { path: '/content', ...limits })
+      return resolveContent(content, limits)
     },
     async handle({ tx, service, caller, body, prepared }) {
       const { content: _prepared, ...document } = body

@@ -1,4 +1,11 @@
 import type { Json } from './document.ts'
+import { codePoints } from './normalise-state.ts'
+
+/** The most code points of an address: the `href` of a link, the `src` of an image. */
+export const maximumAddress = 8192
+
+/** The most code points of a title or an alternative text. */
+export const maximumCaption = 2000
 
 /**
  * How one attribute behaves: the value it has when absent (`required` when there is none), whether the normal form
@@ -19,6 +26,18 @@ export const optionalText: Attribute = {
   default: null,
   ...takes('a string', { type: 'string' }, (v) => typeof v === 'string'),
 }
+
+/** An address that has to be there, of a bounded length. */
+export const requiredAddress: Attribute = { required: true, ...takesText(maximumAddress) }
+
+/** An optional address that the normal form writes out even when it is null. */
+export const writtenAddress: Attribute = { default: null, always: true, ...takesText(maximumAddress) }
+
+/** An optional title or alternative text, null by default. */
+export const optionalCaption: Attribute = { default: null, ...takesText(maximumCaption) }
+
+/** An optional title or alternative text that the normal form writes out even when it is null. */
+export const writtenCaption: Attribute = { ...optionalCaption, always: true }
 
 /** An optional text that the normal form writes out even when it is null. */
 export const writtenText: Attribute = { ...optionalText, always: true }
@@ -74,6 +93,11 @@ export function integer(range: { from: number; to?: number; default: number; alw
 export function oneOf(words: string[], fallback: string | null): Attribute {
   const fits = (v: unknown) => typeof v === 'string' && words.includes(v)
   return { default: fallback, ...takes(`one of ${words.join(', ')}`, { enum: words }, fits) }
+}
+
+function takesText(maximum: number): Pick<Attribute, 'expected' | 'schema' | 'check'> {
+  const fits = (v: unknown) => typeof v === 'string' && v.length <= 2 * maximum && codePoints(v) <= maximum
+  return takes(`a string of at most ${maximum} characters`, { type: 'string', maxLength: maximum }, fits)
 }
 
 function takes(

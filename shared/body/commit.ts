@@ -9,6 +9,7 @@ import { Refusal } from '../errors.ts'
 import { recordEvents } from '../events/record.ts'
 import { documentsChanged, quietMs } from '../projections/changed.ts'
 import type { Jobs } from '../queues.ts'
+import { checkBytes, checkCharacters } from './body-limits.ts'
 import { characterCount, nodeCount, textVersion } from './canonical.ts'
 import type { DocNode } from './document.ts'
 import { notifyLive } from './live/queries.ts'
@@ -21,7 +22,7 @@ import { StoredBody } from './stored-body.ts'
 export type CommitContext = {
   tx: Transaction
   jobs: Jobs
-  config: Pick<Config, 'QUOTA_DOCUMENT_CHARACTERS' | 'VERSIONS_RETENTION'>
+  config: Pick<Config, 'DOCUMENT_MAX_BYTES' | 'QUOTA_DOCUMENT_CHARACTERS' | 'VERSIONS_RETENTION'>
   /** What has to be true of the new body in the same transaction; every process that writes bodies names all of them. */
   followers: readonly DocumentFollower[]
 }
@@ -78,6 +79,7 @@ export async function commitBody<E extends Edited, Found = undefined>(
   if (attachments) await requireAttachments(tx, { workspaceId, attachments, currentText: current.text })
   const text = edited.lines.join('\n')
   const changed = text !== current.text
+  if (changed) requireBytes({ before: current.text, after: text, limit: context.config.DOCUMENT_MAX_BYTES })
   const body = changed ? new StoredBody({ version: textVersion(text), text }) : current
   const difference = changed ? compareLines(current.lines, body.lines) : null
   const characterLimit = context.config.QUOTA_DOCUMENT_CHARACTERS
@@ -89,6 +91,12 @@ export async function commitBody<E extends Edited, Found = undefined>(
     await announce(context, { before, document })
   }
   return { document, body, edited, changed }
+}
+
+// A body that was stored under another limit may still become smaller, step by step.
+function requireBytes({ before, after, limit }: { before: string; after: string; limit: number }): void {
+  const actual = Buffer.byteLength(after)
+  if (actual > limit && actual > Buffer.byteLength(before)) checkBytes(actual, limit)
 }
 
 type Sizes = Pick<DocumentRow, 'character_count' | 'node_count'>
@@ -111,9 +119,7 @@ function asDocument(lines: readonly PlacedLine[]): DocNode {
 
 /** Refuses a body over the limits of decisions 2.5 and 8. */
 function requireSize(sizes: Sizes, characterLimit: number): void {
-  if (sizes.character_count > characterLimit) {
-    throw new Refusal('document_too_large', { details: { limit: characterLimit, actual: sizes.character_count } })
-  }
+  checkCharacters(sizes.character_count, characterLimit)
   if (sizes.node_count > maximumNodes) {
     const reason = `a document holds at most ${maximumNodes} nodes`
     throw new Refusal('invalid_node', { details: { path: '', reason } })

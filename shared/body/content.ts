@@ -1,3 +1,4 @@
+import type { BodyLimits } from './body-limits.ts'
 import type { DocNode, Warning } from './document.ts'
 import { renderHtml } from './html.ts'
 import { assemble } from './markdown/from-markdown.ts'
@@ -9,7 +10,7 @@ import type { ContentInput } from './schema.ts'
 import type { StoredBody } from './stored-body.ts'
 
 /** A content input as far as it can be worked out without the stored body. */
-export type PreparedContent = { markdown: Parsed } | { normalised: Normalised<DocNode> }
+export type PreparedContent = { markdown: Parsed; path: string } | { normalised: Normalised<DocNode> }
 
 /**
  * The costly half of reading a content input, before any lock is taken. Refuses with the 422 codes of the normaliser
@@ -17,20 +18,23 @@ export type PreparedContent = { markdown: Parsed } | { normalised: Normalised<Do
  */
 export async function prepareContent(
   input: ContentInput,
-  { characterLimit, path = '' }: { characterLimit: number; path?: string },
+  { path = '', ...limits }: BodyLimits & { path?: string },
 ): Promise<PreparedContent> {
-  if (input.format === 'markdown') return { markdown: await parseMarkdownAsync(input.content) }
-  return { normalised: normaliseDocument(input.document, { from: 'json', characterLimit, path: `${path}/document` }) }
+  if (input.format === 'markdown') {
+    const pointer = `${path}/content`
+    return { markdown: await parseMarkdownAsync({ markdown: input.content, path: pointer, ...limits }), path: pointer }
+  }
+  return { normalised: normaliseDocument(input.document, { from: 'json', path: `${path}/document`, ...limits }) }
 }
 
 /** The body that a prepared input stands for; anchored Markdown takes ids and unchanged blocks from the stored body. */
 export function resolveContent(
   prepared: PreparedContent,
-  options: { stored?: StoredBody; characterLimit: number },
+  { stored, ...limits }: BodyLimits & { stored?: StoredBody },
 ): Normalised<DocNode> {
   if ('normalised' in prepared) return prepared.normalised
-  const { stored, characterLimit } = options
-  return assemble(prepared.markdown, { ...(stored !== undefined && { stored: stored.document }), characterLimit })
+  const { markdown, path } = prepared
+  return assemble(markdown, { ...(stored !== undefined && { stored: stored.document }), path, ...limits })
 }
 
 /** The formats of `GET /documents/{id}/content`. */

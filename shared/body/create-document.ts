@@ -1,5 +1,6 @@
 import { requireAttachments } from '../attachments/references.ts'
 import type { Caller } from '../auth/caller.ts'
+import type { Config } from '../config.ts'
 import type { Transaction } from '../database.ts'
 import { type LocationInput, locateNew } from '../documents/location.ts'
 import { claimDocumentIds, type DocumentRow, unlocalized } from '../documents/queries.ts'
@@ -22,7 +23,7 @@ export type NewDocumentInput = LocationInput & {
   collapsed_block_ids?: string[] | undefined
 }
 
-type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits }
+type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits & Pick<Config, 'DOCUMENT_MAX_BYTES'> }
 
 /**
  * Creates a document with its first body, which is no snapshot (decisions 2.5): row, body, event and jobs in the
@@ -46,6 +47,7 @@ export async function createDocument(
   await requireAttachments(tx, { workspaceId, attachments: content.attachments, currentText: '' })
   const [row] = await storeDocuments(context, {
     workspaceId,
+    byteLimit: context.config.DOCUMENT_MAX_BYTES,
     documents: [
       {
         document: {

@@ -39,7 +39,7 @@ export function applyBatch(lines: readonly string[], operations: readonly Operat
       apply(result, operation, { index, path: `/operations/${index}` })
       for (const place of result.attachments.values()) place.operationIndex ??= index
     } catch (error) {
-      throw error instanceof Refusal ? withIndex(error, index) : error
+      throw error instanceof Refusal ? withIndex(withKnownBlock(error, { lines, operations }), index) : error
     }
   }
   return result
@@ -48,7 +48,11 @@ export function applyBatch(lines: readonly string[], operations: readonly Operat
 /** Applies the one operation of a block endpoint; as `applyBatch`, without `operation_index`. */
 export function applyOperation(lines: readonly string[], operation: Operation): EditResult {
   const result: EditResult = { body: new BlockLines(lines), results: [], warnings: [], attachments: new Map() }
-  apply(result, operation, { index: 0, path: '' })
+  try {
+    apply(result, operation, { index: 0, path: '' })
+  } catch (error) {
+    throw error instanceof Refusal ? withKnownBlock(error, { lines, operations: [operation] }) : error
+  }
   return result
 }
 
@@ -167,6 +171,15 @@ function requireHash(body: BlockLines, operation: Operation, index: number): voi
   if (hash === null || wanted === hash || wanted === '*') return
   const details = { provided: wanted, operation_index: index, block_id: operation.block_id }
   throw new Refusal('version_conflict', { details })
+}
+
+type Known = { lines: readonly string[]; operations: readonly Operation[] }
+
+// An id that was made for an earlier operation of this very request means nothing to the caller.
+function withKnownBlock(error: Refusal, { lines, operations }: Known): Refusal {
+  const { block_id: id, ...details } = error.details ?? {}
+  if (typeof id !== 'string' || lines.some((line) => line.includes(id))) return error
+  return JSON.stringify(operations).includes(id) ? error : rethrown(error, details)
 }
 
 function withIndex(error: Refusal, index: number): Refusal {

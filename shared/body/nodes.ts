@@ -6,9 +6,13 @@ import {
   flag,
   integer,
   oneOf,
+  optionalCaption,
   optionalSize,
   optionalText,
+  requiredAddress,
   requiredText,
+  writtenAddress,
+  writtenCaption,
   writtenFlag,
   writtenText,
 } from './attributes.ts'
@@ -19,9 +23,9 @@ type MarkRow = { attrs?: Attributes; excludes?: string }
 
 const picture: Attributes = {
   attachmentId: writtenText,
-  src: writtenText,
-  alt: writtenText,
-  title: writtenText,
+  src: writtenAddress,
+  alt: writtenCaption,
+  title: writtenCaption,
   width: optionalSize,
   height: optionalSize,
 }
@@ -104,7 +108,7 @@ export const markTable: { [type: string]: MarkRow } = {
   superscript: {},
   highlight: { attrs: { color: optionalText } },
   textStyle: { attrs: { color: optionalText } },
-  link: { attrs: { href: requiredText, title: optionalText, target: optionalText, rel: optionalText } },
+  link: { attrs: { href: requiredAddress, title: optionalCaption, target: optionalText, rel: optionalText } },
 }
 
 /** The node types that stand inside a line of text and have no block id. */

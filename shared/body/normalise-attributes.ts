@@ -2,7 +2,7 @@ import { attachmentIdOf, attachmentSrc, isAllowedSrc, isAttachmentId } from './a
 import type { Attribute } from './attributes.ts'
 import type { Attrs, Json } from './document.ts'
 import { markTable, nodeTable } from './nodes.ts'
-import { checkText, type NormaliseState, type Place, refuse, refuseNode } from './normalise-state.ts'
+import { checkText, type NormaliseState, type Place, refuse, refuseNode, warnedBlock } from './normalise-state.ts'
 
 type Given = Record<string, unknown>
 type Row = { name: string; attribute: Attribute }
@@ -69,7 +69,7 @@ function pictureAddress(given: Given, place: Place, state: NormaliseState): Give
   if (isAllowedSrc(src)) return given
   if (state.context.from === 'json') throw refuseNode(place, 'attrs.src has to be http, https or a relative reference')
   const message = 'An image was left out: only http, https and relative addresses are shown.'
-  state.warnings.push({ code: 'image_dropped', message, block_id: place.blockId })
+  state.warnings.push({ code: 'image_dropped', message, block_id: warnedBlock(place) })
   return null
 }
 

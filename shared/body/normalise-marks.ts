@@ -1,8 +1,8 @@
 import { isAllowedHref } from './addresses.ts'
-import type { Mark } from './document.ts'
+import type { Attrs, Mark } from './document.ts'
 import { markTable } from './nodes.ts'
 import { normaliseMarkAttributes } from './normalise-attributes.ts'
-import { type NormaliseState, type Place, refuseNode } from './normalise-state.ts'
+import { type NormaliseState, type Place, refuseNode, warnedBlock } from './normalise-state.ts'
 
 const rank = new Map(Object.keys(markTable).map((type, index) => [type, index]))
 const besideCode = new Set(['code', 'link'])
@@ -34,8 +34,13 @@ export function sameMarks(a: Mark[] | undefined, b: Mark[] | undefined): boolean
 /** True if two marks in normal form are equal. */
 export function sameMark(a: Mark, b: Mark | undefined): boolean {
   if (b === undefined || a.type !== b.type) return false
-  if (a.attrs === undefined || b.attrs === undefined) return a.attrs === b.attrs
-  return JSON.stringify(a.attrs) === JSON.stringify(b.attrs)
+  return a.attrs === b.attrs || sameAttributes(a.attrs ?? {}, b.attrs ?? {})
+}
+
+// The values are texts or null; a long address is compared where it stands.
+function sameAttributes(a: Attrs, b: Attrs): boolean {
+  const names = Object.keys(a)
+  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && a[name] === b[name])
 }
 
 function normaliseMark(given: unknown, place: Place, state: NormaliseState): Mark | null {
@@ -48,7 +53,7 @@ function normaliseMark(given: unknown, place: Place, state: NormaliseState): Mar
   if (type === 'textStyle' && attrs === undefined) return null
   if (type === 'link' && !isAllowedHref(String(attrs?.href))) {
     const message = 'A link was removed: its address has a scheme that is not allowed.'
-    state.warnings.push({ code: 'link_removed', message, block_id: place.blockId })
+    state.warnings.push({ code: 'link_removed', message, block_id: warnedBlock(place) })
     return null
   }
   return attrs === undefined ? { type } : { attrs, type }
@@ -59,6 +64,6 @@ function withoutExcluded(marks: Mark[], place: Place, state: NormaliseState): Ma
   if (kept.length === marks.length) return marks
   const lost = marks.filter((mark) => !besideCode.has(mark.type)).map((mark) => mark.type)
   const message = `Inline code has no other marks beside it: ${lost.join(', ')} left out.`
-  state.warnings.push({ code: 'marks_dropped', message, block_id: place.blockId })
+  state.warnings.push({ code: 'marks_dropped', message, block_id: warnedBlock(place) })
   return kept
 }

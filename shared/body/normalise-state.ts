@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts'
 import { blockIdPattern, newId } from '../ids.ts'
+import type { BodyLimits } from './body-limits.ts'
 import type { Warning } from './document.ts'
 
 /** Blocks may nest this deep; a top-level block is at depth 1 (decisions 2.5). */
@@ -8,20 +9,19 @@ export const maximumDepth = 32
 /** A body may hold this many nodes; text nodes are bounded by the character cap instead (decisions 2.5). */
 export const maximumNodes = 20_000
 
-/** Where the input comes from (Markdown is forgiven more than JSON), and what the body may hold. */
-export type NormaliseContext = {
+/** Where the input comes from (Markdown is forgiven more than JSON), and what the body may hold; absent caps are none. */
+export type NormaliseContext = Partial<BodyLimits> & {
   from: 'json' | 'markdown'
-  /** The most code points of text a body may have; no cap when absent. */
-  characterLimit?: number
-  /** JSON pointer of the input within the request, put before the path in `details`. */
+  /** JSON pointer of the input within the request, put before the path in `details`; for Markdown that of its string. */
   path?: string
 }
 
 /**
- * Where the normaliser stands: the JSON pointer, and the nearest block id known so far; in a batch also which operation
- * it was.
+ * Where the normaliser stands: the JSON pointer, and the nearest block with an id that the caller knows; in a batch also
+ * which operation it was. `newBlockId` is the nearest block if its id is made here: only a warning, which belongs to a
+ * body that is stored, names it.
  */
-export type Place = { path: string; blockId: string | null; operationIndex?: number }
+export type Place = { path: string; blockId: string | null; newBlockId?: string | undefined; operationIndex?: number }
 
 /** The attachments that nodes name, each with where it is named first. */
 export type NamedAttachments = ReadonlyMap<string, Place>
@@ -34,13 +34,15 @@ export type NormaliseState = {
   attachments: Map<string, Place>
   nodes: number
   characters: number
+  /** Bytes that the stored lines will have at least. */
+  bytes: number
 }
 
 const blockId = new RegExp(blockIdPattern)
 
 /** A fresh state for one pass. */
 export function newState(context: NormaliseContext): NormaliseState {
-  return { context, warnings: [], ids: new Set(), attachments: new Map(), nodes: 0, characters: 0 }
+  return { context, warnings: [], ids: new Set(), attachments: new Map(), nodes: 0, characters: 0, bytes: 0 }
 }
 
 /** The id of a block: the given one if it is valid and free, a new one if none is given. */
@@ -86,6 +88,11 @@ export function refuseNode(place: Place, reason: string): Refusal {
   return refuse('invalid_node', place, reason)
 }
 
+/** The block that a warning at a place is about. */
+export function warnedBlock({ newBlockId, blockId }: Place): string | null {
+  return newBlockId ?? blockId
+}
+
 /** A refusal of a body at a place, with the details of decisions 7. */
 export function refuse(
   code: 'attachment_not_found' | 'duplicate_block_id' | 'invalid_block_id' | 'invalid_node',
@@ -99,9 +106,4 @@ export function refuse(
     ...(place.operationIndex === undefined ? {} : { operation_index: place.operationIndex }),
   }
   return new Refusal(code, { status: 422, details })
-}
-
-/** Refuses a body whose text is over the cap, with the details of decisions 7. */
-export function checkCharacters(actual: number, limit: number | undefined): void {
-  if (limit !== undefined && actual > limit) throw new Refusal('document_too_large', { details: { limit, actual } })
 }

@@ -1,11 +1,11 @@
 import { newId } from '../ids.ts'
+import { checkBytes, checkCharacters } from './body-limits.ts'
 import type { BlockNode, BodyNode, DocNode, Warning } from './document.ts'
 import { bodySchema, inlineTypes, isTextblock } from './nodes.ts'
 import { normaliseAttributes } from './normalise-attributes.ts'
 import { normaliseMarks, sameMarks } from './normalise-marks.ts'
 import {
   adoptBlockId,
-  checkCharacters,
   checkText,
   countCharacters,
   countNode,
@@ -83,13 +83,15 @@ function normaliseChildren({ type, children, place, depth, state }: Children): B
   const result: BodyNode[] = []
   let match = bodySchema.nodes[type]?.contentMatch
   for (let index = 0; index < children.length; index++) {
-    const inner = { path: `${place.path}/content/${index}`, blockId: place.blockId }
+    const inner = { ...place, path: pathOfChild(place.path, index, state) }
     const node = normaliseNode({ input: children[index], parentType: type, place: inner, depth: depth + 1, state })
     if (node === null) continue
     if (node.type === 'frontmatter' && (type !== 'doc' || result.length > 0)) {
       throw refuseNode(inner, 'frontmatter may only be the first block of a document')
     }
-    if (node.type === 'text' && mergeText(result.at(-1), node)) continue
+    const isMerged = node.type === 'text' && mergeText(result.at(-1), node)
+    countBytes(state, isMerged ? Buffer.byteLength(node.text ?? '') : leastBytes(node))
+    if (isMerged) continue
     const childType = bodySchema.nodes[node.type]
     match = (childType && match?.matchType(childType)) ?? undefined
     if (match === undefined) throw refuseNode(inner, `a ${node.type} may not stand here in a ${type}`)
@@ -98,6 +100,31 @@ function normaliseChildren({ type, children, place, depth, state }: Children): B
   const isEmptyDoc = type === 'doc' && result.length === 0
   if (!match?.validEnd && !isEmptyDoc) throw refuseNode(place, `the content of a ${type} is incomplete`)
   return result
+}
+
+// The caller of Markdown sees a text, not the nodes that it stands for.
+function pathOfChild(path: string, index: number, { context }: NormaliseState): string {
+  return context.from === 'markdown' ? path : `${path}/content/${index}`
+}
+
+function countBytes(state: NormaliseState, bytes: number): void {
+  state.bytes += bytes
+  checkBytes(state.bytes, state.context.byteLimit)
+}
+
+// Less than the node takes in its line, without the nodes in it, which were counted before.
+function leastBytes({ text = '', attrs, marks = [] }: BodyNode): number {
+  const own = '{"type":"text"}'.length + Buffer.byteLength(text) + attributeBytes(attrs)
+  return marks.reduce((sum, mark) => sum + '{"type":"bold"}'.length + attributeBytes(mark.attrs), own)
+}
+
+function attributeBytes(attrs: BodyNode['attrs']): number {
+  let bytes = 0
+  for (const name in attrs) {
+    const value = attrs[name]
+    if (typeof value === 'string') bytes += Buffer.byteLength(value)
+  }
+  return bytes
 }
 
 function normaliseNode(visit: Visit): BodyNode | null {
@@ -116,7 +143,7 @@ function normaliseBlock(type: string, input: Record<string, unknown>, { place, d
   if (depth > maximumDepth) throw refuseNode(place, `blocks nest deeper than ${maximumDepth} levels`)
   const given = attributesOf(input, place)
   const id = adoptBlockId(given.id, place, state)
-  const here = { path: place.path, blockId: id }
+  const here = state.ids.has(id) ? { path: place.path, blockId: id } : { ...place, newBlockId: id }
   const attrs = normaliseAttributes({ type, given, id, place: here, state })
   if (attrs === null) return refusedImage(id, given.alt)
   const children = childrenOf(input, here)

@@ -6,6 +6,7 @@ import { recordEvents } from '../events/record.ts'
 import { documentsChanged } from '../projections/changed.ts'
 import type { Jobs } from '../queues.ts'
 import { enforceQuota, type QuotaLimits } from '../quotas/enforce.ts'
+import { checkBytes } from './body-limits.ts'
 import { documentToLines, textVersion } from './canonical.ts'
 import type { DocNode } from './document.ts'
 import { insertFirstBodies } from './queries.ts'
@@ -18,21 +19,23 @@ export type FirstBody = {
 
 /**
  * Stores new documents of one workspace with their first bodies, which are no snapshots (decisions 2.5): rows, bodies, a
- * `document.created` event each and their jobs. The ids are claimed already and the place is held. Refuses with 409
- * `quota_exceeded`; to be called once a transaction and, since it enqueues jobs, last.
+ * `document.created` event each and their jobs. The ids are claimed already and the place is held. Refuses with 422
+ * `document_too_large` a body of more than `byteLimit` bytes, if there is such a limit, and with 409 `quota_exceeded`;
+ * to be called once a transaction and, since it enqueues jobs, last.
  */
 export async function storeDocuments(
   context: { tx: Transaction; jobs: Jobs; config: QuotaLimits },
-  input: { workspaceId: string; documents: readonly FirstBody[] },
+  input: { workspaceId: string; documents: readonly FirstBody[]; byteLimit?: number },
 ): Promise<readonly DocumentRow[]> {
   const { tx } = context
   const { workspaceId, documents } = input
   if (documents.length === 0) return []
-  await enforceQuota(context, { quota: 'documents', workspaceId, adding: documents.length })
   const bodies = documents.map(({ document, content }) => {
     const body = documentToLines(content.result).join('\n')
+    checkBytes(Buffer.byteLength(body), input.byteLimit)
     return { id: document.id, version: textVersion(body), body }
   })
+  await enforceQuota(context, { quota: 'documents', workspaceId, adding: documents.length })
   const rows = await insertDocuments(
     tx,
     documents.map(({ document, content }, index) => ({

@@ -1,8 +1,11 @@
 import type { BlockNode, BodyNode, Warning, WarningCode } from '../document.ts'
 
+/** What an export could not carry over: each loss once a block and wording, by a key of those. */
+export type ExportWarnings = Map<string, Warning>
+
 /** What the export of a block knows: which block warnings belong to, and where it stands. */
 export type ExportContext = {
-  warnings: Warning[]
+  warnings: ExportWarnings
   blockId: string | null
   /** Labels that a footnoteDefinition of the document carries, lower-cased; null when unknown. */
   labels: ReadonlySet<string> | null
@@ -14,9 +17,9 @@ export type ExportContext = {
 
 /** Reports a loss once per block and wording. */
 export function warn(context: ExportContext, code: WarningCode, message: string): void {
-  const block_id = context.blockId
-  const isSame = (w: Warning) => w.block_id === block_id && w.code === code && w.message === message
-  if (!context.warnings.some(isSame)) context.warnings.push({ code, message, block_id })
+  const { warnings, blockId } = context
+  const key = `${blockId} ${code} ${message}`
+  if (!warnings.has(key)) warnings.set(key, { code, message, block_id: blockId })
 }
 
 /** The context for the inside of a node. */

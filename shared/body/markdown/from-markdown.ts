@@ -1,11 +1,12 @@
+import type { BodyLimits } from '../body-limits.ts'
 import type { BlockNode, BodyNode, DocNode, Warning } from '../document.ts'
 import { type Normalised, normaliseDocument } from '../normalise.ts'
 import { keepIds } from './keep-ids.ts'
 import { type Anchor, type Parsed, type Piece, parseMarkdown } from './parse.ts'
 import { type Stored, storedBlocks } from './stored-blocks.ts'
 
-/** The body that the text is written back to, if any, and the cap on its text. */
-export type ImportOptions = { stored?: DocNode; characterLimit?: number }
+/** The body that the text is written back to, if any; the caps on the new body; the JSON pointer of the text. */
+export type ImportOptions = Partial<BodyLimits> & { stored?: DocNode; path?: string }
 
 /**
  * The normalised document of a Markdown text (decisions 2.5). Blocks under an anchor keep their id; if their Markdown
@@ -14,22 +15,23 @@ export type ImportOptions = { stored?: DocNode; characterLimit?: number }
  * event loop; for texts of callers use `fromMarkdownAsync`.
  */
 export function fromMarkdown(markdown: string, options: ImportOptions = {}): Normalised<DocNode> {
-  return assemble(parseMarkdown(markdown), options)
+  return assemble(parseMarkdown({ markdown, ...options }), options)
 }
 
 /** The second half of `fromMarkdown`: what a parsed text makes of the stored document. */
-export function assemble(parsed: Parsed, { stored, characterLimit }: ImportOptions): Normalised<DocNode> {
+export function assemble(parsed: Parsed, { stored, ...context }: ImportOptions): Normalised<DocNode> {
   const known = storedBlocks(stored)
   const warnings = [...parsed.warnings]
   const anchored = new Set(parsed.pieces.flatMap(({ anchor }) => (anchor === null ? [] : [anchor.id])))
   const taken = new Set(anchored)
-  const placed: Placed[] = parsed.pieces.flatMap((piece) => {
+  const placed: Placed[] = parsed.pieces.flatMap((piece, index) => {
     const idle = piece.unused.flatMap((anchor) => emptyParagraphOf(anchor, known, warnings))
-    return [...idle.map((node) => ({ node, kept: true, old: undefined })), ...place(piece, known, anchored)]
+    const blocks = place(piece, { known, anchored, isFirst: index === 0 && idle.length === 0 })
+    return [...idle.map((node) => ({ node, kept: true, old: undefined })), ...blocks]
   })
   for (const { node, kept } of placed) if (kept) collectIds(node, taken)
   const content = placed.map(({ node }) => node)
-  const { result, ...rest } = normaliseDocument({ type: 'doc', content }, { from: 'markdown', characterLimit })
+  const { result, ...rest } = normaliseDocument({ type: 'doc', content }, { from: 'markdown', ...context })
   for (const [index, { kept, old }] of placed.entries()) {
     const block = result.content[index]
     if (!kept && old !== undefined && block !== undefined) keepIds(block, old, taken)
@@ -40,17 +42,28 @@ export function assemble(parsed: Parsed, { stored, characterLimit }: ImportOptio
 // A block of the new body: `kept` says that it is the stored node itself, `old` is the stored node it edits.
 type Placed = { node: BodyNode; kept: boolean; old: BlockNode | undefined }
 
-function place({ anchor, blocks, source }: Piece, known: Stored, anchored: ReadonlySet<string>): Placed[] {
+type Around = { known: Stored; anchored: ReadonlySet<string>; isFirst: boolean }
+
+function place({ anchor, blocks, source }: Piece, { known, anchored, isFirst }: Around): Placed[] {
   const [first, ...rest] = blocks
   if (first === undefined) return []
   const others = rest.map((node) => ({ node, kept: false, old: undefined }))
   const id = anchor?.id ?? (first.type === 'frontmatter' ? known.frontmatterId() : null)
   if (id === null) return [{ node: first, kept: false, old: undefined }, ...others]
   const old = known.find(id)
-  if (old !== undefined && known.isUnchanged(old, source) && !movesOut(old, anchored)) {
+  const fits = old?.type !== 'frontmatter' || isFirst
+  if (old !== undefined && fits && known.isUnchanged(old, source) && !movesOut(old, anchored)) {
     return [{ node: old, kept: true, old }]
   }
-  return [{ node: { ...first, attrs: { ...first.attrs, id } }, kept: false, old }, ...others]
+  const read = old?.type === 'frontmatter' && isFirst ? frontmatterOf(first) : first
+  return [{ node: { ...read, attrs: { ...read.attrs, id } }, kept: false, old }, ...others]
+}
+
+// Frontmatter that Markdown cannot hold is written as code, which is what it comes back as when it was changed.
+function frontmatterOf(block: BodyNode): BodyNode {
+  if (block.type !== 'codeBlock' || block.attrs?.language !== 'yaml') return block
+  const yaml = (block.content ?? []).map((child) => child.text ?? '').join('')
+  return { type: 'frontmatter', attrs: { yaml } }
 }
 
 // With two anchors in a row the upper one has no text below it: that is how an empty paragraph looks.

@@ -1,9 +1,9 @@
 import type { List, ListItem, Paragraph, RootContent, Table } from 'mdast'
 import type { BodyNode } from '../document.ts'
-import { maximumNodes, refuseNode } from '../normalise-state.ts'
+import { maximumNodes } from '../normalise-state.ts'
 import { isLineBreak } from './html-syntax.ts'
-import { deeper, type ImportContext, warnAt } from './import-context.ts'
-import { readDetails } from './import-details.ts'
+import { deeper, type ImportContext, refuseText, warnAt } from './import-context.ts'
+import { detailsEnds, readDetails } from './import-details.ts'
 import { importInline } from './import-inline.ts'
 
 type BlockReader = (node: never, context: ImportContext) => BodyNode[]
@@ -18,9 +18,10 @@ export type Reading = { blocks: BodyNode[]; node: RootContent; last: RootContent
  */
 export function readFlow(nodes: RootContent[], context: ImportContext): Reading[] {
   const readings: Reading[] = []
+  const ends = detailsEnds(nodes)
   for (let index = 0; index < nodes.length; index++) {
     const node = nodes[index] as RootContent
-    const details = readDetails(nodes, index, { context, importFlow })
+    const details = readDetails(nodes, index, { ends, context, importFlow })
     if (details !== null) index = details.end
     const blocks = details === null ? importBlock(node, context) : [details.node]
     readings.push({ blocks, node, last: nodes[index] as RootContent })
@@ -98,7 +99,13 @@ function importHtml(node: Of<'html'>, context: ImportContext): BodyNode[] {
     warnAt(context, { code: 'misplaced_anchor', message, line: node.position?.start.line })
   }
   // HTML that is never closed takes in the line ends before the end of its container.
-  return [{ type: 'htmlBlock', attrs: { html: verbatim(node.value, context).replace(/\n+$/, '') } }]
+  return [{ type: 'htmlBlock', attrs: { html: withoutFinalLineFeeds(verbatim(node.value, context)) } }]
+}
+
+function withoutFinalLineFeeds(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '\n') end -= 1
+  return text.slice(0, end)
 }
 
 // `> [!NOTE]`: the marker stands unescaped on the first line, alone.
@@ -174,7 +181,7 @@ function bareCheckbox(head: RootContent | undefined, context: ImportContext): bo
 function importTable(node: Table, context: ImportContext): BodyNode {
   const width = node.children.reduce((most, row) => Math.max(most, row.children.length), 0)
   if (width * node.children.length > maximumNodes) {
-    throw refuseNode({ path: '/content', blockId: null }, `a document holds at most ${maximumNodes} nodes`)
+    throw refuseText(context, `a document holds at most ${maximumNodes} nodes`)
   }
   const within = { ...context, inCell: true }
   const rows = node.children.map((row, index) => ({

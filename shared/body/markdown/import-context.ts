@@ -1,10 +1,16 @@
 import type { Definition, Root } from 'mdast'
+import type { Refusal } from '../../errors.ts'
+import { checkBytes } from '../body-limits.ts'
 import type { Warning, WarningCode } from '../document.ts'
 import { maximumDepth, refuseNode } from '../normalise-state.ts'
 
 /** What the import of a node knows of the text around it. */
 export type ImportContext = {
   source: string
+  /** The JSON pointer of the text in the request. */
+  path: string
+  /** Bytes that addresses and titles take in the body so far; what many links refer to multiplies. */
+  spent: { bytes: number; limit: number | undefined }
   warnings: Warning[]
   definitions: Map<string, Definition>
   used: Set<string>
@@ -14,8 +20,10 @@ export type ImportContext = {
   footnotes: number
 }
 
+type Text = { source: string; path: string; byteLimit: number | undefined }
+
 /** The context for the root of a tree: its link definitions, the first of a name winning. */
-export function importContext(source: string, root: Root): ImportContext {
+export function importContext(root: Root, { source, path, byteLimit }: Text): ImportContext {
   const definitions = new Map<string, Definition>()
   const open: { children: unknown[] }[] = [root]
   for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
@@ -24,14 +32,27 @@ export function importContext(source: string, root: Root): ImportContext {
       if (child.children !== undefined) open.push(child as { children: unknown[] })
     }
   }
-  return { source, warnings: [], definitions, used: new Set(), depth: 0, inCell: false, footnotes: 0 }
+  const spent = { bytes: 0, limit: byteLimit }
+  return { source, path, spent, warnings: [], definitions, used: new Set(), depth: 0, inCell: false, footnotes: 0 }
+}
+
+/** 422 `invalid_node` for what no body may hold; the place is the text as a whole. */
+export function refuseText({ path }: Pick<ImportContext, 'path'>, reason: string): Refusal {
+  return refuseNode({ path, blockId: null }, reason)
+}
+
+/** Counts an address with its title, so many times as the body will hold it; refuses when that is over the cap. */
+export function spend(context: ImportContext, target: { url: string; title?: string | null }, times: number): void {
+  const { spent } = context
+  spent.bytes += times * (Buffer.byteLength(target.url) + Buffer.byteLength(target.title ?? ''))
+  checkBytes(spent.bytes, spent.limit)
 }
 
 /** The context one container further in; refuses where no body may go, before the recursion does. */
 export function deeper(context: ImportContext): ImportContext {
   // Lists and tables take up to three levels of blocks for one of Markdown.
   if (context.depth >= maximumDepth) {
-    throw refuseNode({ path: '/content', blockId: null }, `blocks nest deeper than ${maximumDepth} levels`)
+    throw refuseText(context, `blocks nest deeper than ${maximumDepth} levels`)
   }
   return { ...context, depth: context.depth + 1 }
 }

@@ -5,7 +5,7 @@ import type { ImportContext } from './import-context.ts'
 import { importInline, pairTags } from './import-inline.ts'
 import { parseTree } from './processor.ts'
 
-const plainOpening = /^<details( open)?>\s*<summary>((?:(?!<\/?summary\b)[\s\S])*)<\/summary>$/i
+const plainOpening = /^<details( open)?>\s*<summary>([\s\S]*)<\/summary>$/i
 const richOpening = /^<details( open)?>\s*<summary>$/i
 
 /**
@@ -16,13 +16,13 @@ const richOpening = /^<details( open)?>\s*<summary>$/i
 export function readDetails(
   nodes: RootContent[],
   start: number,
-  { context, importFlow }: Recursion,
+  { ends, context, importFlow }: Recursion,
 ): { node: BodyNode; end: number } | null {
   const html = htmlOf(nodes[start])
   if (html === null || !/^<details/i.test(html)) return null
-  const end = closing(nodes, start)
-  if (end === -1) return null
-  const plain = plainOpening.exec(html)
+  const end = ends.get(start)
+  if (end === undefined) return null
+  const plain = plainOpeningOf(html)
   if (plain !== null) {
     const inside = nodes.slice(start + 1, end)
     return { end, node: details(plain[1], readSummary(plain[2] ?? ''), importFlow(inside, context)) }
@@ -35,6 +35,8 @@ export function readDetails(
 }
 
 type Recursion = {
+  /** Where the details that begin at a sibling end; see `detailsEnds`. */
+  ends: ReadonlyMap<number, number>
   context: ImportContext
   importFlow: (nodes: RootContent[], context: ImportContext) => BodyNode[]
 }
@@ -56,16 +58,24 @@ function details(open: string | undefined, summary: BodyNode[], content: BodyNod
   }
 }
 
-function closing(nodes: RootContent[], start: number): number {
-  let depth = 0
-  for (let index = start; index < nodes.length; index++) {
-    const html = htmlOf(nodes[index])
+/** The position of the `</details>` for each position of a `<details>` that has one among the siblings. */
+export function detailsEnds(nodes: RootContent[]): Map<number, number> {
+  const ends = new Map<number, number>()
+  const open: number[] = []
+  for (const [index, node] of nodes.entries()) {
+    const html = htmlOf(node)
     if (html === null) continue
-    if (plainOpening.test(html) || richOpening.test(html)) depth += 1
-    if (/^<\/details>$/i.test(html)) depth -= 1
-    if (depth === 0) return index
+    if (richOpening.test(html) || plainOpeningOf(html) !== null) open.push(index)
+    const start = /^<\/details>$/i.test(html) ? open.pop() : undefined
+    if (start !== undefined) ends.set(start, index)
   }
-  return -1
+  return ends
+}
+
+// A summary within the summary is none of ours.
+function plainOpeningOf(html: string): RegExpExecArray | null {
+  const match = plainOpening.exec(html)
+  return match === null || /<\/?summary\b/i.test(match[2] ?? '') ? null : match
 }
 
 // Within HTML no Markdown is read: tags stay tags, the rest is text with character references.
@@ -74,10 +84,14 @@ function readSummary(html: string): BodyNode[] {
     if (index % 2 === 1)
       return [isLineBreak(part) ? { type: 'hardBreak' } : { type: 'htmlInline', attrs: { html: part } }]
     const text = index === 0 ? part.replace(/^[ \t\n]+/, '') : part
-    const decoded = text.replace(/\s*\n\s*/g, ' ').replace(/&(?:#x?[0-9a-f]{1,7}|[a-z0-9]{1,31});/gi, decode)
+    const decoded = onOneLine(text).replace(/&(?:#x?[0-9a-f]{1,7}|[a-z0-9]{1,31});/gi, decode)
     return decoded === '' ? [] : [{ type: 'text', text: decoded }]
   })
   return pairTags(nodes)
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/\s+/g, (space) => (space.includes('\n') ? ' ' : space))
 }
 
 function decode(reference: string): string {

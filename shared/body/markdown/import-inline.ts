@@ -1,9 +1,9 @@
 import type { PhrasingContent } from 'mdast'
 import { isAllowedHref } from '../addresses.ts'
 import type { BodyNode, Mark } from '../document.ts'
-import { maximumNodes, refuseNode } from '../normalise-state.ts'
+import { maximumNodes } from '../normalise-state.ts'
 import { isLineBreak } from './html-syntax.ts'
-import { type ImportContext, warnAt } from './import-context.ts'
+import { type ImportContext, refuseText, spend, warnAt } from './import-context.ts'
 
 type InlineReader = (node: never, context: ImportContext, depth: number) => BodyNode[]
 type Of<T extends PhrasingContent['type']> = Extract<PhrasingContent, { type: T }>
@@ -14,12 +14,13 @@ const markTags: { [tag: string]: string } = {
   sup: 'superscript',
   mark: 'highlight',
 }
+const markTypes = Object.values(markTags)
 // Emphasis within emphasis adds no mark, so this many levels are no text of anybody's.
 const maximumSpans = 500
 
 /** The inline content that mdast phrasing stands for; not yet normalised. */
 export function importInline(nodes: PhrasingContent[], context: ImportContext, depth = 0): BodyNode[] {
-  if (depth > maximumSpans) throw refuseNode({ path: '/content', blockId: null }, 'emphasis nests too deeply')
+  if (depth > maximumSpans) throw refuseText(context, 'emphasis nests too deeply')
   const result: BodyNode[] = []
   for (const node of nodes) {
     const read = inlineReaders[node.type] as InlineReader | undefined
@@ -34,22 +35,38 @@ export function importInline(nodes: PhrasingContent[], context: ImportContext, d
  */
 export function pairTags(nodes: BodyNode[]): BodyNode[] {
   if (!nodes.some((node) => node.type === 'htmlInline')) return nodes
-  const result: BodyNode[] = []
-  let open: { name: string; index: number }[] = []
-  for (const node of nodes) {
+  const halves = tagPairs(nodes)
+  if (halves.size === 0) return nodes
+  const depths = new Map(markTypes.map((type) => [type, 0]))
+  return nodes.flatMap((node, index) => {
+    const half = halves.get(index)
+    if (half === undefined) return [enclosedBy(node, depths)]
+    depths.set(half.type, (depths.get(half.type) ?? 0) + half.step)
+    return []
+  })
+}
+
+function enclosedBy(node: BodyNode, depths: ReadonlyMap<string, number>): BodyNode {
+  return markTypes.reduce((inner, type) => (depths.get(type) === 0 ? inner : withMark(inner, { type })), node)
+}
+
+type Half = { type: string; step: 1 | -1 }
+
+// The tags that are halves of a pair, by position. What else was opened within a pair stays unpaired.
+function tagPairs(nodes: BodyNode[]): Map<number, Half> {
+  const halves = new Map<number, Half>()
+  const open = new Map(markTypes.map((type): [string, number[]] => [type, []]))
+  for (const [index, node] of nodes.entries()) {
     const tag = node.type === 'htmlInline' ? /^<(\/?)(u|sub|sup|mark)>$/i.exec(String(node.attrs?.html)) : null
-    const name = tag?.[2]?.toLowerCase() ?? ''
-    const opening = tag?.[1] === '/' ? open.findLast((o) => o.name === name) : undefined
-    if (tag?.[1] === '') open.push({ name, index: result.length })
-    if (opening === undefined || opening.index === result.length - 1) {
-      result.push(node)
-      continue
-    }
-    const enclosed = result.splice(opening.index).slice(1)
-    result.push(...enclosed.map((inner) => withMark(inner, { type: markTags[name] as string })))
-    open = open.filter((o) => o.index < opening.index)
+    if (tag === null) continue
+    const type = markTags[(tag[2] as string).toLowerCase()] as string
+    if (tag[1] === '') open.get(type)?.push(index)
+    const start = tag[1] === '' ? undefined : open.get(type)?.at(-1)
+    if (start === undefined || start === index - 1) continue
+    halves.set(start, { type, step: 1 }).set(index, { type, step: -1 })
+    for (const starts of open.values()) while ((starts.at(-1) ?? -1) >= start) starts.pop()
   }
-  return result
+  return halves
 }
 
 const inlineReaders: {
@@ -61,10 +78,10 @@ const inlineReaders: {
   emphasis: ({ children }, context, depth) => marked(importInline(children, context, depth), { type: 'italic' }),
   strong: ({ children }, context, depth) => marked(importInline(children, context, depth), { type: 'bold' }),
   delete: ({ children }, context, depth) => marked(importInline(children, context, depth), { type: 'strike' }),
-  image: (node) => [inlineImage(node)],
+  image: (node, context) => [inlineImage(node, context)],
   imageReference: (node, context) => {
     const definition = resolve(node.identifier, context)
-    return definition === undefined ? [] : [inlineImage({ ...definition, alt: node.alt })]
+    return definition === undefined ? [] : [inlineImage({ ...definition, alt: node.alt ?? null }, context)]
   },
   link: (node, context, depth) => link(node, node, { context, depth }),
   linkReference: (node, context, depth) => {
@@ -84,6 +101,7 @@ function link(
   { context, depth }: { context: ImportContext; depth: number },
 ): BodyNode[] {
   const content = importInline(node.children, context, depth)
+  spend(context, target, Math.max(content.length, 1))
   if (content.length === 0) return bareLink(target.url, { line: node.position?.start.line, context })
   return marked(content, { type: 'link', attrs: { href: target.url, title: target.title || null } })
 }
@@ -111,11 +129,14 @@ function oneLine(value: string): string {
 
 function resolve(identifier: string, context: ImportContext) {
   context.used.add(identifier)
-  if (context.used.size > maximumNodes) throw refuseNode({ path: '/content', blockId: null }, 'too many definitions')
+  if (context.used.size > maximumNodes) throw refuseText(context, 'too many definitions')
   return context.definitions.get(identifier)
 }
 
-function inlineImage(node: { url: string; title?: string | null; alt?: string | null }): BodyNode {
+type Picture = { url: string; title?: string | null | undefined; alt?: string | null | undefined }
+
+function inlineImage(node: Picture, context: ImportContext): BodyNode {
+  spend(context, node, 1)
   return { type: 'inlineImage', attrs: { src: node.url, alt: node.alt || null, title: node.title || null } }
 }
 

@@ -7,7 +7,7 @@ import type { DocNode } from '../document.ts'
 import type { Normalised } from '../normalise.ts'
 import { refuseNode } from '../normalise-state.ts'
 import { assemble, type ImportOptions } from './from-markdown.ts'
-import { type Parsed, parseMarkdown } from './parse.ts'
+import { type MarkdownInput, type Parsed, parseMarkdown } from './parse.ts'
 
 /** What the thread answers: the parsed text, or the refusal it ended in. */
 export type ParseAnswer = { parsed: Parsed } | { code: ErrorCode; details: ErrorDetails | undefined }
@@ -33,17 +33,19 @@ export function timeLimit(length: number): number {
  * thread with a bound on time and memory. Refuses as `parseMarkdown` does, and with 422 `invalid_node` a text that
  * breaks the bounds.
  */
-export async function parseMarkdownAsync(markdown: string): Promise<Parsed> {
-  if (markdown.length <= inlineLength && !isSuspicious(markdown)) return parseMarkdown(markdown)
-  return await oneAtATime(() => parseInThread(markdown))
+export async function parseMarkdownAsync(input: MarkdownInput): Promise<Parsed> {
+  const { markdown } = input
+  if (markdown.length <= inlineLength && !isSuspicious(markdown)) return parseMarkdown(input)
+  return await oneAtATime(() => parseInThread(input))
 }
 
 /** `fromMarkdown` for texts of callers; see `parseMarkdownAsync`. */
 export async function fromMarkdownAsync(markdown: string, options: ImportOptions = {}): Promise<Normalised<DocNode>> {
-  return assemble(await parseMarkdownAsync(markdown), options)
+  const { stored: _, ...context } = options
+  return assemble(await parseMarkdownAsync({ markdown, ...context }), options)
 }
 
-async function parseInThread(markdown: string): Promise<Parsed> {
+async function parseInThread(input: MarkdownInput): Promise<Parsed> {
   thread ??= await startThread()
   const worker = thread
   const ended = new AbortController()
@@ -51,8 +53,8 @@ async function parseInThread(markdown: string): Promise<Parsed> {
   worker.ref()
   try {
     const answered = once(worker, 'message', { signal: ended.signal })
-    void abortLate(worker, { limit: timeLimit(markdown.length), ended })
-    worker.postMessage(markdown)
+    void abortLate(worker, { limit: timeLimit(input.markdown.length), ended })
+    worker.postMessage(input)
     const [answer] = (await answered) as [ParseAnswer]
     if ('parsed' in answer) return answer.parsed
     throw new Refusal(answer.code, { status: 422, ...(answer.details && { details: answer.details }) })
@@ -61,7 +63,7 @@ async function parseInThread(markdown: string): Promise<Parsed> {
     forget(worker)
     await worker.terminate()
     if (!isBound(error)) throw error
-    throw refuseNode({ path: '/content', blockId: null }, 'the Markdown takes too much time or memory to read')
+    throw refuseNode({ path: input.path ?? '', blockId: null }, 'the Markdown takes too much time or memory to read')
   } finally {
     ended.abort()
     worker.unref()

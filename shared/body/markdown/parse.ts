@@ -1,10 +1,12 @@
 import type { Html, Root, RootContent } from 'mdast'
 import { Refusal } from '../../errors.ts'
 import { blockIdPattern } from '../../ids.ts'
+import { type BodyLimits, checkCharacters } from '../body-limits.ts'
 import type { BodyNode, Warning } from '../document.ts'
 import { checkText, refuseNode } from '../normalise-state.ts'
 import { readFlow } from './import-blocks.ts'
 import { type ImportContext, importContext, warnAt } from './import-context.ts'
+import { leastCharacters } from './least-characters.ts'
 import { parseTree } from './processor.ts'
 
 /** An anchor of the text: the block id it names, and its line. */
@@ -19,18 +21,28 @@ export type Piece = { anchor: Anchor | null; unused: Anchor[]; blocks: BodyNode[
 /** A parsed text; plain data, so that a thread can hand it over. */
 export type Parsed = { pieces: Piece[]; warnings: Warning[] }
 
-const anchorPattern = /^<!--\s*block=(\S*?)(?:\s+\S*)?\s*-->$/
+// What an anchor comment holds, trimmed: the id and, perhaps, a slug.
+const anchorPattern = /^block=(\S*)(?:\s+\S+)?$/
 const blockId = new RegExp(blockIdPattern)
+// So many lines of an anchor that is used again and again are enough to find it.
+const shownLines = 20
+
+/** A text to parse, the JSON pointer of it in the request, and the caps on the body; plain data, too. */
+export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: string }
 
 /**
  * Parses a Markdown text into blocks, not yet normalised. Refuses with 422 `invalid_markdown_anchor`,
- * `duplicate_block_anchor`, or `invalid_node` for what no body may hold.
+ * `duplicate_block_anchor`, `document_too_large` as soon as a cap is certainly broken, or `invalid_node` for what no body
+ * may hold.
  */
-export function parseMarkdown(markdown: string): Parsed {
-  checkText(markdown, { path: '/content', blockId: null })
+export function parseMarkdown({ markdown, path = '', characterLimit, byteLimit }: MarkdownInput): Parsed {
+  checkText(markdown, { path, blockId: null })
   const source = markdown.replace(/\r\n?/g, '\n')
-  const root = parseWithin(source)
-  const context = importContext(source, root)
+  if (characterLimit !== undefined && source.length > characterLimit) {
+    checkCharacters(leastCharacters(source), characterLimit)
+  }
+  const root = parseWithin(source, path)
+  const context = importContext(root, { source, path, byteLimit })
   const pieces = readPieces(root, context)
   warnUnusedDefinitions(context)
   checkAnchors(pieces)
@@ -62,7 +74,9 @@ function readPieces(root: Root, context: ImportContext): Piece[] {
 
 /** The anchor that a root node is: raw HTML that is wholly one anchor comment. */
 function anchorOf(node: RootContent): Anchor | null {
-  const match = node.type === 'html' ? anchorPattern.exec((node as Html).value.trim()) : null
+  const comment = node.type === 'html' ? (node as Html).value.trim() : ''
+  if (!comment.startsWith('<!--') || !comment.endsWith('-->')) return null
+  const match = anchorPattern.exec(comment.slice('<!--'.length, -'-->'.length).trim())
   return match === null ? null : { id: match[1] ?? '', line: node.position?.start.line ?? 1 }
 }
 
@@ -77,10 +91,12 @@ function sourceOf(nodes: RootContent[], { from, to, context }: Span): string {
 function checkAnchors(pieces: Piece[]): void {
   const linesById = new Map<string, number[]>()
   for (const anchor of pieces.flatMap((piece) => [...piece.unused, ...(piece.anchor ? [piece.anchor] : [])])) {
-    linesById.set(anchor.id, [...(linesById.get(anchor.id) ?? []), anchor.line])
+    const lines = linesById.get(anchor.id)
+    if (lines === undefined) linesById.set(anchor.id, [anchor.line])
+    else lines.push(anchor.line)
   }
   for (const [id, lines] of linesById) {
-    const details = { block_id: id, lines }
+    const details = { block_id: id, lines: lines.slice(0, shownLines) }
     if (!blockId.test(id)) throw new Refusal('invalid_markdown_anchor', { details })
     if (lines.length > 1) throw new Refusal('duplicate_block_anchor', { details })
   }
@@ -96,11 +112,11 @@ function warnUnusedDefinitions(context: ImportContext): void {
 }
 
 // The parser itself recurses where nodes nest, which hostile texts drive to the end of the stack.
-function parseWithin(source: string): Root {
+function parseWithin(source: string, path: string): Root {
   try {
     return parseTree(source)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw refuseNode({ path: '/content', blockId: null }, 'the Markdown nests too deeply')
+    throw refuseNode({ path, blockId: null }, 'the Markdown nests too deeply')
   }
 }

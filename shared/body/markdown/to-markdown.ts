@@ -2,6 +2,7 @@ import GithubSlugger from 'github-slugger'
 import type { BlockNode, BodyNode, DocNode, Warning } from '../document.ts'
 import { plainText } from '../text.ts'
 import { exportBlock } from './export-blocks.ts'
+import type { ExportWarnings } from './export-context.ts'
 import { writeFlow } from './processor.ts'
 
 /** One top-level block as Markdown: its anchor line, or null for none, and its text, empty for an empty paragraph. */
@@ -12,7 +13,7 @@ export type ExportOptions = { anchors: boolean; labels?: ReadonlySet<string> | n
 
 /**
  * A document as Markdown, with a warning for each thing it cannot say (decisions 2.5). With `anchors`, a comment line
- * with the block id stands above each top-level block but the frontmatter, which has to open the text.
+ * with the block id stands above each top-level block but a frontmatter that opens the text.
  */
 export function toMarkdown(document: DocNode, options: ExportOptions): { markdown: string; warnings: Warning[] } {
   const { segments, warnings } = exportSegments(document.content, options)
@@ -24,22 +25,23 @@ export function exportSegments(
   blocks: BlockNode[],
   options: ExportOptions,
 ): { segments: Segment[]; warnings: Warning[] } {
-  const warnings: Warning[] = []
+  const found: ExportWarnings = new Map()
   const labels = options.labels === undefined ? footnoteLabels(blocks) : options.labels
   const slugger = new GithubSlugger()
   const nodes = blocks.map((block, index) => {
     const place = index === 0 ? 'first' : 'top'
     const isLast = index === blocks.length - 1
-    return exportBlock(block, { warnings, blockId: block.attrs.id, labels, place, isLast })
+    return exportBlock(block, { warnings: found, blockId: block.attrs.id, labels, place, isLast })
   })
   const texts = writeFlow(nodes, options.anchors)
   const segments = blocks.map((block, index) => {
-    const anchor = options.anchors && block.type !== 'frontmatter' ? anchorLine(block, slugger) : null
+    const isOpening = nodes[index]?.[0]?.type === 'yaml'
+    const anchor = options.anchors && !isOpening ? anchorLine(block, slugger) : null
     // Only verbatim texts still hold carriage returns, and those were warned about.
     return { anchor, text: (texts[index] ?? '').replace(/\r\n?/g, '\n') }
   })
-  if (!options.anchors) return { segments, warnings }
-  return { segments, warnings: warnings.filter((w) => !isAnchoredParagraph(w, blocks, segments)) }
+  const warnings = [...found.values()]
+  return { segments, warnings: options.anchors ? withoutKept(warnings, { blocks, segments }) : warnings }
 }
 
 /** Segments put together to the text that a reader gets, ending in a line feed unless it is empty. */
@@ -68,9 +70,11 @@ export function footnoteLabels(blocks: BodyNode[]): Set<string> {
   return labels
 }
 
+type Written = { blocks: BlockNode[]; segments: Segment[] }
+
 // An anchor keeps the empty paragraph that would otherwise be dropped.
-function isAnchoredParagraph(warning: Warning, blocks: BlockNode[], segments: Segment[]): boolean {
-  if (warning.code !== 'block_dropped') return false
-  const index = blocks.findIndex((block) => block.attrs.id === warning.block_id)
-  return index >= 0 && segments[index]?.text === ''
+function withoutKept(warnings: Warning[], { blocks, segments }: Written): Warning[] {
+  const empty = blocks.filter((_, index) => segments[index]?.text === '')
+  const kept = new Set<string | null>(empty.map((block) => block.attrs.id))
+  return warnings.filter(({ code, block_id }) => code !== 'block_dropped' || !kept.has(block_id))
 }

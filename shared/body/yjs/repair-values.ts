@@ -1,5 +1,5 @@
 import { isAllowedHref, isAllowedSrc, isAttachmentId } from '../addresses.ts'
-import type { Attribute } from '../attributes.ts'
+import { type Attribute, requiredAddress } from '../attributes.ts'
 import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
 import { markTable, nodeTable } from '../nodes.ts'
 
@@ -39,9 +39,13 @@ type Table = { [name: string]: Attribute }
 function repairMark(mark: Mark): Mark[] {
   const row = Object.hasOwn(markTable, mark.type) ? markTable[mark.type] : undefined
   if (!row) return []
-  if (mark.type === 'link' && !(typeof mark.attrs?.href === 'string' && isAllowedHref(mark.attrs.href))) return []
+  if (mark.type === 'link' && !isTakenHref(mark.attrs?.href)) return []
   const attrs = repairValues(mark.attrs, row.attrs ?? {})
   return [attrs === mark.attrs ? mark : { type: mark.type, ...(attrs && { attrs }) }]
+}
+
+function isTakenHref(href: Json | undefined): boolean {
+  return requiredAddress.check(href) === null && isAllowedHref(String(href))
 }
 
 function repairValues(given: Attrs | undefined, table: Table): Attrs | undefined {

@@ -1,4 +1,4 @@
-import type { BodyNode, Warning } from '../../body/document.ts'
+import type { BodyNode } from '../../body/document.ts'
 import { exportInline } from '../../body/markdown/export-inline.ts'
 import { parseMarkdownAsync } from '../../body/markdown/parse-async.ts'
 import { writeFlow } from '../../body/markdown/processor.ts'
@@ -44,7 +44,7 @@ export async function translatedContent(inline: InlineMarkdown, translation: str
   if (translation.length > 2000 + 20 * inline.markdown.length) return null
   if (proseOf(inline.original) !== null && prose.test(translation)) return [{ text: translation, type: 'text' }]
   try {
-    const read = (await readInline(translation)) ?? (await readInline(translation.replace(/\s*\n\s*/g, ' ')))
+    const read = (await readInline(translation)) ?? (await readInline(onOneLine(translation)))
     const restored = read && withoutTags(read, inline.tagged)
     if (!restored) return null
     const content = withAttributesOf(inline.original, normalised(restored))
@@ -72,10 +72,9 @@ function writing(content: readonly BodyNode[], all: boolean): Tagged {
 
 function write(contents: readonly Tagged[]): string[] {
   if (contents.length === 0) return []
-  const warnings: Warning[] = []
   const paragraphs = contents.map(({ content }) => {
     // As in a heading, so that a line stays one: breaks are written as tags.
-    const context = { warnings, blockId: null, labels: null, isLast: false, place: 'heading' } as const
+    const context = { warnings: new Map(), blockId: null, labels: null, isLast: false, place: 'heading' } as const
     return [{ type: 'paragraph' as const, children: exportInline(content, context) }]
   })
   return writeFlow(paragraphs, true)
@@ -85,11 +84,15 @@ function write(contents: readonly Tagged[]): string[] {
 // white space after it that lets emphasis open as it would at the start of a line.
 const sign = '¶ '
 
+function onOneLine(text: string): string {
+  return text.replace(/\s+/g, (space) => (space.includes('\n') ? ' ' : space))
+}
+
 /** The inline content of a text that is one paragraph, or null. Footnotes count as defined, wherever they are. */
 async function readInline(markdown: string): Promise<BodyNode[] | null> {
   const labels = new Set(Array.from(markdown.matchAll(/\[\^([^\s[\]\\^&]{1,200})\]/g), ([, label]) => label))
   const definitions = [...labels].map((label) => `\n\n[^${label}]: x`).join('')
-  const { pieces } = await parseMarkdownAsync(`${sign}${markdown.trim()}${definitions}`)
+  const { pieces } = await parseMarkdownAsync({ markdown: `${sign}${markdown.trim()}${definitions}` })
   const blocks = pieces.flatMap((piece) => piece.blocks)
   const [paragraph, ...others] = blocks
   if (paragraph?.type !== 'paragraph' || others.some(({ type }) => type !== 'footnoteDefinition')) return null
