@@ -150,10 +150,9 @@ function exportFootnote(node: BodyNode, context: ExportContext): RootContent[] {
 }
 
 function exportFrontmatter(node: BodyNode, context: ExportContext): RootContent[] {
-  const value = text(node, 'yaml')
-  if (context.place === 'first' && !/^---[ \t]*$/m.test(value) && !value.includes('\r')) {
-    return [{ type: 'yaml', value }]
-  }
+  const value = text(node, 'yaml').replace(/\r\n?/g, '\n')
+  if (text(node, 'yaml').includes('\r')) warn(context, 'node_simplified', 'Carriage returns become line feeds.')
+  if (context.place === 'first' && !/^---[ \t]*$/m.test(value)) return [{ type: 'yaml', value }]
   warn(context, 'node_simplified', 'Frontmatter that Markdown would not read back is written as code.')
   return [{ type: 'code', lang: 'yaml', value }]
 }

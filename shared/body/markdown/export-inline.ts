@@ -107,20 +107,29 @@ function writtenMark(mark: Mark): Mark {
 
 // Emphasis cannot begin or end with a break, so breaks at the edges of a run lose their marks.
 function trimBreaks(leaves: Leaf<PhrasingContent>[], context: ExportContext): Leaf<PhrasingContent>[] {
+  const before = heldMarks(leaves)
+  const after = heldMarks([...leaves].reverse()).reverse()
   return leaves.map((leaf, index) => {
     if (leaf.node.type !== 'break' && !(leaf.node.type === 'html' && isLineBreak(leaf.node.value))) return leaf
-    const kept = leaf.marks.filter((mark) => continues(leaves, index, mark, -1) && continues(leaves, index, mark, 1))
+    const kept = leaf.marks.filter((mark) => includes(before[index], mark) && includes(after[index], mark))
     if (kept.length < leaf.marks.length) warn(context, 'marks_dropped', 'The marks of a break at an edge are left out.')
     return { node: leaf.node, marks: kept }
   })
 }
 
-function continues(leaves: Leaf<PhrasingContent>[], from: number, mark: Mark, step: number): boolean {
-  for (let index = from + step; ; index += step) {
-    const leaf = leaves[index]
-    if (!leaf?.marks.some((m) => sameMark(m, mark))) return false
-    if (leaf.node.type !== 'break' && leaf.node.type !== 'html') return true
-  }
+// For each leaf the marks of the one before it that, unbroken up to there, begin at something else than a break or tag.
+function heldMarks(leaves: Leaf<PhrasingContent>[]): (readonly Mark[])[] {
+  let held: readonly Mark[] = []
+  return leaves.map(({ node, marks }) => {
+    const before = held
+    const isEdge = node.type === 'break' || node.type === 'html'
+    held = isEdge ? marks.filter((mark) => includes(before, mark)) : marks
+    return before
+  })
+}
+
+function includes(marks: readonly Mark[] | undefined, mark: Mark): boolean {
+  return marks?.some((other) => sameMark(other, mark)) ?? false
 }
 
 function fitsLineBreak({ leaves, siblings, index, context }: LeafPlace): boolean {

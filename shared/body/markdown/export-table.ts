@@ -1,12 +1,15 @@
 import type { AlignType, PhrasingContent, RootContent, TableCell } from 'mdast'
 import type { BodyNode } from '../document.ts'
 import { isTextblock } from '../nodes.ts'
+import { maximumNodes } from '../normalise-state.ts'
 import { type ExportContext, inside, warn } from './export-context.ts'
 import { exportImage, exportInline } from './export-inline.ts'
 
 /** The GFM table of a table: one line a row, the first row as its header, cells of one paragraph each. */
 export function exportTable(node: BodyNode, context: ExportContext): RootContent[] {
   const rows = node.content ?? []
+  const width = rows.reduce((most, row) => Math.max(most, row.content?.length ?? 0), 0)
+  if (width * rows.length > maximumNodes) return exportNarrowTable(rows, context)
   warnShape(rows, context)
   const align = columnAlignment(rows)
   const children = rows.map((row) => ({
@@ -14,6 +17,17 @@ export function exportTable(node: BodyNode, context: ExportContext): RootContent
     children: (row.content ?? []).map((cell, column) => exportCell(cell, align[column] ?? null, context)),
   }))
   return [{ type: 'table', align, children }]
+}
+
+// Markdown fills each row up to the longest one; a few long rows among many would make a text that no body can be.
+function exportNarrowTable(rows: BodyNode[], context: ExportContext): RootContent[] {
+  warn(context, 'table_flattened', 'A table with rows of very different lengths is written with one cell a row.')
+  const children = rows.map((row) => {
+    const lines = (row.content ?? []).flatMap((cell) => (cell.content ?? []).map((block) => ({ cell, block })))
+    const written = lines.map(({ cell, block }) => exportLine(block, inside(context, cell, 'cell')))
+    return { type: 'tableRow' as const, children: [{ type: 'tableCell' as const, children: joined(written) }] }
+  })
+  return [{ type: 'table', align: [null], children }]
 }
 
 function exportCell(cell: BodyNode, align: AlignType, context: ExportContext): TableCell {

@@ -12,29 +12,31 @@ export function keepIds(block: BodyNode, old: BodyNode, taken: Set<string>): voi
   const after = blocksIn(block)
   if (before.length === 0 || after.length === 0) return
   const pairs = matchUnchanged(before, after)
+  const adopted = new Map<BodyNode, BlockNode>()
   let from = 0
   let oldFrom = 0
   for (const [oldIndex, index] of [...pairs, [before.length, after.length] as const]) {
     matchInOrder(before.slice(oldFrom, oldIndex), after.slice(from, index), taken)
     const kept = before[oldIndex]
     const fresh = after[index]
-    if (kept !== undefined && fresh !== undefined) adopt(block, { kept, fresh, taken })
+    if (kept !== undefined && fresh !== undefined && adopts({ kept, fresh, taken })) adopted.set(fresh, kept)
     oldFrom = oldIndex + 1
     from = index + 1
   }
+  if (adopted.size > 0) block.content = block.content?.map((child) => adopted.get(child) ?? child) ?? []
 }
 
 type Adoption = { kept: BlockNode; fresh: BlockNode; taken: Set<string> }
 
-function adopt(parent: BodyNode, { kept, fresh, taken }: Adoption): void {
+// Whether the stored node stands in for the fresh one; where an id in it is in use, only its own id is given on.
+function adopts({ kept, fresh, taken }: Adoption): boolean {
   const ids = idsIn(kept)
   if (ids.some((id) => taken.has(id))) {
     keepOwnId(kept, fresh, taken)
-    return
+    return false
   }
   for (const id of ids) taken.add(id)
-  const content = parent.content ?? []
-  content[content.indexOf(fresh)] = kept
+  return true
 }
 
 function keepOwnId(old: BlockNode, fresh: BlockNode, taken: Set<string>): void {
@@ -46,12 +48,10 @@ function keepOwnId(old: BlockNode, fresh: BlockNode, taken: Set<string>): void {
 }
 
 function matchInOrder(before: BlockNode[], after: BlockNode[], taken: Set<string>): void {
-  let next = 0
+  const positions = new Positions(before.map((old) => old.type))
   for (const fresh of after) {
-    const found = before.findIndex((old, index) => index >= next && old.type === fresh.type)
-    if (found === -1) continue
-    next = found + 1
-    keepOwnId(before[found] as BlockNode, fresh, taken)
+    const found = positions.take(fresh.type)
+    if (found !== undefined) keepOwnId(before[found] as BlockNode, fresh, taken)
   }
 }
 
@@ -65,22 +65,37 @@ function matchUnchanged(before: BlockNode[], after: BlockNode[]): [number, numbe
   let tail = 0
   const room = Math.min(oldKeys.length, newKeys.length) - head
   while (tail < room && oldKeys.at(-1 - tail) === newKeys.at(-1 - tail)) tail += 1
-  const positions = positionsOf(oldKeys.slice(head, oldKeys.length - tail), head)
-  let next = head
+  const positions = new Positions(oldKeys.slice(head, oldKeys.length - tail))
   for (let index = head; index < newKeys.length - tail; index++) {
-    const found = positions.get(newKeys[index] as string)?.find((position) => position >= next)
-    if (found === undefined) continue
-    pairs.push([found, index])
-    next = found + 1
+    const found = positions.take(newKeys[index] as string)
+    if (found !== undefined) pairs.push([head + found, index])
   }
   for (let back = tail; back > 0; back--) pairs.push([oldKeys.length - back, newKeys.length - back])
   return pairs
 }
 
-function positionsOf(keys: string[], offset: number): Map<string, number[]> {
-  const positions = new Map<string, number[]>()
-  for (const [index, key] of keys.entries()) positions.set(key, [...(positions.get(key) ?? []), index + offset])
-  return positions
+/** The positions of keys in a list, taken in order: each is behind the one taken before, whatever its key was. */
+class Positions {
+  readonly #byKey = new Map<string, { positions: number[]; passed: number }>()
+  #next = 0
+
+  constructor(keys: readonly string[]) {
+    for (const [position, key] of keys.entries()) {
+      const known = this.#byKey.get(key)
+      if (known === undefined) this.#byKey.set(key, { positions: [position], passed: 0 })
+      else known.positions.push(position)
+    }
+  }
+
+  take(key: string): number | undefined {
+    const known = this.#byKey.get(key)
+    if (known === undefined) return undefined
+    const { positions } = known
+    while ((positions[known.passed] ?? this.#next) < this.#next) known.passed += 1
+    const found = positions[known.passed]
+    if (found !== undefined) this.#next = found + 1
+    return found
+  }
 }
 
 function blocksIn(node: BodyNode): BlockNode[] {

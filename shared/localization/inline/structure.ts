@@ -56,15 +56,21 @@ export function withAttributesOf(original: readonly BodyNode[], content: readonl
 
 /** Things by key, of which several may have the same: they are taken in their order, the last one as often as asked. */
 class Pool<T> {
-  readonly #things = new Map<string, T[]>()
+  readonly #byKey = new Map<string, { things: T[]; taken: number }>()
 
   constructor(entries: readonly (readonly [string, T])[]) {
-    for (const [key, thing] of entries) this.#things.set(key, [...(this.#things.get(key) ?? []), thing])
+    for (const [key, thing] of entries) {
+      const known = this.#byKey.get(key)
+      if (known === undefined) this.#byKey.set(key, { things: [thing], taken: 0 })
+      else known.things.push(thing)
+    }
   }
 
   take(key: string): T | undefined {
-    const things = this.#things.get(key)
-    return things !== undefined && things.length > 1 ? things.shift() : things?.[0]
+    const known = this.#byKey.get(key)
+    if (known === undefined) return undefined
+    known.taken += 1
+    return known.things[Math.min(known.taken, known.things.length) - 1]
   }
 }
 

@@ -32,42 +32,56 @@ export function withTags(content: readonly BodyNode[], options: { all: boolean }
 
 /** Puts back what the tags stand for; null when a tag is not there as a pair exactly once. */
 export function withoutTags(content: readonly BodyNode[], { tags, name }: Omit<Tagged, 'content'>): BodyNode[] | null {
+  const pattern = new RegExp(`^<(/?)${name}([1-9][0-9]{0,4})>$`, 'i')
+  const found = content.map((node) => tagOf(node, pattern))
+  const ends = new Map<number, number>()
+  for (const [at, tag] of found.entries()) if (tag?.isEnd && !ends.has(tag.number)) ends.set(tag.number, at)
   const used = new Set<number>()
-  const restored = restore(content, { tags, pattern: new RegExp(`^<(/?)${name}([1-9][0-9]{0,4})>$`, 'i'), used })
+  const restored = restore({ from: 0, to: content.length }, { content, tags, found, ends, used, depth: 0 })
   return restored !== null && used.size === tags.length ? restored : null
 }
 
-type Restoring = { tags: readonly Tag[]; pattern: RegExp; used: Set<number> }
+type Found = { number: number; isEnd: boolean } | null
+type Restoring = {
+  content: readonly BodyNode[]
+  tags: readonly Tag[]
+  /** The tag that each node of the content is. */
+  found: readonly Found[]
+  /** Where the first end of each tag is, by its number. */
+  ends: ReadonlyMap<number, number>
+  used: Set<number>
+  depth: number
+}
 
-function restore(content: readonly BodyNode[], restoring: Restoring): BodyNode[] | null {
+// Colours do not nest in what was sent; one of each kind may come back within another.
+const maximumNesting = 8
+
+function restore({ from, to }: { from: number; to: number }, restoring: Restoring): BodyNode[] | null {
+  const { content, tags, found, ends, used, depth } = restoring
+  if (depth > maximumNesting) return null
   const result: BodyNode[] = []
-  for (let index = 0; index < content.length; index += 1) {
-    const node = content[index] as BodyNode
-    const found = tagAt(node, restoring)
-    if (found === null) {
-      result.push(node)
+  for (let index = from; index < to; index += 1) {
+    const tag = found[index] ?? null
+    if (tag === null) {
+      result.push(content[index] as BodyNode)
       continue
     }
-    const tag = restoring.tags[found.number - 1]
-    const end = content.findIndex((other, at) => at > index && closes(other, found.number, restoring))
-    if (found.isEnd || tag === undefined || end === -1 || restoring.used.has(found.number)) return null
-    restoring.used.add(found.number)
-    const inner = 'node' in tag ? [tag.node] : restore(content.slice(index + 1, end), restoring)
+    const meaning = tags[tag.number - 1]
+    const end = ends.get(tag.number) ?? -1
+    if (tag.isEnd || meaning === undefined || end < index || end >= to || used.has(tag.number)) return null
+    used.add(tag.number)
+    const range = { from: index + 1, to: end }
+    const inner = 'node' in meaning ? [meaning.node] : restore(range, { ...restoring, depth: depth + 1 })
     if (inner === null) return null
-    result.push(...('node' in tag ? inner : inner.map((child) => withMarks(child, tag.marks))))
+    for (const child of inner) result.push('node' in meaning ? child : withMarks(child, meaning.marks))
     index = end
   }
   return result
 }
 
-function tagAt(node: BodyNode, { pattern }: Restoring): { number: number; isEnd: boolean } | null {
+function tagOf(node: BodyNode, pattern: RegExp): Found {
   const match = node.type === 'htmlInline' ? pattern.exec(String(node.attrs?.html)) : null
   return match === null ? null : { number: Number(match[2]), isEnd: match[1] === '/' }
-}
-
-function closes(node: BodyNode, number: number, restoring: Restoring): boolean {
-  const tag = tagAt(node, restoring)
-  return tag?.isEnd === true && tag.number === number
 }
 
 function withMarks(node: BodyNode, marks: readonly Mark[]): BodyNode {
@@ -126,7 +140,6 @@ function withoutMarks(node: BodyNode, dropped: readonly Mark[]): BodyNode {
 // Raw HTML of the text itself must not be taken for a tag of ours.
 function freeName(content: readonly BodyNode[]): string {
   const text = JSON.stringify(content).toLowerCase()
-  let name = 'x'
-  while (text.includes(`<${name}`) || text.includes(`</${name}`)) name += 'x'
-  return name
+  const longest = Array.from(text.matchAll(/<\/?(x+)/g)).reduce((most, [, run = '']) => Math.max(most, run.length), 0)
+  return 'x'.repeat(longest + 1)
 }
