@@ -329,7 +329,11 @@ t.test('text is capped in characters, however it comes in', async (t) => {
   const { id } = await make(ada, [p('x')])
   t.equal((await put(ada, id, [p('𝔸'.repeat(1500)), p('x'.repeat(500))])).status, 200, 'code points count')
   t.equal((await ada.get(`/documents/${id}`)).body.data.character_count, 2000)
-  const tooLarge = { status: 422, code: 'document_too_large', details: { limit: 2000, actual: 2001, unit: 'characters' } }
+  const tooLarge = {
+    status: 422,
+    code: 'document_too_large',
+    details: { limit: 2000, actual: 2001, unit: 'characters' },
+  }
   refused(t, await put(ada, id, [p('x'.repeat(2001))]), tooLarge)
   const markdown = { format: 'markdown', content: 'x'.repeat(2001) }
   refused(t, await ada.put(`/documents/${id}/content`, markdown, { 'if-match': '*' }), tooLarge)

@@ -2,10 +2,10 @@ import type { Json } from './document.ts'
 import { codePoints } from './normalise-state.ts'
 
 /** The most code points of an address: the `href` of a link, the `src` of an image. */
-export const maximumAddress = 8192
+const maximumAddress = 8192
 
 /** The most code points of a title or an alternative text. */
-export const maximumCaption = 2000
+const maximumCaption = 2000
 
 /**
  * How one attribute behaves: the value it has when absent (`required` when there is none), whether the normal form

@@ -10,7 +10,7 @@ export function bodyLimits(config: Pick<Config, 'QUOTA_DOCUMENT_CHARACTERS' | 'D
 }
 
 /** 422 `document_too_large`; where counting stopped early, `actual` is as far as it came. */
-export function tooLarge(details: { limit: number; actual: number; unit: 'characters' | 'bytes' }): Refusal {
+function tooLarge(details: { limit: number; actual: number; unit: 'characters' | 'bytes' }): Refusal {
   return new Refusal('document_too_large', { details })
 }
 

@@ -88,11 +88,14 @@ function onOneLine(text: string): string {
   return text.replace(/\s+/g, (space) => (space.includes('\n') ? ' ' : space))
 }
 
+// The addresses of one textblock; a definition in a model's answer could multiply without end.
+const byteLimit = 1024 * 1024
+
 /** The inline content of a text that is one paragraph, or null. Footnotes count as defined, wherever they are. */
 async function readInline(markdown: string): Promise<BodyNode[] | null> {
   const labels = new Set(Array.from(markdown.matchAll(/\[\^([^\s[\]\\^&]{1,200})\]/g), ([, label]) => label))
   const definitions = [...labels].map((label) => `\n\n[^${label}]: x`).join('')
-  const { pieces } = await parseMarkdownAsync({ markdown: `${sign}${markdown.trim()}${definitions}` })
+  const { pieces } = await parseMarkdownAsync({ markdown: `${sign}${markdown.trim()}${definitions}`, byteLimit })
   const blocks = pieces.flatMap((piece) => piece.blocks)
   const [paragraph, ...others] = blocks
   if (paragraph?.type !== 'paragraph' || others.some(({ type }) => type !== 'footnoteDefinition')) return null
