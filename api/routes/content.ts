@@ -6,6 +6,7 @@ import { Content, ContentInput } from '../../shared/body/schema.ts'
 import { vendorType } from '../accept.ts'
 import { contentErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
+import { contentText } from '../body-views.ts'
 import { followers } from '../followers.ts'
 import { localeParameter, requireVariantBody } from '../locale-read.ts'
 import { DocumentParameter } from '../parameters.ts'
@@ -35,15 +36,13 @@ export const contentRoutes = [
     conditional: true,
     answerTypes: [vendorType],
     success: { status: 200, description: 'The body', data: Content, etag: true },
-    errors: ['document_not_found', 'invalid_locale'],
+    errors: ['document_not_found', 'invalid_locale', 'invalid_node'],
     async handle({ db, caller, params, query }) {
-      const { stored, body, resolution } = await requireVariantBody({ db, caller, params, query })
-      const format = query.format ?? 'tiptap-json'
-      const members = contentMembers(body.document, { format, anchors: query.annotate === 'anchors' })
-      return {
-        data: { ...bodyHeading(stored), format, ...members, ...resolution },
-        etag: stored.version,
-      }
+      const { stored, resolution } = await requireVariantBody({ db, caller, params, query })
+      const { format = 'tiptap-json', annotate } = query
+      const framed = { text: stored.body, heading: bodyHeading(stored), resolution }
+      const dataText = await contentText({ ...framed, format, anchors: annotate === 'anchors' })
+      return { dataText, etag: stored.version }
     },
   }),
 

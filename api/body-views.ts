@@ -1,0 +1,98 @@
+import { BlockLines } from '../shared/body/block-lines.ts'
+import { listBlocks } from '../shared/body/blocks.ts'
+import { type ContentFormat, contentMembers } from '../shared/body/content.ts'
+import { outlineOf } from '../shared/body/outline.ts'
+import { StoredBody } from '../shared/body/stored-body.ts'
+import { textComputation } from '../shared/body/text-computation.ts'
+import { compute } from '../shared/computations/compute.ts'
+import { presentBlock } from './block-write.ts'
+import { checkOutlineQuery, type ReadRequest, readPart } from './read-part.ts'
+
+// Each view of a body is made where it holds nobody up and comes as JSON text, which is cheaper to hand over than objects.
+// `heading` and `resolution` are the members that stand before and behind what follows from the body.
+
+type Framed = { text: string; heading: object; resolution: object }
+type ContentView = Framed & { format: ContentFormat; anchors: boolean }
+type ReadPartView = Framed & { request: ReadRequest }
+type OutlinePartView = Framed & { query: ReadRequest['query'] }
+type BlocksView = {
+  text: string
+  document: { id: string; version: string }
+  recursive: boolean
+  start: number
+  limit: number
+}
+
+/** The `data` of a whole body in one of its formats, as JSON text. */
+export async function contentText(view: ContentView): Promise<string> {
+  return view.format === 'tiptap-json' ? storedJson(view) : compute(content, view)
+}
+
+/** The `data` of an outline as JSON text. */
+export function outlineText(view: Framed): Promise<string> {
+  return compute(outline, view)
+}
+
+/** The `data` of a part of a body as JSON text; refuses as `readPart` does. */
+export function readText(view: ReadPartView): Promise<string> {
+  return compute(read, view)
+}
+
+/** The `data` of a read whose view is the outline, as JSON text; refuses as `checkOutlineQuery` does. */
+export function outlinePartText(view: OutlinePartView): Promise<string> {
+  return compute(outlinePart, view)
+}
+
+/** One page of the blocks of a body as JSON text, and whether more follow it. */
+export function blocksText(view: BlocksView): Promise<{ dataText: string; hasMore: boolean }> {
+  return compute(blocks, view)
+}
+
+/** The work of `contentText`. */
+export function writeContent({ text, heading, resolution, format, anchors }: ContentView): string {
+  const members = contentMembers(documentOf(text), { format, anchors })
+  return JSON.stringify({ ...heading, format, ...members, ...resolution })
+}
+
+/** The work of `outlineText`. */
+export function writeOutline({ text, heading, resolution }: Framed): string {
+  return JSON.stringify({ ...heading, ...outlineOf(documentOf(text).content), ...resolution })
+}
+
+/** The work of `readText`. */
+export function writeRead({ text, heading, resolution, request }: ReadPartView): string {
+  const part = readPart(new BlockLines(text.split('\n')), request)
+  return JSON.stringify({ ...heading, view: request.view, ...part, ...resolution })
+}
+
+/** The work of `outlinePartText`. */
+export function writeOutlinePart({ text, heading, resolution, query }: OutlinePartView): string {
+  checkOutlineQuery(new BlockLines(text.split('\n')), query)
+  const { sections } = outlineOf(documentOf(text).content)
+  return JSON.stringify({ ...heading, view: 'outline', sections, ...resolution })
+}
+
+/** The work of `blocksText`. */
+export function writeBlocks({ text, document, recursive, start, limit }: BlocksView) {
+  const all = listBlocks(new BlockLines(text.split('\n')), recursive)
+  const page = all.slice(start, start + limit).map((block) => presentBlock(block, document))
+  return { dataText: JSON.stringify(page), hasMore: all.length > start + limit }
+}
+
+const module = import.meta.url
+const content = textComputation({ module, run: writeContent })
+const outline = textComputation({ module, run: writeOutline })
+const read = textComputation({ module, run: writeRead })
+const outlinePart = textComputation({ module, run: writeOutlinePart })
+const blocks = textComputation({ module, run: writeBlocks })
+
+function documentOf(text: string) {
+  return new StoredBody({ version: '', text }).document
+}
+
+// The stored text is JSON already, one top-level block a line.
+function storedJson({ text, heading, resolution, format }: ContentView): string {
+  const before = JSON.stringify({ ...heading, format }).slice(0, -1)
+  const behind = JSON.stringify({ warnings: [], ...resolution }).slice(1)
+  return `${before},"document":{"type":"doc","content":[${text.replaceAll('\n', ',')}]},${behind}`
+}
