@@ -24,6 +24,81 @@ const capacity: fc.Arbitrary<Capacity> = fc.record({
   waitingOfOneUser: fc.integer({ min: 1, max: 6 }),
 })
 
+/** A queue of numbered pieces, with what has become of each; holds every state against the capacity. */
+class Run {
+  readonly #queue: FairQueue<Piece>
+  readonly #capacity: Capacity
+  #waiting: Piece[] = []
+  #running: Piece[] = []
+  readonly added: Piece[] = []
+  readonly started: Piece[] = []
+  readonly refused: Piece[] = []
+  readonly withdrawn: Piece[] = []
+
+  constructor(capacity: Capacity) {
+    this.#capacity = capacity
+    this.#queue = new FairQueue(capacity)
+  }
+
+  do(step: Step): void {
+    if (step.does === 'add') this.#add(step.requester)
+    else if (step.does === 'end') this.#end(step.which)
+    else this.#leave(step.which)
+    for (let next = this.#queue.take(); next !== null; next = this.#queue.take()) {
+      const piece = next.item
+      this.#waiting = this.#waiting.filter((other) => other !== piece)
+      this.#running.push(piece)
+      this.started.push(piece)
+    }
+    this.#check()
+  }
+
+  /** Ends everything that runs until nothing waits. */
+  drain(): void {
+    while (this.#running.length > 0) this.do({ does: 'end', which: 0 })
+    if (this.#waiting.length > 0) throw new Error('pieces wait although nothing runs')
+  }
+
+  #add(requester: Requester): void {
+    const piece = { requester, number: this.added.length }
+    this.added.push(piece)
+    this.#waiting.push(piece)
+    const refused = this.#queue.add(requester, piece)
+    if (refused === null) return
+    this.#waiting = this.#waiting.filter((other) => other !== refused)
+    this.refused.push(refused)
+  }
+
+  #end(which: number): void {
+    const [piece] = this.#running.splice(which % Math.max(1, this.#running.length), 1)
+    if (piece !== undefined) this.#queue.end(piece.requester)
+  }
+
+  #leave(which: number): void {
+    const piece = this.#waiting[which % Math.max(1, this.#waiting.length)]
+    if (piece === undefined || !this.#queue.remove(piece)) return
+    this.#waiting = this.#waiting.filter((other) => other !== piece)
+    this.withdrawn.push(piece)
+  }
+
+  #check(): void {
+    const { atOnce, ofOneWorkspace = Infinity, ofOneUser = Infinity, waiting, waitingOfOneUser } = this.#capacity
+    const workspace = ({ requester }: Piece) => requester.workspaceId
+    const user = ({ requester }: Piece) => `${requester.workspaceId} ${requester.userId}`
+    const most = (pieces: Piece[], keyOf: (piece: Piece) => string) =>
+      Math.max(0, ...[...Map.groupBy(pieces, keyOf).values()].map((group) => group.length))
+    const isWithin =
+      this.#queue.length === this.#waiting.length &&
+      this.#queue.running === this.#running.length &&
+      this.#running.length <= atOnce &&
+      most(this.#running, workspace) <= ofOneWorkspace &&
+      most(this.#running, user) <= ofOneUser &&
+      this.#waiting.length <= waiting &&
+      most(this.#waiting, user) <= waitingOfOneUser
+    if (!isWithin) throw new Error('a bound is exceeded')
+  }
+}
+
 t.test('every piece is run, sent away or withdrawn once, and no bound is ever exceeded', async () => {
   fc.assert(
     fc.property(capacity, fc.array(step, { maxLength: 80 }), (limits, steps) => {
@@ -102,78 +177,3 @@ t.test('a full queue takes from the workspace that has the most', async (t) => {
     ['a', 'b', 'c', 'a'],
   )
 })
-
-/** A queue of numbered pieces, with what has become of each; holds every state against the capacity. */
-class Run {
-  readonly #queue: FairQueue<Piece>
-  readonly #capacity: Capacity
-  #waiting: Piece[] = []
-  #running: Piece[] = []
-  readonly added: Piece[] = []
-  readonly started: Piece[] = []
-  readonly refused: Piece[] = []
-  readonly withdrawn: Piece[] = []
-
-  constructor(capacity: Capacity) {
-    this.#capacity = capacity
-    this.#queue = new FairQueue(capacity)
-  }
-
-  do(step: Step): void {
-    if (step.does === 'add') this.#add(step.requester)
-    else if (step.does === 'end') this.#end(step.which)
-    else this.#leave(step.which)
-    for (let next = this.#queue.take(); next !== null; next = this.#queue.take()) {
-      const piece = next.item
-      this.#waiting = this.#waiting.filter((other) => other !== piece)
-      this.#running.push(piece)
-      this.started.push(piece)
-    }
-    this.#check()
-  }
-
-  /** Ends everything that runs until nothing waits. */
-  drain(): void {
-    while (this.#running.length > 0) this.do({ does: 'end', which: 0 })
-    if (this.#waiting.length > 0) throw new Error('pieces wait although nothing runs')
-  }
-
-  #add(requester: Requester): void {
-    const piece = { requester, number: this.added.length }
-    this.added.push(piece)
-    this.#waiting.push(piece)
-    const refused = this.#queue.add(requester, piece)
-    if (refused === null) return
-    this.#waiting = this.#waiting.filter((other) => other !== refused)
-    this.refused.push(refused)
-  }
-
-  #end(which: number): void {
-    const [piece] = this.#running.splice(which % Math.max(1, this.#running.length), 1)
-    if (piece !== undefined) this.#queue.end(piece.requester)
-  }
-
-  #leave(which: number): void {
-    const piece = this.#waiting[which % Math.max(1, this.#waiting.length)]
-    if (piece === undefined || !this.#queue.remove(piece)) return
-    this.#waiting = this.#waiting.filter((other) => other !== piece)
-    this.withdrawn.push(piece)
-  }
-
-  #check(): void {
-    const { atOnce, ofOneWorkspace = Infinity, ofOneUser = Infinity, waiting, waitingOfOneUser } = this.#capacity
-    const workspace = ({ requester }: Piece) => requester.workspaceId
-    const user = ({ requester }: Piece) => `${requester.workspaceId} ${requester.userId}`
-    const most = (pieces: Piece[], keyOf: (piece: Piece) => string) =>
-      Math.max(0, ...[...Map.groupBy(pieces, keyOf).values()].map((group) => group.length))
-    const isWithin =
-      this.#queue.length === this.#waiting.length &&
-      this.#queue.running === this.#running.length &&
-      this.#running.length <= atOnce &&
-      most(this.#running, workspace) <= ofOneWorkspace &&
-      most(this.#running, user) <= ofOneUser &&
-      this.#waiting.length <= waiting &&
-      most(this.#waiting, user) <= waitingOfOneUser
-    if (!isWithin) throw new Error('a bound is exceeded')
-  }
-}
