@@ -15,8 +15,8 @@ import type { Worker } from './runtime.ts'
  * projection, but it stays marked as stale, and the job of the newer version is queued already (decisions B4).
  *
  * The first of these rounds is one transaction for a whole batch. It waits for no writer: a document that is being
- * written, like one that has moved or is gone, is left for a round of its own. A document that cannot be computed fails
- * by itself; when a batch cannot be written, each of its documents gets a round of its own.
+ * written, like one that has moved or is gone or takes long to compute, is left for a round of its own. A document that
+ * cannot be computed fails by itself; when a batch cannot be written, each of its documents gets a round of its own.
  */
 export function defineProjection<Source extends ProjectionSource, Result>(
   projection: Projection<Source, Result>,
@@ -43,29 +43,24 @@ export function defineProjection<Source extends ProjectionSource, Result>(
 
 type Context<Source extends ProjectionSource, Result> = Deriving<Source, Result> & { limit: LimitFunction }
 
-// Batches one after the other, since the first are of the smallest documents; single documents beside each other, those
-// last that failed before.
+// Batches one after the other, since the first are of the smallest documents; then single documents beside each other,
+// those last that failed before.
 async function deriveFetched<Source extends ProjectionSource, Result>(
   context: Context<Source, Result>,
   batches: readonly Job<DocumentJob>[][],
 ): Promise<JobResult[]> {
-  const results: JobResult[] = []
-  for (const batch of batches) if (batch.length > 1) results.push(...(await deriveBatch(context, batch)))
-  const triedLast = (a: readonly Job[], b: readonly Job[]) => (a[0]?.retryCount ?? 0) - (b[0]?.retryCount ?? 0)
-  const alone = batches.filter((batch) => batch.length === 1).toSorted(triedLast)
-  const single = alone.map((batch) => deriveBatch(context, batch))
-  return [...results, ...(await Promise.all(single)).flat()]
-}
-
-async function deriveBatch<Source extends ProjectionSource, Result>(
-  context: Context<Source, Result>,
-  batch: readonly Job<DocumentJob>[],
-): Promise<JobResult[]> {
   const { limit } = context
-  const ended = batch.length > 1 ? await deriveTogether(context, batch) : nothing
-  const firstRound = batch.length > 1 ? 2 : 1
-  const alone = (job: Job<DocumentJob>) => limit(() => deriveAlone(context, { job, firstRound }))
-  return Promise.all(batch.map((job) => ended.get(job.id) ?? alone(job)))
+  const together = batches.filter((batch) => batch.length > 1)
+  const ended = new Map<string, JobResult>()
+  for (const batch of together) {
+    for (const [id, result] of await deriveTogether(context, batch)) ended.set(id, result)
+  }
+  const tried = new Set(together.flat())
+  const alone = batches.flat().filter(({ id }) => !ended.has(id))
+  const singly = alone
+    .toSorted((a, b) => a.retryCount - b.retryCount)
+    .map((job) => limit(() => deriveAlone(context, { job, firstRound: tried.has(job) ? 2 : 1 })))
+  return [...ended.values(), ...(await Promise.all(singly))]
 }
 
 const rounds = 3

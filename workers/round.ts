@@ -26,7 +26,7 @@ export type AttemptEnd = { outcome: JobOutcome } | { error: unknown }
 /**
  * One round of load, compute and commit, in one transaction for all of the jobs: how each ended, by their ids. What cannot
  * be computed ends with its error and spoils no other. Those that have to be derived again are left out; beside others
- * these are also documents that somebody is writing, since a batch waits for no writer.
+ * these are also documents that somebody is writing, and those that take long, since a batch waits for nobody.
  */
 export async function deriveRound<Source extends ProjectionSource, Result>(
   context: Deriving<Source, Result>,
@@ -39,7 +39,7 @@ export async function deriveRound<Source extends ProjectionSource, Result>(
   const failed = new Map<string, AttemptEnd>()
   for (const { id, data: job } of round.jobs) {
     const source = sources.get(job.document_id)
-    if (source === undefined) continue
+    if (source === undefined || (round.jobs.length > 1 && !projection.compute.isSmall({ source, job }))) continue
     try {
       derived.set(id, { job, source, result: await computeOne(context, { source, job }) })
     } catch (error) {
@@ -111,7 +111,7 @@ function judge<Source extends ProjectionSource, Result>(input: {
   const { projection, derived, current, projected } = input
   // Beside others it may only be locked.
   if (current === undefined) return input.alone ? 'gone' : 'moved'
-  // It was there at the lock but not at the load: its first body was still being committed.
+  // It takes long, or its first body was still being committed at the load.
   if (derived === undefined) return 'moved'
   const same = projection.sameSource(derived.source, current)
   if (projected !== derived.source.projected_seq || (!same && !input.last)) return 'moved'

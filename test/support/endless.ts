@@ -9,11 +9,11 @@ export function indexUnlessEndless(input: ProjectionInput<IndexSource>): IndexCh
   return indexDocument(input)
 }
 
-/** The search index of documents, computed in threads however small they are; `ENDLESS` never ends. */
+/** The search index of documents, with no limit but that of the setting: in a thread, `ENDLESS` never ends. */
 export const endlessIndexing = computation({
   module: import.meta.url,
   run: indexUnlessEndless,
-  isSmall: () => false,
+  isSmall: ({ source }) => !source.body.includes('ENDLESS'),
   cpuMs: () => Number.POSITIVE_INFINITY,
 })
 
