@@ -1,6 +1,7 @@
 import { BlockLines } from '../shared/body/block-lines.ts'
 import { listBlocks } from '../shared/body/blocks.ts'
 import { type ContentFormat, contentMembers } from '../shared/body/content.ts'
+import type { Warning } from '../shared/body/document.ts'
 import { outlineOf } from '../shared/body/outline.ts'
 import { StoredBody } from '../shared/body/stored-body.ts'
 import { textComputation } from '../shared/body/text-computation.ts'
@@ -49,50 +50,64 @@ export function blocksText(view: BlocksView): Promise<{ dataText: string; hasMor
 }
 
 /** The work of `contentText`. */
-export function writeContent({ text, heading, resolution, format, anchors }: ContentView): string {
+export function renderContent({ text, heading, resolution, format, anchors }: ContentView): string {
   const members = contentMembers(documentOf(text), { format, anchors })
   return JSON.stringify({ ...heading, format, ...members, ...resolution })
 }
 
 /** The work of `outlineText`. */
-export function writeOutline({ text, heading, resolution }: Framed): string {
+export function renderOutline({ text, heading, resolution }: Framed): string {
   return JSON.stringify({ ...heading, ...outlineOf(documentOf(text).content), ...resolution })
 }
 
 /** The work of `readText`. */
-export function writeRead({ text, heading, resolution, request }: ReadPartView): string {
+export function renderRead({ text, heading, resolution, request }: ReadPartView): string {
   const part = readPart(new BlockLines(text.split('\n')), request)
   return JSON.stringify({ ...heading, view: request.view, ...part, ...resolution })
 }
 
 /** The work of `outlinePartText`. */
-export function writeOutlinePart({ text, heading, resolution, query }: OutlinePartView): string {
+export function renderOutlinePart({ text, heading, resolution, query }: OutlinePartView): string {
   checkOutlineQuery(new BlockLines(text.split('\n')), query)
   const { sections } = outlineOf(documentOf(text).content)
   return JSON.stringify({ ...heading, view: 'outline', sections, ...resolution })
 }
 
 /** The work of `blocksText`. */
-export function writeBlocks({ text, document, recursive, start, limit }: BlocksView) {
+export function renderBlocks({ text, document, recursive, start, limit }: BlocksView) {
   const all = listBlocks(new BlockLines(text.split('\n')), recursive)
   const page = all.slice(start, start + limit).map((block) => presentBlock(block, document))
   return { dataText: JSON.stringify(page), hasMore: all.length > start + limit }
 }
 
 const module = import.meta.url
-const content = textComputation({ module, run: writeContent })
-const outline = textComputation({ module, run: writeOutline })
-const read = textComputation({ module, run: writeRead })
-const outlinePart = textComputation({ module, run: writeOutlinePart })
-const blocks = textComputation({ module, run: writeBlocks })
+const content = textComputation({ module, run: renderContent })
+const outline = textComputation({ module, run: renderOutline })
+const read = textComputation({ module, run: renderRead })
+const outlinePart = textComputation({ module, run: renderOutlinePart })
+const blocks = textComputation({ module, run: renderBlocks })
 
 function documentOf(text: string) {
   return new StoredBody({ version: '', text }).document
 }
 
-// The stored text is JSON already, one top-level block a line.
+/** The `data` of the answer to a write of a whole body, as JSON text; `content` is the body as Markdown. */
+export function writtenText(written: {
+  text: string
+  heading: object
+  content: string | undefined
+  warnings: readonly Warning[]
+}): string {
+  const { text, heading, content, warnings } = written
+  return withDocument({ before: heading, text, behind: { ...(content !== undefined && { content }), warnings } })
+}
+
 function storedJson({ text, heading, resolution, format }: ContentView): string {
-  const before = JSON.stringify({ ...heading, format }).slice(0, -1)
-  const behind = JSON.stringify({ warnings: [], ...resolution }).slice(1)
-  return `${before},"document":{"type":"doc","content":[${text.replaceAll('\n', ',')}]},${behind}`
+  return withDocument({ before: { ...heading, format }, text, behind: { warnings: [], ...resolution } })
+}
+
+// The stored text is JSON already, one top-level block a line.
+function withDocument({ before, text, behind }: { before: object; text: string; behind: object }): string {
+  const document = `"document":{"type":"doc","content":[${text.replaceAll('\n', ',')}]}`
+  return `${JSON.stringify(before).slice(0, -1)},${document},${JSON.stringify(behind).slice(1)}`
 }

@@ -1,17 +1,18 @@
 import Type from 'typebox'
-import { documentToLines } from '../../shared/body/canonical.ts'
 import { commitBody } from '../../shared/body/commit.ts'
-import { contentMembers, prepareContent, resolveContent } from '../../shared/body/content.ts'
+import { type ContentSource, isWrittenAtOnce, writeContent } from '../../shared/body/content.ts'
 import { Content, ContentInput } from '../../shared/body/schema.ts'
+import type { StoredBody } from '../../shared/body/stored-body.ts'
 import { vendorType } from '../accept.ts'
 import { contentErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
-import { contentText } from '../body-views.ts'
+import { contentText, writtenText } from '../body-views.ts'
 import { followers } from '../followers.ts'
 import { localeParameter, requireVariantBody } from '../locale-read.ts'
 import { DocumentParameter } from '../parameters.ts'
 import { route } from '../route.ts'
-import { bodyHeading } from '../stored-body.ts'
+import type { Service } from '../service.ts'
+import { bodyHeading, requireBody } from '../stored-body.ts'
 
 const tag = 'Content'
 const annotate = Type.Optional(
@@ -62,36 +63,49 @@ export const contentRoutes = [
     guard: 'required',
     success: { status: 200, description: 'The new body', data: Content, etag: true },
     errors: ['document_not_found', 'version_conflict', ...contentErrors],
-    prepare: ({ body, service }) => prepareContent(body, { characterLimit: service.config.QUOTA_DOCUMENT_CHARACTERS }),
+    prepare: async (call) => (isWrittenAtOnce(call.body) ? null : writeAhead(call)),
     async handle({ tx, service, caller, params, query, body, guard, prepared }) {
-      const characterLimit = service.config.QUOTA_DOCUMENT_CHARACTERS
+      const written = (stored: StoredBody) => {
+        const ahead = prepared()
+        if (ahead !== null && (ahead.version ?? stored.version) === stored.version) return ahead.written
+        return writeContent(sourceOf({ service, query, body }, stored))
+      }
       const committed = await commitBody(
         { tx, jobs: service.jobs, config: service.config, followers },
         {
           documentId: params.id,
           caller,
           guard: bodyGuard({ db: tx, guard, required: true }),
-          edit: (stored) => {
-            const content = resolveContent(prepared(), { stored, characterLimit })
-            return { lines: documentToLines(content.result), attachments: content.attachments, content }
+          edit: async (stored) => {
+            const content = await written(stored)
+            return { lines: content.text.split('\n'), attachments: content.attachments, content }
           },
         },
       )
       const { document, edited } = committed
-      const anchors = query.annotate === 'anchors'
-      const markdown =
-        body.format === 'markdown' && contentMembers(committed.body.document, { format: 'markdown', anchors })
-      const warnings = [...edited.content.warnings, ...(markdown ? markdown.warnings : [])]
-      return {
-        data: {
-          ...bodyHeading(document),
-          format: body.format,
-          document: committed.body.document,
-          ...(markdown && { content: markdown.content }),
-          warnings,
-        },
-        etag: document.version,
-      }
+      const { markdown, warnings } = edited.content
+      const dataText = writtenText({
+        text: committed.body.text,
+        heading: { ...bodyHeading(document), format: body.format },
+        content: markdown?.content,
+        warnings: [...warnings, ...(markdown?.warnings ?? [])],
+      })
+      return { dataText, etag: document.version }
     },
   }),
 ]
+
+type Replacing = { service: Service; query: { annotate?: 'anchors' | undefined }; body: ContentInput }
+
+// The body that follows from the input, and the version of the stored one that it follows from as well, if any. As a rule
+// nobody writes between this and the lock, so that the document is not held while the body is worked out.
+async function writeAhead(call: Replacing & Parameters<typeof requireBody>[0]) {
+  if (call.body.format === 'tiptap-json') return { version: null, written: await writeContent(sourceOf(call, null)) }
+  const { body: stored } = await requireBody(call)
+  return { version: stored.version, written: await writeContent(sourceOf(call, stored)) }
+}
+
+function sourceOf({ service, query, body }: Replacing, stored: StoredBody | null): ContentSource {
+  const characterLimit = service.config.QUOTA_DOCUMENT_CHARACTERS
+  return { input: body, stored, characterLimit, anchors: query.annotate === 'anchors' }
+}

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { prepareContent, resolveContent } from '../../shared/body/content.ts'
+import { writeContent } from '../../shared/body/content.ts'
 import { createDocument } from '../../shared/body/create-document.ts'
 import { ContentInput, Warning } from '../../shared/body/schema.ts'
 import { deleteDocument } from '../../shared/documents/delete.ts'
@@ -83,8 +83,7 @@ export const documentRoutes = [
     prepare: async ({ body, service }) => {
       if (body.content === undefined) return undefined
       const characterLimit = service.config.QUOTA_DOCUMENT_CHARACTERS
-      const content = await prepareContent(body.content, { characterLimit, path: '/content' })
-      return resolveContent(content, { characterLimit })
+      return writeContent({ input: body.content, stored: null, characterLimit, path: '/content' })
     },
     async handle({ tx, service, caller, body, prepared }) {
       const { content: _prepared, ...document } = body

@@ -6,14 +6,14 @@ import { recordEvents } from '../events/record.ts'
 import { documentsChanged } from '../projections/changed.ts'
 import type { Jobs } from '../queues.ts'
 import { enforceQuota, type QuotaLimits } from '../quotas/enforce.ts'
-import { documentToLines, textVersion } from './canonical.ts'
-import type { DocNode } from './document.ts'
+import { textVersion } from './canonical.ts'
+import type { WrittenBody } from './content.ts'
 import { insertFirstBodies } from './queries.ts'
 
-/** A new document and its first body, in normal form; `nodes` and `characters` as the limits count them. */
+/** A new document and its first body as it is stored; `nodes` and `characters` as the limits count them. */
 export type FirstBody = {
   document: Omit<NewDocument, 'workspace_id' | 'version' | 'character_count' | 'node_count'>
-  content: { result: DocNode; nodes: number; characters: number }
+  content: Pick<WrittenBody, 'text' | 'nodes' | 'characters'>
 }
 
 /**
@@ -29,9 +29,8 @@ export async function storeDocuments(
   const { workspaceId, documents } = input
   if (documents.length === 0) return []
   await enforceQuota(context, { quota: 'documents', workspaceId, adding: documents.length })
-  const bodies = documents.map(({ document, content }) => {
-    const body = documentToLines(content.result).join('\n')
-    return { id: document.id, version: textVersion(body), body }
+  const bodies = documents.map(({ document, content: { text } }) => {
+    return { id: document.id, version: textVersion(text), body: text }
   })
   const rows = await insertDocuments(
     tx,
