@@ -2,8 +2,10 @@ import type { Job, JobResult } from 'pg-boss'
 import { ComputationLimitError } from '../shared/computations/computation.ts'
 import type { JobOutcome } from '../shared/job-metrics.ts'
 import type { Queue } from '../shared/queues.ts'
-import type { AttemptEnd } from './round.ts'
 import type { Runtime } from './runtime.ts'
+
+/** How an attempt at a job ended. */
+export type AttemptEnd = { outcome: JobOutcome } | { error: unknown }
 
 /**
  * An attempt at a job that has ended; `start` is when it began, by `performance.now()`, and `shared` how many jobs took

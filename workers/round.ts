@@ -8,6 +8,7 @@ import type { DocumentJob } from '../shared/queues.ts'
 import { onBehalfOf } from '../shared/turns/requester.ts'
 import { completeAttempts } from './define.ts'
 import type { Projection, ProjectionHooks, ProjectionInput, ProjectionSource } from './projection.ts'
+import type { AttemptEnd } from './report.ts'
 import type { Runtime } from './runtime.ts'
 
 /** What derives, and where. */
@@ -19,9 +20,6 @@ export type Deriving<Source extends ProjectionSource, Result> = {
 
 /** Jobs of different documents, and whether this is their last round. */
 export type Round = { jobs: readonly Job<DocumentJob>[]; last: boolean }
-
-/** How the attempt at a job ended. */
-export type AttemptEnd = { outcome: JobOutcome } | { error: unknown }
 
 /**
  * One round of load, compute and commit, in one transaction for all of the jobs: how each ended, by their ids. What cannot

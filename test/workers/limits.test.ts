@@ -65,6 +65,26 @@ t.test('a document that was given up is taken up by the sweep less and less ofte
   }
 })
 
+t.test('one document of a workspace is not behind a hundred that another has just imported', async (t) => {
+  const service = await startTestService(t, { WORKER_CONCURRENCY: '1' })
+  const [importer, bea] = [await service.signUp(), await service.signUp()]
+  for (let n = 0; n < 100; n += 1) await write(importer, 'heron')
+  const { id } = await write(bea, 'heron')
+  const order: string[] = []
+  const noting: typeof searchProjection = {
+    ...searchProjection,
+    async write(tx, derived) {
+      await searchProjection.write(tx, derived)
+      order.push(...derived.map(({ job }) => job.document_id))
+    },
+  }
+  await startWorkers(t, service, [defineProjection(noting)])
+  await untilFresh(importer)
+  await untilFresh(bea)
+  const behind = order.length - 1 - order.indexOf(id)
+  t.ok(behind >= 30, `${behind} documents of the import were indexed after it`)
+})
+
 /** A service with three documents that no worker has seen yet, of which the second is never indexed to the end. */
 async function startWithEndless(t: Test, env: Record<string, string> = {}) {
   const service = await startTestService(t, { WORKER_CONCURRENCY: '1', WORKER_COMPUTE_MS: '300', ...env })
