@@ -49,31 +49,31 @@ export function blocksText(view: BlocksView): Promise<{ dataText: string; hasMor
   return compute(blocks, view)
 }
 
-/** The work of `contentText`. */
+/** The work of `contentText`, which a thread calls by its name. @public */
 export function renderContent({ text, heading, resolution, format, anchors }: ContentView): string {
   const members = contentMembers(documentOf(text), { format, anchors })
   return JSON.stringify({ ...heading, format, ...members, ...resolution })
 }
 
-/** The work of `outlineText`. */
+/** The work of `outlineText`, which a thread calls by its name. @public */
 export function renderOutline({ text, heading, resolution }: Framed): string {
   return JSON.stringify({ ...heading, ...outlineOf(documentOf(text).content), ...resolution })
 }
 
-/** The work of `readText`. */
+/** The work of `readText`, which a thread calls by its name. @public */
 export function renderRead({ text, heading, resolution, request }: ReadPartView): string {
   const part = readPart(new BlockLines(text.split('\n')), request)
   return JSON.stringify({ ...heading, view: request.view, ...part, ...resolution })
 }
 
-/** The work of `outlinePartText`. */
+/** The work of `outlinePartText`, which a thread calls by its name. @public */
 export function renderOutlinePart({ text, heading, resolution, query }: OutlinePartView): string {
   checkOutlineQuery(new BlockLines(text.split('\n')), query)
   const { sections } = outlineOf(documentOf(text).content)
   return JSON.stringify({ ...heading, view: 'outline', sections, ...resolution })
 }
 
-/** The work of `blocksText`. */
+/** The work of `blocksText`, which a thread calls by its name. @public */
 export function renderBlocks({ text, document, recursive, start, limit }: BlocksView) {
   const all = listBlocks(new BlockLines(text.split('\n')), recursive)
   const page = all.slice(start, start + limit).map((block) => presentBlock(block, document))

@@ -8,17 +8,17 @@ import type { ProjectionComputation, ProjectionInput } from './projection.ts'
 
 // What projections compute of one document each. A thread loads this module, so it imports nothing of the workers.
 
-/** The work of `indexing`. */
+/** The work of `indexing`, which a thread calls by its name. @public */
 export function indexDocument({ source, job }: ProjectionInput<IndexSource>): IndexChange {
   return computeIndex(job, source)
 }
 
-/** The work of `linking`. */
+/** The work of `linking`, which a thread calls by its name. @public */
 export function linkDocument({ source }: ProjectionInput<LinkSource>): InlineChange {
   return compareLinks(source)
 }
 
-/** The work of `extracting`. */
+/** The work of `extracting`, which a thread calls by its name. @public */
 export function extractDocument({ source, job }: ProjectionInput<CandidateSource>): FoundCandidate[] {
   return findCandidates(source, job)
 }

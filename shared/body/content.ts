@@ -63,7 +63,7 @@ type Writing = {
   anchors: boolean
 }
 
-/** The work of `writeContent`. */
+/** The work of `writeContent`, which a thread calls by its name. @public */
 export function writeBody({ content, storedText, characterLimit, path, anchors }: Writing): WrittenBody {
   if ('json' in content) {
     const document: unknown = JSON.parse(content.json)

@@ -62,7 +62,7 @@ async function markStale(
     WITH earlier AS (
       SELECT p.name, (SELECT count(*) FROM (
         SELECT FROM stale_projections s
-        WHERE s.workspace_id = ${input.workspaceId} AND s.projection = p.name LIMIT ${crowd}) AS some) AS waiting
+        WHERE s.workspace_id = ${input.workspaceId} AND s.projection = p.name LIMIT ${crowd}) AS few) AS waiting
       FROM unnest(${sql.array(names, 'text')}) AS p (name)
     ), marked AS (
     INSERT INTO stale_projections (workspace_id, projection, document_id, event_row_no)

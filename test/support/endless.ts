@@ -3,7 +3,7 @@ import type { IndexChange, IndexSource } from '../../shared/search/index-documen
 import { indexDocument } from '../../workers/computations.ts'
 import type { ProjectionInput } from '../../workers/projection.ts'
 
-/** Indexes a document, but never comes to an end of one that holds the word ENDLESS. */
+/** Indexes a document, but never comes to an end of one that holds the word ENDLESS. @public */
 export function indexUnlessEndless(input: ProjectionInput<IndexSource>): IndexChange {
   while (input.source.body.includes('ENDLESS'));
   return indexDocument(input)
@@ -17,7 +17,7 @@ export const endlessIndexing = computation({
   cpuMs: () => Number.POSITIVE_INFINITY,
 })
 
-/** Echoes its input, but never comes to an end of the text `endless`, and fills the memory with `greedy`. */
+/** Echoes its input, but never comes to an end of the text `endless`, and fills the memory with `greedy`. @public */
 export function echo(text: string): string {
   while (text === 'endless');
   const hoard: number[][] = []

@@ -12,7 +12,7 @@ export function sharedHtml(shared: SharedBody): Promise<string> {
   return compute(rendering, shared)
 }
 
-/** The work of `sharedHtml`. */
+/** The work of `sharedHtml`, which a thread calls by its name. @public */
 export function renderShared({ text, path }: SharedBody): string {
   const { document } = new StoredBody({ version: '', text })
   return accessible(renderHtml(publicDocument(document, (id) => `${path}/attachments/${id}`)))

@@ -22,7 +22,7 @@ export async function exportedMarkdown(
   }
 }
 
-/** The work of `exportedMarkdown`. */
+/** The work of `exportedMarkdown`, which a thread calls by its name. @public */
 export function renderMarkdown({ text }: { text: string }): string {
   return toMarkdown(new StoredBody({ version: '', text }).document, { anchors: true }).markdown
 }
