@@ -9,6 +9,7 @@ import { sendErrorPage, wantsErrorPage } from './pages/error-page.ts'
 import { pages } from './pages/pages.ts'
 import { PageRefusal } from './pages/refusals.ts'
 import { pageRouter } from './pages/router.ts'
+import { ClientGone } from './requesters.ts'
 import { apiPrefix, type Method, type Route } from './route.ts'
 import { routes } from './routes.ts'
 import { type Server, server } from './serve.ts'
@@ -133,6 +134,8 @@ function logRequest(service: Service) {
 function answerError(service: Service) {
   return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
     const requestId = response.locals['requestId'] as string
+    // Nobody is there to be answered.
+    if (error instanceof ClientGone) return
     if (error instanceof PageRefusal && !response.headersSent) {
       sendErrorPage(response, error)
       return

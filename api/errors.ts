@@ -1,4 +1,5 @@
 import { SlonikError, StatementTimeoutError } from 'slonik'
+import { ComputationLimitError } from '../shared/computations/computation.ts'
 import { type CatalogueEntry, errorCatalogue } from '../shared/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../shared/errors.ts'
 
@@ -14,8 +15,15 @@ export type ErrorBody = {
  */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
+  if (error instanceof ComputationLimitError) return tooCostly(error)
   if (isUnavailable(error)) return new Refusal('service_unavailable', { headers: { 'Retry-After': '1' }, cause: error })
   return new Refusal('internal_error', { cause: error })
+}
+
+// The same request would end in the same way, so nobody is asked to repeat it.
+function tooCostly({ limit }: ComputationLimitError): Refusal {
+  const reason = `this document takes too much ${limit} to be computed; read it as tiptap-json or make it smaller`
+  return new Refusal('invalid_node', { details: { path: '', reason } })
 }
 
 /** The response body of a refusal. */

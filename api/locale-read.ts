@@ -1,7 +1,6 @@
 import Type from 'typebox'
 import { type Caller, visibleWorkspaces } from '../shared/auth/caller.ts'
 import { type CurrentBody, currentBody } from '../shared/body/queries.ts'
-import { StoredBody } from '../shared/body/stored-body.ts'
 import type { Queryable } from '../shared/database.ts'
 import { type DocumentLocator, type DocumentRow, visibleDocument } from '../shared/documents/queries.ts'
 import { Refusal } from '../shared/errors.ts'
@@ -31,11 +30,9 @@ export async function requireVariant(call: LocaleCall): Promise<{ document: Docu
 }
 
 /** As `requireVariant`, with the body. */
-export async function requireVariantBody(
-  call: LocaleCall,
-): Promise<{ stored: CurrentBody; body: StoredBody; resolution: Resolution }> {
+export async function requireVariantBody(call: LocaleCall): Promise<{ stored: CurrentBody; resolution: Resolution }> {
   const { found: stored, resolution } = await readVariant(call, (locator) => currentBody(call.db, locator))
-  return { stored, body: new StoredBody({ version: stored.version, text: stored.body }), resolution }
+  return { stored, resolution }
 }
 
 async function readVariant<Found extends { locale: string | null }>(

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+import { computationLoad } from '../shared/computations/compute.ts'
 import type { Database } from '../shared/database.ts'
 import { queueLoads } from '../shared/health/queries.ts'
 import { durationBounds, jobOutcomes } from '../shared/job-metrics.ts'
@@ -13,6 +14,7 @@ export function observeProcess(context: { registry: Registry; database: Database
   const { registry, database } = context
   collectDefaultMetrics({ register: registry })
   observePool({ registry, database })
+  observeComputations(registry)
   observeQueues({ registry, loads: cached(() => queueLoads(database)) })
   observeJobs({ registry, outcomes: cached(() => jobOutcomes(database)) })
   observeSearch({ registry, outdated: cached(async () => [await outdatedDocuments(database)]) })
@@ -39,6 +41,30 @@ function observePool({ registry, database }: { registry: Registry; database: Dat
     registers: [registry],
     collect() {
       this.set(database.state().waitingClients)
+    },
+  })
+}
+
+function observeComputations(registry: Registry): void {
+  new Gauge({
+    name: 'svc_computations',
+    help: 'Heavy pieces of work of this process that run in threads or wait for their turn',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { running, waiting } = computationLoad()
+      this.set({ state: 'running' }, running)
+      this.set({ state: 'waiting' }, waiting)
+    },
+  })
+  new Counter({
+    name: 'svc_computations_ended_total',
+    help: 'Heavy pieces of work that ended in a thread, by how they ended',
+    labelNames: ['end'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [end, count] of Object.entries(computationLoad().ends)) this.inc({ end }, count)
     },
   })
 }

@@ -3,7 +3,8 @@ import { positionOf, type ReadView, readWindow } from '../shared/body/read.ts'
 import { Refusal } from '../shared/errors.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from './pagination.ts'
 
-type ReadRequest = {
+/** What of a call a part of a body follows from; plain data. */
+export type ReadRequest = {
   endpoint: string
   params: { id: string }
   query: {

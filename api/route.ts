@@ -23,6 +23,8 @@ export type Answer = {
   status?: number
   /** The `data` member; absent for 204. */
   data?: unknown
+  /** Instead of `data`: the same as JSON text, where a large one was written as such. */
+  dataText?: string
   /** Makes the envelope that of a list. */
   page?: Page
   /** Further members of the envelope, beside `data`. */

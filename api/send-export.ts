@@ -13,7 +13,7 @@ export async function sendExport(
 ): Promise<void> {
   const files = caller.scopes.includes('attachments:read') ? service.files : null
   try {
-    await service.exports.run(caller.userId, async (snapshot) => {
+    await service.exports.run(async (snapshot) => {
       const knowledgeBase = await findKnowledgeBase(snapshot, { caller, id })
       await sendArchive(response, service.exports.patience, (archive) =>
         writeExport({ snapshot, archive, files, log: service.log, present: presentDocuments }, knowledgeBase),

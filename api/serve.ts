@@ -7,6 +7,7 @@ import { inTransaction, type Transaction } from '../shared/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import { parseUserAgent } from '../shared/requests/client.ts'
 import { insertAuditEntry } from '../shared/requests/queries.ts'
+import { onBehalfOf } from '../shared/turns/requester.ts'
 import { negotiateContentType } from './accept.ts'
 import { addressOf } from './address.ts'
 import { authenticate, requireScopes } from './authenticate.ts'
@@ -16,6 +17,7 @@ import { parseLastEventId } from './last-event-id.ts'
 import { fingerprinted, payloadReader, releaseUpload } from './payload.ts'
 import { entityTagOf, parseGuard, satisfies } from './preconditions.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
+import { closeSignal, requesterOf, visitor } from './requesters.ts'
 import { type Answer, bucketOf, isIdempotent, type Route, type UntypedCall } from './route.ts'
 import type { Service } from './service.ts'
 
@@ -83,9 +85,12 @@ export function server(service: Service, spec: Route): Server {
           })
         : answerRead(spec, call)
     }
-    const answer = await decide().finally(() => releaseUpload(service, upload))
-    steps.check(answer)
-    await send({ spec, answer, request, response, ifNoneMatch, contentType })
+    const serve = async () => {
+      const answer = await decide().finally(() => releaseUpload(service, upload))
+      steps.check(answer)
+      await send({ spec, answer, request, response, ifNoneMatch, contentType })
+    }
+    await onBehalfOf(isOpen ? visitor(address) : requesterOf(caller), serve, closeSignal(response))
   }
 }
 
@@ -202,7 +207,19 @@ async function send(input: {
   if (media !== undefined) response.status(status).type(media)
   if (status === 204 || (media !== undefined && input.request.method === 'HEAD')) response.status(status).end()
   else if (answer.write !== undefined) await answer.write(response)
-  else response.status(status).json(envelope(answer, response.locals['requestId'] as string))
+  else sendEnvelope(response.status(status), answer)
+}
+
+// What a thread wrote as JSON goes into the envelope as it is: reading it again would hold the event loop.
+function sendEnvelope(response: Response, answer: Answer): void {
+  const requestId = response.locals['requestId'] as string
+  if (answer.dataText === undefined) {
+    response.json(envelope(answer, requestId))
+    return
+  }
+  const others = JSON.stringify(envelope(answer, requestId)).slice(1)
+  if (!response.get('Content-Type')) response.type('json')
+  response.send(`{"data":${answer.dataText},${others}`)
 }
 
 function envelope(answer: Answer, requestId: string): object {
@@ -221,7 +238,8 @@ function responseCheck(spec: Route): (answer: Answer) => void {
     const success = spec.success.find((declared) => declared.status === status)
     if (success === undefined) throw new Error(`${spec.operationId} does not declare status ${status}`)
     const validator = validatorOf(success)
-    const data: unknown = answer.data === undefined ? undefined : JSON.parse(JSON.stringify(answer.data))
+    const text = answer.dataText ?? JSON.stringify(answer.data)
+    const data: unknown = text === undefined ? undefined : JSON.parse(text)
     if (validator === null ? data === undefined : validator.Check(data)) return
     const problems = validator
       ?.Errors(data)

@@ -80,6 +80,12 @@ export const settings = {
     allowed: '* or worker types, comma-separated',
   }),
   WORKER_CONCURRENCY: integer({ meaning: 'jobs of one queue at a time in one process', fallback: 4, min: 1, max: 64 }),
+  WORKER_COMPUTE_MS: integer({
+    meaning: 'processor time after which a worker gives up computing one document',
+    fallback: 30_000,
+    min: 100,
+    max: 600_000,
+  }),
   RATE_READ_PER_MIN: limit('reads per token and minute', 1200),
   RATE_WRITE_PER_MIN: limit('writes per token and minute', 600),
   RATE_SEARCH_PER_MIN: limit('searches per token and minute', 300),

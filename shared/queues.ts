@@ -188,16 +188,18 @@ const coalescingSeconds = 0.5
  *
  * One document: after a quiet moment the job starts at once; a burst of writes behind it becomes one more job, which is
  * never pushed further away, so constant writing cannot starve it. Many documents at once are inserted in one
- * statement, without looking for queued jobs to merge with: a superfluous job finds nothing to do.
+ * statement, without looking for queued jobs to merge with: a superfluous job finds nothing to do. Jobs `behindOthers`
+ * are fetched when there are no other jobs, so that a bulk import of one workspace does not hold up the rest.
  */
 export async function enqueueDocuments(
   context: { tx: Transaction; jobs: Jobs },
-  request: { queue: Queue<DocumentJob>; jobs: readonly (DocumentJob & { quiet: boolean })[] },
+  request: { queue: Queue<DocumentJob>; jobs: readonly (DocumentJob & { quiet: boolean })[]; behindOthers?: boolean },
 ): Promise<void> {
   const { boss } = context.jobs
   const { name } = request.queue
   const db = foreignStatements(context.tx)
-  const jobs = request.jobs.map(({ quiet: _, ...data }) => ({ data, singletonKey: data.document_id }))
+  const priority = request.behindOthers ? -1 : 0
+  const jobs = request.jobs.map(({ quiet: _, ...data }) => ({ data, singletonKey: data.document_id, priority }))
   const [only, ...others] = jobs
   if (only === undefined) return
   if (others.length > 0) {
@@ -210,7 +212,7 @@ export async function enqueueDocuments(
     const { updated } = await boss.update(name, only.data, options)
     if (updated > 0) return
   }
-  await boss.upsert(name, only.data, { ...options, startAfter: quiet ? 0 : coalescingSeconds })
+  await boss.upsert(name, only.data, { ...options, priority, startAfter: quiet ? 0 : coalescingSeconds })
 }
 
 // Queues of earlier versions; their schedules go with them.

@@ -4,14 +4,22 @@ import { connect } from 'node:net'
 import express from 'express'
 import t, { type Test } from 'tap'
 import { sendArchive } from '../api/send-archive.ts'
-import { Turns } from '../api/turns.ts'
+import { onBehalfOf } from '../shared/turns/requester.ts'
+import { Turns } from '../shared/turns/turns.ts'
+
+/** Does `work` in a turn, on a request of a user. */
+function ask<T>(turns: Turns, userId: string, work: () => Promise<T>): Promise<T> {
+  return onBehalfOf({ workspaceId: 'one', userId }, () => turns.run(work), new AbortController().signal)
+}
+
+const roomy = { waiting: 100, waitingOfOneUser: 100 }
 
 t.test('one user cannot keep the others from exporting, and whoever waits gets the next turn', async (t) => {
-  const turns = new Turns({ atOnce: 3, ofOneUser: 2, patienceMs: 60_000 })
+  const turns = new Turns({ ...roomy, atOnce: 3, ofOneUser: 2, patienceMs: 60_000 })
   const running: string[] = []
   const ends: Record<string, () => void> = {}
   const start = (user: string, name: string) =>
-    turns.run(user, async () => {
+    ask(turns, user, async () => {
       running.push(name)
       await new Promise<void>((resolve) => {
         ends[name] = resolve
@@ -19,12 +27,15 @@ t.test('one user cannot keep the others from exporting, and whoever waits gets t
       running.splice(running.indexOf(name), 1)
     })
   const all = [start('ada', 'a1'), start('ada', 'a2'), start('ada', 'a3'), start('bob', 'b1'), start('eve', 'e1')]
+  await settled()
   t.strictSame(running, ['a1', 'a2', 'b1'])
   ends['b1']?.()
   await all[3]
+  await settled()
   t.strictSame(running, ['a1', 'a2', 'e1'], 'the place is for whoever has fewer')
   ends['a1']?.()
   await all[0]
+  await settled()
   t.strictSame(running, ['a2', 'e1', 'a3'])
   for (const name of ['a2', 'e1', 'a3']) ends[name]?.()
   await Promise.all(all)
@@ -32,23 +43,59 @@ t.test('one user cannot keep the others from exporting, and whoever waits gets t
 })
 
 t.test('whoever gets no turn is told to come back, and work that fails gives its turn on', async (t) => {
-  const turns = new Turns({ atOnce: 1, ofOneUser: 1, patienceMs: 1 })
+  const turns = new Turns({ ...roomy, atOnce: 1, ofOneUser: 1, patienceMs: 1 })
   let end = () => {}
-  const busy = turns.run('ada', () => new Promise<void>((resolve) => (end = resolve)))
+  const busy = ask(turns, 'ada', () => new Promise<void>((resolve) => (end = resolve)))
+  await settled()
   await t.rejects(
-    turns.run('bob', async () => {}),
+    ask(turns, 'bob', async () => {}),
     { code: 'service_unavailable', headers: { 'Retry-After': '30' } },
   )
   end()
   await busy
   await t.rejects(
-    turns.run('ada', async () => {
+    ask(turns, 'ada', async () => {
       throw new Error('broken')
     }),
     /broken/,
   )
-  t.equal(await turns.run('bob', async () => 'done'), 'done')
+  t.equal(await ask(turns, 'bob', async () => 'done'), 'done')
 })
+
+t.test('a full queue sends away what comes, but never for the surplus of another workspace', async (t) => {
+  const turns = new Turns({ atOnce: 1, waiting: 2, waitingOfOneUser: 2, patienceMs: 60_000 })
+  const order: string[] = []
+  let end = () => {}
+  const busy = ask(turns, 'ada', () => new Promise<void>((resolve) => (end = resolve)))
+  const asked = ['a1', 'a2', 'a3'].map((name) => ask(turns, 'ada', async () => order.push(name)))
+  const refused = { code: 'service_unavailable', headers: { 'Retry-After': '30' } }
+  await t.rejects(asked[2] as Promise<number>, refused, 'the third of a user who may have two')
+  const other = { workspaceId: 'two', userId: 'bob' }
+  const small = onBehalfOf(other, () => turns.run(async () => order.push('b1')), new AbortController().signal)
+  await t.rejects(asked[1] as Promise<number>, refused, 'the last of whoever has the most makes room')
+  end()
+  await Promise.all([busy, asked[0], small])
+  t.strictSame(order, ['b1', 'a1'])
+})
+
+t.test('what nobody waits for any more leaves the queue', async (t) => {
+  const turns = new Turns({ ...roomy, atOnce: 1, patienceMs: 60_000 })
+  let end = () => {}
+  const busy = ask(turns, 'ada', () => new Promise<void>((resolve) => (end = resolve)))
+  const gone = new AbortController()
+  const left = onBehalfOf({ workspaceId: 'one', userId: 'bob' }, () => turns.run(async () => t.fail()), gone.signal)
+  t.strictSame(turns.state, { running: 1, waiting: 1 })
+  gone.abort(new Error('gone'))
+  await t.rejects(left, /gone/)
+  t.strictSame(turns.state, { running: 1, waiting: 0 })
+  end()
+  await busy
+})
+
+/** Lets everything that can go on without a timer go on. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
 
 t.test('a reader that takes nothing, or takes too long, is cut off and what wrote for it ends', async (t) => {
   for (const patience of [

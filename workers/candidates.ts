@@ -1,12 +1,8 @@
 import type { FoundCandidate } from '../shared/concepts/candidates/extract.ts'
 import { lockExtraction } from '../shared/concepts/candidates/extraction-queries.ts'
-import {
-  type ExtractionSource,
-  findCandidates,
-  loadExtractionSource,
-  writeCandidates,
-} from '../shared/concepts/candidates/refresh.ts'
+import { type ExtractionSource, loadExtractionSource, writeCandidates } from '../shared/concepts/candidates/refresh.ts'
 import { queues } from '../shared/queues.ts'
+import { extracting } from './computations.ts'
 import { defineProjection } from './define-projection.ts'
 import { oneByOne } from './one-by-one.ts'
 import type { Projection } from './projection.ts'
@@ -16,7 +12,7 @@ export const candidatesProjection: Projection<ExtractionSource, FoundCandidate[]
   name: 'candidates',
   queue: queues.candidatesRefresh,
   load: loadExtractionSource,
-  compute: findCandidates,
+  compute: extracting,
   sameSource: (source, current) => source.version === current.version && source.title === current.title,
   projectedSeq: lockExtraction,
   async write(tx, job, derived) {

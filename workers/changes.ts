@@ -9,8 +9,11 @@ import { lockChains } from '../shared/changes/queries.ts'
 import type { Config } from '../shared/config.ts'
 import { queues } from '../shared/queues.ts'
 import { defineProjection } from './define-projection.ts'
-import type { Projection } from './projection.ts'
+import { atOnce, type Projection, type ProjectionComputation } from './projection.ts'
 import type { Worker } from './runtime.ts'
+
+// Handing the manifests to a thread and back would take longer than walking over them.
+const growing: ProjectionComputation<ChainSource, ChainGrowth> = atOnce(({ source }) => growChain(source))
 
 /** The chain of change batches of documents, made of stored manifests; it depends on the body alone (decisions B). */
 export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Projection<ChainSource, ChainGrowth> {
@@ -19,7 +22,7 @@ export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Pr
     name: 'changes',
     queue: queues.changesDiff,
     load: (db, jobs) => loadChainSources(db, jobs, retention),
-    compute: growChain,
+    compute: growing,
     sameSource: (source, current) => source.body_seq === current.body_seq,
     projectedSeqs: lockChains,
     write: (tx, derived) => writeChains(tx, derived, retention),

@@ -15,8 +15,8 @@ import type { Worker } from './runtime.ts'
  * projection, but it stays marked as stale, and the job of the newer version is queued already (decisions B4).
  *
  * The first of these rounds is one transaction for a whole batch. It waits for no writer: a document that is being
- * written, like one that has moved or is gone, is left for a round of its own. So are all of a batch that fails, which
- * leaves one document that cannot be derived nothing to spoil.
+ * written, like one that has moved or is gone or takes long to compute, is left for a round of its own. A document that
+ * cannot be computed fails by itself; when a batch cannot be written, each of its documents gets a round of its own.
  */
 export function defineProjection<Source extends ProjectionSource, Result>(
   projection: Projection<Source, Result>,
@@ -27,12 +27,15 @@ export function defineProjection<Source extends ProjectionSource, Result>(
     name: queue.name,
     async start(runtime) {
       const concurrency = runtime.config.WORKER_CONCURRENCY
-      // One place is left to the batches of the other loop, so that a sentence fetched after many books is not behind them.
-      const context = { projection, hooks, runtime, limit: pLimit(Math.max(1, concurrency - 1)) }
+      // Each loop has places of its own, so that a sentence that one fetches is not behind the books of the other.
+      const places = Math.max(1, Math.floor(concurrency / 2))
       const run = async (jobs: Job<DocumentJob>[]) =>
-        deriveFetched(context, await batchesOf(runtime.database, { jobs, most: together }))
-      // Two loops: one fetches while the batches of the other run.
-      const taking = { loops: Math.min(2, concurrency), batchSize: Math.max(together, 2 * concurrency) }
+        deriveFetched(
+          { projection, hooks, runtime, limit: pLimit(places) },
+          await batchesOf(runtime.database, { jobs, most: together }),
+        )
+      // Two loops, always: one goes on while a document of the other takes long.
+      const taking = { loops: 2, batchSize: Math.max(together, 2 * concurrency) }
       return takeJobs(runtime, { queue, ...taking, run })
     },
   }
@@ -40,26 +43,24 @@ export function defineProjection<Source extends ProjectionSource, Result>(
 
 type Context<Source extends ProjectionSource, Result> = Deriving<Source, Result> & { limit: LimitFunction }
 
-// Batches one after the other, since the first are of the smallest documents; single documents beside each other.
+// Batches one after the other, since the first are of the smallest documents; then single documents beside each other,
+// those last that failed before.
 async function deriveFetched<Source extends ProjectionSource, Result>(
   context: Context<Source, Result>,
   batches: readonly Job<DocumentJob>[][],
 ): Promise<JobResult[]> {
-  const results: JobResult[] = []
-  for (const batch of batches) if (batch.length > 1) results.push(...(await deriveBatch(context, batch)))
-  const single = batches.filter((batch) => batch.length === 1).map((batch) => deriveBatch(context, batch))
-  return [...results, ...(await Promise.all(single)).flat()]
-}
-
-async function deriveBatch<Source extends ProjectionSource, Result>(
-  context: Context<Source, Result>,
-  batch: readonly Job<DocumentJob>[],
-): Promise<JobResult[]> {
   const { limit } = context
-  const ended = batch.length > 1 ? await deriveTogether(context, batch) : nothing
-  const firstRound = batch.length > 1 ? 2 : 1
-  const alone = (job: Job<DocumentJob>) => limit(() => deriveAlone(context, { job, firstRound }))
-  return Promise.all(batch.map((job) => ended.get(job.id) ?? alone(job)))
+  const together = batches.filter((batch) => batch.length > 1)
+  const ended = new Map<string, JobResult>()
+  for (const batch of together) {
+    for (const [id, result] of await deriveTogether(context, batch)) ended.set(id, result)
+  }
+  const tried = new Set(together.flat())
+  const alone = batches.flat().filter(({ id }) => !ended.has(id))
+  const singly = alone
+    .toSorted((a, b) => a.retryCount - b.retryCount)
+    .map((job) => limit(() => deriveAlone(context, { job, firstRound: tried.has(job) ? 2 : 1 })))
+  return [...ended.values(), ...(await Promise.all(singly))]
 }
 
 const rounds = 3
@@ -77,10 +78,10 @@ async function deriveTogether<Source extends ProjectionSource, Result>(
   const { queue } = projection
   const start = performance.now()
   try {
-    const outcomes = await deriveRound(deriving, { jobs, last: false })
+    const ends = await deriveRound(deriving, { jobs, last: false })
     const ended = jobs.flatMap((job) => {
-      const outcome = outcomes.get(job.id)
-      return outcome === undefined ? [] : [{ queue, job, start, shared: jobs.length, end: { outcome } }]
+      const end = ends.get(job.id)
+      return end === undefined ? [] : [{ queue, job, start, shared: jobs.length, end }]
     })
     return new Map(ended.map((attempt) => [attempt.job.id, reportEnd(runtime, attempt)]))
   } catch (err) {
@@ -97,8 +98,8 @@ async function deriveAlone<Source extends ProjectionSource, Result>(
   const attempt = { queue: projection.queue, job, start: performance.now() }
   try {
     for (let round = firstRound; round <= rounds; round += 1) {
-      const outcome = (await deriveRound(deriving, { jobs: [job], last: round === rounds })).get(job.id)
-      if (outcome !== undefined) return reportEnd(runtime, { ...attempt, end: { outcome } })
+      const end = (await deriveRound(deriving, { jobs: [job], last: round === rounds })).get(job.id)
+      if (end !== undefined) return reportEnd(runtime, { ...attempt, end })
     }
     throw new Error('the projection itself moved in every round')
   } catch (error) {

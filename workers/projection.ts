@@ -1,3 +1,4 @@
+import { type Computation, computation } from '../shared/computations/computation.ts'
 import type { Queryable, Transaction } from '../shared/database.ts'
 import type { Derived, DocumentSource } from '../shared/projections/queries.ts'
 import type { DocumentJob, Queue } from '../shared/queues.ts'
@@ -17,8 +18,8 @@ export type Projection<Source extends ProjectionSource, Result> = {
   together?: number
   /** Reads the sources without a lock, by document id; documents that are gone are left out. */
   load: (db: Queryable, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, Source>>
-  /** Derives, outside any transaction. */
-  compute: (source: Source, job: DocumentJob) => Promise<Result> | Result
+  /** Derives, outside any transaction; from a large document in a thread, with a limit. */
+  compute: ProjectionComputation<Source, Result>
   /** Whether the projection would come out the same from both: compares what it depends on, nothing more. */
   sameSource: (source: Source, current: DocumentSource) => boolean
   /** Locks the projection's rows in the order of document ids and returns the body_seq each stands at, by that id. */
@@ -27,5 +28,18 @@ export type Projection<Source extends ProjectionSource, Result> = {
   write: (tx: Transaction, derived: readonly Derived<Source, Result>[]) => Promise<void>
 }
 
+/** What the result of one document follows from. */
+export type ProjectionInput<Source> = { source: Source; job: DocumentJob }
+
+/** How one document is derived. */
+export type ProjectionComputation<Source, Result> = Computation<ProjectionInput<Source>, Result>
+
 /** Points at which a test can make the source move, or a process die. */
 export type ProjectionHooks = { beforeCommit?: (job: DocumentJob) => Promise<void> }
+
+/** A computation that walks over its input once and needs no thread. */
+export function atOnce<Source, Result>(
+  run: (input: ProjectionInput<Source>) => Result,
+): ProjectionComputation<Source, Result> {
+  return computation({ module: import.meta.url, run, isSmall: () => true, cpuMs: () => 0 })
+}

@@ -1,11 +1,7 @@
 import { queues } from '../shared/queues.ts'
-import {
-  compareLinks,
-  type ExtractionSource,
-  loadExtractionSources,
-  writeRelations,
-} from '../shared/relations/extract.ts'
+import { type ExtractionSource, loadExtractionSources, writeRelations } from '../shared/relations/extract.ts'
 import { type InlineChange, lockExtractions } from '../shared/relations/extraction-queries.ts'
+import { linking } from './computations.ts'
 import { defineProjection } from './define-projection.ts'
 import type { Projection } from './projection.ts'
 
@@ -14,7 +10,7 @@ export const relationsProjection: Projection<ExtractionSource, InlineChange> = {
   name: 'relations',
   queue: queues.relationsExtract,
   load: loadExtractionSources,
-  compute: compareLinks,
+  compute: linking,
   sameSource: (source, current) => source.version === current.version,
   projectedSeqs: lockExtractions,
   write: writeRelations,

@@ -1,7 +1,11 @@
 import type { Job, JobResult } from 'pg-boss'
+import { ComputationLimitError } from '../shared/computations/computation.ts'
 import type { JobOutcome } from '../shared/job-metrics.ts'
 import type { Queue } from '../shared/queues.ts'
 import type { Runtime } from './runtime.ts'
+
+/** How an attempt at a job ended. */
+export type AttemptEnd = { outcome: JobOutcome } | { error: unknown }
 
 /**
  * An attempt at a job that has ended; `start` is when it began, by `performance.now()`, and `shared` how many jobs took
@@ -12,17 +16,18 @@ export type EndedAttempt<Data extends object> = {
   job: Job<Data>
   start: number
   shared?: number
-  end: { outcome: JobOutcome } | { error: unknown }
+  end: AttemptEnd
 }
 
 /**
  * Logs and counts how an attempt ended, and returns it as pg-boss wants to know it: an attempt with an outcome needs
- * nothing more from pg-boss, since it was completed with its result, or is somebody else's by now.
+ * nothing more from pg-boss, since it was completed with its result, or is somebody else's by now. What took too much
+ * time or memory twice goes to the dead-letter queue without further tries.
  */
 export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedAttempt<Data>): JobResult {
   const { queue, job, start, shared = 1, end } = attempt
   const failed = 'error' in end
-  const outcome = failed ? 'failed' : end.outcome
+  const outcome = failed ? failureOf(end.error) : end.outcome
   const seconds = (performance.now() - start) / 1000 / shared
   runtime.metrics.count({ queue: queue.name, outcome, seconds })
   const line = {
@@ -39,5 +44,11 @@ export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedA
   }
   const { error } = end
   runtime.log.error({ ...line, err: error }, 'job failed')
-  return { id: job.id, status: 'failed', output: { message: error instanceof Error ? error.message : String(error) } }
+  // The same computation ends in the same way: the second try is for a machine that was out of breath at the first.
+  const status = outcome === 'over_limit' && job.retryCount > 0 ? 'deadletter' : 'failed'
+  return { id: job.id, status, output: { message: error instanceof Error ? error.message : String(error) } }
+}
+
+function failureOf(error: unknown): JobOutcome {
+  return error instanceof ComputationLimitError ? 'over_limit' : 'failed'
 }

@@ -1,12 +1,7 @@
 import { queues } from '../shared/queues.ts'
-import {
-  computeIndex,
-  type IndexChange,
-  type IndexSource,
-  loadIndexSources,
-  writeIndexes,
-} from '../shared/search/index-document.ts'
+import { type IndexChange, type IndexSource, loadIndexSources, writeIndexes } from '../shared/search/index-document.ts'
 import { lockIndexes } from '../shared/search/index-queries.ts'
+import { indexing } from './computations.ts'
 import { defineProjection } from './define-projection.ts'
 import type { Projection } from './projection.ts'
 
@@ -15,7 +10,7 @@ export const searchProjection: Projection<IndexSource, IndexChange> = {
   name: 'search',
   queue: queues.searchIndex,
   load: loadIndexSources,
-  compute: (source, job) => computeIndex(job, source),
+  compute: indexing,
   sameSource: (source, current) =>
     source.version === current.version &&
     source.title === current.title &&

@@ -3,7 +3,7 @@ import { queues } from '../shared/queues.ts'
 import { refreshDocument } from '../shared/summaries/refresh.ts'
 import { defineProjection } from './define-projection.ts'
 import { oneByOne } from './one-by-one.ts'
-import type { ProjectionSource } from './projection.ts'
+import { atOnce, type ProjectionSource } from './projection.ts'
 import type { Runtime, Worker } from './runtime.ts'
 
 /**
@@ -24,7 +24,7 @@ function projectionOf({ config }: Runtime): Worker {
       return source && { ...source, projected_seq: null }
     },
     // The summaries are made of what is locked at the end, which costs no more than loading it before.
-    compute: () => null,
+    compute: atOnce(() => null),
     sameSource: () => true,
     projectedSeq: async () => null,
     async write(tx, job) {

@@ -1,6 +1,9 @@
 import { type Request, type Response, Router } from 'express'
 import { Refusal } from '../../shared/errors.ts'
 import { isStorable } from '../../shared/strings.ts'
+import { onBehalfOf } from '../../shared/turns/requester.ts'
+import { addressOf } from '../address.ts'
+import { closeSignal, visitor } from '../requesters.ts'
 import type { Service } from '../service.ts'
 import { readForm } from './form.ts'
 import { pageHeaders } from './headers.ts'
@@ -32,14 +35,15 @@ async function servePage(context: { service: Service; page: Page }, request: Req
   if (handle === undefined) {
     throw new Refusal('method_not_allowed', { details: { allow }, headers: { Allow: allow.join(', ') } })
   }
-  const answer = await handle({
+  const call = {
     service,
     request,
     response,
     params: storableParams(request),
     query: storableQuery(request),
     form: () => readForm(request, response),
-  })
+  }
+  const answer = await onBehalfOf(visitor(addressOf(request)), () => handle(call), closeSignal(response))
   if (answer) send(response, answer)
 }
 

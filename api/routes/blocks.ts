@@ -7,7 +7,7 @@ import {
   BlockPatchInput,
   BlocksInserted,
 } from '../../shared/body/block-schema.ts'
-import { describeBlock, listBlocks } from '../../shared/body/blocks.ts'
+import { describeBlock } from '../../shared/body/blocks.ts'
 import { commitBody } from '../../shared/body/commit.ts'
 import type { Operation } from '../../shared/body/edit.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -15,8 +15,9 @@ import { blockIdPattern } from '../../shared/ids.ts'
 import { type BlockWrite, blockWrite, findBlock, presentBlock } from '../block-write.ts'
 import { nodeErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
+import { blocksText } from '../body-views.ts'
 import { followers } from '../followers.ts'
-import { decodeCursor, encodeCursor, takeWithin } from '../pagination.ts'
+import { decodeCursor, encodeCursor } from '../pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../parameters.ts'
 import { apiPrefix, route } from '../route.ts'
 import { requireBody } from '../stored-body.ts'
@@ -50,23 +51,18 @@ export const blockRoutes = [
     }),
     conditional: true,
     success: { status: 200, description: 'Blocks in document order', data: Block, list: true, etag: true },
-    errors: ['document_not_found', 'invalid_cursor'],
+    errors: ['document_not_found', 'invalid_cursor', 'invalid_node'],
     async handle(call) {
-      const { stored, body } = await requireBody(call)
+      const { stored } = await requireBody(call)
       const { limit = wholeListLimit, cursor, recursive = false } = call.query
       const scope = { endpoint: call.endpoint, filters: { id: stored.id, recursive }, sort: 'position' }
       const start = cursor === undefined ? 0 : Number(decodeCursor(scope, cursor, ['number'])[0])
       if (start < 0) throw new Refusal('invalid_cursor')
-      const blocks = listBlocks(new BlockLines(body.lines), { recursive, from: start }).map((block) =>
-        presentBlock(block, stored),
-      )
-      const { taken, hasMore } = takeWithin(blocks, { limit, maxBytes: pageBytes })
-      const next_cursor = hasMore ? encodeCursor(scope, [start + taken.length]) : null
-      return {
-        data: taken,
-        page: { cursor: cursor ?? null, next_cursor, has_more: hasMore },
-        etag: stored.version,
-      }
+      const page = { recursive, start, limit, maxBytes: pageBytes }
+      const document = { id: stored.id, version: stored.version }
+      const { dataText, count, hasMore } = await blocksText({ text: stored.body, document, ...page })
+      const next_cursor = hasMore ? encodeCursor(scope, [start + count]) : null
+      return { dataText, page: { cursor: cursor ?? null, next_cursor, has_more: hasMore }, etag: stored.version }
     },
   }),
 

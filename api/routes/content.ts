@@ -1,17 +1,19 @@
 import Type from 'typebox'
 import { bodyLimits } from '../../shared/body/body-limits.ts'
-import { documentToLines } from '../../shared/body/canonical.ts'
 import { commitBody } from '../../shared/body/commit.ts'
-import { contentMembers, prepareContent, resolveContent } from '../../shared/body/content.ts'
+import { type ContentSource, isWrittenAtOnce, writeContent } from '../../shared/body/content.ts'
 import { Content, ContentInput } from '../../shared/body/schema.ts'
+import type { StoredBody } from '../../shared/body/stored-body.ts'
 import { vendorType } from '../accept.ts'
 import { contentErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
+import { contentText, writtenText } from '../body-views.ts'
 import { followers } from '../followers.ts'
 import { localeParameter, requireVariantBody } from '../locale-read.ts'
 import { DocumentParameter } from '../parameters.ts'
 import { route } from '../route.ts'
-import { bodyHeading } from '../stored-body.ts'
+import type { Service } from '../service.ts'
+import { bodyHeading, requireBody } from '../stored-body.ts'
 
 const tag = 'Content'
 const annotate = Type.Optional(
@@ -36,15 +38,13 @@ export const contentRoutes = [
     conditional: true,
     answerTypes: [vendorType],
     success: { status: 200, description: 'The body', data: Content, etag: true },
-    errors: ['document_not_found', 'invalid_locale'],
+    errors: ['document_not_found', 'invalid_locale', 'invalid_node'],
     async handle({ db, caller, params, query }) {
-      const { stored, body, resolution } = await requireVariantBody({ db, caller, params, query })
-      const format = query.format ?? 'tiptap-json'
-      const members = contentMembers(body.document, { format, anchors: query.annotate === 'anchors' })
-      return {
-        data: { ...bodyHeading(stored), format, ...members, ...resolution },
-        etag: stored.version,
-      }
+      const { stored, resolution } = await requireVariantBody({ db, caller, params, query })
+      const { format = 'tiptap-json', annotate } = query
+      const framed = { text: stored.body, heading: bodyHeading(stored), resolution }
+      const dataText = await contentText({ ...framed, format, anchors: annotate === 'anchors' })
+      return { dataText, etag: stored.version }
     },
   }),
 
@@ -64,35 +64,48 @@ export const contentRoutes = [
     guard: 'required',
     success: { status: 200, description: 'The new body', data: Content, etag: true },
     errors: ['document_not_found', 'version_conflict', ...contentErrors],
-    prepare: ({ body, service }) => prepareContent(body, bodyLimits(service.config)),
+    prepare: async (call) => (isWrittenAtOnce(call.body) ? null : writeAhead(call)),
     async handle({ tx, service, caller, params, query, body, guard, prepared }) {
+      const written = (stored: StoredBody) => {
+        const ahead = prepared()
+        if (ahead !== null && (ahead.version ?? stored.version) === stored.version) return ahead.written
+        return writeContent(sourceOf({ service, query, body }, stored))
+      }
       const committed = await commitBody(
         { tx, jobs: service.jobs, config: service.config, followers },
         {
           documentId: params.id,
           caller,
           guard: bodyGuard({ db: tx, guard, required: true }),
-          edit: (stored) => {
-            const content = resolveContent(prepared(), { stored, ...bodyLimits(service.config) })
-            return { lines: documentToLines(content.result), attachments: content.attachments, content }
+          edit: async (stored) => {
+            const content = await written(stored)
+            return { lines: content.text.split('\n'), attachments: content.attachments, content }
           },
         },
       )
       const { document, edited } = committed
-      const anchors = query.annotate === 'anchors'
-      const markdown =
-        body.format === 'markdown' && contentMembers(committed.body.document, { format: 'markdown', anchors })
-      const warnings = [...edited.content.warnings, ...(markdown ? markdown.warnings : [])]
-      return {
-        data: {
-          ...bodyHeading(document),
-          format: body.format,
-          document: committed.body.document,
-          ...(markdown && { content: markdown.content }),
-          warnings,
-        },
-        etag: document.version,
-      }
+      const { markdown, warnings } = edited.content
+      const dataText = writtenText({
+        text: committed.body.text,
+        heading: { ...bodyHeading(document), format: body.format },
+        content: markdown?.content,
+        warnings: [...warnings, ...(markdown?.warnings ?? [])],
+      })
+      return { dataText, etag: document.version }
     },
   }),
 ]
+
+type Replacing = { service: Service; query: { annotate?: 'anchors' | undefined }; body: ContentInput }
+
+// The body that follows from the input, and the version of the stored one that it follows from as well, if any. As a rule
+// nobody writes between this and the lock, so that the document is not held while the body is worked out.
+async function writeAhead(call: Replacing & Parameters<typeof requireBody>[0]) {
+  if (call.body.format === 'tiptap-json') return { version: null, written: await writeContent(sourceOf(call, null)) }
+  const { body: stored } = await requireBody(call)
+  return { version: stored.version, written: await writeContent(sourceOf(call, stored)) }
+}
+
+function sourceOf({ service, query, body }: Replacing, stored: StoredBody | null): ContentSource {
+  return { input: body, stored, anchors: query.annotate === 'anchors', ...bodyLimits(service.config) }
+}

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { bodyLimits } from '../../shared/body/body-limits.ts'
-import { prepareContent, resolveContent } from '../../shared/body/content.ts'
+import { writeContent } from '../../shared/body/content.ts'
 import { createDocument } from '../../shared/body/create-document.ts'
 import { ContentInput, Warning } from '../../shared/body/schema.ts'
 import { deleteDocument } from '../../shared/documents/delete.ts'
@@ -83,9 +83,7 @@ export const documentRoutes = [
     ],
     prepare: async ({ body, service }) => {
       if (body.content === undefined) return undefined
-      const limits = bodyLimits(service.config)
-      const content = await prepareContent(body.content, { path: '/content', ...limits })
-      return resolveContent(content, limits)
+      return writeContent({ input: body.content, stored: null, path: '/content', ...bodyLimits(service.config) })
     },
     async handle({ tx, service, caller, body, prepared }) {
       const { content: _prepared, ...document } = body

@@ -1,11 +1,9 @@
 import Type from 'typebox'
-import { BlockLines } from '../../shared/body/block-lines.ts'
-import { outlineOf } from '../../shared/body/outline.ts'
 import { DocumentOutline, DocumentRead } from '../../shared/body/read-schema.ts'
 import { blockIdPattern } from '../../shared/ids.ts'
+import { outlinePartText, outlineText, readText } from '../body-views.ts'
 import { localeParameter, requireVariantBody } from '../locale-read.ts'
 import { DocumentParameter } from '../parameters.ts'
-import { checkOutlineQuery, readPart } from '../read-part.ts'
 import { route } from '../route.ts'
 import { bodyHeading } from '../stored-body.ts'
 
@@ -23,12 +21,11 @@ export const readingRoutes = [
     params: DocumentParameter,
     query: Type.Object({ locale: localeParameter }),
     success: { status: 200, description: 'Sections in document order', data: DocumentOutline, etag: true },
-    errors: ['document_not_found', 'invalid_locale'],
+    errors: ['document_not_found', 'invalid_locale', 'invalid_node'],
     async handle(call) {
-      const { stored, body, resolution } = await requireVariantBody(call)
-      const outline = outlineOf(body.document.content)
-      const data = { document_id: stored.id, version: stored.version, ...outline, ...resolution }
-      return { data, etag: stored.version }
+      const { stored, resolution } = await requireVariantBody(call)
+      const heading = { document_id: stored.id, version: stored.version }
+      return { dataText: await outlineText({ text: stored.body, heading, resolution }), etag: stored.version }
     },
   }),
 
@@ -52,19 +49,25 @@ export const readingRoutes = [
       locale: localeParameter,
     }),
     success: { status: 200, description: 'A part of the body', data: DocumentRead, etag: true },
-    errors: ['document_not_found', 'block_not_found', 'invalid_cursor', 'invalid_locale', 'read_cursor_stale'],
+    errors: [
+      'document_not_found',
+      'block_not_found',
+      'invalid_cursor',
+      'invalid_locale',
+      'read_cursor_stale',
+      'invalid_node',
+    ],
     async handle(call) {
-      const { stored, body, resolution } = await requireVariantBody(call)
+      const { stored, resolution } = await requireVariantBody(call)
       const { updated_at: _not, ...heading } = bodyHeading(stored)
-      const { view = 'markdown' } = call.query
-      const blocks = new BlockLines(body.lines)
+      const { endpoint, params, query } = call
+      const { view = 'markdown' } = query
+      const framed = { text: stored.body, heading, resolution }
       if (view === 'outline') {
-        checkOutlineQuery(blocks, call.query)
-        const { sections } = outlineOf(body.document.content)
-        return { data: { ...heading, view, sections, ...resolution }, etag: stored.version }
+        return { dataText: await outlinePartText({ ...framed, query }), etag: stored.version }
       }
-      const part = readPart(blocks, { ...call, view, version: stored.version })
-      return { data: { ...heading, view, ...part, ...resolution }, etag: stored.version }
+      const request = { endpoint, params, query, view, version: stored.version }
+      return { dataText: await readText({ ...framed, request }), etag: stored.version }
     },
   }),
 ]

@@ -8,9 +8,9 @@ import { Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Jobs } from '../queues.ts'
 import type { QuotaLimits } from '../quotas/enforce.ts'
-import type { DocNode, Warning } from './document.ts'
+import { type WrittenBody, writtenBody } from './content.ts'
+import type { Warning } from './document.ts'
 import { initialDocument } from './initial-document.ts'
-import type { Normalised } from './normalise.ts'
 import { storeDocuments } from './store-documents.ts'
 
 /** The metadata of a new document; what is absent gets its default. */
@@ -32,7 +32,7 @@ type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits & Pick<Config,
  */
 export async function createDocument(
   context: Context,
-  input: { caller: Caller; document: NewDocumentInput; content: () => Normalised<DocNode> | undefined },
+  input: { caller: Caller; document: NewDocumentInput; content: () => WrittenBody | undefined },
 ): Promise<{ document: DocumentRow; warnings: Warning[] }> {
   const { tx } = context
   const { caller, document } = input
@@ -42,7 +42,7 @@ export async function createDocument(
     throw new Refusal('document_id_conflict', { details: { id } })
   }
   const type = document.document_type ?? 'document'
-  const content = input.content() ?? initialDocument(type)
+  const content = input.content() ?? writtenBody(initialDocument(type))
   const workspaceId = place.workspace_id
   await requireAttachments(tx, { workspaceId, attachments: content.attachments, currentText: '' })
   const [row] = await storeDocuments(context, {

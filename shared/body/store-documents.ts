@@ -7,14 +7,14 @@ import { documentsChanged } from '../projections/changed.ts'
 import type { Jobs } from '../queues.ts'
 import { enforceQuota, type QuotaLimits } from '../quotas/enforce.ts'
 import { checkBytes } from './body-limits.ts'
-import { documentToLines, textVersion } from './canonical.ts'
-import type { DocNode } from './document.ts'
+import { textVersion } from './canonical.ts'
+import type { WrittenBody } from './content.ts'
 import { insertFirstBodies } from './queries.ts'
 
-/** A new document and its first body, in normal form; `nodes` and `characters` as the limits count them. */
+/** A new document and its first body as it is stored; `nodes` and `characters` as the limits count them. */
 export type FirstBody = {
   document: Omit<NewDocument, 'workspace_id' | 'version' | 'character_count' | 'node_count'>
-  content: { result: DocNode; nodes: number; characters: number }
+  content: Pick<WrittenBody, 'text' | 'nodes' | 'characters'>
 }
 
 /**
@@ -30,10 +30,9 @@ export async function storeDocuments(
   const { tx } = context
   const { workspaceId, documents } = input
   if (documents.length === 0) return []
-  const bodies = documents.map(({ document, content }) => {
-    const body = documentToLines(content.result).join('\n')
-    checkBytes(Buffer.byteLength(body), input.byteLimit)
-    return { id: document.id, version: textVersion(body), body }
+  const bodies = documents.map(({ document, content: { text } }) => {
+    checkBytes(Buffer.byteLength(text), input.byteLimit)
+    return { id: document.id, version: textVersion(text), body: text }
   })
   await enforceQuota(context, { quota: 'documents', workspaceId, adding: documents.length })
   const rows = await insertDocuments(

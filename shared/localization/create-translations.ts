@@ -1,4 +1,4 @@
-import { linesToDocument } from '../body/canonical.ts'
+import { documentToLines, linesToDocument } from '../body/canonical.ts'
 import { initialDocument } from '../body/initial-document.ts'
 import { bodyText } from '../body/queries.ts'
 import { type FirstBody, storeDocuments } from '../body/store-documents.ts'
@@ -42,7 +42,8 @@ export async function createTranslations(
       : copyStructure(sourceBody)
   })
   const documents = copies.map(({ content }, index): FirstBody => {
-    return { document: newTranslation(input, locales[index] ?? ''), content }
+    const text = documentToLines(content.result).join('\n')
+    return { document: newTranslation(input, locales[index] ?? ''), content: { ...content, text } }
   })
   await claimDocumentIds(tx, { workspaceId, ids: documents.map(({ document }) => document.id) })
   const rows = await storeDocuments(context, { workspaceId, documents })

@@ -125,13 +125,28 @@ export async function markCurrent(
 
 const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: Type.String() }))
 
-/** Documents whose projection has lagged for longer than `seconds`, the longest first. */
+/**
+ * Documents whose projection has lagged for longer than `seconds`, the longest first. One whose jobs have ended in the
+ * dead-letter queue since then is left alone for a while: after the second time for a quarter of an hour, then for four
+ * times as long each time, at most a day. A write of it is not held back, since that enqueues its own job.
+ */
 export function laggingDocuments(
   db: Queryable,
-  input: { projection: string; seconds: number; limit: number },
+  input: { projection: string; deadLetter: string; seconds: number; limit: number },
 ): Promise<readonly DocumentJob[]> {
   return db.any(sql.type(LaggingRow)`
-    SELECT workspace_id, document_id FROM stale_projections
-    WHERE projection = ${input.projection} AND since < now() - make_interval(secs => ${input.seconds})
-    ORDER BY since LIMIT ${input.limit}`)
+    WITH dead AS (
+      SELECT s.workspace_id, s.document_id, count(*) AS times, max(j.created_on) AS last
+      FROM pgboss.job j
+      JOIN stale_projections s ON s.workspace_id = j.data ->> 'workspace_id'
+        AND s.projection = ${input.projection} AND s.document_id = j.data ->> 'document_id'
+      WHERE j.name = ${input.deadLetter} AND j.created_on > s.since
+      GROUP BY 1, 2
+    )
+    SELECT s.workspace_id, s.document_id FROM stale_projections s
+    LEFT JOIN dead d ON d.workspace_id = s.workspace_id AND d.document_id = s.document_id
+    WHERE s.projection = ${input.projection} AND s.since < now() - make_interval(secs => ${input.seconds})
+      AND (d.times IS NULL
+        OR d.last <= now() - least(interval '5 minutes' * (4 ^ least(d.times - 1, 5) - 1), interval '1 day'))
+    ORDER BY s.since LIMIT ${input.limit}`)
 }

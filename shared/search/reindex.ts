@@ -45,7 +45,7 @@ export async function enqueueStep(
   const requests = step.documents.map((document) => ({
     data: { ...document, rebuild },
     singletonKey: `reindex ${document.document_id}`,
-    priority: -1,
+    priority: -2,
   }))
   if (requests.length > 0) await boss.insert(queues.searchIndex.name, requests, { db })
   if (step.next === null) return

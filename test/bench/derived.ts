@@ -78,7 +78,7 @@ async function growChain(database: Database, job: DocumentJob) {
   const started = performance.now()
   const source = (await projection.load(database, [job])).get(job.document_id)
   if (source === undefined) throw new Error('the document is gone')
-  const result = await projection.compute(source, job)
+  const result = projection.compute.run({ source, job })
   await inTransaction(database, async (tx) => {
     await lockSource(tx, job)
     await projection.projectedSeqs(tx, [job])

@@ -5,6 +5,7 @@ import { inTransaction, openDatabase } from '../../shared/database.ts'
 import { createLogger } from '../../shared/log.ts'
 import { type DocumentJob, enqueueDocuments, openJobs, type Queue, queues } from '../../shared/queues.ts'
 import { defineProjection } from '../../workers/define-projection.ts'
+import { atOnce } from '../../workers/projection.ts'
 import { openRuntime } from '../../workers/runtime.ts'
 import { createDocument, type Site, until } from '../support/site.ts'
 import { alternate, type Figure, ms, percentile } from './harness.ts'
@@ -136,7 +137,7 @@ function emptyWorker(bench: Bench, onStart: (job: DocumentJob) => void): Promise
       for (const job of jobs) onStart(job)
       return new Map(jobs.map(({ document_id }) => [document_id, source]))
     },
-    compute: () => null,
+    compute: atOnce(() => null),
     sameSource: () => true,
     projectedSeqs: async () => new Map(),
     write: async () => {},

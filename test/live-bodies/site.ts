@@ -5,6 +5,7 @@ import { followers } from '../../api/followers.ts'
 import type { Caller } from '../../shared/auth/caller.ts'
 import { documentToLines } from '../../shared/body/canonical.ts'
 import { type CommitContext, commitBody } from '../../shared/body/commit.ts'
+import { writtenBody } from '../../shared/body/content.ts'
 import { createDocument } from '../../shared/body/create-document.ts'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
 import { compactLive } from '../../shared/body/live/compact.ts'
@@ -54,7 +55,7 @@ export class Site {
 
   /** Creates a document and answers its key. */
   async create(body: BodyNode): Promise<LiveKey> {
-    const content = () => normaliseDocument(body, { from: 'json' })
+    const content = () => writtenBody(normaliseDocument(body, { from: 'json' }))
     const input = { title: 'Live', knowledge_base_id: this.#knowledgeBaseId }
     const created = await this.run((context) => {
       const whole = { ...context, config: this.service.config }

@@ -6,6 +6,7 @@ import { documentsChanged } from '../../shared/projections/changed.ts'
 import { queues } from '../../shared/queues.ts'
 import { row } from '../../shared/row.ts'
 import { defineProjection } from '../../workers/define-projection.ts'
+import { atOnce } from '../../workers/projection.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { staleSweep } from '../../workers/sweeps/stale.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -108,9 +109,9 @@ t.test('a job that fails is tried again later and later, then kept for an operat
   await rewrite(ada, id, 'precious')
   const failing: typeof searchProjection = {
     ...searchProjection,
-    compute() {
+    compute: atOnce(() => {
       throw new Error('out of order')
-    },
+    }),
   }
   const broken = await startWorkers(t, service, [defineProjection(failing)])
   const delays: number[] = []

@@ -5,7 +5,7 @@ import { defineSweep } from './define.ts'
 
 /**
  * Enqueues projections afresh that have lagged for more than a minute: those whose job is in the dead-letter queue, or
- * was lost with a queue that an operator emptied (decisions B6); and of the jobs that people asked for those that were
+ * was lost with a queue that an operator emptied, the more seldom the oftener they ended there; and of the jobs that people asked for those that were
  * lost in the same way. A superfluous job finds nothing to do.
  */
 export const staleSweep = defineSweep({
@@ -14,7 +14,8 @@ export const staleSweep = defineSweep({
   async sweep({ database, jobs }) {
     let enqueued = 0
     for (const { name, queue } of projections) {
-      const documents = await laggingDocuments(database, { projection: name, seconds: 60, limit: 10_000 })
+      const deadLetter = deadLetterOf(queue)
+      const documents = await laggingDocuments(database, { projection: name, deadLetter, seconds: 60, limit: 10_000 })
       enqueued += documents.length
       const request = documents.map((data) => ({ data, singletonKey: data.document_id }))
       if (request.length > 0) await jobs.boss.insert(queue.name, request)

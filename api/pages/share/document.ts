@@ -31,7 +31,7 @@ export const sharePage = page({
     const { version, bytes, headers } = await renderedPage(keyOf(share, document), async () => {
       const stored = await currentBody(database, locator)
       if (stored === null) throw pageMissing()
-      return { key: keyOf(share, stored), page: renderPage(share, stored) }
+      return { key: keyOf(share, stored), page: await renderPage(share, stored) }
     })
     response.set(headers).set('ETag', entityTagOf(version))
     if (hasVersion(request, version)) response.status(304).end()
@@ -46,8 +46,8 @@ function keyOf(share: ShareRow, document: Omit<CurrentBody, 'body' | 'body_seq'>
   return JSON.stringify([share.id, version, title, locale, updated_at])
 }
 
-function renderPage(share: ShareRow, stored: CurrentBody): RenderedPage {
-  const html = sharedHtml({ text: stored.body, path: sharePath(share.id) })
+async function renderPage(share: ShareRow, stored: CurrentBody): Promise<RenderedPage> {
+  const html = await sharedHtml({ text: stored.body, path: sharePath(share.id) })
   const frame = { title: stored.title, locale: stored.locale, bare: true }
   const bytes = Buffer.from(shareView({ ...frame, html, changed: momentOf(stored.updated_at) }))
   return {

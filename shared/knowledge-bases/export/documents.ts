@@ -1,8 +1,7 @@
-import { toMarkdown } from '../../body/markdown/to-markdown.ts'
-import { StoredBody } from '../../body/stored-body.ts'
 import type { KnowledgeBaseRow } from '../queries.ts'
 import { writeAttachments } from './attachments.ts'
 import type { ExportContext } from './context.ts'
+import { exportedMarkdown } from './markdown.ts'
 import type { Paths } from './paths.ts'
 import { currentBodies, type DocumentSize, documentSizes } from './queries.ts'
 
@@ -45,7 +44,7 @@ function* batches(page: readonly DocumentSize[]): Generator<DocumentSize[]> {
 }
 
 async function writeBodies(
-  { snapshot, archive, paths }: DocumentsContext,
+  { snapshot, archive, paths, log }: DocumentsContext,
   { batch, workspaceId }: { batch: readonly DocumentSize[]; workspaceId: string },
 ): Promise<void> {
   const rows = await currentBodies(snapshot, { workspaceId, documentIds: batch.map(({ id }) => id) })
@@ -55,16 +54,12 @@ async function writeBodies(
     if (text === undefined) throw new Error(`the body of ${document.id} is missing`)
     const modified = new Date(document.updated_at)
     await archive.add(paths.json(document), json(text), { modified })
-    await archive.add(paths.markdown(document), markdown(text), { modified })
+    const markdown = await exportedMarkdown({ log }, { id: document.id, text })
+    await archive.add(paths.markdown(document), Buffer.from(markdown), { modified })
   }
 }
 
 // The stored text is the document already, one top-level block a line.
 function json(text: string): Buffer {
   return Buffer.from(`{"type":"doc","content":[\n${text.replaceAll('\n', ',\n')}\n]}\n`)
-}
-
-function markdown(text: string): Buffer {
-  const { document } = new StoredBody({ version: '', text })
-  return Buffer.from(toMarkdown(document, { anchors: true }).markdown)
 }

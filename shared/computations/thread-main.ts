@@ -1,0 +1,32 @@
+import { parentPort } from 'node:worker_threads'
+import { type ErrorCode, type ErrorDetails, Refusal } from '../errors.ts'
+
+/** What a thread is asked for: a function of a module, and its input. */
+type Task = { module: string; name: string; input: unknown }
+
+/** What a thread says: that the module is loaded, and then how the computation ended. */
+export type ThreadAnswer = { loaded: true } | { output: unknown } | { refused: RefusalData } | { error: unknown }
+
+/** A refusal as data, since errors lose their class on the way. */
+type RefusalData = {
+  code: ErrorCode
+  message: string
+  status: number
+  details: ErrorDetails | undefined
+  headers: Record<string, string>
+}
+
+parentPort?.on('message', async (task: Task) => parentPort?.postMessage(await answer(task)))
+
+async function answer({ module, name, input }: Task): Promise<ThreadAnswer> {
+  try {
+    const { [name]: run } = (await import(module)) as Record<string, (input: unknown) => unknown>
+    if (run === undefined) throw new Error(`${module} does not export ${name}`)
+    parentPort?.postMessage({ loaded: true } satisfies ThreadAnswer)
+    return { output: run(input) }
+  } catch (error) {
+    if (!(error instanceof Refusal)) return { error }
+    const { code, message, status, details, headers } = error
+    return { refused: { code, message, status, details, headers } }
+  }
+}

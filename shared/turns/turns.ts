@@ -1,0 +1,81 @@
+import { Refusal } from '../errors.ts'
+import { type Capacity, FairQueue } from './fair-queue.ts'
+import { currentCall } from './requester.ts'
+
+/** How much may run and wait, and for how long a piece waits at most, in milliseconds. */
+type Limits = Capacity & { patienceMs: number }
+
+/**
+ * Lets only so much heavy work run at a time in this process, in an order that is fair to workspaces and their users.
+ * A request that finds the queue full, or waits for too long, is answered with 503 `service_unavailable` and
+ * `Retry-After`. Work that is no request's, such as a job's, waits for as long as it takes.
+ */
+export class Turns {
+  readonly #limits: Limits
+  readonly #queue: FairQueue<Piece>
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+    this.#queue = new FairQueue(limits)
+  }
+
+  /** How many pieces run and wait. */
+  get state(): { running: number; waiting: number } {
+    return { running: this.#queue.running, waiting: this.#queue.length }
+  }
+
+  /**
+   * Waits for a turn of the current requester and runs `work` in it. Work of a caller who no longer waits for the answer
+   * leaves the queue and is rejected with the reason of the caller's signal.
+   */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const { requester, signal } = currentCall()
+    signal?.throwIfAborted()
+    await this.#wait(signal)
+    try {
+      return await work()
+    } finally {
+      this.#queue.end(requester)
+      this.#startNext()
+    }
+  }
+
+  #wait(signal: AbortSignal | null): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const leave = (reason: unknown) => {
+      if (this.#queue.remove(piece)) piece.refuse(reason)
+    }
+    const onAbort = () => leave(signal?.reason)
+    const isRequest = signal !== null
+    const timer = isRequest ? setTimeout(() => leave(busy()), this.#limits.patienceMs) : undefined
+    const settle = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+    const piece: Piece = {
+      start() {
+        settle()
+        resolve()
+      },
+      refuse(reason) {
+        settle()
+        reject(reason)
+      },
+    }
+    signal?.addEventListener('abort', onAbort)
+    this.#queue.add(currentCall().requester, piece, { unbounded: !isRequest })?.refuse(busy())
+    this.#startNext()
+    return promise
+  }
+
+  #startNext(): void {
+    for (let next = this.#queue.take(); next !== null; next = this.#queue.take()) next.item.start()
+  }
+}
+
+/** A piece of work in the queue: what happens when its turn comes, and when it is sent away. */
+type Piece = { start: () => void; refuse: (reason: unknown) => void }
+
+function busy(): Refusal {
+  return new Refusal('service_unavailable', { headers: { 'Retry-After': '30' }, cause: 'no turn was free' })
+}

@@ -1,0 +1,27 @@
+import t from 'tap'
+import { computationLoad, compute } from '../../shared/computations/compute.ts'
+import { onBehalfOf } from '../../shared/turns/requester.ts'
+import { echoing } from '../support/endless.ts'
+
+t.test('a computation that never ends is ended, and those that wait get another thread', async (t) => {
+  const results = await Promise.allSettled(['endless', 'a', 'endless', 'b', 'c'].map((text) => compute(echoing, text)))
+  t.strictSame(
+    results.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.message)),
+    ['the computation takes too much time', 'a', 'the computation takes too much time', 'b', 'c'],
+  )
+  t.match(computationLoad(), { running: 0, waiting: 0, ends: { done: 3, over_limit: 2 } })
+})
+
+t.test('a computation that fills the memory is ended without the process', async (t) => {
+  await t.rejects(compute({ ...echoing, cpuMs: () => 600_000 }, 'greedy'), /too much memory/)
+  t.equal(await compute(echoing, 'd'), 'd')
+})
+
+t.test('a thread is free for another workspace while one keeps the rest busy', async (t) => {
+  const busy = (n: number) => onBehalfOf({ workspaceId: 'busy', userId: `${n}` }, () => compute(echoing, 'endless'))
+  let ended = 0
+  const all = Array.from({ length: 6 }, (_, n) => busy(n).catch(() => (ended += 1)))
+  t.equal(await onBehalfOf({ workspaceId: 'small', userId: 'u' }, () => compute(echoing, 'x')), 'x')
+  t.ok(ended <= 2, `${ended} pieces of the busy workspace ended first`)
+  await Promise.all(all)
+})
