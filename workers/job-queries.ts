@@ -116,7 +116,7 @@ export async function exhaustRetries(
   const ids = jobs.attempts.map(({ id }) => id)
   const retryCounts = jobs.attempts.map(({ retryCount }) => retryCount)
   await db.query(sql.unsafe`
-    UPDATE pgboss.job SET retry_limit = retry_count
+    UPDATE pgboss.job SET retry_limit = job.retry_count
     FROM unnest(${sql.array(ids, 'uuid')}, ${sql.array(retryCounts, 'int4')}) AS attempt (id, retry_count)
     WHERE job.name = ${jobs.queue} AND job.id = attempt.id AND job.retry_count = attempt.retry_count
       AND job.state = 'active'`)

@@ -74,9 +74,9 @@ export async function openRuntime(options: {
 
 async function startBoss({ config, log, schedule }: { config: Config; log: Logger; schedule: boolean }) {
   const boss = new PgBoss({
+    ...bossPool,
     connectionString: config.DATABASE_URL,
     application_name: 'svc-worker',
-    max: 2,
     migrate: false,
     supervise: false,
     schedule,
@@ -90,6 +90,9 @@ async function startBoss({ config, log, schedule }: { config: Config; log: Logge
   await boss.start()
   return boss
 }
+
+// pg-boss hands these on to its pool, though its type leaves the second out: cron must not connect anew each time.
+const bossPool = { max: 2, idleTimeoutMillis: 60_000 }
 
 // Below the ten seconds in which everything must have stopped.
 const drainMs = 7000
