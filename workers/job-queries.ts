@@ -47,26 +47,19 @@ export const markStatement = `
 /** Takes the marks of attempts ($1, as `id:attempt`) away. */
 export const unmarkStatement = `SELECT pg_advisory_unlock(hashtextextended(key, 0)) FROM unnest($1::text[]) AS key`
 
-const DueRow = row(
-  Type.Object({
-    name: Type.String(),
-    milliseconds: Type.Union([Type.Number(), Type.Null()]),
-    running: Type.Boolean(),
-  }),
-)
-
 /**
- * In how many milliseconds the next job of each queue is due, negative when it is overdue, null where none waits; and
- * whether jobs of any queue are running.
+ * For each queue of a list ($1): in how many milliseconds its next job is due, negative when it is overdue, null where
+ * none waits; and whether jobs of any queue are running.
  */
-export function nextDue(db: Queryable, queues: readonly string[]) {
-  return db.any(sql.type(DueRow)`
-    SELECT name, (
-      SELECT extract(epoch FROM start_after - now())::float8 * 1000 FROM pgboss.job
-      WHERE job.name = queue.name AND state < 'active' AND NOT blocked ORDER BY start_after LIMIT 1
-    ) AS milliseconds, EXISTS (SELECT FROM pgboss.job WHERE state = 'active') AS running
-    FROM unnest(${sql.array([...queues], 'text')}) AS queue (name)`)
-}
+export const nextDueStatement = `
+  SELECT name, (
+    SELECT extract(epoch FROM start_after - now())::float8 * 1000 FROM pgboss.job
+    WHERE job.name = queue.name AND state < 'active' AND NOT blocked ORDER BY start_after LIMIT 1
+  ) AS milliseconds, EXISTS (SELECT FROM pgboss.job WHERE state = 'active') AS running
+  FROM unnest($1::text[]) AS queue (name)`
+
+/** A row of the answer. */
+export type NextDue = { name: string; milliseconds: number | null; running: boolean }
 
 /** Why an attempt counts as given up. */
 export type Lapse = 'orphaned' | 'expired' | 'silent'

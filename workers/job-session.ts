@@ -20,7 +20,7 @@ type Options = {
   onError: (error: Error) => void
 }
 
-/** Opens the session and keeps it open: a connection that is lost, or silent for ten seconds, is replaced by another. */
+/** Opens the session and keeps it open: a connection that is lost, or owes an answer for five seconds, is replaced. */
 export function openJobSession(options: Options): JobSession {
   const stop = new AbortController()
   const opened = Promise.withResolvers<void>()
@@ -54,7 +54,7 @@ export function openJobSession(options: Options): JobSession {
   }
 }
 
-const patienceMs = 10_000
+const patienceMs = 5000
 const pauseMs = 500
 
 async function keepOpen(
@@ -90,7 +90,7 @@ function clientOf({ url, onAnnounced, onError }: Options): pg.Client {
     connectionString: url,
     application_name: 'svc-attempts',
     keepAlive: true,
-    keepAliveInitialDelayMillis: patienceMs / 2,
+    keepAliveInitialDelayMillis: patienceMs,
     connectionTimeoutMillis: patienceMs,
     query_timeout: patienceMs,
   })

@@ -41,7 +41,7 @@ export async function openRuntime(options: {
   const jobs: Jobs = { boss, stop: () => boss.stop({ graceful: true, timeout: drainMs }) }
   const supervision = openSupervision({ database, jobs, log })
   const onError = (err: unknown) => log.warn({ err }, 'taking jobs')
-  const wakeups = openWakeups({ database, onActivity: supervision.rouse, onError })
+  const wakeups = openWakeups({ session: () => session, onActivity: supervision.rouse, onError })
   const onOpen = () => {
     attempts.mark()
     wakeups.all()

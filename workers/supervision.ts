@@ -15,18 +15,20 @@ export type Supervision = {
 export function openSupervision(context: { database: Database; jobs: Jobs; log: Logger }): Supervision {
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
+  let roused = false
   let closed = false
   const look = async () => {
-    try {
-      const running = await failLapsedAttempts(context)
-      timer = undefined
-      if (running > 0) rouse()
-    } catch (err) {
-      timer = undefined
+    roused = false
+    const running = await failLapsedAttempts(context).catch((err) => {
       context.log.warn({ err }, 'supervision of jobs')
-    }
+      return 0
+    })
+    timer = undefined
+    // Who called meanwhile may know of a job that was not there yet.
+    if (running > 0 || roused) rouse()
   }
   const rouse = () => {
+    roused = true
     if (closed) return
     timer ??= setTimeout(() => {
       looking = look()

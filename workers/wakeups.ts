@@ -1,5 +1,5 @@
-import type { Database } from '../shared/database.ts'
-import { nextDue } from './job-queries.ts'
+import { type NextDue, nextDueStatement } from './job-queries.ts'
+import type { JobSession } from './job-session.ts'
 
 /** Wakes those who take jobs when there may be some. */
 export type Wakeups = {
@@ -13,15 +13,16 @@ export type Wakeups = {
 }
 
 /**
- * Wakes by what is announced; a delayed job gets a timer. Every ten seconds one statement asks for what was missed, and
- * for jobs that are due far ahead. `onActivity` is called when jobs may be running somewhere.
+ * Wakes by what is announced; a delayed job gets a timer. Every eight seconds one statement asks for what was missed, and
+ * for jobs that are due far ahead; it also shows whether the session still hears anything. `onActivity` is called when
+ * jobs may be running somewhere.
  */
 export function openWakeups(options: {
-  database: Database
+  session: () => JobSession
   onActivity: () => void
   onError: (error: unknown) => void
 }): Wakeups {
-  const { database, onActivity, onError } = options
+  const { session, onActivity, onError } = options
   const wakers = new Map<string, Set<() => void>>()
   const alarms = new Map<string, NodeJS.Timeout>()
   let asking: Promise<void> | undefined
@@ -44,8 +45,9 @@ export function openWakeups(options: {
     alarms.set(key, setTimeout(ring, tick * tickMs - now + marginMs))
   }
   const ask = async () => {
-    if (wakers.size === 0) return
-    for (const { name, milliseconds, running } of await nextDue(database, [...wakers.keys()])) {
+    const names = [...wakers.keys()]
+    if (names.length === 0) return
+    for (const { name, milliseconds, running } of await session().query<NextDue>(nextDueStatement, [names])) {
       if (milliseconds !== null) wakeIn(name, milliseconds)
       if (running) onActivity()
     }
@@ -78,7 +80,7 @@ export function openWakeups(options: {
   }
 }
 
-const backstopMs = 10_000
+const backstopMs = 8000
 // What is due later is found by the question before.
 const horizonMs = 1.5 * backstopMs
 // Alarms of one queue that fall between two ticks are one, at the later tick: a job that is not due yet is not taken.

@@ -79,7 +79,7 @@ const copies = (table: string, values: string) => (range: Range) =>
   INSERT INTO ${table} SELECT (jsonb_populate_record(source, jsonb_build_object(${values}))).*
   FROM ${table} AS source,
     generate_series(${range.from / perDocument + 1}::bigint, ${range.to / perDocument}::bigint) AS copy
-    ${values.includes('body_seq') ? `, generate_series(1, ${perDocument}) AS seq` : ''}
+    ${values.includes('body_seq') ? `, generate_series(1, ${perDocument}) AS turn` : ''}
   WHERE ${table === 'documents' || table === 'document_directory' ? 'source.id' : 'source.document_id'} = '${range.template}'`
 
 const id = `'doc_history_' || copy`
@@ -87,15 +87,15 @@ const id = `'doc_history_' || copy`
 const leftByWrites = [
   copies('document_directory', `'id', ${id}`),
   copies('documents', `'id', ${id}`),
-  copies('document_bodies', `'document_id', ${id}, 'body_seq', seq`),
-  copies('document_versions', `'document_id', ${id}, 'seq', seq, 'body_seq', seq`),
-  copies('document_manifests', `'document_id', ${id}, 'body_seq', seq`),
+  copies('document_bodies', `'document_id', ${id}, 'body_seq', turn`),
+  copies('document_versions', `'document_id', ${id}, 'seq', turn, 'body_seq', turn`),
+  copies('document_manifests', `'document_id', ${id}, 'body_seq', turn`),
   copies('change_chains', `'document_id', ${id}`),
   ({ template, from, to }: Range) => `
     INSERT INTO change_batches (workspace_id, document_id, body_seq, source_version, changed_at, changes)
-    SELECT workspace_id, ${id}, seq, version, now(), '[{"type": "block.updated"}]'
+    SELECT workspace_id, ${id}, turn, version, now(), '[{"type": "block.updated"}]'
     FROM documents, generate_series(${from / perDocument + 1}::bigint, ${to / perDocument}::bigint) AS copy,
-      generate_series(1, ${perDocument}) AS seq
+      generate_series(1, ${perDocument}) AS turn
     WHERE documents.id = '${template}'`,
   ({ template, from, to }: Range) => `
     INSERT INTO events (workspace_id, event_id, name, document_id, document)
