@@ -16,8 +16,8 @@ export type Attempts = {
 type Held = { job: Job<object>; queue: string; marked: boolean; lapsed: AbortController }
 
 /**
- * Holds attempts by advisory locks of the session, which PostgreSQL gives back when the process dies, and by heartbeats,
- * which stop when it hangs. The `signal` of a job aborts when its attempt is somebody else's.
+ * Holds attempts by advisory locks of the session, which PostgreSQL gives back when the process dies, and by
+ * heartbeats, which stop when it hangs. The `signal` of a job aborts when its attempt is somebody else's.
  */
 export function openAttempts(options: {
   session: JobSession

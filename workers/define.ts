@@ -82,8 +82,8 @@ export async function completeAttempts<Data extends object>(
 }
 
 /**
- * Takes a queue's jobs as they become due, woken by announcements, and returns how to stop that, which waits for the jobs
- * that have begun. What fails is handed to pg-boss, which retries with backoff and at last moves the job to the
+ * Takes a queue's jobs as they become due, woken by announcements, and returns how to stop that, which waits for the
+ * jobs that have begun. What fails is handed to pg-boss, which retries with backoff and at last moves the job to the
  * dead-letter queue.
  */
 export async function takeJobs<Data extends object>(

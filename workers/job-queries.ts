@@ -4,7 +4,8 @@ import type { Queue } from '../shared/queues.ts'
 import { row } from '../shared/row.ts'
 
 /*
- * What workers ask of pg-boss's table of jobs themselves. test/workers/pg-boss.test.ts holds it against what pg-boss does.
+ * What workers ask of pg-boss's table of jobs themselves. test/workers/pg-boss.test.ts holds it against what pg-boss
+ * does.
  */
 
 /**
@@ -115,7 +116,7 @@ export async function exhaustRetries(
       AND job.state = 'active'`)
 }
 
-/** Deletes finished jobs that have been kept for as long as their queue says, at most `batch` a call; returns how many. */
+/** Deletes finished jobs that have been kept as long as their queue says, at most `batch` a call; returns how many. */
 export async function deleteFinishedJobs(db: Queryable, { batch }: { batch: number }): Promise<number> {
   const result = await db.query(sql.unsafe`
     DELETE FROM pgboss.job_common WHERE ctid = ANY(ARRAY(

@@ -15,8 +15,8 @@ export type Taking<Data extends object> = {
 }
 
 /**
- * Takes the jobs of one queue in one process. It looks for jobs when it is woken, behind a full batch, and when jobs have
- * ended, since others of the same keys may have waited for them; and it rests otherwise.
+ * Takes the jobs of one queue in one process. It looks for jobs when it is woken, behind a full batch, and when jobs
+ * have ended, since others of the same keys may have waited for them; and it rests otherwise.
  */
 export class Taker<Data extends object> {
   readonly #runtime: Runtime

@@ -13,9 +13,9 @@ export type Wakeups = {
 }
 
 /**
- * Wakes by what is announced; a delayed job gets a timer. Every eight seconds one statement asks for what was missed, and
- * for jobs that are due far ahead; it also shows whether the session still hears anything. `onActivity` is called when
- * jobs may be running somewhere.
+ * Wakes by what is announced; a delayed job gets a timer. Every eight seconds one statement asks for what was missed,
+ * and for jobs that are due far ahead; it also shows whether the session still hears anything. `onActivity` is called
+ * when jobs may be running somewhere.
  */
 export function openWakeups(options: {
   session: () => JobSession

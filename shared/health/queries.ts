@@ -29,8 +29,9 @@ const QueueLoadRow = row(
 
 /**
  * The load of every queue that has a dead-letter queue, which are ours: jobs that wait, for how long the oldest one
- * has been due, jobs that run, and jobs whose retries are used up. Each is counted through a partial index that finished
- * jobs are not in. Of the jobs in a dead-letter queue, which are kept for weeks, no more than 10,000 are counted.
+ * has been due, jobs that run, and jobs whose retries are used up. Each is counted through a partial index that
+ * finished jobs are not in. Of the jobs in a dead-letter queue, which are kept for weeks, no more than 10,000 are
+ * counted.
  */
 export function queueLoads(db: Queryable) {
   return db.any(sql.type(QueueLoadRow)`

@@ -7,10 +7,11 @@ import { type Figure, ms, percentile } from './harness.ts'
 import { measureStartLatencies } from './jobs.ts'
 
 /*
- * What the service costs at rest, and how fast a job starts, behind 0, a tenth of `--writes` and all of them. The writes
- * behind are made by SQL, which is what they leave: of twenty writes each a document with twenty bodies, versions, manifests and
- * batches of changes, and of each an event and a line of the audit log. Of every hundred one job failed and one waits in
- * a dead-letter queue; completed ones leave nothing. The copies have no search index, which nothing at rest looks into.
+ * What the service costs at rest, and how fast a job starts, behind 0, a tenth of `--writes` and all of them. The
+ * writes behind are made by SQL, which is what they leave: of every twenty writes a document with twenty bodies,
+ * versions, manifests and batches of changes, and of each an event and a line of the audit log. Of every hundred one
+ * job failed and one waits in a dead-letter queue; completed ones leave nothing. The copies have no search index,
+ * which nothing at rest looks into.
  */
 
 type Rest = { transactions: number; statements: number; cpu: number; median: number; bytes: string }

@@ -11,8 +11,8 @@ import { startTestService } from '../support/service.ts'
 import { startWorkers } from '../support/workers.ts'
 
 /*
- * What workers do to pg-boss's table themselves, held against what pg-boss does: each test has the same done to one queue
- * by pg-boss (`theirs`) and to one with the same options by us (`ours`), and compares what is left.
+ * What workers do to pg-boss's table themselves, held against what pg-boss does: each test has the same done to one
+ * queue by pg-boss (`theirs`) and to one with the same options by us (`ours`), and compares what is left.
  */
 
 const [theirs, ours] = [queues.searchIndex, queues.relationsExtract]
