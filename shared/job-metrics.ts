@@ -62,19 +62,21 @@ export class JobMetrics {
     this.#tallies.set(key, tally)
   }
 
-  /** Adds what was counted since the last time to the table. */
+  /** Adds what was counted since the last time to the table, in the order of its key; nothing when nothing was. */
   async flush(): Promise<void> {
     const tallies = [...this.#tallies.values()]
     this.#tallies.clear()
-    for (const { queue, outcome, jobs, seconds, buckets } of tallies) {
-      await this.#database.query(sql.unsafe`
-        INSERT INTO job_outcomes AS o (queue, outcome, jobs, seconds, buckets)
-        VALUES (${queue}, ${outcome}, ${jobs}, ${seconds}, ${sql.array(buckets, 'int8')})
-        ON CONFLICT (queue, outcome) DO UPDATE SET
-          jobs = o.jobs + excluded.jobs,
-          seconds = o.seconds + excluded.seconds,
-          buckets = (SELECT array_agg(a + b ORDER BY n)
-                     FROM unnest(o.buckets, excluded.buckets) WITH ORDINALITY AS u (a, b, n))`)
-    }
+    if (tallies.length === 0) return
+    await this.#database.query(sql.unsafe`
+      INSERT INTO job_outcomes AS o (queue, outcome, jobs, seconds, buckets)
+      SELECT queue, outcome, jobs, seconds, buckets
+      FROM jsonb_to_recordset(${JSON.stringify(tallies)}::text::jsonb)
+        AS t (queue text, outcome text, jobs bigint, seconds float8, buckets bigint[])
+      ORDER BY queue, outcome
+      ON CONFLICT (queue, outcome) DO UPDATE SET
+        jobs = o.jobs + excluded.jobs,
+        seconds = o.seconds + excluded.seconds,
+        buckets = (SELECT array_agg(a + b ORDER BY n)
+                   FROM unnest(o.buckets, excluded.buckets) WITH ORDINALITY AS u (a, b, n))`)
   }
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
-import { type Queue as BossQueue, PgBoss, type WorkOptions } from 'pg-boss'
+import { type Queue as BossQueue, PgBoss } from 'pg-boss'
 import { type Database, foreignStatements, type Transaction } from './database.ts'
 
 /** A queue and the data its jobs carry; `Data` exists for the types alone. */
@@ -30,13 +30,18 @@ export type ReindexJob = {
 /** A job that somebody asked for: the row that says how it stands, in the table of its kind. */
 export type UserJobKey = { workspace_id: string; job_id: string }
 
+/** A running job of which nothing is heard for so long counts as given up, in seconds. */
+export const heartbeatSeconds = 10
+
 // `singleton` with upsert is the one policy that was measured never to lose the last write (decisions B4): upsert
 // updates the queued row, and its lock keeps a worker from claiming the job before the writer commits.
-// A worker that dies is noticed after one missed heartbeat.
+// A worker that dies is noticed after one missed heartbeat. Workers hear of jobs through sql/queues/announcements.sql,
+// which announces more than pg-boss's own `notify`. Finished jobs are deleted by completeAttempts of workers/define.ts;
+// `deleteAfterSeconds` is for how long those are kept that failed.
 const projection: Omit<BossQueue, 'name'> = {
   policy: 'singleton',
-  notify: true,
-  heartbeatSeconds: 10,
+  notify: false,
+  heartbeatSeconds,
   expireInSeconds: 300,
   retryLimit: 5,
   retryDelay: 1,
@@ -49,8 +54,8 @@ const projection: Omit<BossQueue, 'name'> = {
 // 10, 20 and 40 seconds (decisions B).
 const userJob: Omit<BossQueue, 'name'> = {
   policy: 'singleton',
-  notify: true,
-  heartbeatSeconds: 10,
+  notify: false,
+  heartbeatSeconds,
   expireInSeconds: 3600,
   retryLimit: 3,
   retryDelay: 10,
@@ -61,8 +66,8 @@ const userJob: Omit<BossQueue, 'name'> = {
 // A sweep that is due while the last one still waits or runs may be dropped: the next one does its work.
 const sweep: Omit<BossQueue, 'name'> = {
   policy: 'exclusive',
-  notify: true,
-  heartbeatSeconds: 10,
+  notify: false,
+  heartbeatSeconds,
   expireInSeconds: 900,
   retryLimit: 3,
   retryDelay: 5,
@@ -171,6 +176,7 @@ export async function openJobs(options: { database: Database; onError: (error: E
     supervise: false,
     schedule: false,
     useListenNotify: false,
+    queueCacheIntervalSeconds,
   })
   boss.on('error', options.onError)
   await boss.start()
@@ -178,6 +184,9 @@ export async function openJobs(options: { database: Database; onError: (error: E
   await boss.getQueues()
   return { boss, stop: () => boss.stop({ graceful: false }) }
 }
+
+/** What pg-boss remembers of a queue, its table and policy, changes with a new version of the service alone. */
+export const queueCacheIntervalSeconds = 3600
 
 /** How long the jobs behind the first write of a burst are held back to become one, in seconds. */
 const coalescingSeconds = 0.5
@@ -217,7 +226,7 @@ export async function enqueueDocuments(
 
 // Queues of earlier versions; their schedules go with them.
 const retiredQueues = ['sweep.document-counts', 'sweep.document-counts.dead']
-const queueIndexes = new URL('../sql/queues/singleton-keys.sql', import.meta.url)
+const queueFiles = new URL('../sql/queues/', import.meta.url)
 
 /**
  * Installs or upgrades pg-boss's schema and creates every queue with its dead-letter queue; safe to repeat, and for
@@ -247,15 +256,11 @@ async function installAlone(url: string): Promise<void> {
       await boss.updateQueue(queue.name, { ...changeable, deadLetter: deadLetterOf(queue) })
     }
     for (const name of retiredQueues) await boss.deleteQueue(name)
-    await boss.getDb().executeSql(readFileSync(queueIndexes, 'utf8'))
+    for (const file of readdirSync(queueFiles).sort()) {
+      await boss.getDb().executeSql(readFileSync(new URL(file, queueFiles), 'utf8'))
+    }
   } finally {
     await boss.stop({ graceful: false })
   }
   if (errors.length > 0) throw new Error('pg-boss could not be installed', { cause: errors[0] })
 }
-
-/** Polling while nothing notifies: retries and held-back jobs start within this many seconds of being due. */
-export const pollingOptions = {
-  pollingIntervalSeconds: 0.5,
-  notifyPollingIntervalSeconds: 0.5,
-} satisfies WorkOptions

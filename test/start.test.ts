@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { joinWorkers, parseProcfile } from '../shared/dev/procfile.ts'
+import { workerTypes } from '../workers/types.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'documents-start-'))
@@ -40,13 +42,42 @@ t.test(
     const service = start()
     await service.printed(/^Token +in .*bootstrap\.json$/m, readyTime)
     t.notMatch(service.output(), /svc_/)
-    const worker = left().find((process) => process.command.includes('workers/main.ts search'))
-    process.kill(worker?.pid ?? 0, 'SIGKILL')
+    const workers = left().filter(({ command }) => command.includes('workers/main.ts'))
+    t.equal(workers.length, 1, 'one process does what all worker types of the Procfile do')
+    t.strictSame(workers[0]?.command.split('workers/main.ts ')[1]?.split(' '), Object.keys(workerTypes))
+    process.kill(workers[0]?.pid ?? 0, 'SIGKILL')
     t.equal(await service.ended(stopTime), 1)
-    t.match(service.output(), 'search ended by SIGKILL; stopping everything')
+    t.match(service.output(), 'workers ended by SIGKILL; stopping everything')
     t.same(left(), [])
   },
 )
+
+t.test('worker types can be run and watched apart, as a large installation runs them', linuxOnly, async (t) => {
+  const service = start('--', '--apart')
+  await service.printed(/^API /m, readyTime)
+  const types = left().flatMap(({ command }) => command.split('node workers/main.ts ')[1] ?? [])
+  t.strictSame(types.sort(), Object.keys(workerTypes).sort())
+  service.child.kill('SIGTERM')
+  t.equal(await service.ended(stopTime), 0)
+  t.same(left(), [])
+})
+
+t.test('an option that does not exist is refused with those that do', async (t) => {
+  const service = start('--', '--together')
+  t.equal(await service.ended(readyTime), 1)
+  t.match(service.output(), /Unknown option '--together'[\s\S]*--apart/)
+})
+
+t.test('lines of the Procfile that are no plain worker are run as they stand', async (t) => {
+  const { processes } = parseProcfile(
+    'release: true\napi: node api/main.ts\na: node workers/main.ts a b\nc: node --inspect workers/main.ts c\nd: node workers/main.ts d',
+  )
+  t.strictSame(joinWorkers(processes), [
+    { name: 'api', command: 'node api/main.ts' },
+    { name: 'c', command: 'node --inspect workers/main.ts c' },
+    { name: 'workers', command: 'node workers/main.ts a b d' },
+  ])
+})
 
 t.test('a runner that is killed takes its processes along', linuxOnly, async (t) => {
   const service = start()
@@ -58,10 +89,10 @@ t.test('a runner that is killed takes its processes along', linuxOnly, async (t)
   t.same(left(), [])
 })
 
-function start() {
+function start(...words: string[]) {
   const { NODE_OPTIONS: _tap, DATABASE_URL: _none, NODE_ENV: _test, ...environment } = process.env
   const env = { ...environment, DATA_DIR: directory, PORT: '0', LOG_LEVEL: 'warn' }
-  const child = spawn('npm', ['start'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn('npm', ['start', ...words], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk))

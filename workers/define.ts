@@ -2,10 +2,11 @@ import pLimit from 'p-limit'
 import type { Job, JobResult } from 'pg-boss'
 import { foreignStatements, type Transaction } from '../shared/database.ts'
 import type { JobOutcome } from '../shared/job-metrics.ts'
-import { pollingOptions, type Queue } from '../shared/queues.ts'
-import { failOrphans } from './attempts.ts'
+import type { Queue } from '../shared/queues.ts'
+import { settledIds } from './attempts.ts'
 import { reportEnd } from './report.ts'
 import type { Runtime, Worker } from './runtime.ts'
+import { Taker, type Taking } from './take.ts'
 
 /** A worker that takes the jobs of a queue; `run` completes its job itself, inside the transaction of its result. */
 export type JobWorker<Data extends object> = {
@@ -67,63 +68,33 @@ export async function completeAttempt<Data extends object>(
 
 /**
  * Completes attempts of jobs inside the transaction of their results and returns the ids of those that were still to be
- * completed. The others were taken over: the caller must not write their results.
+ * completed. The others were taken over: the caller must not write their results. Completed jobs are deleted, since
+ * nobody asks for them any more: how they ended is counted, and what people asked for has a row of its own.
  */
 export async function completeAttempts<Data extends object>(
   tx: Transaction,
   attempts: { runtime: Runtime; queue: Queue<Data>; ends: readonly { job: Job<Data>; outcome: JobOutcome }[] },
 ): Promise<ReadonlySet<string>> {
-  const { boss } = attempts.runtime.jobs
+  if (attempts.ends.length === 0) return new Set()
+  const jobs = attempts.ends.map(({ job }) => job)
   const db = foreignStatements(tx)
-  const completed = new Set<string>()
-  // One statement an outcome, of which a batch has one as a rule.
-  for (const [outcome, ends] of Map.groupBy(attempts.ends, (end) => end.outcome)) {
-    const jobs = ends.map(({ job }) => job)
-    const response = await boss.complete(attempts.queue.name, jobs, { outcome }, { db })
-    // pg-boss returns the ids but leaves them out of the declared type.
-    for (const id of (response as { settled?: string[] | null }).settled ?? []) completed.add(id)
-  }
-  return completed
-}
-
-/** How the jobs of a queue are taken: by so many loops, each of which fetches up to `batchSize` and runs them. */
-export type Taking<Data extends object> = {
-  queue: Queue<Data>
-  loops: number
-  batchSize: number
-  run: (jobs: Job<Data>[]) => Promise<JobResult[]>
+  return new Set(settledIds(await attempts.runtime.jobs.boss.deleteJob(attempts.queue.name, jobs, { db })))
 }
 
 /**
- * Takes a queue's jobs as they become due, woken by notification, and returns how to stop it. What fails is handed to
- * pg-boss, which retries with backoff and at last moves the job to the dead-letter queue. So are, every second, the
- * attempts of processes that have died.
+ * Takes a queue's jobs as they become due, woken by announcements, and returns how to stop that, which waits for the
+ * jobs that have begun. What fails is handed to pg-boss, which retries with backoff and at last moves the job to the
+ * dead-letter queue.
  */
 export async function takeJobs<Data extends object>(
   runtime: Runtime,
-  { queue, loops, batchSize, run }: Taking<Data>,
+  taking: Taking<Data>,
 ): Promise<() => Promise<void>> {
-  const { boss } = runtime.jobs
-  const { name } = queue
-  const options = {
-    ...pollingOptions,
-    localConcurrency: loops,
-    batchSize,
-    burstWhenBatchFull: true,
-    perJobResults: true,
-  } as const
-  await boss.work<Data, object, typeof options>(name, options, async (jobs: Job<Data>[]) => {
-    runtime.attempts.hold(jobs)
-    try {
-      return await run(jobs)
-    } finally {
-      runtime.attempts.release(jobs)
-    }
-  })
-  const onError = (err: unknown) => runtime.log.warn({ err, queue: name }, 'search for dead workers')
-  const looking = setInterval(() => void failOrphans(runtime, queue).catch(onError), 1000)
+  const taker = new Taker(runtime, taking)
+  const unsubscribe = runtime.wakeups.subscribe(taking.queue.name, () => taker.wake())
+  taker.wake()
   return async () => {
-    clearInterval(looking)
-    await boss.offWork(name, { wait: true })
+    unsubscribe()
+    await taker.stop()
   }
 }

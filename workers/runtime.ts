@@ -5,8 +5,11 @@ import { JobMetrics } from '../shared/job-metrics.ts'
 import type { Logger } from '../shared/log.ts'
 import type { Models } from '../shared/model.ts'
 import { openModels } from '../shared/open-models.ts'
-import type { Jobs } from '../shared/queues.ts'
+import { type Jobs, queueCacheIntervalSeconds } from '../shared/queues.ts'
 import { type Attempts, openAttempts } from './attempts.ts'
+import { openJobSession } from './job-session.ts'
+import { openSupervision } from './supervision.ts'
+import { openWakeups, type Wakeups } from './wakeups.ts'
 
 /** What a worker process is made of; one object is passed to every worker it runs. */
 export type Runtime = {
@@ -14,6 +17,7 @@ export type Runtime = {
   database: Database
   jobs: Jobs
   attempts: Attempts
+  wakeups: Wakeups
   log: Logger
   metrics: JobMetrics
   models: Models
@@ -23,8 +27,8 @@ export type Runtime = {
 export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => Promise<void>> }
 
 /**
- * Opens the database and the fetching side of the queue: on a pool of its own, with a connection that listens, so that
- * a job starts when it is committed instead of when somebody polls. `schedule` lets this process run cron.
+ * Opens the database, the connection on which jobs are taken and heard of, and pg-boss, which fails them, keeps their
+ * heartbeats and, where `schedule` says so, runs cron. Its own supervision is off: it counts the whole table of jobs.
  */
 export async function openRuntime(options: {
   config: Config
@@ -33,46 +37,62 @@ export async function openRuntime(options: {
 }): Promise<Runtime & { close: () => Promise<void> }> {
   const { config, log } = options
   const database = await openDatabase({ url: config.DATABASE_URL, poolSize: config.WORKER_CONCURRENCY + 4 })
-  const boss = new PgBoss({
-    connectionString: config.DATABASE_URL,
-    application_name: 'svc-worker',
-    max: 4,
-    migrate: false,
-    useListenNotify: true,
-    schedule: options.schedule,
-    supervise: true,
-    superviseIntervalSeconds: 1,
-    monitorIntervalSeconds: 1,
-    // A fetch passes over the keys that were active when the queue's row was last read: at the default of 60 s, a document
-    // whose job ran at that moment waited a minute for its next one.
-    queueCacheIntervalSeconds: 1,
-  })
-  boss.on('error', (error) => log.error({ err: error }, 'job queue'))
-  boss.on('warning', (warning) => log.warn({ warning }, 'job queue'))
-  await boss.start()
-  const attempts = openAttempts({
-    url: config.DATABASE_URL,
-    onError: (err) => log.warn({ err }, 'marks of attempts'),
-  })
+  const boss = await startBoss(options)
+  const jobs: Jobs = { boss, stop: () => boss.stop({ graceful: true, timeout: drainMs }) }
+  const supervision = openSupervision({ database, jobs, log })
+  const onError = (err: unknown) => log.warn({ err }, 'taking jobs')
+  const wakeups = openWakeups({ session: () => session, onActivity: supervision.rouse, onError })
+  const onOpen = () => {
+    attempts.mark()
+    wakeups.all()
+  }
+  const session = openJobSession({ url: config.DATABASE_URL, onOpen, onAnnounced: wakeups.announced, onError })
+  const attempts = openAttempts({ session, jobs, onError })
+  await session.opened
   const metrics = new JobMetrics(database)
   const flushing = setInterval(() => metrics.flush().catch((err) => log.warn({ err }, 'job metrics')), 5000)
   return {
     config,
     database,
     attempts,
+    wakeups,
     log,
     metrics,
     models: openModels(config),
-    jobs: { boss, stop: () => boss.stop({ graceful: true, timeout: drainMs }) },
+    jobs,
     async close() {
       clearInterval(flushing)
-      await boss.stop({ graceful: true, timeout: drainMs })
-      await attempts.close()
+      attempts.close()
+      await Promise.all([wakeups.close(), supervision.close()])
+      await jobs.stop()
+      await session.close()
       await metrics.flush()
       await database.end()
     },
   }
 }
 
-// Below the ten seconds in which everything must have stopped (decisions 10).
+async function startBoss({ config, log, schedule }: { config: Config; log: Logger; schedule: boolean }) {
+  const boss = new PgBoss({
+    ...bossPool,
+    connectionString: config.DATABASE_URL,
+    application_name: 'svc-worker',
+    migrate: false,
+    supervise: false,
+    schedule,
+    // A schedule is at most a minute late by the first, and by the second until its job is passed on.
+    cronMonitorIntervalSeconds: 45,
+    cronWorkerIntervalSeconds: 15,
+    queueCacheIntervalSeconds,
+  })
+  boss.on('error', (error) => log.error({ err: error }, 'job queue'))
+  boss.on('warning', (warning) => log.warn({ warning }, 'job queue'))
+  await boss.start()
+  return boss
+}
+
+// pg-boss hands these on to its pool, though its type leaves the second out: cron must not connect anew each time.
+const bossPool = { max: 2, idleTimeoutMillis: 60_000 }
+
+// Below the ten seconds in which everything must have stopped.
 const drainMs = 7000

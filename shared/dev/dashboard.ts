@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { PgBoss } from 'pg-boss'
 import { runCommandLine, UsageError } from '../command-line.ts'
 import { readConfig } from '../config.ts'
 import { databaseUrlBesideService } from './database-url.ts'
@@ -16,8 +17,21 @@ await runCommandLine({ usage, options: {}, words: { least: 0, most: 1 } }, async
   if (!/^[0-9]{1,5}$/.test(port)) throw new UsageError('PORT is a number')
   const url = databaseUrlBesideService(readConfig())
   const [command = '', ...words] = [...signalledOnParentDeath('TERM'), 'pg-boss-dashboard']
-  const env = { HOST: '127.0.0.1', ...process.env, NODE_ENV: 'production', DATABASE_URL: url, PORT: port }
+  // The dashboard has no accounts, so HOST of the service must not open it to others.
+  const env = { ...process.env, HOST: '127.0.0.1', NODE_ENV: 'production', DATABASE_URL: url, PORT: port }
   const dashboard = spawn(command, words, { stdio: 'inherit', env })
+  const ended = once(dashboard, 'exit')
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => dashboard.kill(signal))
-  process.exitCode = (await once(dashboard, 'exit'))[0] ?? 0
+  const counting = await countQueues(url)
+  process.exitCode = (await ended)[0] ?? 0
+  await counting.stop({ graceful: false })
 })
+
+// The counts that the dashboard shows are those of pg-boss's supervision, which workers do without: it runs here as long.
+async function countQueues(connectionString: string): Promise<PgBoss> {
+  const intervals = { superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 }
+  const boss = new PgBoss({ connectionString, max: 1, migrate: false, schedule: false, reindex: false, ...intervals })
+  boss.on('error', (error) => process.stderr.write(`${error.message}\n`))
+  await boss.start()
+  return boss
+}

@@ -18,6 +18,18 @@ export function parseProcfile(text: string): { release: string; processes: Proce
   return { release: release.command, processes: types.filter((type) => type !== release) }
 }
 
+/**
+ * The same processes with one for all worker types in the place of one for each: a small service needs no more, and
+ * what a process costs at rest is spent once. Lines that are no plain call of `workers/main.ts` stay as they are.
+ */
+export function joinWorkers(processes: readonly ProcessType[]): ProcessType[] {
+  const typesOf = ({ command }: ProcessType) => /^node workers\/main\.ts ([\w -]+)$/.exec(command)?.[1]
+  const types = processes.flatMap((process) => typesOf(process) ?? [])
+  const others = processes.filter((process) => typesOf(process) === undefined)
+  if (types.length === 0) return others
+  return [...others, { name: 'workers', command: `node workers/main.ts ${types.join(' ')}` }]
+}
+
 function parseLine(line: string): ProcessType {
   const [, name, command] = /^([\w-]+):\s*(\S.*)$/.exec(line) ?? []
   if (name === undefined || command === undefined) throw new Error(`The Procfile has a line without a command: ${line}`)

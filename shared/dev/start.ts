@@ -2,20 +2,21 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig } from '../config.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
 import { freePort } from './free-port.ts'
 import { type RunningProcess, runCommand, startProcess } from './processes.ts'
-import { parseProcfile } from './procfile.ts'
+import { joinWorkers, parseProcfile } from './procfile.ts'
 
 /*
  * `npm start` and `npm run dev`: PostgreSQL unless DATABASE_URL names one, the Procfile's release step, the owner of
- * an empty database, then every process of the Procfile. Nothing is restarted here: when one of them ends, all end.
- * `--watch` restarts a process whose sources change.
+ * an empty database, then every process of the Procfile, the workers in one process unless `--apart` says otherwise.
+ * Nothing is restarted here: when one of them ends, all end. `--watch` restarts a process whose sources change.
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const watch = process.argv.includes('--watch')
+const { watch, apart } = options(process.argv.slice(2))
 const drainTime = 6500
 
 const stopped = new AbortController()
@@ -36,7 +37,8 @@ await postgres?.stop()
 
 async function start(config: Config): Promise<void> {
   const env = await prepare(config)
-  const { release, processes: types } = parseProcfile(readFileSync(join(root, 'Procfile'), 'utf8'))
+  const { release, processes: lines } = parseProcfile(readFileSync(join(root, 'Procfile'), 'utf8'))
+  const types = apart ? lines : joinWorkers(lines)
   await runCommand({ command: release, env, cwd: root })
   const owner = await runCommand({ command: 'node shared/auth/bootstrap-command.ts --first-start', env, cwd: root })
   const width = Math.max(...types.map((type) => type.name.length))
@@ -93,6 +95,16 @@ function announce(facts: { config: Config; origin: string; owner: string }): voi
 
 function originOf(env: NodeJS.ProcessEnv): string {
   return `http://localhost:${env['PORT']}`
+}
+
+function options(args: string[]): { watch: boolean; apart: boolean } {
+  try {
+    const flag = { type: 'boolean', default: false } as const
+    return parseArgs({ args, options: { watch: flag, apart: flag } }).values
+  } catch (error) {
+    process.stderr.write(`${describe(error)}\nnpm start takes --apart: each worker type in a process of its own\n`)
+    process.exit(1)
+  }
 }
 
 function watching(command: string): string {

@@ -29,13 +29,13 @@ const QueueLoadRow = row(
 
 /**
  * The load of every queue that has a dead-letter queue, which are ours: jobs that wait, for how long the oldest one
- * has been due, jobs that run, and jobs whose retries are used up. Waiting and dead jobs are counted through
- * pg-boss's partial index of unfetched jobs; running ones by the monitor of the workers, every second while any lives,
- * since no index holds them and finished jobs stay in the table for an hour.
+ * has been due, jobs that run, and jobs whose retries are used up. Each is counted through a partial index that
+ * finished jobs are not in. Of the jobs in a dead-letter queue, which are kept for weeks, no more than 10,000 are
+ * counted.
  */
 export function queueLoads(db: Queryable) {
   return db.any(sql.type(QueueLoadRow)`
-    SELECT queue.name, waiting.count AS waiting, waiting.oldest_seconds, queue.active_count AS active, dead.count AS dead
+    SELECT queue.name, waiting.count AS waiting, waiting.oldest_seconds, active.count AS active, dead.count AS dead
     FROM pgboss.queue
     CROSS JOIN LATERAL (
       SELECT count(*),
@@ -44,7 +44,12 @@ export function queueLoads(db: Queryable) {
       FROM pgboss.job WHERE job.name = queue.name AND state < 'active' AND NOT blocked
     ) AS waiting
     CROSS JOIN LATERAL (
-      SELECT count(*) FROM pgboss.job WHERE job.name = queue.dead_letter AND state < 'active' AND NOT blocked
+      SELECT count(*) FROM pgboss.job WHERE job.name = queue.name AND state = 'active'
+    ) AS active
+    CROSS JOIN LATERAL (
+      SELECT count(*) FROM (
+        SELECT FROM pgboss.job WHERE job.name = queue.dead_letter AND state < 'active' AND NOT blocked LIMIT 10000
+      ) AS kept
     ) AS dead
     WHERE queue.dead_letter IS NOT NULL
     ORDER BY queue.name`)

@@ -150,7 +150,11 @@ export function strandedJobs(
       AND NOT EXISTS (
         SELECT FROM pgboss.job q
         WHERE q.name = ANY(${sql.array([...input.queues], 'text')}) AND q.data ->> 'job_id' = j.id
-          AND q.state IN ('created', 'retry', 'active'))
+          AND q.state < 'active' AND NOT q.blocked)
+      AND NOT EXISTS (
+        SELECT FROM pgboss.job q
+        WHERE q.name = ANY(${sql.array([...input.queues], 'text')}) AND q.data ->> 'job_id' = j.id
+          AND q.state = 'active')
     LIMIT ${input.limit}`)
 }
 

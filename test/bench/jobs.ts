@@ -41,6 +41,16 @@ export async function measureJobs(site: Site): Promise<Figure[]> {
   }
 }
 
+/** How long after the begin of the transaction that enqueues it a job starts on an idle service, in milliseconds. */
+export async function measureStartLatencies(site: Site): Promise<number[]> {
+  const bench = await openBench(site)
+  try {
+    return await startLatencies(bench)
+  } finally {
+    await bench.close()
+  }
+}
+
 type Bench = Awaited<ReturnType<typeof openBench>>
 
 async function openBench(site: Site) {

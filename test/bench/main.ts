@@ -6,6 +6,7 @@ import { measureDerived } from './derived.ts'
 import { measureExport } from './export.ts'
 import { measureFreshness } from './freshness.ts'
 import { type Figure, printTable } from './harness.ts'
+import { measureHistory } from './history.ts'
 import { measureJobs } from './jobs.ts'
 import { measureLocalization } from './localization.ts'
 import { measureMarkdownImport } from './markdown-import.ts'
@@ -21,6 +22,8 @@ import { measureWrites } from './writes.ts'
  * 10,000 by default; its bars are meant for that and for 50,000, which takes a quarter of an hour. `--files` is how
  * many Markdown files `derived` extracts candidates of, 200 by default; its figure is meant for 1,000. `export` exports
  * `--documents` documents, `summaries` reads the tree of as many, 2,000 by default; their figures are meant for 10,000.
+ * `history` lets the service rest for `--seconds`, 60 by default, behind up to `--writes`, 1,000,000 by default; a minute in
+ * which sweeps run, every fifth, is busier than the others.
  */
 
 const measurements = {
@@ -28,6 +31,7 @@ const measurements = {
   bodies: measureBodies,
   markdown: measureMarkdownImport,
   jobs: measureJobs,
+  history: measureHistory,
   freshness: measureFreshness,
   derived: measureDerived,
   processes: measureProcesses,
@@ -41,9 +45,19 @@ const measurements = {
 
 const { values, positionals: named } = parseArgs({
   allowPositionals: true,
-  options: { documents: { type: 'string' }, files: { type: 'string', default: '200' } },
+  options: {
+    documents: { type: 'string' },
+    files: { type: 'string', default: '200' },
+    writes: { type: 'string' },
+    seconds: { type: 'string' },
+  },
 })
-const options = { ...(values.documents && { documents: Number(values.documents) }), files: Number(values.files) }
+const options = {
+  ...(values.documents && { documents: Number(values.documents) }),
+  files: Number(values.files),
+  ...(values.writes && { writes: Number(values.writes) }),
+  ...(values.seconds && { seconds: Number(values.seconds) }),
+}
 const unknown = named.filter((name) => !Object.hasOwn(measurements, name))
 if (unknown.length > 0)
   throw new Error(`There is no ${unknown.join(', ')}; there are ${Object.keys(measurements).join(', ')}`)

@@ -88,12 +88,13 @@ t.test('a worker that starts while a document is indexed takes the next job of i
   const service = await startTestService(t)
   const ada = await service.signUp()
   const { id } = await write(ada, 'first')
-  const gate = Promise.withResolvers<void>()
-  const held = defineProjection(searchProjection, { beforeCommit: () => gate.promise })
-  const before = await startWorkers(t, service, [held])
-  const isNoted = sql.type(row(Type.Object({ noted: Type.Boolean() })))`
-    SELECT coalesce(${id} = ANY(singletons_active), false) AS noted FROM pgboss.queue WHERE name = ${queues.searchIndex.name}`
-  await until(() => service.database.oneFirst(isNoted))
+  const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const beforeCommit = () => {
+    reached.resolve()
+    return gate.promise
+  }
+  const before = await startWorkers(t, service, [defineProjection(searchProjection, { beforeCommit })])
+  await reached.promise
   await startWorkers(t, service, [searchIndexer])
   gate.resolve()
   await before.stop()

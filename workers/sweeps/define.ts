@@ -1,13 +1,20 @@
+import type { Config } from '../../shared/config.ts'
 import { inTransaction } from '../../shared/database.ts'
 import type { Queue } from '../../shared/queues.ts'
 import { completeAttempt, defineWorker } from '../define.ts'
 import type { Runtime, Worker } from '../runtime.ts'
 
 /** A sweep: what it does each time its cron expression (UTC) comes due; it returns how many things it dealt with. */
-export type Sweep = { queue: Queue<object>; cron: string; sweep: (runtime: Runtime) => Promise<number> }
+export type Sweep = {
+  queue: Queue<object>
+  cron: string
+  /** Whether it is scheduled at all; it always is unless this says otherwise. */
+  scheduled?: (config: Config) => boolean
+  sweep: (runtime: Runtime) => Promise<number>
+}
 
 /** Makes a worker of a sweep, together with its schedule; a run that was missed while nothing ran is made up once. */
-export function defineSweep({ queue, cron, sweep }: Sweep): Worker {
+export function defineSweep({ queue, cron, scheduled = () => true, sweep }: Sweep): Worker {
   const worker = defineWorker<object>({
     queue,
     async run(runtime, job) {
@@ -20,7 +27,9 @@ export function defineSweep({ queue, cron, sweep }: Sweep): Worker {
   return {
     name: worker.name,
     async start(runtime) {
-      await runtime.jobs.boss.schedule(queue.name, cron, {}, { missed: 'once' })
+      const { boss } = runtime.jobs
+      if (scheduled(runtime.config)) await boss.schedule(queue.name, cron, {}, { missed: 'once' })
+      else await boss.unschedule(queue.name)
       return worker.start(runtime)
     },
   }

@@ -5,6 +5,7 @@ import { deleteOldAudit } from '../../shared/localization/audit-queries.ts'
 import { queues, userJobTables } from '../../shared/queues.ts'
 import { deleteExpired } from '../../shared/requests/queries.ts'
 import { deleteEndedJobs, deleteOldAnswers } from '../../shared/user-jobs/queries.ts'
+import { deleteFinishedJobs, deleteForgottenJobs } from '../job-queries.ts'
 import { defineSweep } from './define.ts'
 
 /** Forgets what has outlived its retention, in batches that never hold locks for long (decisions B, retention sweeps). */
@@ -23,6 +24,8 @@ export const retentionSweep = defineSweep({
       () => deleteOldAudit(database, { days: auditDays, batch }),
       () => deleteOldAnswers(database, { days, batch }),
       () => deleteExpiredSignIns(database, { session: sessionLimits, batch }),
+      () => deleteFinishedJobs(database, { batch }),
+      () => deleteForgottenJobs(database, { batch }),
       () => purgeEvents(database, { days: config.SSE_RETENTION_DAYS, batch }),
     ]
     let total = 0

@@ -9,5 +9,6 @@ import { defineSweep } from './define.ts'
 export const summarySweep = defineSweep({
   queue: queues.sweepSummaries,
   cron: '* * * * *',
+  scheduled: (config) => config.SUMMARY_AUTO_REFRESH,
   sweep: async ({ config, database }) => (config.SUMMARY_AUTO_REFRESH ? refreshContainers(database) : 0),
 })
