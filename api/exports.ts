@@ -16,14 +16,13 @@ const exportsAtOnce = 4
 
 /** Opens the connections of exports, which are none while nobody exports. */
 export async function openExports(options: { url: string }): Promise<Exports> {
-  const database = await openDatabase({ url: options.url, poolSize: exportsAtOnce })
+  const database = await openDatabase({ url: options.url, kind: 'whole', poolSize: exportsAtOnce })
   const turns = new Turns({ atOnce: exportsAtOnce, ofOneUser: 2, patienceMs: 20_000 })
   // PostgreSQL cannot clean up behind a snapshot, so none may live for ever.
   const patience = { pauseMs: 60_000, wholeMs: 3_600_000 }
   return {
     patience,
-    run: (userId, work) =>
-      turns.run(userId, () => inSnapshot(database, { longestPauseMs: 2 * patience.pauseMs }, work)),
+    run: (userId, work) => turns.run(userId, () => inSnapshot(database, work)),
     close: () => database.end(),
   }
 }

@@ -1,6 +1,7 @@
 import { runner } from 'node-pg-migrate'
 import { migrationDirectory } from './migration-files.ts'
 import { installQueues } from './queues.ts'
+import { withSilenceSettings } from './time-limits.ts'
 
 /**
  * Brings a database to the current schema: the numbered files of `sql/`, each in a transaction of its own together
@@ -9,13 +10,15 @@ import { installQueues } from './queues.ts'
  */
 export async function migrate(options: { url: string; log?: (line: string) => void }): Promise<void> {
   const { log = () => {} } = options
+  // Other hosts wait for the locks of this one: PostgreSQL drops it soon when its network falls silent.
+  const url = withSilenceSettings(options.url)
   await runner({
-    databaseUrl: options.url,
+    databaseUrl: url,
     dir: migrationDirectory,
     direction: 'up',
     migrationsTable: 'schema_migrations',
     advisoryLockMode: 'wait',
     logger: { info: log, warn: log, error: log },
   })
-  await installQueues(options.url)
+  await installQueues(url)
 }

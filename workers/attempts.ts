@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Job } from 'pg-boss'
 import Type from 'typebox'
 import { type Database, sql } from '../shared/database.ts'
 import type { Logger } from '../shared/log.ts'
 import type { Jobs, Queue } from '../shared/queues.ts'
 import { row } from '../shared/row.ts'
+import { openSession } from '../shared/session.ts'
 
 /** The attempts this process works on, marked so that others see at once when it has died. */
 export type Attempts = {
@@ -126,7 +127,7 @@ async function keepSession(
   onChange: (session: pg.Client | undefined) => void,
 ): Promise<void> {
   while (!options.signal.aborted) {
-    const client = new pg.Client({ connectionString: options.url, keepAlive: true, application_name: 'svc-attempts' })
+    const client = openSession({ url: options.url, name: 'svc-attempts' })
     const over = new Promise((end) => client.once('end', end))
     const close = () => void client.end().catch(() => {})
     client.on('error', options.onError)

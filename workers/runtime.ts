@@ -6,6 +6,7 @@ import type { Logger } from '../shared/log.ts'
 import type { Models } from '../shared/model.ts'
 import { openModels } from '../shared/open-models.ts'
 import type { Jobs } from '../shared/queues.ts'
+import { sessionOptions } from '../shared/session.ts'
 import { type Attempts, openAttempts } from './attempts.ts'
 
 /** What a worker process is made of; one object is passed to every worker it runs. */
@@ -34,7 +35,7 @@ export async function openRuntime(options: {
   const { config, log } = options
   const database = await openDatabase({ url: config.DATABASE_URL, poolSize: config.WORKER_CONCURRENCY + 4 })
   const boss = new PgBoss({
-    connectionString: config.DATABASE_URL,
+    ...sessionOptions(config.DATABASE_URL),
     application_name: 'svc-worker',
     max: 4,
     migrate: false,

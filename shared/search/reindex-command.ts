@@ -12,7 +12,7 @@ const named = values['knowledge-base']
 if (named !== undefined && !/^[1-9][0-9]{0,14}$/.test(named)) throw new Error('--knowledge-base takes an id')
 const request = { documents: 'all', knowledge_base_id: named === undefined ? null : Number(named) } as const
 
-const database = await openDatabase({ url: databaseUrlBesideService(readConfig()), poolSize: 1 })
+const database = await openDatabase({ url: databaseUrlBesideService(readConfig()), kind: 'whole', poolSize: 1 })
 const errors: Error[] = []
 const jobs = await openJobs({ database, onError: (error) => errors.push(error) })
 const id = await jobs.boss.send(queues.searchReindex.name, firstStep(request), { singletonKey: reindexKey(request) })
