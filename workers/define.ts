@@ -4,6 +4,7 @@ import { foreignStatements, type Transaction } from '../shared/database.ts'
 import type { JobOutcome } from '../shared/job-metrics.ts'
 import { pollingOptions, type Queue } from '../shared/queues.ts'
 import { failOrphans } from './attempts.ts'
+import { excuseOutages } from './outages.ts'
 import { reportEnd } from './report.ts'
 import type { Runtime, Worker } from './runtime.ts'
 
@@ -115,7 +116,9 @@ export async function takeJobs<Data extends object>(
   await boss.work<Data, object, typeof options>(name, options, async (jobs: Job<Data>[]) => {
     runtime.attempts.hold(jobs)
     try {
-      return await run(jobs)
+      const results = await run(jobs)
+      await excuseOutages(runtime.database, { queue, jobs, results })
+      return results
     } finally {
       runtime.attempts.release(jobs)
     }

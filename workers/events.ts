@@ -1,5 +1,5 @@
 import { openDatabase } from '../shared/database.ts'
-import { numberEvents } from '../shared/events/number.ts'
+import { numberUnlessBusy } from '../shared/events/number.ts'
 import { unnumberedChannel } from '../shared/events/record.ts'
 import { listen } from '../shared/listener.ts'
 import { Wakeup } from '../shared/wakeup.ts'
@@ -14,31 +14,29 @@ export const eventSequencer: Worker = {
   async start({ config, log }) {
     const onError = (err: unknown) => log.warn({ err }, 'event sequencer')
     const database = await openDatabase({ url: config.DATABASE_URL, kind: 'events', poolSize: 1 })
+    let again: NodeJS.Timeout | undefined
     const awake = new Wakeup(async () => {
-      while ((await numberEvents(database, batch)) === batch);
+      let numbered: number | null
+      do numbered = await numberUnlessBusy(database, batch)
+      while (numbered === batch)
+      // The copy that works may end between its last look and its commit.
+      clearTimeout(again)
+      if (numbered === null) again = setTimeout(wake, busyPauseMs)
     }, onError)
-    let lookingAgain: NodeJS.Timeout | undefined
-    const onNotify = () => {
-      awake.wake()
-      // Another copy may have had its turn just then, and have ended between taking a notification and its commit.
-      lookingAgain ??= setTimeout(() => {
-        lookingAgain = undefined
-        awake.wake()
-      }, lookAgainMs)
-    }
-    const listener = listen({ url: config.DATABASE_URL, channel: unnumberedChannel, onNotify, onError })
-    const backstop = setInterval(() => awake.wake(), backstopMs)
+    const wake = () => awake.wake()
+    const listener = listen({ url: config.DATABASE_URL, channel: unnumberedChannel, onNotify: wake, onError })
+    // For a notification that went unheard without anybody having noticed.
+    const backstop = setInterval(wake, backstopMs)
     return async () => {
       clearInterval(backstop)
-      clearTimeout(lookingAgain)
       await listener.close()
       await awake.close()
+      clearTimeout(again)
       await database.end()
     }
   },
 }
 
 const batch = 1000
-const lookAgainMs = 1000
-// PostgreSQL drops a copy that has gone silent in its turn after eight seconds; the next one takes over soon after.
-const backstopMs = 5000
+const busyPauseMs = 1000
+const backstopMs = 10_000

@@ -1,5 +1,6 @@
 import type { Job, JobResult } from 'pg-boss'
 import type { JobOutcome } from '../shared/job-metrics.ts'
+import { isOutage } from '../shared/outages.ts'
 import type { Queue } from '../shared/queues.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -22,7 +23,8 @@ export type EndedAttempt<Data extends object> = {
 export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedAttempt<Data>): JobResult {
   const { queue, job, start, shared = 1, end } = attempt
   const failed = 'error' in end
-  const outcome = failed ? 'failed' : end.outcome
+  const outage = failed && isOutage(end.error)
+  const outcome = failed ? (outage ? 'outage' : 'failed') : end.outcome
   const seconds = (performance.now() - start) / 1000 / shared
   runtime.metrics.count({ queue: queue.name, outcome, seconds })
   const line = {
@@ -38,6 +40,8 @@ export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedA
     return { id: job.id, status: 'completed' }
   }
   const { error } = end
-  runtime.log.error({ ...line, err: error }, 'job failed')
-  return { id: job.id, status: 'failed', output: { message: error instanceof Error ? error.message : String(error) } }
+  if (outage) runtime.log.warn({ ...line, err: error }, 'job is tried again after an outage of the database')
+  else runtime.log.error({ ...line, err: error }, 'job failed')
+  const message = error instanceof Error ? error.message : String(error)
+  return { id: job.id, status: 'failed', output: { message, ...(outage && { outage }) } }
 }

@@ -10,11 +10,16 @@ export const numberedChannel = 'svc_events_numbered'
  * one process does so at a time; whoever does not get the lock leaves it to the one that has it. Ids become visible in
  * their own order, because the next batch cannot start before this one is committed.
  */
-export function numberEvents(database: Database, batch: number): Promise<number> {
+export async function numberEvents(database: Database, batch: number): Promise<number> {
+  return (await numberUnlessBusy(database, batch)) ?? 0
+}
+
+/** The same, but null when another process has the lock: it may end before it has numbered what one was woken for. */
+export function numberUnlessBusy(database: Database, batch: number): Promise<number | null> {
   return inTransaction(database, async (tx) => {
     const mine = await tx.oneFirst(sql.type(row(Type.Object({ locked: Type.Boolean() })))`
       SELECT pg_try_advisory_xact_lock(hashtextextended('svc_event_ids', 0)) AS locked`)
-    if (!mine) return 0
+    if (!mine) return null
     const { count } = await tx.one(sql.type(row(Type.Object({ count: Type.Number() })))`
       WITH batch AS (
         SELECT workspace_id, row_no FROM events WHERE event_id IS NULL ORDER BY row_no LIMIT ${batch}

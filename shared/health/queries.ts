@@ -2,6 +2,11 @@ import Type from 'typebox'
 import { type Queryable, sql } from '../database.ts'
 import { row } from '../row.ts'
 
+/** Resolves when PostgreSQL answers. */
+export async function answer(db: Queryable): Promise<void> {
+  await db.query(sql.unsafe`SELECT 1`)
+}
+
 /** Whether PostgreSQL takes writes: it is no standby, and nobody has set the database or the role to read-only. */
 export function takesWrites(db: Queryable): Promise<boolean> {
   return db.oneFirst(sql.type(row(Type.Object({ writable: Type.Boolean() })))`
