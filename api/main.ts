@@ -25,11 +25,13 @@ onStopSignal(log, async () => {
   const closed = once(server, 'close')
   server.close()
   service.eventStreams.end()
-  server.closeIdleConnections()
+  // A connection whose last request was answered meanwhile is idle, too.
+  const closing = setInterval(() => server.closeIdleConnections(), 100)
   // A client that keeps its connection busy must not keep the process alive past a deploy.
   const impatient = setTimeout(() => server.closeAllConnections(), 7000)
   await closed
   clearTimeout(impatient)
+  clearInterval(closing)
   endWatch()
   await service.close()
 })
