@@ -12,7 +12,11 @@ t.test('what the API has accepted is answered when it is told to stop', async (t
   t.teardown(() => agent.destroy())
   const headers = { authorization: `Bearer ${client.bearer}`, 'content-type': 'application/json' }
   const call = (method: string, path: string) =>
-    request(`${client.origin}/api/v1${path}`, { method, agent, headers: { ...headers, 'transfer-encoding': 'chunked' } })
+    request(`${client.origin}/api/v1${path}`, {
+      method,
+      agent,
+      headers: { ...headers, 'transfer-encoding': 'chunked' },
+    })
 
   // A connection that idles, a body of which half has come, a write that waits inside its transaction, and a stream.
   const idle = request(`${client.origin}/healthz`, { agent }).end()

@@ -1,0 +1,24 @@
+import t from 'tap'
+import { startWorker } from '../support/processes.ts'
+import { startSite, until } from '../support/site.ts'
+
+t.test('a process that stays without its database says so and ends, and the next one waits for it', async (t) => {
+  const site = await startSite(t, { settings: { DATABASE_PATIENCE_SECONDS: '10' } })
+  const worker = await site.work('search')
+  await site.stopPostgres()
+  t.equal((await fetch(`${site.client.origin}/healthz`)).status, 200)
+  const ready = await fetch(`${site.client.origin}/readyz`)
+  t.match({ status: ready.status, body: await ready.json() }, { status: 503, body: { checks: { database: 'failed' } } })
+  for (const process of [site.api, worker]) {
+    t.equal(await process.ended, 69)
+    t.match(process.output(), '"msg":"the database is out of reach"')
+    t.match(process.output(), '"msg":"the database has stayed out of reach: the process ends"')
+  }
+  const next = startWorker(['search'], { ...site.env, DATABASE_PATIENCE_SECONDS: '120' })
+  await new Promise((later) => setTimeout(later, 1000))
+  await site.startPostgres()
+  const started = await next
+  t.match(started.output(), '"msg":"the database is out of reach"')
+  t.equal(await started.stop(), 0)
+  await until(async () => (await site.ask('SELECT 1')).length === 1)
+})
