@@ -3,6 +3,7 @@ import { type Database, openDatabase } from './database.ts'
 import { unavailableCode } from './exit-codes.ts'
 import { answer } from './health/queries.ts'
 import type { Logger } from './log.ts'
+import { answerLimit } from './time-limits.ts'
 
 type Options = { log: Logger; patienceSeconds: number }
 
@@ -34,7 +35,7 @@ export function watchDatabase(database: Database, options: Options): () => void 
   let closed = false
   const look = async () => {
     try {
-      await answer(database)
+      await Promise.race([answer(database), tooLate()])
       absence.end()
     } catch (error) {
       if (!closed) absence.note(error)
@@ -46,6 +47,12 @@ export function watchDatabase(database: Database, options: Options): () => void 
     closed = true
     clearTimeout(timer)
   }
+}
+
+// Whoever waits for a connection of the pool may wait for ever while there are none.
+async function tooLate(): Promise<never> {
+  await sleep(answerLimit('work'), undefined, { ref: false })
+  throw new Error('The database has not answered in time')
 }
 
 const intervalMs = 15_000

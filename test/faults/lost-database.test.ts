@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startWorker } from '../support/processes.ts'
+import { startProcess } from '../support/processes.ts'
 import { startSite, until } from '../support/site.ts'
 
 t.test('a process that stays without its database says so and ends, and the next one waits for it', async (t) => {
@@ -14,11 +14,10 @@ t.test('a process that stays without its database says so and ends, and the next
     t.match(process.output(), '"msg":"the database is out of reach"')
     t.match(process.output(), '"msg":"the database has stayed out of reach: the process ends"')
   }
-  const next = startWorker(['search'], { ...site.env, DATABASE_PATIENCE_SECONDS: '120' })
-  await new Promise((later) => setTimeout(later, 1000))
+  const next = startProcess('workers/main.ts', { words: ['search'], env: site.env })
+  t.teardown(() => next.signal('SIGKILL'))
+  await until(async () => next.output().includes('"msg":"the database is out of reach"'))
   await site.startPostgres()
-  const started = await next
-  t.match(started.output(), '"msg":"the database is out of reach"')
-  t.equal(await started.stop(), 0)
-  await until(async () => (await site.ask('SELECT 1')).length === 1)
+  await until(async () => next.output().includes('"msg":"working"'))
+  t.equal(await next.stop(), 0)
 })
