@@ -1,7 +1,8 @@
-import { SlonikError, StatementTimeoutError } from 'slonik'
+import { StatementTimeoutError } from 'slonik'
 import { ComputationLimitError } from '../shared/computations/computation.ts'
 import { type CatalogueEntry, errorCatalogue } from '../shared/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../shared/errors.ts'
+import { isOutage, isWriteRefusal } from '../shared/outages.ts'
 
 /** The error envelope of specification 2.1. */
 export type ErrorBody = {
@@ -11,13 +12,17 @@ export type ErrorBody = {
 
 /**
  * The one place where a thrown value becomes a refusal to answer with. What is not a Refusal is a fault of ours: 503
- * while the database is out of reach, 500 otherwise; its cause is for the log, never for the response.
+ * while the database is out of reach, refuses to write or is too slow, 500 otherwise; its cause is for the log, never for
+ * the response.
  */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   if (error instanceof ComputationLimitError) return tooCostly(error)
-  if (isUnavailable(error)) return new Refusal('service_unavailable', { headers: { 'Retry-After': '1' }, cause: error })
-  return new Refusal('internal_error', { cause: error })
+  if (!isOutage(error) && !(error instanceof StatementTimeoutError))
+    return new Refusal('internal_error', { cause: error })
+  // A lost connection is replaced at once; a disk is not emptied that soon.
+  const seconds = isWriteRefusal(error) ? '10' : '1'
+  return new Refusal('service_unavailable', { headers: { 'Retry-After': seconds }, cause: error })
 }
 
 // The same request would end in the same way, so nobody is asked to repeat it.
@@ -47,33 +52,4 @@ export function errorType(status: number): string {
 export function statusesOf(code: ErrorCode): number[] {
   const entry: CatalogueEntry = errorCatalogue[code]
   return entry.otherStatus === undefined ? [entry.status] : [entry.status, entry.otherStatus]
-}
-
-const outageCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-])
-
-// A lost or refused connection, however deep slonik has wrapped it.
-function isUnavailable(error: unknown): boolean {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth += 1) {
-    const code = (cause as { code?: unknown }).code
-    if (typeof code === 'string' && (outageCodes.has(code) || code.startsWith('08'))) return true
-    if (cause instanceof StatementTimeoutError) return true
-    if (cause instanceof SlonikError && /^(Backend|Connection|IdleTransaction)/.test(cause.constructor.name)) {
-      return true
-    }
-    if (/^(Connection terminated|Client has encountered a connection error|timeout exceeded)/.test(cause.message))
-      return true
-    const inner = (cause as { cause?: unknown; originalError?: unknown }).originalError
-    if (cause.cause === undefined && inner instanceof Error && isUnavailable(inner)) return true
-  }
-  return false
 }

@@ -17,7 +17,7 @@ const exportsAtOnce = 4
 
 /** Opens the connections of exports, which are none while nobody exports. */
 export async function openExports(options: { url: string }): Promise<Exports> {
-  const database = await openDatabase({ url: options.url, poolSize: exportsAtOnce })
+  const database = await openDatabase({ url: options.url, kind: 'whole', poolSize: exportsAtOnce })
   const turns = new Turns({
     atOnce: exportsAtOnce,
     ofOneWorkspace: exportsAtOnce - 1,
@@ -30,7 +30,7 @@ export async function openExports(options: { url: string }): Promise<Exports> {
   const patience = { pauseMs: 60_000, wholeMs: 3_600_000 }
   return {
     patience,
-    run: (work) => turns.run(() => asJob(() => inSnapshot(database, { longestPauseMs: 2 * patience.pauseMs }, work))),
+    run: (work) => turns.run(() => asJob(() => inSnapshot(database, work))),
     close: () => database.end(),
   }
 }

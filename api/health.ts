@@ -1,4 +1,4 @@
-import type { Database } from '../shared/database.ts'
+import { type Database, refusedWriteWithin } from '../shared/database.ts'
 import * as queries from '../shared/health/queries.ts'
 import { migrationNames } from '../shared/migration-files.ts'
 import { deadLetterOf, queues } from '../shared/queues.ts'
@@ -12,15 +12,13 @@ export type Readiness = {
 export type CheckResult = 'ok' | 'failed'
 
 /**
- * Whether this process can serve: PostgreSQL answers, every file of `sql/` is applied, and every queue exists. A
- * database that does not answer within two seconds counts as failed; newer migrations than ours do not.
+ * Whether this process can serve: PostgreSQL answers and takes writes, every file of `sql/` is applied, and every queue
+ * exists. A database that does not answer within two seconds counts as failed, and so does one that has refused a write
+ * within the last ten, as a full disk makes it do; newer migrations than ours do not.
  */
 export async function readiness(database: Database): Promise<Readiness> {
   const [reachable, migrated, queued] = await Promise.all([
-    holds(async () => {
-      await queries.answer(database)
-      return true
-    }),
+    holds(async () => (await queries.takesWrites(database)) && !refusedWriteWithin(database, refusalMs)),
     holds(async () => containsAll(await queries.appliedMigrations(database), migrationNames())),
     holds(async () => containsAll(await queries.queueNames(database), expectedQueues)),
   ])
@@ -30,6 +28,7 @@ export async function readiness(database: Database): Promise<Readiness> {
 
 const expectedQueues = Object.values(queues).flatMap((queue) => [queue.name, deadLetterOf(queue)])
 const patienceMs = 2000
+const refusalMs = 10_000
 
 // A probe asks whether it works, not why it does not: the reason is in the log of the requests that fail.
 async function holds(check: () => Promise<boolean>): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { untilReachable, watchDatabase } from '../shared/database-watch.ts'
 import { createLogger } from '../shared/log.ts'
 import { processConfig } from '../shared/process-config.ts'
 import { onStopSignal } from '../shared/stop-signals.ts'
@@ -9,7 +10,10 @@ import { startService } from './start-service.ts'
 // The API process: listens until SIGTERM or SIGINT, then finishes what it has begun and ends.
 const config = processConfig()
 const log = createLogger({ service: 'api', config })
+const patience = { log, patienceSeconds: config.DATABASE_PATIENCE_SECONDS }
+await untilReachable(config.DATABASE_URL, patience)
 const service = await startService({ config, log })
+const endWatch = watchDatabase(service.database, patience)
 const server = createApp(service).listen(config.PORT)
 await once(server, 'listening')
 // Longer than load balancers and clients keep a connection (60 s as a rule): whoever closes an idle connection last never
@@ -21,10 +25,13 @@ onStopSignal(log, async () => {
   const closed = once(server, 'close')
   server.close()
   service.eventStreams.end()
-  server.closeIdleConnections()
+  // A connection whose last request was answered meanwhile is idle, too.
+  const closing = setInterval(() => server.closeIdleConnections(), 100)
   // A client that keeps its connection busy must not keep the process alive past a deploy.
-  const patience = setTimeout(() => server.closeAllConnections(), 7000)
+  const impatient = setTimeout(() => server.closeAllConnections(), 7000)
   await closed
-  clearTimeout(patience)
+  clearTimeout(impatient)
+  clearInterval(closing)
+  endWatch()
   await service.close()
 })

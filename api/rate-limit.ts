@@ -1,7 +1,8 @@
-import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Config } from '../shared/config.ts'
 import { type Database, foreignStatements } from '../shared/database.ts'
 import { Refusal } from '../shared/errors.ts'
+import type { Logger } from '../shared/log.ts'
 
 /** The buckets of decisions 8; a call counts in exactly one. */
 export type Bucket = 'read' | 'write' | 'search' | 'job' | 'ip' | 'share'
@@ -21,8 +22,8 @@ export type RateLimiter = {
  * Fixed windows of 60 s whose counters live in PostgreSQL, so that all processes share them and restarts keep them. A
  * process takes a small share of a wide window at once, so that not every read is a write as well.
  */
-export function createRateLimiter(context: { database: Database; config: Config }): RateLimiter {
-  const { config } = context
+export function createRateLimiter(context: { database: Database; config: Config; log: Logger }): RateLimiter {
+  const { config, database, log } = context
   const limits: Record<Bucket, number> = {
     read: config.RATE_READ_PER_MIN,
     write: config.RATE_WRITE_PER_MIN,
@@ -36,7 +37,7 @@ export function createRateLimiter(context: { database: Database; config: Config 
       .filter(([, limit]) => limit > 0)
       .map(([bucket, points]) => [
         bucket,
-        new Window(storedWindows({ database: context.database, prefix: bucket, points, remembersFull: true })),
+        new Window(storedWindows({ database, log, prefix: bucket, points, remembersFull: true })),
       ]),
   )
   return {
@@ -64,32 +65,41 @@ export function rateLimitHeaders(state: RateLimitState): Record<string, string> 
 
 /**
  * The library's fixed windows over our table: `points` a key in `seconds` (60 by default). With `remembersFull` a process
- * refuses a key that is over its limit without asking the table again until the window ends.
+ * refuses a key that is over its limit without asking the table again until the window ends. While the table takes no
+ * writes each process counts by itself: what can still be read is served, within limits.
  */
 export function storedWindows(options: {
   database: Database
+  log: Logger
   prefix: string
   points: number
   seconds?: number
   remembersFull?: boolean
 }): RateLimiterPostgres {
   const statements = foreignStatements(options.database)
+  const { prefix: keyPrefix, points, seconds: duration = 60 } = options
   return new RateLimiterPostgres({
+    insuranceLimiter: new RateLimiterMemory({ keyPrefix, points, duration }),
     storeClient: {
       query: async (query: { text: string; values?: unknown[] }) => {
-        const { rows } = await statements.executeSql(query.text, query.values)
-        return { rows, rowCount: rows.length }
+        try {
+          const { rows } = await statements.executeSql(query.text, query.values)
+          return { rows, rowCount: rows.length }
+        } catch (err) {
+          options.log.warn({ err, prefix: keyPrefix }, 'rate limits are counted in memory')
+          throw err
+        }
       },
     },
     storeType: 'client',
     tableName: 'rate_limit_windows',
     tableCreated: true,
     clearExpiredByTimeout: false,
-    keyPrefix: options.prefix,
-    points: options.points,
+    keyPrefix,
+    points,
     // A caller over its limit costs no more writes until the window ends.
-    ...(options.remembersFull && { inMemoryBlockOnConsumed: options.points + 1 }),
-    duration: options.seconds ?? 60,
+    ...(options.remembersFull && { inMemoryBlockOnConsumed: points + 1 }),
+    duration,
   })
 }
 

@@ -23,7 +23,8 @@ export async function startService(options: {
   const jobs = await openJobs({ database, onError: (error) => log.error({ err: error }, 'job queue') })
   const metrics = createHttpMetrics()
   observeProcess({ registry: metrics.registry, database })
-  const eventStreams = openEventStreams({ database, config, log, registry: metrics.registry })
+  const eventsDatabase = await openDatabase({ url: config.DATABASE_URL, kind: 'events', poolSize: 4 })
+  const eventStreams = openEventStreams({ database: eventsDatabase, config, log, registry: metrics.registry })
   const exportRuns = await openExports({ url: config.DATABASE_URL })
   return {
     config,
@@ -31,8 +32,8 @@ export async function startService(options: {
     database,
     files: await openFileStore(config),
     jobs,
-    rateLimiter: createRateLimiter({ database, config }),
-    throttles: createThrottles(database),
+    rateLimiter: createRateLimiter({ database, config, log }),
+    throttles: createThrottles({ database, log }),
     openid: createOpenIdProvider(config),
     metrics,
     eventStreams,
@@ -40,6 +41,7 @@ export async function startService(options: {
     checkResponses: options.checkResponses ?? false,
     async close() {
       await eventStreams.close()
+      await eventsDatabase.end()
       await exportRuns.close()
       await jobs.stop()
       await database.end()

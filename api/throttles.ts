@@ -1,6 +1,7 @@
 import { RateLimiterRes } from 'rate-limiter-flexible'
 import type { Database } from '../shared/database.ts'
 import { Refusal } from '../shared/errors.ts'
+import type { Logger } from '../shared/log.ts'
 import { storedWindows } from './rate-limit.ts'
 
 /** How many wrong guesses each of these may make, in how many seconds. */
@@ -32,9 +33,9 @@ export type Throttles = {
 }
 
 /** Counts wrong guesses in windows that all processes share and that survive restarts. */
-export function createThrottles(database: Database): Throttles {
+export function createThrottles(context: { database: Database; log: Logger }): Throttles {
   const windows = new Map(
-    Object.entries(limits).map(([prefix, limit]) => [prefix, storedWindows({ database, prefix, ...limit })]),
+    Object.entries(limits).map(([prefix, limit]) => [prefix, storedWindows({ ...context, prefix, ...limit })]),
   )
   const each = (guesses: Guesses) =>
     Object.entries(guesses).flatMap(([name, key]) => {

@@ -27,6 +27,12 @@ export const settings = {
     allowed: 'a postgres:// or postgresql:// URL',
     secret: true,
   }),
+  DATABASE_PATIENCE_SECONDS: integer({
+    meaning: 'how long a process goes on without its database before it ends with exit code 69, to be started anew',
+    fallback: 120,
+    min: 10,
+    max: 86_400,
+  }),
   PORT: integer({ meaning: 'port of the API; 0 picks a free one', fallback: 3000, max: 65535 }),
   PUBLIC_ORIGIN: text({
     meaning: 'origin under which people and clients reach the service',

@@ -9,8 +9,12 @@ import {
   type Interceptor,
   type QuerySqlToken,
   SchemaValidationError,
+  sql,
 } from 'slonik'
+import { deadlineDriver } from './deadline-driver.ts'
 import { Refusal } from './errors.ts'
+import { isWriteRefusal } from './outages.ts'
+import { connectLimit, timeLimits, type WorkKind, withAnswerLimit, withSilenceSettings } from './time-limits.ts'
 
 export { sql } from 'slonik'
 
@@ -27,22 +31,55 @@ export type Queryable = Pick<
 >
 
 /**
- * Opens the process's pool. Rows are validated against their schema; `int8` comes back as a number where it is safe
- * (ids and counts here are far below 2^53), `timestamptz` as Unix milliseconds.
+ * Opens a pool for one kind of work, by default that of requests and jobs. Rows are validated against their schema; `int8`
+ * comes back as a number where it is safe (ids and counts here are far below 2^53), `timestamptz` as Unix milliseconds.
+ * Throws when the database cannot be reached.
  */
-export function openDatabase(options: { url: string; poolSize?: number }): Promise<Database> {
-  return createPool(options.url, {
+export async function openDatabase(options: { url: string; poolSize?: number; kind?: WorkKind }): Promise<Database> {
+  const { kind = 'work' } = options
+  const refused = { at: Number.NEGATIVE_INFINITY }
+  const onError = (error: unknown) => {
+    if (isWriteRefusal(error)) refused.at = performance.now()
+  }
+  const database = await createPool(withSilenceSettings(options.url), {
+    driverFactory: deadlineDriver({ kind, onError }),
     maxPoolSize: options.poolSize ?? 10,
     captureStackTrace: false,
+    connectionTimeout: connectLimit,
+    // One attempt: whoever asked tries again, and is told at once that the database is out of reach.
+    connectionRetryLimit: 1,
+    gracefulTerminationTimeout: 1000,
     idleTimeout: 30_000,
-    statementTimeout: 60_000,
-    idleInTransactionSessionTimeout: 60_000,
+    statementTimeout: timeLimits[kind].statement,
+    idleInTransactionSessionTimeout: timeLimits[kind].pause,
     interceptors: [rowValidation],
     // The default DISCARD ALL after every use doubles the cost of a statement and drops prepared statements. Nothing
     // here changes session state: only SET LOCAL is used.
     resetConnection: async () => {},
     typeParsers: [...createTypeParserPreset().filter(({ name }) => name !== 'int8'), { name: 'int8', parse: Number }],
   })
+  refusals.set(database, refused)
+  return database
+}
+
+const refusals = new WeakMap<Database, { at: number }>()
+
+/** Whether the database has refused this pool a write within so many milliseconds, because of its disk for instance. */
+export function refusedWriteWithin(database: Database, milliseconds: number): boolean {
+  return performance.now() - (refusals.get(database)?.at ?? Number.NEGATIVE_INFINITY) < milliseconds
+}
+
+/** Gives the rest of a transaction the time limits of another kind of work, at both ends, while `work` runs. */
+export async function withLimitsOf<T>(
+  tx: Pick<Transaction, 'query'>,
+  kind: WorkKind,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { statement: longest, pause } = timeLimits[kind]
+  await tx.query(sql.unsafe`
+    SELECT set_config('statement_timeout', ${String(longest)}, true),
+      set_config('idle_in_transaction_session_timeout', ${String(pause)}, true)`)
+  return withAnswerLimit(kind, work)
 }
 
 /**

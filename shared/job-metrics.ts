@@ -5,19 +5,12 @@ import { row } from './row.ts'
 /**
  * How a run of a job can end; `obsolete` and `behind` are the two ways in which its source had moved. A job that somebody
  * asked for may be `released` for another process, and is `dead` when no worker could finish it. Among the failures
- * `over_limit` is a document whose computation took too much time or memory.
+ * `over_limit` is a document whose computation took too much time or memory. A run in an `outage` of the database is no
+ * failure of the job.
  */
 export type JobOutcome =
-  | 'current'
-  | 'behind'
-  | 'obsolete'
-  | 'gone'
-  | 'done'
-  | 'failed'
-  | 'over_limit'
-  | 'fenced'
-  | 'released'
-  | 'dead'
+  | ('current' | 'behind' | 'obsolete' | 'gone' | 'done')
+  | ('failed' | 'over_limit' | 'outage' | 'fenced' | 'released' | 'dead')
 
 /** Upper bounds of the duration histogram, in seconds. */
 export const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]

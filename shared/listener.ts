@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { openSession } from './session.ts'
 
 /** A running LISTEN; `close` ends it. */
 export type Listener = { close: () => Promise<void> }
 
 /**
  * Holds one connection of its own that listens on a channel, since a pooled connection cannot. `onNotify` is called for
- * every notification, and once after each (re)connect, because what happened in between went unheard.
+ * every notification, and once after each (re)connect, because what happened in between went unheard. TCP notices a silent
+ * network within fifteen seconds; a statement now and then also notices a proxy that answers for a silent database.
  */
 export function listen(options: {
   url: string
@@ -18,7 +20,7 @@ export function listen(options: {
   let client: pg.Client | undefined
   const running = (async () => {
     while (!stop.signal.aborted) {
-      client = new pg.Client({ connectionString: options.url, keepAlive: true, application_name: 'svc-listen' })
+      client = openSession({ url: options.url, name: 'svc-listen' })
       try {
         await session(client, options)
       } catch (error) {
@@ -49,5 +51,12 @@ async function session(client: pg.Client, options: { channel: string; onNotify: 
   await client.connect()
   await client.query(`LISTEN ${pg.escapeIdentifier(options.channel)}`)
   options.onNotify()
-  await over
+  const probing = setInterval(() => void client.query('SELECT 1').catch(() => {}), probeMs)
+  try {
+    await over
+  } finally {
+    clearInterval(probing)
+  }
 }
+
+const probeMs = 30_000

@@ -1,6 +1,7 @@
 import { runner } from 'node-pg-migrate'
 import { migrationDirectory } from './migration-files.ts'
 import { installQueues } from './queues.ts'
+import { withSilenceSettings } from './time-limits.ts'
 
 /**
  * Brings a database to the current schema: the numbered files of `sql/`, each in a transaction of its own together
@@ -10,8 +11,10 @@ import { installQueues } from './queues.ts'
  */
 export async function migrate(options: { url: string; log?: (line: string) => void }): Promise<void> {
   const { log = () => {} } = options
+  // Other hosts wait for the locks of this one: PostgreSQL drops it soon when its network falls silent.
+  const url = withSilenceSettings(options.url)
   const applied = await runner({
-    databaseUrl: options.url,
+    databaseUrl: url,
     dir: migrationDirectory,
     direction: 'up',
     migrationsTable: 'schema_migrations',
@@ -19,6 +22,6 @@ export async function migrate(options: { url: string; log?: (line: string) => vo
     logger: { info: () => {}, warn: log, error: log },
   })
   for (const { name } of applied) log(`applied ${name}`)
-  await installQueues(options.url)
+  await installQueues(url)
   log('the database is up to date')
 }

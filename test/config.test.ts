@@ -16,6 +16,7 @@ const companions = { OIDC_CLIENT_ID: 'documents' }
 /** One wrong and one right value of every variable that can be wrong. */
 const samples: Record<string, { wrong: string; right: string; value: unknown }> = {
   DATABASE_URL: { wrong: 'mysql://root:hunter2@db', right: 'postgresql://db/kb', value: 'postgresql://db/kb' },
+  DATABASE_PATIENCE_SECONDS: { wrong: '9', right: '10', value: 10 },
   PORT: { wrong: '65536', right: '0', value: 0 },
   PUBLIC_ORIGIN: { wrong: 'https://kb.test/docs', right: 'https://kb.test', value: 'https://kb.test' },
   SESSION_SECRET: { wrong: 'too-short-a-secret', right: 'x'.repeat(32), value: 'x'.repeat(32) },

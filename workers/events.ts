@@ -1,3 +1,4 @@
+import { openDatabase } from '../shared/database.ts'
 import { numberUnlessBusy } from '../shared/events/number.ts'
 import { unnumberedChannel } from '../shared/events/record.ts'
 import { listen } from '../shared/listener.ts'
@@ -6,11 +7,13 @@ import type { Worker } from './runtime.ts'
 
 /**
  * The sequencer: numbers committed events in batches, woken by the writes themselves. Several copies may run; one of
- * them works at a time.
+ * them works at a time. Its connection has short time limits, since all streams wait for it.
  */
 export const eventSequencer: Worker = {
   name: 'events',
-  async start({ config, database, log }) {
+  async start({ config, log }) {
+    const onError = (err: unknown) => log.warn({ err }, 'event sequencer')
+    const database = await openDatabase({ url: config.DATABASE_URL, kind: 'events', poolSize: 1 })
     let again: NodeJS.Timeout | undefined
     const awake = new Wakeup(async () => {
       let numbered: number | null
@@ -19,17 +22,17 @@ export const eventSequencer: Worker = {
       // The copy that works may end between its last look and its commit.
       clearTimeout(again)
       if (numbered === null) again = setTimeout(wake, busyPauseMs)
-    })
-    const onError = (err: unknown) => log.warn({ err }, 'event sequencer')
-    const wake = () => void awake.signal().catch(onError)
+    }, onError)
+    const wake = () => awake.wake()
     const listener = listen({ url: config.DATABASE_URL, channel: unnumberedChannel, onNotify: wake, onError })
-    // For a connection that is dead without anybody having noticed.
+    // For a notification that went unheard without anybody having noticed.
     const backstop = setInterval(wake, backstopMs)
     return async () => {
       clearInterval(backstop)
       await listener.close()
-      await awake.idle()
+      await awake.close()
       clearTimeout(again)
+      await database.end()
     }
   },
 }

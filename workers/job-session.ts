@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import pg from 'pg'
+import { sessionOptions } from '../shared/session.ts'
 
 /** One connection that is kept open: it holds session locks and hears of jobs while it runs statements. */
 export type JobSession = {
@@ -87,11 +88,8 @@ async function keepOpen(
 
 function clientOf({ url, onAnnounced, onError }: Options): pg.Client {
   const client = new pg.Client({
-    connectionString: url,
+    ...sessionOptions(url),
     application_name: 'svc-attempts',
-    keepAlive: true,
-    keepAliveInitialDelayMillis: patienceMs,
-    connectionTimeoutMillis: patienceMs,
     query_timeout: patienceMs,
   })
   client.on('error', onError)

@@ -1,3 +1,4 @@
+import { untilReachable, watchDatabase } from '../shared/database-watch.ts'
 import { createLogger } from '../shared/log.ts'
 import { processConfig } from '../shared/process-config.ts'
 import { onStopSignal } from '../shared/stop-signals.ts'
@@ -8,12 +9,16 @@ import { isWorkerType, type WorkerType, workersOf, workerTypes } from './types.t
 const config = processConfig()
 const types = chosenTypes(process.argv.slice(2))
 const log = createLogger({ service: `worker:${types.join('+')}`, config })
+const patience = { log, patienceSeconds: config.DATABASE_PATIENCE_SECONDS }
+await untilReachable(config.DATABASE_URL, patience)
 const runtime = await openRuntime({ config, log, schedule: types.includes('sweeps') })
 const stops = await Promise.all(workersOf(types).map((worker) => worker.start(runtime)))
+const endWatch = watchDatabase(runtime.database, patience)
 log.info({ types }, 'working')
 
 onStopSignal(log, async () => {
   await Promise.all(stops.map((stop) => stop()))
+  endWatch()
   await runtime.close()
 })
 

@@ -1,6 +1,7 @@
 import type { Job, JobResult } from 'pg-boss'
 import { ComputationLimitError } from '../shared/computations/computation.ts'
 import type { JobOutcome } from '../shared/job-metrics.ts'
+import { isOutage } from '../shared/outages.ts'
 import type { Queue } from '../shared/queues.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -43,12 +44,16 @@ export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedA
     return { id: job.id, status: 'completed' }
   }
   const { error } = end
-  runtime.log.error({ ...line, err: error }, 'job failed')
+  const outage = outcome === 'outage'
+  if (outage) runtime.log.warn({ ...line, err: error }, 'job is tried again after an outage of the database')
+  else runtime.log.error({ ...line, err: error }, 'job failed')
   // The same computation ends in the same way: the second try is for a machine that was out of breath at the first.
   const status = outcome === 'over_limit' && job.retryCount > 0 ? 'deadletter' : 'failed'
-  return { id: job.id, status, output: { message: error instanceof Error ? error.message : String(error) } }
+  const message = error instanceof Error ? error.message : String(error)
+  return { id: job.id, status, output: { message, ...(outage && { outage }) } }
 }
 
 function failureOf(error: unknown): JobOutcome {
+  if (isOutage(error)) return 'outage'
   return error instanceof ComputationLimitError ? 'over_limit' : 'failed'
 }

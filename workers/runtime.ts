@@ -6,6 +6,7 @@ import type { Logger } from '../shared/log.ts'
 import type { Models } from '../shared/model.ts'
 import { openModels } from '../shared/open-models.ts'
 import { type Jobs, queueCacheIntervalSeconds } from '../shared/queues.ts'
+import { sessionOptions } from '../shared/session.ts'
 import { type Attempts, openAttempts } from './attempts.ts'
 import { openJobSession } from './job-session.ts'
 import { openSupervision } from './supervision.ts'
@@ -74,8 +75,8 @@ export async function openRuntime(options: {
 
 async function startBoss({ config, log, schedule }: { config: Config; log: Logger; schedule: boolean }) {
   const boss = new PgBoss({
+    ...sessionOptions(config.DATABASE_URL),
     ...bossPool,
-    connectionString: config.DATABASE_URL,
     application_name: 'svc-worker',
     migrate: false,
     supervise: false,

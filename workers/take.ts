@@ -3,6 +3,7 @@ import type { Job, JobResult } from 'pg-boss'
 import { foreignStatements, inTransaction } from '../shared/database.ts'
 import type { Queue } from '../shared/queues.ts'
 import { exhaustRetries } from './job-queries.ts'
+import { excuseOutages } from './outages.ts'
 import type { Runtime } from './runtime.ts'
 
 /** How the jobs of a queue are taken: by so many loops, each of which fetches up to `batchSize` and runs them. */
@@ -79,12 +80,15 @@ export class Taker<Data extends object> {
   }
 
   async #run(jobs: Job<Data>[]): Promise<void> {
-    const { attempts, log } = this.#runtime
+    const { attempts, database, log } = this.#runtime
+    const { queue } = this.#taking
     try {
-      await this.#settle(jobs, await this.#results(jobs))
+      const results = await this.#results(jobs)
+      await excuseOutages(database, { queue, jobs, results })
+      await this.#settle(jobs, results)
     } catch (err) {
       // They stay active without a mark, and supervision hands them on.
-      log.error({ err, queue: this.#taking.queue.name, jobs: jobs.length }, 'jobs could not be settled')
+      log.error({ err, queue: queue.name, jobs: jobs.length }, 'jobs could not be settled')
     } finally {
       attempts.release(jobs)
     }

@@ -38,15 +38,15 @@ export async function followLog(options: {
       }
       if (rows.length < pageSize) return
     }
-  })
-  const wake = () => void awake.signal().catch(onError)
+  }, onError)
+  const wake = () => awake.wake()
   const listener: Listener = listen({ url: options.url, channel: numberedChannel, onNotify: wake, onError })
   return {
     recent,
     wake,
     async close() {
       await listener.close()
-      await awake.idle()
+      await awake.close()
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts'
-import { inTransaction } from '../database.ts'
+import { inTransaction, withLimitsOf } from '../database.ts'
 import type { FileStore } from './file-store.ts'
 import { type DueFiles, deleteLooseFiles, lockLooseFiles } from './loose-queries.ts'
 
@@ -15,7 +15,7 @@ export async function removeLooseFiles(
   return inTransaction(context.database, async (tx) => {
     const ids = await lockLooseFiles(tx, due)
     if (ids.length === 0) return 0
-    await context.files.remove(ids)
+    await withLimitsOf(tx, 'whole', () => context.files.remove(ids))
     await deleteLooseFiles(tx, ids)
     return ids.length
   })

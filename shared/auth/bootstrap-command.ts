@@ -27,7 +27,7 @@ try {
 async function run(args: string[]): Promise<string> {
   const options = readOptions(args)
   const config = readConfig()
-  const database = await openDatabase({ url: databaseUrlBesideService(config), poolSize: 1 })
+  const database = await openDatabase({ url: databaseUrlBesideService(config), kind: 'whole', poolSize: 1 })
   try {
     return await execute({ database, config }, options)
   } finally {

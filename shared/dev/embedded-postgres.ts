@@ -69,8 +69,9 @@ type StartOptions = EmbeddedPostgresOptions & { port: number }
 async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
   const { directory, port } = options
   const [command, ...words] = await clusterCommand(directory, programOf('postgres', options.binaries))
-  const place = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port: `${port}` }
-  const settings = { timezone: 'UTC', log_timezone: 'UTC', ...buffers(), ...options.settings, ...place }
+  const place = { unix_socket_directories: '', port: `${port}` }
+  const defaults = { listen_addresses: '127.0.0.1', timezone: 'UTC', log_timezone: 'UTC', ...buffers() }
+  const settings = { ...defaults, ...options.settings, ...place }
   const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const logFile = join(directory, 'postgres.log')
   const log = await open(logFile, 'a', 0o600)

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig } from '../config.ts'
+import { unavailableCode } from '../exit-codes.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
 import { freePort } from './free-port.ts'
 import { type RunningProcess, runCommand, startProcess } from './processes.ts'
@@ -12,7 +13,8 @@ import { joinWorkers, parseProcfile } from './procfile.ts'
 /*
  * `npm start` and `npm run dev`: PostgreSQL unless DATABASE_URL names one, the Procfile's release step, the owner of
  * an empty database, then every process of the Procfile, the workers in one process unless `--apart` says otherwise.
- * Nothing is restarted here: when one of them ends, all end. `--watch` restarts a process whose sources change.
+ * When one of them ends, all end, but for those that have lost their database. `--watch` restarts a process whose
+ * sources change.
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -43,14 +45,24 @@ async function start(config: Config): Promise<void> {
   const owner = await runCommand({ command: 'node shared/auth/bootstrap-command.ts --first-start', env, cwd: root })
   const width = Math.max(...types.map((type) => type.name.length))
   stopped.signal.throwIfAborted()
-  processes = types.map(({ name, command }) =>
-    startProcess({ name, width, command: watch ? watching(command) : command, env, cwd: root }),
-  )
-  for (const one of processes) one.ended.then((reason) => fail(`${one.name} ${reason}; stopping everything`))
+  processes = types.map(({ name, command }, index) => {
+    const begin = () => startProcess({ name, width, command: watch ? watching(command) : command, env, cwd: root })
+    return supervise(begin, (next) => processes.splice(index, 1, next))
+  })
   postgres?.exited.then(() => fail('PostgreSQL ended, see postgres.log; stopping everything'))
   await readiness(env)
   announce({ config, origin: originOf(env), owner })
   await new Promise((end) => stopped.signal.addEventListener('abort', end))
+}
+
+// A process that has lost its database is started anew, and waits for it; any other that ends is the end of all.
+function supervise(begin: () => RunningProcess, onRestart: (next: RunningProcess) => void): RunningProcess {
+  const one = begin()
+  one.ended.then((reason) => {
+    if (reason !== `ended with code ${unavailableCode}`) fail(`${one.name} ${reason}; stopping everything`)
+    if (!stopped.signal.aborted) onRestart(supervise(begin, onRestart))
+  })
+  return one
 }
 
 // The environment of all processes. It names the port, so that PORT=0 means the same one to everybody.

@@ -1,4 +1,4 @@
-import type { Transaction } from '../database.ts'
+import { type Transaction, withLimitsOf } from '../database.ts'
 import { recordEvents } from '../events/record.ts'
 import { sourcesDeleted } from '../user-jobs/obsolete.ts'
 import type { DeletionFollower } from './followers.ts'
@@ -9,9 +9,16 @@ import { deleteRows, lockDocuments } from './queries.ts'
  * Deletes documents of one workspace with everything that belongs to them (decisions 4.15) and records a
  * `document.deleted` event for each. This is the one mechanism of every deletion, of a document as of a folder or
  * knowledge base: a table whose rows go with a document references `documents` ON DELETE CASCADE, a table whose rows
- * outlive it does not, and what a foreign key cannot say is done by a follower.
+ * outlive it does not, and what a foreign key cannot say is done by a follower. A knowledge base may hold thousands.
  */
-export async function deleteDocuments(
+export function deleteDocuments(
+  context: { tx: Transaction; followers: readonly DeletionFollower[] },
+  input: { workspaceId: string; documentIds: readonly string[] },
+): Promise<void> {
+  return withLimitsOf(context.tx, 'whole', () => deleteWithinLimits(context, input))
+}
+
+async function deleteWithinLimits(
   context: { tx: Transaction; followers: readonly DeletionFollower[] },
   input: { workspaceId: string; documentIds: readonly string[] },
 ): Promise<void> {

@@ -7,6 +7,12 @@ export async function answer(db: Queryable): Promise<void> {
   await db.query(sql.unsafe`SELECT 1`)
 }
 
+/** Whether PostgreSQL takes writes: it is no standby, and nobody has set the database or the role to read-only. */
+export function takesWrites(db: Queryable): Promise<boolean> {
+  return db.oneFirst(sql.type(row(Type.Object({ writable: Type.Boolean() })))`
+    SELECT NOT pg_is_in_recovery() AND NOT current_setting('transaction_read_only')::boolean AS writable`)
+}
+
 /** Names of the migrations that were applied. */
 export function appliedMigrations(db: Queryable): Promise<readonly string[]> {
   return db.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`SELECT name FROM schema_migrations`)

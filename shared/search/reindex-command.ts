@@ -23,7 +23,7 @@ await runCommandLine({ usage, options }, async ({ values }) => {
 })
 
 async function enqueue(request: Parameters<typeof firstStep>[0]): Promise<string | null> {
-  const database = await openDatabase({ url: databaseUrlBesideService(readConfig()), poolSize: 1 })
+  const database = await openDatabase({ url: databaseUrlBesideService(readConfig()), kind: 'whole', poolSize: 1 })
   const errors: Error[] = []
   const jobs = await openJobs({ database, onError: (error) => errors.push(error) })
   const id = await jobs.boss.send(queues.searchReindex.name, firstStep(request), { singletonKey: reindexKey(request) })

@@ -53,7 +53,7 @@ async function bestOf(
   const required = sought.terms.length
   const strict = await bestMatches(database, { ...sought, required })
   if (strict.hits.length > 0 || !search.relax || required < 3) return strict
-  return inSnapshot(database, { longestPauseMs: 60_000 }, async (snapshot) => {
+  return inSnapshot(database, async (snapshot) => {
     const { answer, hits } = await bestMatches(snapshot, { ...sought, required })
     return hits.length > 0 ? { answer, hits } : bestRelaxed(snapshot, { ...sought, matching: answer.matching })
   })

@@ -24,9 +24,20 @@ export type ServiceProcess = {
 /** Settings of the service; what tap and the test run add to the environment is kept from it. */
 export type Settings = Record<string, string>
 
+/** Where a process runs: the words that run a command there, and the address under which it is reached. */
+export type Place = { within: string[]; address: string }
+
 /** Starts `node <file> <words>…` of this repository. */
-export function startProcess(file: string, options: { words?: string[]; env: Settings }): ServiceProcess {
-  const [command = '', ...words] = [...signalledOnParentDeath('TERM'), process.execPath, file, ...(options.words ?? [])]
+export function startProcess(
+  file: string,
+  options: { words?: string[]; env: Settings; place?: Place },
+): ServiceProcess {
+  const { words: given = [], place } = options
+  const [command = '', ...words] = [
+    ...signalledOnParentDeath('TERM'),
+    ...(place?.within ?? []),
+    ...[process.execPath, file, ...given],
+  ]
   const child = spawn(command, words, { cwd: root, env: environment(options.env), stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk))
@@ -44,17 +55,21 @@ export function startProcess(file: string, options: { words?: string[]; env: Set
 }
 
 /** Starts the API on a free port and resolves when it serves. */
-export async function startApi(env: Settings): Promise<ServiceProcess & { origin: string }> {
+export async function startApi(env: Settings, place?: Place): Promise<ServiceProcess & { origin: string }> {
   const port = await freePort({})
-  const started = startProcess('api/main.ts', { env: { ...env, PORT: String(port) } })
-  const origin = `http://127.0.0.1:${port}`
+  const started = startProcess('api/main.ts', { env: { ...env, PORT: String(port) }, ...(place && { place }) })
+  const origin = `http://${place?.address ?? '127.0.0.1'}:${port}`
   await until(started, async () => (await fetch(`${origin}/readyz`).catch(() => undefined))?.ok ?? false)
   return { ...started, origin }
 }
 
 /** Starts one process that runs the worker types and resolves when it works. */
-export async function startWorker(types: string[], env: Settings): Promise<ServiceProcess> {
-  const started = startProcess('workers/main.ts', { words: types, env: { LOG_LEVEL: 'info', ...env } })
+export async function startWorker(types: string[], env: Settings, place?: Place): Promise<ServiceProcess> {
+  const started = startProcess('workers/main.ts', {
+    words: types,
+    env: { LOG_LEVEL: 'info', ...env },
+    ...(place && { place }),
+  })
   await until(started, async () => started.output().includes('"msg":"working"'))
   return started
 }

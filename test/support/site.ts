@@ -33,17 +33,25 @@ export type Site = {
 /** What runs when a test or a measurement ends, the last first. */
 export type Teardown = { teardown: (end: () => unknown) => void }
 
-/** Starts PostgreSQL and the API; workers are started by the test. Everything ends with the test. */
-export async function startSite(t: Teardown): Promise<Site> {
-  const directory = mkdtempSync(join(tmpdir(), 'documents-faults-'))
+/**
+ * Starts PostgreSQL and the API; workers are started by the test. Everything ends with the test. The data are kept in
+ * `directory`, by default a temporary one; `settings` are environment variables of the processes, `postgres` parameters of
+ * PostgreSQL.
+ */
+export async function startSite(
+  t: Teardown,
+  options: { directory?: string; settings?: Settings; postgres?: Settings } = {},
+): Promise<Site> {
+  const { directory = mkdtempSync(join(tmpdir(), 'documents-faults-')), settings = {} } = options
+  const parameters = options.postgres === undefined ? {} : { settings: options.postgres }
   const port = await freePort({ host: '127.0.0.1' })
-  let postgres: EmbeddedPostgres = await startEmbeddedPostgres({ directory, port })
+  let postgres: EmbeddedPostgres = await startEmbeddedPostgres({ directory, port, ...parameters })
   t.teardown(async () => {
     await postgres.stop()
     rmSync(directory, { recursive: true, force: true })
   })
   const { url } = postgres
-  const env = { DATABASE_URL: url, DATA_DIR: directory, ...unlimited }
+  const env = { DATABASE_URL: url, DATA_DIR: directory, ...unlimited, ...settings }
   await migrate({ url })
   const api = await startApi(env)
   t.teardown(api.stop)
@@ -64,7 +72,7 @@ export async function startSite(t: Teardown): Promise<Site> {
     send: (queue) => send(url, queue),
     stopPostgres: () => postgres.stop(),
     async startPostgres() {
-      postgres = await startEmbeddedPostgres({ directory, port })
+      postgres = await startEmbeddedPostgres({ directory, port, ...parameters })
     },
   }
 }

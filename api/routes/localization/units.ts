@@ -54,9 +54,7 @@ export const unitRoutes = [
       const scope = { endpoint, filters: { id: params.id, targetDocumentId, locale, status }, sort: 'position' }
       const after = cursor === undefined ? null : Number(decodeCursor(scope, cursor, ['number'])[0])
       const filter = { targetDocumentId, locale, status, after, limit }
-      const rows = await inSnapshot(service.database, { longestPauseMs: 60_000 }, (db) =>
-        listUnits(db, { caller, documentId: params.id, filter }),
-      )
+      const rows = await inSnapshot(service.database, (db) => listUnits(db, { caller, documentId: params.id, filter }))
       return pageOf({ rows, limit, cursor, next: (last) => encodeCursor(scope, [last.position]) })
     },
   }),

@@ -1,0 +1,64 @@
+import { createPgDriverFactory } from '@slonik/pg-driver'
+import { BackendTerminatedError, type DriverClient, type DriverFactory } from 'slonik'
+import { answerLimit, currentWorkKind, type WorkKind } from './time-limits.ts'
+
+/**
+ * slonik's driver with a deadline for every answer. A connection that misses it is given up and never used again, since
+ * nothing can tell a slow network from a silent one. `onError` hears of every statement that failed.
+ */
+export function deadlineDriver(options: { kind: WorkKind; onError: (error: unknown) => void }): DriverFactory {
+  const open = createPgDriverFactory()
+  return async (configuration) => {
+    // Opening asks the database for its types, on a connection that nobody watches yet.
+    const driver = await withinLimit(open(configuration), answerLimit(options.kind))
+    return { createClient: async () => watched(await driver.createClient(), options) }
+  }
+}
+
+function watched(
+  client: DriverClient,
+  { kind, onError }: { kind: WorkKind; onError: (error: unknown) => void },
+): DriverClient {
+  let lost: BackendTerminatedError | undefined
+  const lose = (reason: Error) => {
+    lost ??= new BackendTerminatedError(reason)
+    return lost
+  }
+  client.on('error', lose)
+  const query: DriverClient['query'] = async (...words) => {
+    // slonik rolls back after every failure: the reason of the first one is worth more than "client is destroyed".
+    if (lost !== undefined) throw lost
+    const milliseconds = answerLimit(currentWorkKind() ?? kind)
+    try {
+      return await withinLimit(client.query(...words), milliseconds)
+    } catch (error) {
+      onError(error)
+      if (!(error instanceof NoAnswerError)) throw error
+      void client.destroy().catch(() => {})
+      throw lose(error)
+    }
+  }
+  return { ...client, query }
+}
+
+class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+}
+
+// A process that was busy until the deadline reads first what has come in meanwhile: hence the second, short timer.
+async function withinLimit<T>(answer: Promise<T>, milliseconds: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const give = () => reject(new NoAnswerError(`The database has not answered within ${milliseconds} ms`))
+    timer = setTimeout(() => {
+      timer = setTimeout(give, 100)
+    }, milliseconds)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+    // What loses the race may still fail, with nobody to hear of it.
+    answer.catch(() => {})
+  }
+}

@@ -1,0 +1,37 @@
+import pg from 'pg'
+import { answerLimit, connectLimit, timeLimits, withSilenceSettings } from './time-limits.ts'
+
+/**
+ * The options of every connection that node-postgres opens without slonik: both ends notice within fifteen seconds that
+ * the other one is silent. They suit a pool of its own as well as pg-boss.
+ */
+export function sessionOptions(url: string) {
+  return {
+    connectionString: withSilenceSettings(url),
+    connectionTimeoutMillis: connectLimit,
+    // Once idle that long it is probed; Node gives up after ten probes, a second apart.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 2000,
+    statement_timeout: timeLimits.work.statement,
+    idle_in_transaction_session_timeout: timeLimits.work.pause,
+    query_timeout: answerLimit('work'),
+  } satisfies pg.ClientConfig
+}
+
+/**
+ * A connection of its own for what belongs to a session, such as LISTEN and advisory locks; `name` is what PostgreSQL
+ * shows. It ends itself when a statement gets no answer, since all later ones would wait behind that one.
+ */
+export function openSession({ url, name }: { url: string; name: string }): pg.Client {
+  const client = new pg.Client({ ...sessionOptions(url), application_name: name })
+  const query = client.query.bind(client) as (...words: unknown[]) => Promise<unknown>
+  const watched = async (...words: unknown[]) => {
+    try {
+      return await query(...words)
+    } catch (error) {
+      if ((error as Error).message === 'Query read timeout') void client.end().catch(() => {})
+      throw error
+    }
+  }
+  return Object.assign(client, { query: watched as typeof client.query })
+}
