@@ -88,7 +88,12 @@ export const settings = {
     meaning: 'source characters translated per workspace and UTC day',
     fallback: 200_000,
   }),
-  BODY_MAX_BYTES: integer({ meaning: 'largest JSON request body', fallback: 5_242_880, min: 1024, max: 268_435_456 }),
+  BODY_MAX_BYTES: integer({
+    meaning: 'largest JSON request body; at most 16384 on the endpoints without a token',
+    fallback: 5_242_880,
+    min: 1024,
+    max: 268_435_456,
+  }),
   ATTACHMENT_MAX_BYTES: integer({ meaning: 'largest attachment', fallback: 20_971_520, min: 1 }),
   ATTACHMENT_TYPES: list({
     meaning: 'accepted media types of attachments, comma-separated',
