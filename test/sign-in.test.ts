@@ -286,6 +286,26 @@ t.test('nobody finds a password by trying, and nobody locks its owner out by try
   }
 })
 
+t.test('guesses at one account count together, however the email is spelled', async (t) => {
+  const service = await startTestService(t)
+  const ida = { email: 'ida.kin@example.test', password: 'correct horse' }
+  await service.signUp(ida)
+  const spellings = [
+    'ida.kin@example.test',
+    'İda.kin@example.test',
+    ' IDA.K\u0130N@EXAMPLE.TEST',
+    'ida.\u212ain@example.test',
+  ]
+  for (const email of spellings) {
+    t.equal((await new Visitor(service.origin).signIn({ ...ida, email })).status, 303, `${email} is the account`)
+    t.equal((await new Visitor(service.origin).signIn({ email, password: 'wrong' })).status, 401)
+  }
+  const counted = await service.database.anyFirst(
+    sql.unsafe`SELECT points FROM rate_limit_windows WHERE key LIKE 'sign-in-account:%'`,
+  )
+  t.same(counted, [spellings.length])
+})
+
 t.test('a wrong password counts as a failed authentication of the address', async (t) => {
   const service = await startTestService(t, { RATE_IP_PER_MIN: '1', TRUST_PROXY: '1' })
   const visitor = new Visitor(service.origin, { 'x-forwarded-for': '192.0.2.1' })
