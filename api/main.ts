@@ -10,7 +10,7 @@ import { startService } from './start-service.ts'
 const config = processConfig()
 const log = createLogger({ service: 'api', level: config.LOG_LEVEL })
 const service = await startService({ config, log })
-const server = createApp(service).listen(config.PORT)
+const server = createApp(service).listen({ port: config.PORT, ...(config.HOST !== '' && { host: config.HOST }) })
 await once(server, 'listening')
 // Longer than load balancers and clients keep a connection (60 s as a rule): whoever closes an idle connection last never
 // sends a request into one that is being closed.

@@ -27,6 +27,12 @@ export const settings = {
     allowed: 'a postgres:// or postgresql:// URL',
     secret: true,
   }),
+  HOST: text({
+    meaning: 'address on which processes listen; empty = all interfaces',
+    defaultText: 'all interfaces; `npm start` `127.0.0.1`',
+    pattern: /^[A-Za-z0-9.:_-]+$/,
+    allowed: 'an IP address or the name of a host',
+  }),
   PORT: integer({ meaning: 'port of the API; 0 picks a free one', fallback: 3000, max: 65535 }),
   PUBLIC_ORIGIN: text({
     meaning: 'origin under which people and clients reach the service',
@@ -79,11 +85,20 @@ export const settings = {
   RATE_WRITE_PER_MIN: limit('writes per token and minute', 600),
   RATE_SEARCH_PER_MIN: limit('searches per token and minute', 300),
   RATE_JOB_PER_MIN: limit('model rebuilds, translation jobs and exports per token and minute', 60),
+  RATE_USER_FACTOR: limit('all tokens of a user together may use so many times the limits of one', 3),
   RATE_IP_PER_MIN: limit('device calls and failed authentications per address and minute', 120),
   QUOTA_KNOWLEDGE_BASES: integer({ meaning: 'knowledge bases per workspace', fallback: 100 }),
   QUOTA_DOCUMENTS: integer({ meaning: 'documents per workspace', fallback: 10_000 }),
   QUOTA_FOLDERS: integer({ meaning: 'folders per workspace', fallback: 2000 }),
   QUOTA_DOCUMENT_CHARACTERS: integer({ meaning: 'characters per document', fallback: 500_000 }),
+  QUOTA_ATTACHMENT_BYTES: integer({
+    meaning: 'bytes of all attachments of a workspace together',
+    fallback: 10_737_418_240,
+  }),
+  QUOTA_TOKENS: integer({
+    meaning: 'tokens of a user that are neither revoked nor expired; `npm run bootstrap` is exempt',
+    fallback: 100,
+  }),
   TRANSLATION_DAILY_CHARACTERS: integer({
     meaning: 'source characters translated per workspace and UTC day',
     fallback: 200_000,

@@ -16,6 +16,7 @@ const companions = { OIDC_CLIENT_ID: 'documents' }
 /** One wrong and one right value of every variable that can be wrong. */
 const samples: Record<string, { wrong: string; right: string; value: unknown }> = {
   DATABASE_URL: { wrong: 'mysql://root:hunter2@db', right: 'postgresql://db/kb', value: 'postgresql://db/kb' },
+  HOST: { wrong: 'http://localhost', right: '::1', value: '::1' },
   PORT: { wrong: '65536', right: '0', value: 0 },
   PUBLIC_ORIGIN: { wrong: 'https://kb.test/docs', right: 'https://kb.test', value: 'https://kb.test' },
   SESSION_SECRET: { wrong: 'too-short-a-secret', right: 'x'.repeat(32), value: 'x'.repeat(32) },
@@ -30,11 +31,14 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   RATE_WRITE_PER_MIN: { wrong: '1e3', right: '0', value: 0 },
   RATE_SEARCH_PER_MIN: { wrong: '0x10', right: '10', value: 10 },
   RATE_JOB_PER_MIN: { wrong: '1.5', right: '10', value: 10 },
+  RATE_USER_FACTOR: { wrong: '2.5', right: '-1', value: -1 },
   RATE_IP_PER_MIN: { wrong: '١٠', right: '10', value: 10 },
   QUOTA_KNOWLEDGE_BASES: { wrong: '-1', right: '0', value: 0 },
   QUOTA_DOCUMENTS: { wrong: 'many', right: '1', value: 1 },
   QUOTA_FOLDERS: { wrong: '1 000', right: '1', value: 1 },
   QUOTA_DOCUMENT_CHARACTERS: { wrong: '500_000', right: '1', value: 1 },
+  QUOTA_ATTACHMENT_BYTES: { wrong: '10GB', right: '0', value: 0 },
+  QUOTA_TOKENS: { wrong: 'few', right: '1', value: 1 },
   TRANSLATION_DAILY_CHARACTERS: { wrong: '+1', right: '1', value: 1 },
   BODY_MAX_BYTES: { wrong: '5mb', right: '1024', value: 1024 },
   ATTACHMENT_MAX_BYTES: { wrong: '0', right: '1', value: 1 },

@@ -406,6 +406,26 @@ t.test('a person sees, makes and revokes tokens of their own and of nobody else'
   }
 })
 
+t.test('nobody collects tokens without end, however many are made at once', async (t) => {
+  const service = await startTestService(t, { QUOTA_TOKENS: '4' })
+  const user = await service.signUp({ email: ada.email })
+  const browser = await signedInVisitor(service, { userId: user.user_id })
+  const make = () => browser.send('/account/tokens', { name: 'mine', access: 'read_only', expires_in_days: '1' })
+  const visits = await Promise.all(Array.from({ length: 6 }, make))
+  t.same(visits.map(({ status }) => status).sort(), [201, 201, 201, 409, 409, 409], 'with the one that was there')
+  const refused = visits.find(({ status }) => status === 409)
+  t.match(refused?.html, 'You can have 4 tokens at a time.')
+  t.match(refused?.html, 'value="mine"', 'what was filled in is still there')
+
+  await service.database.query(sql.unsafe`
+    UPDATE tokens SET expires_at = now() WHERE id = (SELECT max(id) FROM tokens WHERE expires_at IS NOT NULL)`)
+  t.equal((await make()).status, 201, 'one that has expired does not count')
+  t.equal((await make()).status, 409)
+  await browser.send(`/account/tokens/${user.token_id}/revoke`, {})
+  t.equal((await make()).status, 201, 'nor does one that was revoked')
+  t.ok((await service.signUp({ email: ada.email })).token, 'the operator can always issue one')
+})
+
 t.test('names that attack are only shown', async (t) => {
   const service = shared
   const attack = '"><img src=x onerror=alert(1)>\'</title><script>alert(2)</script>{{7*7}}<%= 7 %>'
