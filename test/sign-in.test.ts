@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process'
 import { scryptSync } from 'node:crypto'
+import { text as consumed } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { sql } from 'slonik'
 import t from 'tap'
@@ -8,6 +10,7 @@ import { deleteExpiredSignIns } from '../shared/auth/session-queries.ts'
 import { sessionLimits } from '../shared/auth/sessions.ts'
 import { inTransaction } from '../shared/database.ts'
 import { Client } from './support/client.ts'
+import { root } from './support/processes.ts'
 import { runs } from './support/property-runs.ts'
 import { startTestService, type TestService } from './support/service.ts'
 import { hiddenFields, signedInVisitor, Visitor } from './support/visitor.ts'
@@ -560,3 +563,24 @@ async function signUpAda(service: TestService) {
   await service.database.query(sql.unsafe`UPDATE users SET password_hash = ${hash} WHERE id = ${user.user_id}`)
   return user
 }
+
+t.test('the operator gives a password that nobody sees in the list of processes', async (t) => {
+  const service = await startTestService(t)
+  const run = async (words: string[], input: string) => {
+    const env = { ...process.env, DATABASE_URL: service.url, DATA_DIR: service.config.DATA_DIR, LOG_LEVEL: 'silent' }
+    const child = spawn(process.execPath, ['shared/auth/bootstrap-command.ts', ...words], { cwd: root, env })
+    child.stdin.end(input)
+    const [output, problems] = await Promise.all([consumed(child.stdout), consumed(child.stderr)])
+    return { output, problems }
+  }
+  const words = ['--email', ada.email, '--password-stdin']
+  const { output } = await run(words, `${ada.password}\n`)
+  t.match(JSON.parse(output), { email: ada.email })
+  t.equal((await new Visitor(service.origin).signIn(ada)).status, 303)
+  for (const empty of ['', '\n']) {
+    t.match(await run(words, empty), { output: '', problems: '--password-stdin found no password' })
+  }
+  const both = await run([...words, '--password', 'x'], ada.password)
+  t.match(both, { output: '', problems: '--password and --password-stdin exclude each other' })
+  t.equal((await new Visitor(service.origin).signIn(ada)).status, 303, 'a refused command changes nothing')
+})

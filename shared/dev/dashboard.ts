@@ -12,7 +12,7 @@ import { signalledOnParentDeath } from './parent-death.ts'
 const url = databaseUrlBesideService(readConfig())
 const port = process.argv[2] ?? '3001'
 const [command = '', ...words] = [...signalledOnParentDeath('TERM'), 'pg-boss-dashboard']
-const env = { HOST: '127.0.0.1', ...process.env, NODE_ENV: 'production', DATABASE_URL: url, PORT: port }
+const env = { ...process.env, HOST: '127.0.0.1', NODE_ENV: 'production', DATABASE_URL: url, PORT: port }
 const dashboard = spawn(command, words, { stdio: 'inherit', env })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => dashboard.kill(signal))
 process.exitCode = (await once(dashboard, 'exit'))[0] ?? 0
