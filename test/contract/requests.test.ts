@@ -187,6 +187,20 @@ t.test('a body that is nested without end is refused, wherever the nesting stand
   }
 })
 
+t.test('an address where a path belongs is the mistake of the caller', async (t) => {
+  const { origin, token } = await shared.signUp()
+  const wrong = ['http://other/api/v1/me', 'https://u:p@h:99999/api/v1/me', 'http://[/api/v1/me', 'x:/api/v1/me', '*']
+  for (const target of wrong) {
+    for (const method of ['GET', 'OPTIONS']) {
+      const answer = await rawAnswer(origin, [`${method} ${target} HTTP/1.1`, `Authorization: Bearer ${token}`])
+      t.match(answer, / 400 /, `${method} ${target}`)
+    }
+  }
+  for (const target of ['//other/api/v1/me', '//[/api/v1/me', '//', '/api/v1/documents/%', '/s/%ff', '/%']) {
+    t.match(await rawAnswer(origin, [`GET ${target} HTTP/1.1`, `Authorization: Bearer ${token}`]), / 404 /, target)
+  }
+})
+
 t.test('members and parameters of the future are ignored', async (t) => {
   const { signUp } = shared
   const client = await signUp()
