@@ -115,9 +115,11 @@ function identifyRequest(request: Request, response: Response, next: NextFunctio
 
 // Only proxies are asked for whole addresses, and nothing here is one: their hosts and ports need not even parse.
 function requirePath(request: Request, _response: Response, next: NextFunction): void {
-  if (request.url.startsWith('/')) return next()
-  const fields = [{ path: '/', message: 'the request line must name a path that begins with /' }]
-  throw new Refusal('invalid_request', { details: { fields } })
+  if (!request.url.startsWith('/')) {
+    const fields = [{ path: '/', message: 'the request line must name a path that begins with /' }]
+    throw new Refusal('invalid_request', { details: { fields } })
+  }
+  next()
 }
 
 function logRequest(service: Service) {
