@@ -25,7 +25,7 @@ export function payloadReader(service: Service, spec: Route): (incoming: Incomin
 }
 
 /** The largest JSON body of an endpoint without a token, in bytes. */
-export const openBodyMaxBytes = 16_384
+const openBodyMaxBytes = 16_384
 
 /** What of a body makes two requests the same: parts, not bytes, since every form has a boundary of its own (decisions D44). */
 export function fingerprinted(body: object, upload: Upload | null): object {
