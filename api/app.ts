@@ -28,6 +28,7 @@ export function createApp(service: Service): Express {
   app.set('trust proxy', service.config.TRUST_PROXY)
   app.use(identifyRequest)
   app.use(logRequest(service))
+  app.use(requirePath)
   app.use(helmet(securityHeaders(service.config.PUBLIC_ORIGIN)))
   app.use(cors({ ...corsOptions, origin: allowedOrigins(service.config.CORS_ALLOWED_ORIGINS) }))
   app.use(originRouter(service, routes))
@@ -110,6 +111,15 @@ function identifyRequest(request: Request, response: Response, next: NextFunctio
   const requestId = given !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : newId('req')
   response.locals['requestId'] = requestId
   response.set('X-Request-Id', requestId)
+  next()
+}
+
+// Only proxies are asked for whole addresses, and nothing here is one: their hosts and ports need not even parse.
+function requirePath(request: Request, _response: Response, next: NextFunction): void {
+  if (!request.url.startsWith('/')) {
+    const fields = [{ path: '/', message: 'the request line must name a path that begins with /' }]
+    throw new Refusal('invalid_request', { details: { fields } })
+  }
   next()
 }
 

@@ -3,12 +3,13 @@ import { Compile } from 'typebox/compile'
 import { HasCodec } from 'typebox/value'
 import { type ErrorCode, Refusal } from '../shared/errors.ts'
 import { isStorable } from '../shared/strings.ts'
+import { firstProblems } from './problems.ts'
 
-/** Validates a JSON body and decodes it; every failing member is listed with its JSON pointer. */
+/** Validates a JSON body and decodes it; the first twenty failing members are listed with their JSON pointers. */
 export function bodyReader(schema: TSchema): (body: unknown) => unknown {
   const validator = Compile(schema)
   return (body) => {
-    if (!validator.Check(body)) throw invalid(validator.Errors(body), (path) => path || '/')
+    if (!validator.Check(body)) throw invalid(schema, { value: body, pathOf: (path) => path || '/' })
     return validator.Decode(body)
   }
 }
@@ -31,7 +32,7 @@ export function queryReader(schema: TObject): (query: URLSearchParams) => unknow
       if (given.length > 1) throw invalidQuery(name, 'must not be repeated')
       if (given[0] !== undefined) values[name] = coerce({ name, text: given[0], schema: property })
     }
-    if (!validator.Check(values)) throw invalid(validator.Errors(values), (path) => `?${path.slice(1)}`)
+    if (!validator.Check(values)) throw invalid(schema, { value: values, pathOf: (path) => `?${path.slice(1)}` })
     for (const [name, codec] of codecs) if (name in values) values[name] = codec.Decode(values[name])
     return values
   }
@@ -49,7 +50,7 @@ export function paramsReader(schema: TObject): (params: Record<string, string>) 
       else if (/^[1-9][0-9]{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) values[name] = Number(text)
     }
     if (validator.Check(values)) return validator.Decode(values)
-    const path = validator.Errors(values)[0]?.instancePath.slice(1)
+    const path = firstProblems(schema, values, 1)[0]?.path.slice(1)
     const [name, property] = entries.find(([key]) => key === path) ?? entries[0] ?? []
     throw malformedParameter(name ?? '', {
       code: property?.['x-error'] ?? 'route_not_found',
@@ -61,20 +62,11 @@ export function paramsReader(schema: TObject): (params: Record<string, string>) 
 /** How a path parameter says what a malformed value means. */
 export type ParameterMarks = { type?: string; 'x-error'?: ErrorCode }
 
-type Problem = { instancePath: string; message: string; keyword: string; params: object }
+const reported = 20
 
-function invalid(problems: Problem[], pathOf: (instancePath: string) => string): Refusal {
-  const fields = problems
-    .flatMap((problem) => missingMembers(problem) ?? [{ path: problem.instancePath, message: problem.message }])
-    .slice(0, 20)
-    .map(({ path, message }) => ({ path: pathOf(path), message }))
+function invalid(schema: TSchema, { value, pathOf }: { value: unknown; pathOf: (path: string) => string }): Refusal {
+  const fields = firstProblems(schema, value, reported).map(({ path, message }) => ({ path: pathOf(path), message }))
   return new Refusal('invalid_request', { details: { fields } })
-}
-
-function missingMembers(problem: Problem): { path: string; message: string }[] | undefined {
-  if (problem.keyword !== 'required') return undefined
-  const { requiredProperties } = problem.params as { requiredProperties: string[] }
-  return requiredProperties.map((name) => ({ path: `${problem.instancePath}/${name}`, message: 'is required' }))
 }
 
 function malformedParameter(name: string, { code, value }: { code: ErrorCode; value: string | undefined }): Refusal {

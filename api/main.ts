@@ -14,7 +14,7 @@ const patience = { log, patienceSeconds: config.DATABASE_PATIENCE_SECONDS }
 await untilReachable(config.DATABASE_URL, patience)
 const service = await startService({ config, log })
 const endWatch = watchDatabase(service.database, patience)
-const server = createApp(service).listen(config.PORT)
+const server = createApp(service).listen({ port: config.PORT, ...(config.HOST !== '' && { host: config.HOST }) })
 await once(server, 'listening')
 // Longer than load balancers and clients keep a connection (60 s as a rule): whoever closes an idle connection last never
 // sends a request into one that is being closed.

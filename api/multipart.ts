@@ -4,6 +4,7 @@ import type { Request } from 'express'
 import { emptyFile } from '../shared/attachments/inspection.ts'
 import type { Upload } from '../shared/attachments/upload.ts'
 import { Refusal } from '../shared/errors.ts'
+import { discardRest } from './discard-rest.ts'
 
 /** What of a form is wanted: the name of the part that is a file, and those of its fields. */
 export type Form = { file: string; fields: readonly string[]; maxFileBytes: number }
@@ -33,19 +34,9 @@ export async function readForm(request: Request, form: Form, upload: Upload): Pr
 
 // Boundaries, headers and fields beside the file.
 const overheadBytes = 1024 * 1024
-// How long the rest of a refused body is read: a client that sends all of it first has to get the answer.
-const patienceMs = 30_000
 
 function requireLength(request: Request, form: Form): void {
   if (Number(request.headers['content-length'] ?? 0) > form.maxFileBytes + overheadBytes) throw tooLarge(form)
-}
-
-function discardRest(request: Request): void {
-  request.unpipe()
-  request.resume()
-  if (request.complete || request.destroyed) return
-  const impatience = setTimeout(() => request.socket.destroy(), patienceMs).unref()
-  for (const event of ['end', 'close']) request.once(event, () => clearTimeout(impatience))
 }
 
 class FormReader {

@@ -70,9 +70,10 @@ export function takeWithin<T>(
   return { taken, hasMore: false }
 }
 
-// A made-up cursor must not reach the database with a value that its column cannot hold.
+// A made-up cursor must not reach the database with a value that its column cannot hold. Positions are ids, counts and
+// times in Unix milliseconds; no number of them is negative.
 function isPosition(value: unknown, type: 'string' | 'number' | undefined): boolean {
-  if (type === 'number') return Number.isInteger(value) && Math.abs(value as number) <= 8.64e15
+  if (type === 'number') return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 8.64e15
   return typeof value === 'string' && isStorable(value)
 }
 

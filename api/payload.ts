@@ -12,7 +12,9 @@ type Incoming = { request: Request; response: Response; upload: Upload | null }
 /** Makes the step that reads the body of a write: a form where the route declares one, otherwise JSON. */
 export function payloadReader(service: Service, spec: Route): (incoming: Incoming) => Promise<Payload> {
   const { BODY_MAX_BYTES, ATTACHMENT_MAX_BYTES: maxFileBytes } = service.config
-  const readJson = jsonBodyReader(BODY_MAX_BYTES)
+  const readJson = jsonBodyReader(
+    spec.access === 'anyone' ? Math.min(BODY_MAX_BYTES, openBodyMaxBytes) : BODY_MAX_BYTES,
+  )
   const accepted = ['application/json', ...(spec.mediaTypes ?? [])]
   const fields = Object.keys((spec.body as TObject | undefined)?.properties ?? {})
   return async ({ request, response, upload }) => {
@@ -21,6 +23,9 @@ export function payloadReader(service: Service, spec: Route): (incoming: Incomin
     return { body, mediaType: 'multipart/form-data' }
   }
 }
+
+/** The largest JSON body of an endpoint without a token, in bytes. */
+const openBodyMaxBytes = 16_384
 
 /** What of a body makes two requests the same: parts, not bytes, since every form has a boundary of its own (decisions D44). */
 export function fingerprinted(body: object, upload: Upload | null): object {

@@ -12,10 +12,11 @@ export type RateLimitState = { limit: number; remaining: number; reset: number }
 
 export type RateLimiter = {
   /**
-   * Counts one call of `key` (a token id or an address) and returns the state of its window, or null when the bucket
-   * is unlimited. Over the limit: 429 `rate_limited` with Retry-After.
+   * Counts one call of `key` (a token id or an address) and, with `userId`, of all tokens of that user together. Returns
+   * the state of the window that has fewer calls left, or null when the bucket is unlimited. Over one of the limits: 429
+   * `rate_limited` with Retry-After.
    */
-  consume: (bucket: Bucket, key: string) => Promise<RateLimitState | null>
+  consume: (bucket: Bucket, key: string, userId?: string) => Promise<RateLimitState | null>
 }
 
 /**
@@ -32,26 +33,31 @@ export function createRateLimiter(context: { database: Database; config: Config;
     ip: config.RATE_IP_PER_MIN,
     share: config.RATE_SHARE_PER_MIN,
   }
-  const limiters = new Map(
-    Object.entries(limits)
-      .filter(([, limit]) => limit > 0)
-      .map(([bucket, points]) => [
-        bucket,
-        new Window(storedWindows({ database, log, prefix: bucket, points, remembersFull: true })),
-      ]),
+  const windowOf = (prefix: string, points: number) =>
+    points > 0 ? new Window(storedWindows({ database, log, prefix, points, remembersFull: true })) : null
+  const buckets = Object.entries(limits)
+  const windows = new Map(buckets.map(([bucket, limit]) => [bucket, windowOf(bucket, limit)]))
+  const userWindows = new Map(
+    buckets.map(([bucket, limit]) => [bucket, windowOf(`user-${bucket}`, limit * config.RATE_USER_FACTOR)]),
   )
   return {
-    async consume(bucket, key) {
-      const limiter = limiters.get(bucket)
-      if (limiter === undefined) return null
-      const { state, allowed } = await limiter.count(key)
-      if (allowed) return state
-      throw new Refusal('rate_limited', {
-        details: { bucket, retry_after: state.reset },
-        headers: { 'Retry-After': String(state.reset), ...rateLimitHeaders(state) },
-      })
+    async consume(bucket, key, userId) {
+      const state = await counted(bucket, windows.get(bucket)?.count(key))
+      if (state === null || userId === undefined) return state
+      const ofUser = await counted(bucket, userWindows.get(bucket)?.count(userId))
+      return ofUser !== null && ofUser.remaining < state.remaining ? ofUser : state
     },
   }
+}
+
+async function counted(bucket: Bucket, call: Promise<Counted> | undefined): Promise<RateLimitState | null> {
+  if (call === undefined) return null
+  const { state, allowed } = await call
+  if (allowed) return state
+  throw new Refusal('rate_limited', {
+    details: { bucket, retry_after: state.reset },
+    headers: { 'Retry-After': String(state.reset), ...rateLimitHeaders(state) },
+  })
 }
 
 /** The response headers of specification 2.1. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import express, { type Request, type Response } from 'express'
 import { Refusal } from '../shared/errors.ts'
+import { discardRest } from './discard-rest.ts'
 
 /**
  * Makes the step that reads a JSON body: after authentication, never before, so that nobody unknown makes the service
@@ -8,13 +9,19 @@ import { Refusal } from '../shared/errors.ts'
  */
 export function jsonBodyReader(maxBytes: number) {
   const parse = express.json({ limit: maxBytes, strict: false, type: () => true, verify: requireUtf8 })
+  const read = (request: Request, response: Response) =>
+    new Promise<void>((resolve, reject) => {
+      refuseLonger(request, { maxBytes, refuse: reject })
+      parse(request, response, (error?: unknown) => (error ? reject(error) : resolve()))
+    })
   return async (request: Request, response: Response, accepted: readonly string[]) => {
     const mediaType = mediaTypeOf(request)
     if (hasBody(request) && !accepted.includes(mediaType ?? '')) {
       throw new Refusal('unsupported_media_type', { details: { accepted: [...accepted] } })
     }
-    await new Promise<void>((resolve, reject) => {
-      parse(request, response, (error?: unknown) => (error ? reject(bodyRefusal(error, maxBytes)) : resolve()))
+    await read(request, response).catch((error: unknown) => {
+      discardRest(request)
+      throw bodyRefusal(error, maxBytes)
     })
     const body: unknown = request.body === undefined ? {} : request.body
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -26,6 +33,18 @@ export function jsonBodyReader(maxBytes: number) {
     }
     return { body, mediaType }
   }
+}
+
+// The parser answers only once the last byte of what it refuses has arrived, and that may be never.
+function refuseLonger(request: Request, { maxBytes, refuse }: { maxBytes: number; refuse: (error: Refusal) => void }) {
+  if (!hasBody(request)) return
+  let bytes = 0
+  const count = (more: number) => {
+    bytes += more
+    if (bytes > maxBytes) refuse(tooLarge(maxBytes))
+  }
+  if (request.headers['content-length'] === undefined) request.on('data', (chunk: Buffer) => count(chunk.length))
+  else count(Number(request.headers['content-length']))
 }
 
 // Decoding would put U+FFFD in place of what is no UTF-8, and the document would not hold what was sent.
@@ -58,10 +77,15 @@ function mediaTypeOf(request: Request): string | null {
 
 function bodyRefusal(error: unknown, maxBytes: number): unknown {
   const type = (error as { type?: unknown }).type
-  if (type === 'entity.too.large') return new Refusal('payload_too_large', { details: { max_bytes: maxBytes } })
+  if (type === 'entity.too.large') return tooLarge(maxBytes)
   if (type === 'encoding.unsupported' || type === 'charset.unsupported') {
     return new Refusal('unsupported_media_type', { details: { accepted: ['application/json; charset=utf-8'] } })
   }
+  if (error instanceof Refusal) return error
   const status = (error as { status?: unknown }).status
   return typeof status === 'number' && status < 500 ? new Refusal('invalid_json', { cause: error }) : error
+}
+
+function tooLarge(maxBytes: number): Refusal {
+  return new Refusal('payload_too_large', { details: { max_bytes: maxBytes } })
 }

@@ -42,7 +42,10 @@ export function server(service: Service, spec: Route): Server {
     const isOpen = spec.access === 'anyone'
     if (isOpen) response.set('Cache-Control', 'no-store')
     const caller = isOpen ? nobody : await identify(service, { request, response })
-    const limit = await service.rateLimiter.consume(bucketOf(spec), isOpen ? address : caller.tokenId)
+    const { rateLimiter } = service
+    const limit = isOpen
+      ? await rateLimiter.consume(bucketOf(spec), address)
+      : await rateLimiter.consume(bucketOf(spec), caller.tokenId, caller.userId)
     if (limit !== null) response.set(rateLimitHeaders(limit))
     requireScopes(caller, spec.scopes)
     const isWrite = spec.method !== 'GET'

@@ -33,6 +33,12 @@ export const settings = {
     min: 10,
     max: 86_400,
   }),
+  HOST: text({
+    meaning: 'address on which processes listen; empty = all interfaces',
+    defaultText: 'all interfaces; `npm start` `127.0.0.1`',
+    pattern: /^[A-Za-z0-9.:_-]+$/,
+    allowed: 'an IP address or the name of a host',
+  }),
   PORT: integer({ meaning: 'port of the API; 0 picks a free one', fallback: 3000, max: 65535 }),
   PUBLIC_ORIGIN: text({
     meaning: 'origin under which people and clients reach the service',
@@ -96,6 +102,7 @@ export const settings = {
   RATE_WRITE_PER_MIN: limit('writes per token and minute', 600),
   RATE_SEARCH_PER_MIN: limit('searches per token and minute', 300),
   RATE_JOB_PER_MIN: limit('model rebuilds, translation jobs and exports per token and minute', 60),
+  RATE_USER_FACTOR: limit('all tokens of a user together may use so many times the limits of one', 3),
   RATE_IP_PER_MIN: limit('device calls and failed authentications per address and minute', 120),
   RATE_SHARE_PER_MIN: limit('shared pages and their files per address and minute', 300),
   QUOTA_KNOWLEDGE_BASES: integer({ meaning: 'knowledge bases per workspace', fallback: 100 }),
@@ -108,11 +115,24 @@ export const settings = {
     min: 1024,
     max: 268_435_456,
   }),
+  QUOTA_ATTACHMENT_BYTES: integer({
+    meaning: 'bytes of all attachments of a workspace together',
+    fallback: 10_737_418_240,
+  }),
+  QUOTA_TOKENS: integer({
+    meaning: 'tokens of a user that are neither revoked nor expired; `npm run bootstrap` is exempt',
+    fallback: 100,
+  }),
   TRANSLATION_DAILY_CHARACTERS: integer({
     meaning: 'source characters translated per workspace and UTC day',
     fallback: 200_000,
   }),
-  BODY_MAX_BYTES: integer({ meaning: 'largest JSON request body', fallback: 5_242_880, min: 1024, max: 268_435_456 }),
+  BODY_MAX_BYTES: integer({
+    meaning: 'largest JSON request body; at most 16384 on the endpoints without a token',
+    fallback: 5_242_880,
+    min: 1024,
+    max: 268_435_456,
+  }),
   ATTACHMENT_MAX_BYTES: integer({ meaning: 'largest attachment', fallback: 20_971_520, min: 1 }),
   ATTACHMENT_TYPES: list({
     meaning: 'accepted media types of attachments, comma-separated',

@@ -384,6 +384,40 @@ t.test('a store that fails is an outage, not a fault of the caller, and nothing 
 })
 
 // Sends everything before it looks at the answer, as many clients do.
+t.test('the bytes of a workspace stay within its quota however many files arrive at once', async (t) => {
+  const size = samples.png.length
+  const service = await startTestService(t, { QUOTA_ATTACHMENT_BYTES: String(3 * size) })
+  const [ada, eve] = [await service.signUp(), await service.signUp()]
+  const created = (await ada.post('/documents', { title: 'x' })).body.data
+  const usage = async () => (await ada.get('/me/quota')).body.data.usage.attachment_bytes
+  const replies = await Promise.all(Array.from({ length: 6 }, () => upload(ada, { documentId: created.id })))
+  const kept = replies.filter(({ status }) => status === 201)
+  t.equal(kept.length, 3)
+  const details = { quota: 'attachment_bytes', limit: 3 * size, used: 3 * size }
+  for (const reply of replies.filter((one) => !kept.includes(one))) {
+    refused(t, reply, { status: 409, code: 'quota_exceeded', details })
+  }
+  t.equal((await storedFiles(service)).length, 3, 'nothing is left of what was refused')
+  t.equal((await ada.get('/me/quota')).body.data.limits.attachment_bytes, 3 * size)
+  t.equal(await usage(), 3 * size)
+  const foreign = (await eve.post('/documents', { title: 'x' })).body.data.id
+  t.equal((await upload(eve, { documentId: foreign })).status, 201, 'another workspace has room of its own')
+
+  await Promise.all(kept.slice(0, 2).map(({ body }) => ada.delete(`/attachments/${body.data.id}`)))
+  t.equal(await usage(), size, 'a deleted file gives its bytes back')
+  t.equal((await upload(ada, { documentId: created.id })).status, 201)
+  await ada.delete(`/documents/${created.id}`)
+  t.equal(await usage(), 0, 'and so does a deleted document')
+  const other = (await ada.post('/documents', { title: 'y' })).body.data
+  const racing = Array.from({ length: 3 }, () => upload(ada, { documentId: other.id }))
+  await Promise.all([...racing, ada.delete(`/documents/${other.id}`)])
+  t.equal(await usage(), 0, 'also of what was just being uploaded')
+  await uploaded(ada, { documentId: (await ada.post('/documents', { title: 'z' })).body.data.id })
+  const { knowledge_base_id: id } = created
+  t.equal((await ada.delete(`/knowledge-bases/${id}`, { confirm_id: id })).status, 204)
+  t.equal(await usage(), 0)
+})
+
 async function sendAll(
   client: { origin: string; bearer: string | undefined },
   { headers, chunks }: { headers: Record<string, string>; chunks: readonly Uint8Array[] },

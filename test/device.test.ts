@@ -228,6 +228,25 @@ t.test('calls of the device flow are counted by address and need nothing else', 
   t.equal(stopped.headers.get('cache-control'), 'no-store')
 })
 
+t.test('a device gets no token beyond those that its person may have, and can try again', async (t) => {
+  const service = await startTestService(t, { QUOTA_TOKENS: '2' })
+  const { device, person } = await deviceAndPerson(service)
+  const approved = await begin(device)
+  t.equal((await decide(person, { ...approved, decision: 'approve' })).status, 200)
+  const { token_id } = await service.signUp({ email: 'ada@example.test' })
+  const exchange = () => device.post('/auth/device/token', { device_code: approved.device_code })
+  const details = { quota: 'tokens', limit: 2, used: 2 }
+  t.match(await exchange(), { status: 409, body: { error: { code: 'quota_exceeded', details } } })
+
+  const later = await begin(device)
+  const full = await decide(person, { ...later, decision: 'approve' })
+  t.match(full, { status: 409, html: 'You can have 2 tokens at a time.' })
+  t.equal((await decide(person, { ...later, decision: 'deny' })).status, 200, 'refusing needs no room')
+
+  await person.send(`/account/tokens/${token_id}/revoke`, {})
+  t.equal((await exchange()).status, 200, 'the approval still stands')
+})
+
 async function deviceAndPerson(service: TestService) {
   const user = await service.signUp({ email: 'ada@example.test' })
   const person = await signedInVisitor(service, { userId: user.user_id })

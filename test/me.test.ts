@@ -44,10 +44,11 @@ t.test('the quota shows limits and usage of the default workspace alone', async 
       knowledge_bases: 100,
       documents: 10_000,
       folders: 7,
+      attachment_bytes: 10_737_418_240,
       document_characters: 9000,
       translation_characters_per_day: 200_000,
     },
-    usage: { knowledge_bases: 1, documents: 0, folders: 2, translation_characters_today: 0 },
+    usage: { knowledge_bases: 1, documents: 0, folders: 2, attachment_bytes: 0, translation_characters_today: 0 },
     translation_resets_at: body.data.translation_resets_at,
   })
   t.equal(new Date(body.data.translation_resets_at).toISOString().slice(10), 'T00:00:00.000Z')

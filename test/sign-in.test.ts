@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process'
 import { scryptSync } from 'node:crypto'
+import { text as consumed } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { sql } from 'slonik'
 import t from 'tap'
@@ -8,6 +10,7 @@ import { deleteExpiredSignIns } from '../shared/auth/session-queries.ts'
 import { sessionLimits } from '../shared/auth/sessions.ts'
 import { inTransaction } from '../shared/database.ts'
 import { Client } from './support/client.ts'
+import { root } from './support/processes.ts'
 import { runs } from './support/property-runs.ts'
 import { startTestService, type TestService } from './support/service.ts'
 import { hiddenFields, signedInVisitor, Visitor } from './support/visitor.ts'
@@ -286,6 +289,26 @@ t.test('nobody finds a password by trying, and nobody locks its owner out by try
   }
 })
 
+t.test('guesses at one account count together, however the email is spelled', async (t) => {
+  const service = await startTestService(t)
+  const ida = { email: 'ida.kin@example.test', password: 'correct horse' }
+  await service.signUp(ida)
+  const spellings = [
+    'ida.kin@example.test',
+    'İda.kin@example.test',
+    ' IDA.K\u0130N@EXAMPLE.TEST',
+    'ida.\u212ain@example.test',
+  ]
+  for (const email of spellings) {
+    t.equal((await new Visitor(service.origin).signIn({ ...ida, email })).status, 303, `${email} is the account`)
+    t.equal((await new Visitor(service.origin).signIn({ email, password: 'wrong' })).status, 401)
+  }
+  const counted = await service.database.anyFirst(
+    sql.unsafe`SELECT points FROM rate_limit_windows WHERE key LIKE 'sign-in-account:%'`,
+  )
+  t.same(counted, [spellings.length])
+})
+
 t.test('a wrong password counts as a failed authentication of the address', async (t) => {
   const service = await startTestService(t, { RATE_IP_PER_MIN: '1', TRUST_PROXY: '1' })
   const visitor = new Visitor(service.origin, { 'x-forwarded-for': '192.0.2.1' })
@@ -384,6 +407,26 @@ t.test('a person sees, makes and revokes tokens of their own and of nobody else'
   for (const after of [other.token_id, '', '%00', 'x']) {
     t.equal((await browser.get(`/account/tokens?after=${after}`)).status, 200, after)
   }
+})
+
+t.test('nobody collects tokens without end, however many are made at once', async (t) => {
+  const service = await startTestService(t, { QUOTA_TOKENS: '4' })
+  const user = await service.signUp({ email: ada.email })
+  const browser = await signedInVisitor(service, { userId: user.user_id })
+  const make = () => browser.send('/account/tokens', { name: 'mine', access: 'read_only', expires_in_days: '1' })
+  const visits = await Promise.all(Array.from({ length: 6 }, make))
+  t.same(visits.map(({ status }) => status).sort(), [201, 201, 201, 409, 409, 409], 'with the one that was there')
+  const refused = visits.find(({ status }) => status === 409)
+  t.match(refused?.html, 'You can have 4 tokens at a time.')
+  t.match(refused?.html, 'value="mine"', 'what was filled in is still there')
+
+  await service.database.query(sql.unsafe`
+    UPDATE tokens SET expires_at = now() WHERE id = (SELECT max(id) FROM tokens WHERE expires_at IS NOT NULL)`)
+  t.equal((await make()).status, 201, 'one that has expired does not count')
+  t.equal((await make()).status, 409)
+  await browser.send(`/account/tokens/${user.token_id}/revoke`, {})
+  t.equal((await make()).status, 201, 'nor does one that was revoked')
+  t.ok((await service.signUp({ email: ada.email })).token, 'the operator can always issue one')
 })
 
 t.test('names that attack are only shown', async (t) => {
@@ -520,3 +563,24 @@ async function signUpAda(service: TestService) {
   await service.database.query(sql.unsafe`UPDATE users SET password_hash = ${hash} WHERE id = ${user.user_id}`)
   return user
 }
+
+t.test('the operator gives a password that nobody sees in the list of processes', async (t) => {
+  const service = await startTestService(t)
+  const run = async (words: string[], input: string) => {
+    const env = { ...process.env, DATABASE_URL: service.url, DATA_DIR: service.config.DATA_DIR, LOG_LEVEL: 'silent' }
+    const child = spawn(process.execPath, ['shared/auth/bootstrap-command.ts', ...words], { cwd: root, env })
+    child.stdin.end(input)
+    const [output, problems] = await Promise.all([consumed(child.stdout), consumed(child.stderr)])
+    return { output, problems }
+  }
+  const words = ['--email', ada.email, '--password-stdin']
+  const { output } = await run(words, `${ada.password}\n`)
+  t.match(JSON.parse(output), { email: ada.email })
+  t.equal((await new Visitor(service.origin).signIn(ada)).status, 303)
+  for (const empty of ['', '\n']) {
+    t.match(await run(words, empty), { output: '', problems: '--password-stdin found no password' })
+  }
+  const both = await run([...words, '--password', 'x'], ada.password)
+  t.match(both, { output: '', problems: '--password and --password-stdin exclude each other' })
+  t.equal((await new Visitor(service.origin).signIn(ada)).status, 303, 'a refused command changes nothing')
+})

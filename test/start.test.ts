@@ -1,11 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import t from 'tap'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { startEmbeddedPostgres } from '../shared/dev/embedded-postgres.ts'
 import { joinWorkers, parseProcfile } from '../shared/dev/procfile.ts'
 import { workerTypes } from '../workers/types.ts'
 
@@ -88,6 +90,94 @@ t.test('a runner that is killed takes its processes along', linuxOnly, async (t)
   while (left().length > 0 && Date.now() < deadline) await sleep(50)
   t.same(left(), [])
 })
+
+t.test('whoever gets hold of the service gets neither its machine nor the files on it', linuxOnly, async (t) => {
+  const service = start()
+  await service.printed(/^API /m, readyTime)
+  const [pid = '', , , port = ''] = readFileSync(join(directory, 'postgres/postmaster.pid'), 'utf8').split('\n')
+  const own = await connect(t, { role: 'documents', port })
+  for (const attempt of [
+    `SELECT pg_read_file('/etc/hostname')`,
+    `COPY (SELECT 1) TO PROGRAM 'true'`,
+    `COPY (SELECT 1) TO '/tmp/x'`,
+    'CREATE ROLE other SUPERUSER',
+    'CREATE DATABASE other',
+    `SELECT passwd FROM pg_shadow`,
+    'CHECKPOINT',
+    `ALTER SYSTEM SET listen_addresses = '*'`,
+  ]) {
+    await t.rejects(own.query(attempt), { code: '42501' }, attempt)
+  }
+  const superuser = await connect(t, { role: 'postgres', port })
+  const users = `SELECT DISTINCT usename FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
+  t.same((await superuser.query(users)).rows, [{ usename: 'documents' }], 'every process is that role')
+  t.same(listeners(port), ['0100007F'], 'PostgreSQL listens on this machine alone')
+  const [, apiPort = ''] = /^API +http:\/\/localhost:(\d+)/m.exec(service.output()) ?? []
+  t.same(listeners(apiPort), ['0100007F'], 'and so does the API until HOST says otherwise')
+
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  t.notMatch(status, /^Uid:\t0\t/m)
+  const canMount = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
+  if (process.geteuid?.() !== 0 || canMount) {
+    for (const set of ['Inh', 'Prm', 'Eff', 'Amb']) t.match(status, new RegExp(`^Cap${set}:\\t0+$`, 'm'), set)
+  }
+  for (const role of ['postgres', 'documents'])
+    t.equal(statSync(join(directory, `${role}.password`)).mode & 0o777, 0o600)
+  service.child.kill('SIGTERM')
+  t.equal(await service.ended(stopTime), 0)
+})
+
+t.test('a folder of an earlier version, in which all belonged to the superuser, goes on as it is', async (t) => {
+  const old = await startEmbeddedPostgres({ directory })
+  const client = new pg.Client(old.superuserUrl)
+  await client.connect()
+  await client.query('REASSIGN OWNED BY documents TO postgres; DROP OWNED BY documents; DROP ROLE documents')
+  await client.end()
+  await old.stop()
+  rmSync(join(directory, 'documents.password'))
+
+  const service = start()
+  await service.printed(/^API /m, readyTime)
+  const [, origin] = /^API +(\S+)/m.exec(service.output()) ?? []
+  const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8'))
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ title: 'Elephants' })
+  t.equal((await fetch(`${origin}/documents`, { method: 'POST', headers, body })).status, 201)
+  const [, , , port = ''] = readFileSync(join(directory, 'postgres/postmaster.pid'), 'utf8').split('\n')
+  const superuser = await connect(t, { role: 'postgres', port })
+  const { rows } = await superuser.query(`
+    SELECT relname FROM pg_class WHERE relnamespace IN ('public'::regnamespace, 'pgboss'::regnamespace)
+      AND relowner = 'postgres'::regrole
+    UNION ALL
+    SELECT proname FROM pg_proc WHERE pronamespace IN ('public'::regnamespace, 'pgboss'::regnamespace)
+      AND proowner = 'postgres'::regrole
+    UNION ALL
+    SELECT typname FROM pg_type WHERE typnamespace IN ('public'::regnamespace, 'pgboss'::regnamespace)
+      AND typowner = 'postgres'::regrole`)
+  t.same(rows, [], 'nothing is left that a later migration could not change')
+  service.child.kill('SIGTERM')
+  t.equal(await service.ended(stopTime), 0)
+})
+
+async function connect(t: Test, { role, port }: { role: string; port: string }): Promise<pg.Client> {
+  const password = readFileSync(join(directory, `${role}.password`), 'utf8')
+  const client = new pg.Client({ host: '127.0.0.1', port: Number(port), user: role, password, database: 'postgres' })
+  client.on('error', () => {})
+  await client.connect()
+  t.teardown(() => client.end())
+  return client
+}
+
+// The addresses, as Linux writes them, on which somebody listens at the port.
+function listeners(port: string): string[] {
+  const lines = ['tcp', 'tcp6'].flatMap((file) => readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1))
+  const wanted = Number(port).toString(16).toUpperCase().padStart(4, '0')
+  return lines.flatMap((line) => {
+    const [, local = '', , state] = line.trim().split(/\s+/)
+    const [address = '', at] = local.split(':')
+    return at === wanted && state === '0A' ? [address] : []
+  })
+}
 
 function start(...words: string[]) {
   const { NODE_OPTIONS: _tap, DATABASE_URL: _none, NODE_ENV: _test, ...environment } = process.env

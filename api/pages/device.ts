@@ -1,9 +1,11 @@
 import { readUserCode } from '../../shared/auth/device/codes.ts'
 import { type DeviceRequest, decideRequest, requestOf } from '../../shared/auth/device/decide.ts'
 import type { Scope } from '../../shared/auth/scopes.ts'
+import { liveTokens } from '../../shared/auth/token-queries.ts'
 import { addressOf } from '../address.ts'
 import { type AccountCall, accountPage } from './account-page.ts'
 import type { PageAnswer } from './page.ts'
+import { PageRefusal } from './refusals.ts'
 import { view } from './render.ts'
 import { scopeWords } from './scope-words.ts'
 
@@ -61,6 +63,7 @@ function decisionOf(asked: string, request: DeviceRequest): Decision | null {
 
 async function decided(call: AccountCall, input: Found & Decision): Promise<PageAnswer> {
   const { userCode, request, outcome, scopes } = input
+  if (scopes !== null) await requireRoom(call)
   const isRecorded = await decideRequest(contextOf(call), { userCode, userId: call.user.userId, scopes })
   if (!isRecorded) return { status: 400, html: ask(call, { typed: userCode, isWrong: true }) }
   call.service.log.info(
@@ -69,6 +72,16 @@ async function decided(call: AccountCall, input: Found & Decision): Promise<Page
   )
   const title = outcome === 'denied' ? 'Device refused' : 'Device connected'
   return { html: doneView({ title, account: call.account, clientName: request.clientName, outcome }) }
+}
+
+// Said before the decision is taken: the program could only be told afterwards that it gets no token.
+async function requireRoom(call: AccountCall): Promise<void> {
+  const { database, config } = call.service
+  if ((await liveTokens(database, call.user.userId)) < config.QUOTA_TOKENS) return
+  throw new PageRefusal(409, {
+    heading: 'Too many tokens',
+    advice: `You can have ${config.QUOTA_TOKENS} tokens at a time. Revoke one under “API tokens”, then approve again.`,
+  })
 }
 
 function ask(call: AccountCall, input: { typed: string; isWrong: boolean }): string {

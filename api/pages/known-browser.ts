@@ -1,4 +1,5 @@
 import { keyedHash, sameText } from '../../shared/auth/keyed-hash.ts'
+import { comparedEmail } from '../../shared/auth/session-queries.ts'
 import { randomText } from '../../shared/auth/tokens.ts'
 import { cookieOf, setCookie } from './cookies.ts'
 import type { PageCall } from './page.ts'
@@ -9,9 +10,12 @@ import type { PageCall } from './page.ts'
  * "Slow down online guessing attacks with device cookies").
  */
 
-/** What stands for an email where it is counted: nobody reads addresses in the table of windows. */
-export function accountKey(call: PageCall, email: string): string {
-  const text = email.trim().toLowerCase()
+/**
+ * What stands for an email where it is counted: nobody reads addresses in the table of windows. Every spelling that
+ * finds an account has the key of that account, so guesses cannot be spread over spellings.
+ */
+export async function accountKey(call: PageCall, email: string): Promise<string> {
+  const text = await comparedEmail(call.service.database, email.trim())
   return keyedHash(call.service.config.SESSION_SECRET, { purpose: 'account', text }).toString('base64url')
 }
 

@@ -30,7 +30,7 @@ export const loginPage = page({
     if (!isProgram(call)) requireOwnForm(call, { browser, form })
     const credentials = { email: form.field('email'), password: form.field('password') }
     const next = nextPath(form.field('next'))
-    const account = accountKey(call, credentials.email)
+    const account = await accountKey(call, credentials.email)
     const isRight = await call.service.throttles.guess(guessesOf(call, account), () => userOf(call, credentials))
     if (isRight === null) return refused(call, { browser, next, email: credentials.email })
     await signIn(call, { browser, userId: isRight })

@@ -7,7 +7,8 @@ export type TokenForm = {
   name: string
   access: string
   days: string
-  problem: { field: 'name' | 'access' | 'days'; message: string } | null
+  /** `field` is null when none of them is wrong. */
+  problem: { field: 'name' | 'access' | 'days' | null; message: string } | null
 }
 
 const longestName = 80

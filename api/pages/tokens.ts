@@ -1,6 +1,8 @@
 import { createToken } from '../../shared/auth/create-token.ts'
 import { revokeTokenOf, tokensOf } from '../../shared/auth/token-queries.ts'
+import type { Config } from '../../shared/config.ts'
 import { inTransaction } from '../../shared/database.ts'
+import { Refusal } from '../../shared/errors.ts'
 import { type AccountCall, accountPage } from './account-page.ts'
 import { pageMissing } from './refusals.ts'
 import { view } from './render.ts'
@@ -26,8 +28,9 @@ export const tokensPage = accountPage({
     if (form.request === null) return { status: 400, html: await show(call, { form }) }
     const { request } = form
     const { config, database } = call.service
-    const context = { pepper: config.TOKEN_PEPPER, userId: call.user.userId }
-    const token = await inTransaction(database, (tx) => createToken({ tx, ...context }, request))
+    const { userId } = call.user
+    const token = await inTransaction(database, (tx) => createToken({ tx, config, userId }, request)).catch(unlessFull)
+    if (token === null) return { status: 409, html: await show(call, { form: fullForm(form, config) }) }
     note(call, { token_id: token.id, what: 'token created' })
     const example = `curl -H "Authorization: Bearer $TOKEN" ${config.PUBLIC_ORIGIN}/api/v1/me`
     return { status: 201, html: await show(call, { created: { name: request.name, bearer: token.bearer, example } }) }
@@ -44,6 +47,16 @@ export const revokeTokenPage = accountPage({
     return { location: '/account/tokens' }
   },
 })
+
+function unlessFull(error: unknown): null {
+  if (error instanceof Refusal && error.code === 'quota_exceeded') return null
+  throw error
+}
+
+function fullForm(form: TokenForm, { QUOTA_TOKENS }: Config): TokenForm {
+  const message = `You can have ${QUOTA_TOKENS} tokens at a time. Revoke one that is no longer needed first.`
+  return { ...form, problem: { field: null, message } }
+}
 
 const shownAtOnce = 100
 

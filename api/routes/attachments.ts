@@ -33,10 +33,13 @@ export const attachmentRoutes = [
     multipart: { file: 'file' },
     body: Type.Object({ document_id: Text({ min: 1 }) }),
     success: { status: 201, description: 'The new attachment', data: Attachment, location: true },
-    errors: ['document_not_found', 'attachment_too_large', 'unsupported_media_type'],
-    async handle({ tx, caller, body, file }) {
+    errors: ['document_not_found', 'quota_exceeded', 'attachment_too_large', 'unsupported_media_type'],
+    async handle({ tx, service, caller, body, file }) {
       if (file === null) throw new Error('a form without its file gets no further than its reader')
-      const attachment = await createAttachment({ tx }, { caller, documentId: body.document_id, file })
+      const attachment = await createAttachment(
+        { tx, config: service.config },
+        { caller, documentId: body.document_id, file },
+      )
       const data = presentAttachment(attachment)
       return { data, location: data.url, workspaceId: attachment.workspace_id }
     },

@@ -30,7 +30,7 @@ export const deviceRoutes: readonly Route[] = [
       'Poll no faster than `interval`; every poll that comes too soon lengthens it by five seconds for good. A code is exchanged once.',
     body: DeviceTokenRequest,
     success: { status: 200, description: 'The token', data: DeviceToken },
-    errors: ['authorization_pending', 'slow_down', 'expired_token', 'access_denied', 'invalid_grant'],
+    errors: ['authorization_pending', 'slow_down', 'expired_token', 'access_denied', 'invalid_grant', 'quota_exceeded'],
     // Before the transaction: a poll counts also when it is refused, and a refusal rolls back.
     prepare: ({ db, service, body }) => poll({ db, config: service.config }, body.device_code),
     handle: async ({ tx, service, body, prepared }) => ({

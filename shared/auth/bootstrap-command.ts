@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { type Config, readConfig } from '../config.ts'
 import { type Database, openDatabase } from '../database.ts'
@@ -8,8 +9,8 @@ import { bootstrap, bootstrapOwner } from './bootstrap.ts'
 import { revokeToken } from './queries.ts'
 import { resolveScopes } from './scopes.ts'
 
-const usage = `usage: npm run --silent bootstrap -- --email E [--name N] [--password P] [--workspace W]
-         [--role owner|editor|viewer] [--scopes read_write|read_only|<comma list>] [--expires-in-days D]
+const usage = `usage: npm run --silent bootstrap -- --email E [--name N] [--password P | --password-stdin]
+         [--workspace W] [--role owner|editor|viewer] [--scopes read_write|read_only|<comma list>] [--expires-in-days D]
        npm run --silent bootstrap -- --revoke tok_…
        (--first-start, used by npm start: creates the owner of an empty database)`
 
@@ -26,10 +27,11 @@ try {
 
 async function run(args: string[]): Promise<string> {
   const options = readOptions(args)
+  const password = await readPassword(options)
   const config = readConfig()
   const database = await openDatabase({ url: databaseUrlBesideService(config), kind: 'whole', poolSize: 1 })
   try {
-    return await execute({ database, config }, options)
+    return await execute({ database, config }, { ...options, password })
   } finally {
     await database.end()
   }
@@ -45,6 +47,7 @@ function readOptions(args: string[]) {
         email: { type: 'string' },
         name: { type: 'string' },
         password: { type: 'string' },
+        'password-stdin': { type: 'boolean', default: false },
         workspace: { type: 'string' },
         role: { type: 'string', default: 'owner' },
         scopes: { type: 'string', default: 'read_write' },
@@ -56,6 +59,15 @@ function readOptions(args: string[]) {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
+}
+
+// An argument can be read by everybody on the machine, in the list of processes; what comes by standard input cannot.
+async function readPassword(options: Options): Promise<string | undefined> {
+  if (!options['password-stdin']) return options.password
+  if (options.password !== undefined) throw new UsageError('--password and --password-stdin exclude each other')
+  const password = (await text(process.stdin)).replace(/\r?\n$/, '')
+  if (password === '') throw new UsageError('--password-stdin found no password in the standard input')
+  return password
 }
 
 async function execute(context: { database: Database; config: Config }, options: Options): Promise<string> {

@@ -13,6 +13,14 @@ export function credentialsByEmail(db: Queryable, email: string) {
     SELECT id, password_hash FROM users WHERE lower(email) = lower(${email})`)
 }
 
+/**
+ * The form in which the database compares an email. Only the database can tell: under its locale `İ` may be `i`, which
+ * it never is to JavaScript.
+ */
+export function comparedEmail(db: Queryable, email: string): Promise<string> {
+  return db.oneFirst(sql.type(row(Type.Object({ email: Type.String() })))`SELECT lower(${email}) AS email`)
+}
+
 /** Stores a session under the hash of its id. */
 export async function insertSession(db: Queryable, session: { idHash: Buffer; userId: string }): Promise<void> {
   await db.query(sql.unsafe`

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { type Queryable, sql } from '../database.ts'
+import { type Queryable, sql, type Transaction } from '../database.ts'
 import { row } from '../row.ts'
 import type { Scope } from './scopes.ts'
 
@@ -25,6 +25,18 @@ export function tokensOf(db: Queryable, page: { userId: string; after: string | 
       AND (${page.after}::text IS NULL OR (t.created_at, t.id) <
         (SELECT a.created_at, a.id FROM tokens a WHERE a.id = ${page.after} AND a.user_id = ${page.userId}))
     ORDER BY t.created_at DESC, t.id DESC LIMIT ${page.limit}`)
+}
+
+/** Holds a user until the transaction ends against others that do the same; nobody else waits. */
+export async function lockUser(tx: Transaction, userId: string): Promise<void> {
+  await tx.query(sql.unsafe`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`)
+}
+
+/** How many tokens of a user are neither revoked nor expired. */
+export function liveTokens(db: Queryable, userId: string): Promise<number> {
+  return db.oneFirst(sql.type(row(Type.Object({ count: Type.Number() })))`
+    SELECT count(*) AS count FROM tokens
+    WHERE user_id = ${userId} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
 }
 
 /** Revokes a token of that user; false when there is none. Revoking twice keeps the first time. */

@@ -5,19 +5,15 @@ import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from './free-port.ts'
-import {
-  type Binaries,
-  clusterCommand,
-  clusterOf,
-  createCluster,
-  programOf,
-  readLock,
-  urlOf,
-} from './postgres-cluster.ts'
+import { type Binaries, clusterCommand, clusterOf, createCluster, readLock, urlOf } from './postgres-cluster.ts'
+import { serviceUrlOf } from './service-role.ts'
 
-/** A running PostgreSQL; `url` names its superuser, password and database. */
+/** A running PostgreSQL. */
 export interface EmbeddedPostgres {
+  /** The database, as the ordinary role that owns it. */
   readonly url: string
+  /** The database, as the superuser of the cluster; never given to the service. */
+  readonly superuserUrl: string
   readonly pid: number
   /** Resolves when PostgreSQL has ended, whoever ended it. */
   readonly exited: Promise<void>
@@ -61,14 +57,17 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 /** The URL of the PostgreSQL that another process runs in `directory` at the moment; undefined when there is none. */
 export function runningEmbeddedPostgres(directory: string): string | undefined {
   const lock = readLock(resolve(directory))
-  return lock?.status === 'ready' && isAlive(lock.pid) ? urlOf(resolve(directory), lock.port) : undefined
+  return lock?.status === 'ready' && isAlive(lock.pid)
+    ? urlOf(resolve(directory), { port: lock.port, role: 'documents' })
+    : undefined
 }
 
-type StartOptions = EmbeddedPostgresOptions & { port: number }
+type StartOptions = EmbeddedPostgresOptions & { port: number; binaries: Binaries }
 
 async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
   const { directory, port } = options
-  const [command, ...words] = await clusterCommand(directory, programOf('postgres', options.binaries))
+  const { command, folder } = await clusterCommand(clusterOf(directory), { ...options, program: 'postgres' })
+  const [file, ...words] = command
   const place = { unix_socket_directories: '', port: `${port}` }
   const defaults = { listen_addresses: '127.0.0.1', timezone: 'UTC', log_timezone: 'UTC', ...buffers() }
   const settings = { ...defaults, ...options.settings, ...place }
@@ -76,7 +75,7 @@ async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
   const logFile = join(directory, 'postgres.log')
   const log = await open(logFile, 'a', 0o600)
   const logStart = (await log.stat()).size
-  const child = spawn(command, [...words, '-D', clusterOf(directory), ...parameters], {
+  const child = spawn(file, [...words, '-D', folder, ...parameters], {
     stdio: ['ignore', log.fd, log.fd],
     // A group of its own: Ctrl-C in a terminal must reach the processes that use the database before the database.
     detached: true,
@@ -93,7 +92,14 @@ async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
   } finally {
     await log.close()
   }
-  return { url: urlOf(directory, port), pid: child.pid ?? 0, exited, stop: () => stopServer(child, exited) }
+  const stop = () => stopServer(child, exited)
+  const superuserUrl = urlOf(directory, { port, role: 'postgres' })
+  try {
+    return { url: await serviceUrlOf(directory, port), superuserUrl, pid: child.pid ?? 0, exited, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
 }
 
 // PostgreSQL's 128 MB are too few for a search index of that size. It touches what it uses only, so an eighth of the

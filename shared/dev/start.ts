@@ -79,6 +79,7 @@ async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
     PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
     DATABASE_URL: postgres?.url ?? config.DATABASE_URL,
     DATA_DIR: directory,
+    HOST: config.HOST || '127.0.0.1',
     PORT: String(port),
   }
 }
@@ -105,8 +106,10 @@ function announce(facts: { config: Config; origin: string; owner: string }): voi
   process.stdout.write(`${lines.join('\n')}\n\n`)
 }
 
-function originOf(env: NodeJS.ProcessEnv): string {
-  return `http://localhost:${env['PORT']}`
+// Where the API answers on this machine: under the name of the machine unless it listens on one address alone.
+function originOf({ HOST = '', PORT }: NodeJS.ProcessEnv): string {
+  if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(HOST)) return `http://localhost:${PORT}`
+  return `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
 }
 
 function options(args: string[]): { watch: boolean; apart: boolean } {

@@ -1,6 +1,7 @@
 import type { Transaction } from '../database.ts'
 import { deleteDocuments } from '../documents/deletion.ts'
 import type { DeletionFollower } from '../documents/followers.ts'
+import { Refusal } from '../errors.ts'
 import { sourcesDeleted } from '../user-jobs/obsolete.ts'
 import {
   deleteKnowledgeBaseRow,
@@ -11,7 +12,7 @@ import {
 
 /**
  * Deletes a knowledge base with all its contents (decisions 4.15) and returns the ids of the documents that went with
- * it; deleting twice does nothing more.
+ * it. Refuses with 404 `knowledge_base_not_found` when somebody else deleted it since the caller found it.
  */
 export async function deleteKnowledgeBase(
   context: { tx: Transaction; followers: readonly DeletionFollower[] },
@@ -22,7 +23,9 @@ export async function deleteKnowledgeBase(
   await lockStructure(tx, { workspaceId, knowledgeBaseIds: [key.id], hold: 'empty' })
   const documentIds = await lockDocumentsInKnowledgeBase(tx, key)
   await deleteDocuments(context, { workspaceId, documentIds })
-  await deleteKnowledgeBaseRow(tx, key)
+  if (!(await deleteKnowledgeBaseRow(tx, key))) {
+    throw new Refusal('knowledge_base_not_found', { details: { id: key.id } })
+  }
   await sourcesDeleted(tx, { workspaceId, knowledgeBases: [key.id] })
   return documentIds
 }

@@ -96,9 +96,14 @@ export function renameKnowledgeBase(
     RETURNING ${columns}`)
 }
 
-/** Deletes the knowledge base and, by foreign key, its folders; its documents must have gone before. */
-export async function deleteKnowledgeBaseRow(tx: Transaction, key: KnowledgeBaseKey): Promise<void> {
-  await tx.query(sql.unsafe`DELETE FROM knowledge_bases WHERE workspace_id = ${key.workspaceId} AND id = ${key.id}`)
+/**
+ * Deletes the knowledge base and, by foreign key, its folders; its documents must have gone before. False when the
+ * knowledge base was gone already.
+ */
+export async function deleteKnowledgeBaseRow(tx: Transaction, key: KnowledgeBaseKey): Promise<boolean> {
+  const { rowCount } = await tx.query(sql.unsafe`
+    DELETE FROM knowledge_bases WHERE workspace_id = ${key.workspaceId} AND id = ${key.id}`)
+  return rowCount === 1
 }
 
 /** Ids of the documents in a knowledge base, locked in id order; one that is just moving away is waited for. */

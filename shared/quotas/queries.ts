@@ -2,20 +2,28 @@ import Type from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database.ts'
 import { row } from '../row.ts'
 
-/** What is counted per workspace; each quota bears the name of the table that it limits. */
-export type Quota = 'knowledge_bases' | 'documents' | 'folders'
+/** What is counted per workspace: objects, under the name of their table, or the bytes of all attachments together. */
+export type Quota = 'knowledge_bases' | 'documents' | 'folders' | 'attachment_bytes'
 
 /** The quota of one workspace. */
 export type QuotaScope = { workspaceId: string; quota: Quota }
 
-const UsageRow = row(Type.Object({ knowledge_bases: Type.Number(), documents: Type.Number(), folders: Type.Number() }))
+const UsageRow = row(
+  Type.Object({
+    knowledge_bases: Type.Number(),
+    documents: Type.Number(),
+    folders: Type.Number(),
+    attachment_bytes: Type.Number(),
+  }),
+)
 
 /** How many of each the workspace has. */
 export function usageOf(db: Queryable, workspaceId: string) {
   return db.one(sql.type(UsageRow)`
     SELECT ${count({ workspaceId, quota: 'knowledge_bases' })} AS knowledge_bases,
       ${count({ workspaceId, quota: 'documents' })} AS documents,
-      ${count({ workspaceId, quota: 'folders' })} AS folders`)
+      ${count({ workspaceId, quota: 'folders' })} AS folders,
+      ${count({ workspaceId, quota: 'attachment_bytes' })} AS attachment_bytes`)
 }
 
 /** How many the workspace has as far as this transaction can see. */
@@ -38,12 +46,16 @@ export async function lockQuota(tx: Transaction, scope: QuotaScope): Promise<voi
   await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(${lockKey(scope)})`)
 }
 
-// Documents are counted already, and there can be too many to count them in every write.
-const count = (scope: QuotaScope) =>
-  scope.quota === 'documents'
-    ? sql.fragment`(SELECT coalesce(sum(count), 0)::int8 FROM document_counts WHERE workspace_id = ${scope.workspaceId})`
-    : sql.fragment`
-      (SELECT count(*) FROM ${sql.identifier([scope.quota])} WHERE workspace_id = ${scope.workspaceId})`
+// Documents and bytes are counted already, and there can be too many rows to count them in every write.
+const count = ({ workspaceId, quota }: QuotaScope) => {
+  if (quota === 'documents') {
+    return sql.fragment`(SELECT coalesce(sum(count), 0)::int8 FROM document_counts WHERE workspace_id = ${workspaceId})`
+  }
+  if (quota === 'attachment_bytes') {
+    return sql.fragment`(SELECT coalesce(sum(bytes), 0)::int8 FROM attachment_bytes WHERE workspace_id = ${workspaceId})`
+  }
+  return sql.fragment`(SELECT count(*) FROM ${sql.identifier([quota])} WHERE workspace_id = ${workspaceId})`
+}
 
 const lockKey = (scope: QuotaScope) => sql.fragment`
   hashtextextended(${`quota:${scope.quota}:${scope.workspaceId}`}, 0)`

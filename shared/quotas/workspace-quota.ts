@@ -17,6 +17,7 @@ export async function workspaceQuota(
       knowledge_bases: config.QUOTA_KNOWLEDGE_BASES,
       documents: config.QUOTA_DOCUMENTS,
       folders: config.QUOTA_FOLDERS,
+      attachment_bytes: config.QUOTA_ATTACHMENT_BYTES,
       document_characters: config.QUOTA_DOCUMENT_CHARACTERS,
       translation_characters_per_day: config.TRANSLATION_DAILY_CHARACTERS,
     },

@@ -81,3 +81,44 @@ t.test('a limit of zero means none', async (t) => {
   t.equal(status, 200)
   t.notOk(headers.get('x-ratelimit-limit'))
 })
+
+t.test('nobody escapes the limits by making more tokens', async (t) => {
+  const { signUp } = await startTestService(t, { RATE_READ_PER_MIN: '4', RATE_USER_FACTOR: '2' })
+  const email = 'ada@example.test'
+  const tokens = [await signUp({ email }), await signUp({ email }), await signUp({ email })]
+  const stranger = await signUp()
+  const calls = tokens.flatMap((client) => Array.from({ length: 4 }, () => client.get('/me')))
+  const replies = await Promise.all(calls)
+  t.equal(replies.filter(({ status }) => status === 200).length, 8, 'twice as many as one token')
+  const refused = replies.find(({ status }) => status === 429)
+  t.match(refused?.body.error, { code: 'rate_limited', details: { bucket: 'read' } })
+  t.equal(refused?.headers.get('retry-after'), refused?.headers.get('x-ratelimit-reset'))
+  t.equal((await stranger.get('/me')).headers.get('x-ratelimit-remaining'), '3', 'nor does anybody else pay for it')
+})
+
+t.test('a caller is told of the limit that comes first', async (t) => {
+  const { signUp } = await startTestService(t, { RATE_READ_PER_MIN: '4', RATE_USER_FACTOR: '1' })
+  const email = 'ada@example.test'
+  const [first, second] = [await signUp({ email }), await signUp({ email })]
+  for (const remaining of ['3', '2']) t.equal((await first.get('/me')).headers.get('x-ratelimit-remaining'), remaining)
+  t.equal((await second.get('/me')).headers.get('x-ratelimit-remaining'), '1')
+})
+
+t.test('a factor of zero leaves each token its own limit', async (t) => {
+  const { signUp } = await startTestService(t, { RATE_READ_PER_MIN: '1', RATE_USER_FACTOR: '0' })
+  const email = 'ada@example.test'
+  for (const client of [await signUp({ email }), await signUp({ email })]) {
+    t.equal((await client.get('/me')).status, 200)
+  }
+})
+
+t.test('far from the limits calls are counted by the share, so that reads are not writes', async (t) => {
+  const { database, signUp } = await startTestService(t, { RATE_READ_PER_MIN: '1000' })
+  const client = await signUp()
+  for (let call = 0; call < 20; call += 1) await client.get('/me')
+  const windows = await database.any(sql.unsafe`SELECT key, points FROM rate_limit_windows ORDER BY key`)
+  t.same(windows, [
+    { key: `read:${client.token_id}`, points: 20 },
+    { key: `user-read:${client.user_id}`, points: 60 },
+  ])
+})

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { sql } from 'slonik'
 import t from 'tap'
@@ -146,6 +148,59 @@ t.test('a large body is refused even when no length announces it', async (t) => 
   t.match(await reply.json(), { error: { code: 'payload_too_large' } })
 })
 
+t.test('whoever has no token can send little, and an announced length is refused before it is sent', async (t) => {
+  const { origin } = shared
+  const refusal = { status: 413, body: { error: { code: 'payload_too_large', details: { max_bytes: 16_384 } } } }
+  const nobody = new Client({ origin })
+  const padded = (bytes: number) => `{"client_name":"x","padding":"${'y'.repeat(bytes - 35)}"}`
+  for (const path of routes.filter(({ access }) => access === 'anyone').map((spec) => spec.path)) {
+    t.match(await nobody.call('POST', path, { raw: padded(16_400) }), refusal, path)
+    const head = ['Content-Type: application/json', 'Content-Length: 5000000']
+    t.match(await rawAnswer(origin, [`POST /api/v1${path} HTTP/1.1`, ...head]), / 413 /, path)
+  }
+  t.equal((await nobody.call('POST', '/auth/device/code', { raw: padded(16_000) })).status, 200)
+})
+
+t.test('a body full of mistakes is answered with the first of them alone', async (t) => {
+  const { signUp } = shared
+  const client = await signUp()
+  const { body, status, text } = await client.post('/documents', {
+    title: 'x',
+    collapsed_block_ids: Array.from({ length: 1000 }, () => 1),
+  })
+  t.equal(status, 400)
+  t.equal(body.error.details.fields.length, 20)
+  t.match(body.error.details.fields[0], { path: '/collapsed_block_ids/0' })
+  t.ok(text.length < 5000)
+})
+
+t.test('a body that is nested without end is refused, wherever the nesting stands', async (t) => {
+  const { signUp } = shared
+  const client = await signUp()
+  const levels = 100_000
+  const nested = `${'['.repeat(levels)}${']'.repeat(levels)}`
+  const objects = `${'{"name":'.repeat(levels)}1${'}'.repeat(levels)}`
+  for (const raw of ['['.repeat(levels), `{"name":"x","unknown":${nested}}`, `{"__proto__":${nested}}`, objects]) {
+    const reply = await client.call('POST', '/knowledge-bases', { raw, headers: { 'idempotency-key': 'deep' } })
+    t.equal(reply.status, 400, reply.text.slice(0, 200))
+    t.ok(reply.text.length < 1000)
+  }
+})
+
+t.test('an address where a path belongs is the mistake of the caller', async (t) => {
+  const { origin, token } = await shared.signUp()
+  const wrong = ['http://other/api/v1/me', 'https://u:p@h:99999/api/v1/me', 'x:/api/v1/me', '*']
+  for (const target of wrong) {
+    for (const method of ['GET', 'OPTIONS']) {
+      const answer = await rawAnswer(origin, [`${method} ${target} HTTP/1.1`, `Authorization: Bearer ${token}`])
+      t.match(answer, / 400 /, `${method} ${target}`)
+    }
+  }
+  for (const target of ['//other/api/v1/me', '//[/api/v1/me', '//', '/api/v1/documents/%', '/s/%ff', '/%']) {
+    t.match(await rawAnswer(origin, [`GET ${target} HTTP/1.1`, `Authorization: Bearer ${token}`]), / 404 /, target)
+  }
+})
+
 t.test('members and parameters of the future are ignored', async (t) => {
   const { signUp } = shared
   const client = await signUp()
@@ -264,3 +319,13 @@ t.test('every accepted write is in the audit log with the client that made it', 
   ])
   t.equal(rows.length, 1)
 })
+
+// What a server answers to lines that no HTTP library would send: as it comes, until the server pauses or closes.
+async function rawAnswer(origin: string, lines: readonly string[]): Promise<string> {
+  const { port } = new URL(origin)
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(`${[...lines, 'Host: 127.0.0.1', 'Connection: close'].join('\r\n')}\r\n\r\n`)
+  const [first] = (await once(socket, 'data')) as [Buffer]
+  socket.destroy()
+  return first.toString()
+}

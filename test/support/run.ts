@@ -26,13 +26,17 @@ const directory = await mkdtemp(join(await quickestPlace(), 'documents-test-'))
 const postgres = await startEmbeddedPostgres({ directory, settings })
 let code = 1
 try {
-  await createTemplate(postgres.url)
+  await createTemplate(postgres.superuserUrl)
   // Redrawing a screen that nobody watches would take a third of the time.
   const reporter = process.stdout.isTTY ? [] : ['--reporter=tap']
   const tapWords = ['tap', ...reporter, ...process.argv.slice(2)]
   const [command = 'tap', ...words] = [...signalledOnParentDeath('TERM'), ...tapWords]
   // Some two hundred processes load the same modules: what the first has compiled the others read.
-  const env = { ...process.env, [serverVariable]: postgres.url, NODE_COMPILE_CACHE: join(directory, 'compile-cache') }
+  const env = {
+    ...process.env,
+    [serverVariable]: postgres.superuserUrl,
+    NODE_COMPILE_CACHE: join(directory, 'compile-cache'),
+  }
   const tap = spawn(command, words, { stdio: 'inherit', env })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tap.kill(signal))
   code = (await once(tap, 'exit'))[0] ?? 1

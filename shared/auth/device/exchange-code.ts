@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts'
 import type { Queryable, Transaction } from '../../database.ts'
 import { Refusal } from '../../errors.ts'
 import { insertToken } from '../queries.ts'
+import { enforceTokenQuota } from '../token-quota.ts'
 import { issueToken } from '../tokens.ts'
 import { codeHash } from './codes.ts'
 import { notePoll, takeGrant } from './queries.ts'
@@ -19,7 +20,10 @@ export function poll(context: { db: Queryable; config: Config }, deviceCode: str
   return notePoll(context.db, { deviceCodeHash: hashOf(context.config, deviceCode), stepSeconds, graceSeconds })
 }
 
-/** Exchanges a confirmed code for a token, once; refuses with what the poll found otherwise (RFC 8628, 3.5). */
+/**
+ * Exchanges a confirmed code for a token, once; refuses with what the poll found otherwise (RFC 8628, 3.5). With 409
+ * `quota_exceeded` the code stays confirmed: it can be exchanged once its user has revoked another token.
+ */
 export async function exchangeCode(
   context: { tx: Transaction; config: Config },
   input: { deviceCode: string; poll: Poll },
@@ -28,6 +32,7 @@ export async function exchangeCode(
   refuseUndecided(input.poll)
   const grant = await takeGrant(tx, hashOf(config, input.deviceCode))
   if (grant === null) throw new Refusal('invalid_grant')
+  await enforceTokenQuota({ tx, config }, grant.user_id)
   const token = issueToken(config.TOKEN_PEPPER)
   const days = config.DEVICE_TOKEN_TTL_DAYS
   const expiresAt = await insertToken(tx, {

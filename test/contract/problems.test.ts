@@ -1,0 +1,79 @@
+import fc from 'fast-check'
+import t from 'tap'
+import Type from 'typebox'
+import { Check, Errors } from 'typebox/value'
+import { firstProblems } from '../../api/problems.ts'
+import { Text } from '../../shared/strings.ts'
+
+const runs = { numRuns: Number(process.env['FC_RUNS'] ?? 200) }
+
+const Item = Type.Object({ id: Type.Integer(), tags: Type.Optional(Type.Array(Text({ max: 3 }), { maxItems: 4 })) })
+const Request = Type.Refine(
+  Type.Object({
+    name: Text({ min: 1 }),
+    wanted: Type.Optional(Type.Union([Text(), Type.Array(Text())])),
+    items: Type.Optional(Type.Array(Item)),
+  }),
+  ({ name, wanted }) => name !== wanted,
+  () => 'must want something else',
+)
+
+const scalar = fc.oneof(fc.constantFrom('', 'a', 'ab', 'abcd', '\u0000', null, true, 1, 1.5), fc.string())
+const item = fc.oneof(
+  scalar,
+  fc.record({ id: fc.oneof(fc.integer(), scalar), tags: fc.array(scalar, { maxLength: 6 }) }, { requiredKeys: [] }),
+)
+const request = fc.oneof(
+  scalar,
+  fc.record(
+    {
+      name: scalar,
+      wanted: fc.oneof(scalar, fc.array(scalar, { maxLength: 3 })),
+      items: fc.oneof(scalar, fc.array(item, { maxLength: 5 })),
+    },
+    { requiredKeys: [] },
+  ),
+)
+
+t.test('a value has problems exactly when its schema refuses it', async (t) => {
+  fc.assert(
+    fc.property(request, (value) => firstProblems(Request, value, 20).length > 0 !== Check(Request, value)),
+    runs,
+  )
+  t.pass('for every value')
+})
+
+t.test('whoever mends what is named has a request that is accepted', async (t) => {
+  fc.assert(
+    fc.property(request, (value) => {
+      const named = new Set(firstProblems(Request, value, 1000).map(({ path }) => path))
+      const known = Errors(Request, value).filter(({ keyword }) => keyword !== 'required')
+      // An array of a wrong length is named itself, not its elements.
+      return known.every(({ instancePath }) => named.has(instancePath) || named.has(instancePath.replace(/\/\d+$/, '')))
+    }),
+    runs,
+  )
+  t.same(firstProblems(Request, {}, 20), [{ path: '/name', message: 'is required' }])
+  t.same(firstProblems(Request, { name: 'a', wanted: 'a' }, 20), [{ path: '', message: 'must want something else' }])
+  t.same(firstProblems(Request, { name: 'a', items: [{ id: 1 }, { id: 1, tags: ['abc', 'abcd'] }] }, 20), [
+    { path: '/items/1/tags/1', message: 'must not have more than 3 characters' },
+  ])
+})
+
+t.test('a request of millions of wrong elements costs no more than its first problems', async (t) => {
+  const visits = (make: (length: number) => unknown[], length: number) => {
+    let visited = 0
+    const items = new Proxy(make(length), {
+      get(target, key, receiver) {
+        if (typeof key === 'string' && /^\d+$/.test(key)) visited += 1
+        return Reflect.get(target, key, receiver)
+      },
+    })
+    t.ok(firstProblems(Request, { name: 'a', items }, 20).length <= 20)
+    return visited
+  }
+  const wrong = (length: number) => Array.from({ length }, () => 1)
+  t.equal(visits(wrong, 4000), visits(wrong, 1000), 'wrong from the beginning')
+  const wrongAtLast = (length: number) => [...Array.from({ length }, () => ({ id: 1 })), 1]
+  t.ok(visits(wrongAtLast, 4000) <= 4.1 * visits(wrongAtLast, 1000), 'wrong at the end')
+})
