@@ -66,7 +66,7 @@ t.test('worker types can be run and watched apart, as a large installation runs 
 
 t.test('an option that does not exist is refused with those that do', async (t) => {
   const service = start('--', '--together')
-  t.equal(await service.ended(readyTime), 1)
+  t.equal(await service.ended(readyTime), 2)
   t.match(service.output(), /Unknown option '--together'[\s\S]*--apart/)
 })
 

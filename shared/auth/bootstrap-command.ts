@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { parseArgs } from 'node:util'
+import { type CommandLine, runCommandLine, UsageError } from '../command-line.ts'
 import { type Config, readConfig } from '../config.ts'
 import { type Database, openDatabase } from '../database.ts'
 import { databaseUrlBesideService } from '../dev/database-url.ts'
@@ -9,57 +9,51 @@ import { bootstrap, bootstrapOwner } from './bootstrap.ts'
 import { revokeToken } from './queries.ts'
 import { resolveScopes } from './scopes.ts'
 
-const usage = `usage: npm run --silent bootstrap -- --email E [--name N] [--password P | --password-stdin]
-         [--workspace W] [--role owner|editor|viewer] [--scopes read_write|read_only|<comma list>] [--expires-in-days D]
+const usage = `usage: npm run --silent bootstrap -- --email E [options]
        npm run --silent bootstrap -- --revoke tok_…
-       (--first-start, used by npm start: creates the owner of an empty database)`
 
-/** A command line that makes no sense: answered with the reason and the usage. */
-class UsageError extends Error {}
+Issues an API token for a person or a program, creating what is missing, and prints it in one line of JSON; or revokes
+one. It works beside a running service.
 
-try {
-  process.stdout.write(await run(process.argv.slice(2)))
-} catch (error) {
-  const reason = error instanceof Error ? error.message : String(error)
-  process.stderr.write(error instanceof UsageError ? `${reason}\n${usage}\n` : `${reason}\n`)
-  process.exitCode = 1
-}
+  --email E              the account; it is created when nobody has that email
+  --name N               name of a new account
+  --password P           password for signing in; others on the machine can see it while the command runs
+  --password-stdin       reads that password from standard input instead
+  --workspace W          name of a workspace, created when missing; the user's own workspace otherwise
+  --role R               owner (default), editor or viewer in that workspace
+  --scopes S             read_write (default), read_only, or a comma-separated list
+  --expires-in-days D    the token ends after so many days; never otherwise
+  --revoke tok_…         revokes the token of that id
+  --first-start          used by npm start: creates the owner of an empty database
+  --help                 prints this
 
-async function run(args: string[]): Promise<string> {
-  const options = readOptions(args)
-  const password = await readPassword(options)
+Exit codes: 0 done, 1 it failed, 2 the command line makes no sense.`
+
+const options = {
+  email: { type: 'string' },
+  name: { type: 'string' },
+  password: { type: 'string' },
+  'password-stdin': { type: 'boolean', default: false },
+  workspace: { type: 'string' },
+  role: { type: 'string', default: 'owner' },
+  scopes: { type: 'string', default: 'read_write' },
+  'expires-in-days': { type: 'string' },
+  revoke: { type: 'string' },
+  'first-start': { type: 'boolean', default: false },
+} as const
+
+await runCommandLine({ usage, options }, async ({ values }) => {
+  const password = await readPassword(values)
   const config = readConfig()
   const database = await openDatabase({ url: databaseUrlBesideService(config), kind: 'whole', poolSize: 1 })
   try {
-    return await execute({ database, config }, { ...options, password })
+    process.stdout.write(await execute({ database, config }, { ...values, password }))
   } finally {
     await database.end()
   }
-}
+})
 
-type Options = ReturnType<typeof readOptions>
-
-function readOptions(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      options: {
-        email: { type: 'string' },
-        name: { type: 'string' },
-        password: { type: 'string' },
-        'password-stdin': { type: 'boolean', default: false },
-        workspace: { type: 'string' },
-        role: { type: 'string', default: 'owner' },
-        scopes: { type: 'string', default: 'read_write' },
-        'expires-in-days': { type: 'string' },
-        revoke: { type: 'string' },
-        'first-start': { type: 'boolean', default: false },
-      },
-    }).values
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
-}
+type Options = Omit<CommandLine<typeof options>['values'], 'password'> & { password?: string | undefined }
 
 // An argument can be read by everybody on the machine, in the list of processes; what comes by standard input cannot.
 async function readPassword(options: Options): Promise<string | undefined> {

@@ -3,6 +3,7 @@ import { join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { exitUsage } from '../command-line.ts'
 import { type Config, ConfigError, readConfig } from '../config.ts'
 import { unavailableCode } from '../exit-codes.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
@@ -16,6 +17,17 @@ import { joinWorkers, parseProcfile } from './procfile.ts'
  * When one of them ends, all end, but for those that have lost their database. `--watch` restarts a process whose
  * sources change.
  */
+
+const usage = `usage: npm start [-- --apart]
+       npm run dev [-- --apart]
+
+Runs the whole service: PostgreSQL unless DATABASE_URL names one, migrations, the API and the workers. Ctrl-C stops it.
+
+  --apart   each worker type of the Procfile in a process of its own; all of them in one otherwise
+  --watch   restarts a process whose source changes, as npm run dev does
+  --help    prints this
+
+Exit codes: 0 it was stopped, 1 a part of it failed, 2 the command line makes no sense.`
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { watch, apart } = options(process.argv.slice(2))
@@ -95,15 +107,17 @@ async function readiness(env: NodeJS.ProcessEnv): Promise<void> {
 function announce(facts: { config: Config; origin: string; owner: string }): void {
   const { origin } = facts
   const kept = join(resolve(facts.config.DATA_DIR), 'bootstrap.json')
-  const lines = ['', `API    ${origin}/api/v1`, `Docs   ${origin}/api-docs.md and ${origin}/api/openapi.json`]
+  const lines = [`API      ${origin}/api/v1`, `Docs     ${origin}/api-docs and ${origin}/api-docs.md`]
   if (existsSync(kept)) {
-    const { token } = JSON.parse(readFileSync(kept, 'utf8')) as { token: string }
+    const { token, email } = JSON.parse(readFileSync(kept, 'utf8')) as { token: string; email: string }
     const place = relative('.', kept)
+    lines.push(`Sign in  ${origin}/login as ${email}, with the password in ${place}`)
     // Printed at the first start alone: later ones may be watched by others or end up in a log.
-    lines.push(facts.owner === '' ? `Token  in ${place}` : `Token  ${token} (also in ${place})`)
-    if (facts.owner !== '') lines.push(`Try    curl -H 'Authorization: Bearer ${token}' ${origin}/api/v1/me`)
+    lines.push(facts.owner === '' ? `Token    in ${place}` : `Token    ${token} (also in ${place})`)
+    if (facts.owner !== '') lines.push(`Try      curl -H 'Authorization: Bearer ${token}' ${origin}/api/v1/me`)
   }
-  process.stdout.write(`${lines.join('\n')}\n\n`)
+  lines.push('Stop     Ctrl-C')
+  process.stdout.write(`\n${lines.join('\n')}\n\n`)
 }
 
 // Where the API answers on this machine: under the name of the machine unless it listens on one address alone.
@@ -113,12 +127,18 @@ function originOf({ HOST = '', PORT }: NodeJS.ProcessEnv): string {
 }
 
 function options(args: string[]): { watch: boolean; apart: boolean } {
+  const flag = { type: 'boolean', default: false } as const
   try {
-    const flag = { type: 'boolean', default: false } as const
-    return parseArgs({ args, options: { watch: flag, apart: flag } }).values
+    const { help, ...values } = parseArgs({
+      args,
+      options: { watch: flag, apart: flag, help: { ...flag, short: 'h' } },
+    }).values
+    if (!help) return values
+    process.stdout.write(`${usage}\n`)
+    process.exit(0)
   } catch (error) {
-    process.stderr.write(`${describe(error)}\nnpm start takes --apart: each worker type in a process of its own\n`)
-    process.exit(1)
+    process.stderr.write(`${describe(error)}\n\n${usage}\n`)
+    process.exit(exitUsage)
   }
 }
 
