@@ -136,19 +136,19 @@ t.test('lists show sources and ordinary documents, translations only when asked 
 t.test('search finds each language where it is asked for, in the words of that language', async (t) => {
   const ada = await signUp()
   // A title and a text by which nobody could tell the language.
-  const made = await make(ada, [p('Häusern')], { title: 'x' })
+  const made = await make(ada, [p('Kindern')], { title: 'x' })
   await untilFresh(ada)
   const found = async (q: string, locale?: string) => {
     const { results, projection } = await searchV2(ada, { q, ...(locale !== undefined && { locale }) })
     t.ok(projection.complete)
     return results.map(({ document_id }: { document_id: string }) => document_id)
   }
-  t.strictSame(await found('Haus'), [], 'nothing says that it is German')
+  t.strictSame(await found('Kind'), [], 'nothing says that it is German')
   const ids = await localise(ada, made, { source: 'de', targets: ['en'] })
   await untilFresh(ada)
-  t.strictSame(await found('Haus'), [made.id], 'the locale says which stemmer')
-  t.strictSame(await found('Haus', 'de'), [made.id])
-  t.strictSame(await found('Haus', 'en'), [])
+  t.strictSame(await found('Kind'), [made.id], 'the locale says which stemmer')
+  t.strictSame(await found('Kind', 'de'), [made.id])
+  t.strictSame(await found('Kind', 'en'), [])
   await put(ada, String(ids['en']), [p('Houses')])
   await untilFresh(ada)
   t.strictSame(await found('house'), [], 'translations are out of the default scope')
@@ -161,8 +161,8 @@ t.test('search finds each language where it is asked for, in the words of that l
   await ada.delete(`/documents/${made.id}/translations/${ids['en']}`)
   await ada.post(`/documents/${made.id}/translation/deactivate`)
   await untilFresh(ada)
-  t.strictSame(await found('Haus'), [], 'an ordinary document again')
-  t.strictSame(await found('Häusern', 'de'), [])
+  t.strictSame(await found('Kind'), [], 'an ordinary document again')
+  t.strictSame(await found('Kindern', 'de'), [])
 })
 
 t.test('the stream of one set or one language shows its documents and nothing else', async (t) => {

@@ -21,7 +21,7 @@ export type Site = {
   api: ServiceProcess
   /** Starts one more worker process. */
   work: (...types: string[]) => Promise<ServiceProcess>
-  /** Asks the database directly, through a connection of this one question. */
+  /** Asks the database directly as its superuser, through a connection of this one question. */
   // biome-ignore lint/suspicious/noExplicitAny: rows of any statement
   ask: (statement: string, values?: unknown[]) => Promise<any[]>
   /** Enqueues a job. */
@@ -50,7 +50,7 @@ export async function startSite(
     await postgres.stop()
     rmSync(directory, { recursive: true, force: true })
   })
-  const { url } = postgres
+  const { url, superuserUrl } = postgres
   const env = { DATABASE_URL: url, DATA_DIR: directory, ...unlimited, ...settings }
   await migrate({ url })
   const api = await startApi(env)
@@ -68,7 +68,7 @@ export async function startSite(
       t.teardown(worker.stop)
       return worker
     },
-    ask: (statement, values) => ask(url, statement, values),
+    ask: (statement, values) => ask(superuserUrl, statement, values),
     send: (queue) => send(url, queue),
     stopPostgres: () => postgres.stop(),
     async startPostgres() {
