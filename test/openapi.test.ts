@@ -121,7 +121,7 @@ t.test('a client generated from the description type-checks and works', async (t
   const description = describeApi({ routes, origin })
   const schema = astToString(await openapiTS(description as never))
   const directory = t.testdir({ 'schema.ts': schema, 'program.ts': program })
-  t.same(typeErrors(join(directory, 'program.ts')), [])
+  t.same(typeErrors([join(directory, 'program.ts')]), [[]])
   const { main } = await import(join(directory, 'program.ts'))
   t.match(await main({ origin, token }), { email, created: 'Handbook', code: 'knowledge_base_not_found', listed: 1 })
 })

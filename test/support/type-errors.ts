@@ -1,8 +1,8 @@
 import ts from 'typescript'
 
-/** What the compiler says of a program under `strict`, as messages; empty when it compiles. */
-export function typeErrors(file: string): string[] {
-  const program = ts.createProgram([file], {
+/** What the compiler says of each file under `strict`, as messages, in the order of the files; empty where it compiles. */
+export function typeErrors(files: readonly string[]): string[][] {
+  const program = ts.createProgram([...files], {
     strict: true,
     noEmit: true,
     skipLibCheck: true,
@@ -14,5 +14,9 @@ export function typeErrors(file: string): string[] {
     module: ts.ModuleKind.NodeNext,
     moduleResolution: ts.ModuleResolutionKind.NodeNext,
   })
-  return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+  const messages = (file: string) =>
+    ts
+      .getPreEmitDiagnostics(program, program.getSourceFile(file))
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+  return files.map(messages)
 }
