@@ -33,7 +33,7 @@ const AnswerRow = row(AnswerShape)
 /**
  * Runs a search. Only hits of documents whose index is current are returned, whatever the caller does with them. The
  * plan of an exhaustive search depends on how frequent the words are, so it is made for each; those of usual ranked ones
- * are kept (`keepsPlan`), as is that of the function that all searches call (sql/0023).
+ * are kept (`keepsPlan`), as is that of the function that all searches call (sql/0031).
  *
  * Documents indexed by another tokeniser than this one count as stale, before or while they are indexed again. Their
  * hits are hits, since each is matched once more against its text; but what the old index misses nobody can say. They do
