@@ -47,7 +47,9 @@ const ScoreExplanation = Type.Object({
   field: Type.Enum(['title', 'heading', 'body']),
   field_weight: Type.Number(),
   relaxed: Type.Boolean(),
-  exact: Type.Boolean({ description: 'false when ranking looked at a bounded set of candidates' }),
+  exact: Type.Boolean({
+    description: 'false when ranking looked at a bounded set of candidates, or matched a very long block in parts',
+  }),
   terms: Type.Array(Type.Object({ term: Type.String(), occurrences: Type.Integer(), weight: Type.Number() })),
 })
 
@@ -105,7 +107,10 @@ export const SearchV2Response = Type.Object(
     query: Type.String(),
     mode: Type.Enum(['topk', 'exhaustive']),
     results: Type.Array(SearchV2Result),
-    page: Type.Object({ has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) }),
+    page: Type.Object(
+      { has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) },
+      { description: 'ends before `limit` where the texts of the hits would exceed 1 MB together' },
+    ),
     projection: SearchProjection,
   },
   { $id: 'SearchV2Response' },
