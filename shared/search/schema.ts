@@ -6,8 +6,12 @@ import { Summary } from '../summaries/schema.ts'
 
 /** The query as it is searched for and answered: in NFKC, trimmed (decisions 2.8). */
 export function queryText(q: string): string {
-  return q.normalize('NFKC').trim()
+  return q.trim().normalize('NFKC').trim()
 }
+
+// No character of a normalised text comes from more than ten units. Longer texts are not normalised: to put combining marks
+// in order takes time that grows with the square of their number.
+const mostUnits = 2000
 
 /** The parameter `q`: 1 to 200 code points of `queryText`, so that how a client composes its letters does not count. */
 export const QueryText = Type.Refine(
@@ -16,6 +20,7 @@ export const QueryText = Type.Refine(
     description: 'words and "quoted phrases", all of which must match; 1 to 200 characters after trimming, in NFKC',
   }),
   (q) => {
+    if (q.trim().length > mostUnits) return false
     const { length } = Array.from(queryText(q))
     return isStorable(q) && length >= 1 && length <= 200
   },
