@@ -4,6 +4,7 @@ import { documentToLines } from '../../shared/body/canonical.ts'
 import { commitBody } from '../../shared/body/commit.ts'
 import { contentMembers, prepareContent, resolveContent } from '../../shared/body/content.ts'
 import { Content, ContentInput } from '../../shared/body/schema.ts'
+import { answerWarnings } from '../../shared/body/warnings.ts'
 import { vendorType } from '../accept.ts'
 import { contentErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
@@ -42,7 +43,13 @@ export const contentRoutes = [
       const format = query.format ?? 'tiptap-json'
       const members = contentMembers(body.document, { format, anchors: query.annotate === 'anchors' })
       return {
-        data: { ...bodyHeading(stored), format, ...members, ...resolution },
+        data: {
+          ...bodyHeading(stored),
+          format,
+          ...members,
+          warnings: answerWarnings(members.warnings),
+          ...resolution,
+        },
         etag: stored.version,
       }
     },
@@ -89,7 +96,7 @@ export const contentRoutes = [
           format: body.format,
           document: committed.body.document,
           ...(markdown && { content: markdown.content }),
-          warnings,
+          warnings: answerWarnings(warnings),
         },
         etag: document.version,
       }
