@@ -1,7 +1,7 @@
 import type { Warning } from './document.ts'
 
-/** So many warnings of one answer are shown. */
-export const shownWarnings = 100
+// So many warnings of one answer are shown.
+const shownWarnings = 100
 
 /**
  * The warnings of an answer: the first 100, and behind them one with the code `warnings_truncated` that says how many

@@ -41,7 +41,7 @@ export type Hit = Static<typeof HitShape> & { path: PathEntry[] }
  * So much text, in bytes of UTF-8, is read for one answer, unless a single block is longer: some 100 ms of matching. Hits
  * beyond are left for another page.
  */
-export const mostBytes = 1_048_576
+const mostBytes = 1_048_576
 
 /** Those of the hits that `fetched` holds whose texts are short enough together: from the best on, at least one. */
 export const shortEnough = sql.fragment`
