@@ -5,6 +5,7 @@ import type { Warning } from '../shared/body/document.ts'
 import { outlineOf } from '../shared/body/outline.ts'
 import { StoredBody } from '../shared/body/stored-body.ts'
 import { textComputation } from '../shared/body/text-computation.ts'
+import { answerWarnings } from '../shared/body/warnings.ts'
 import { compute } from '../shared/computations/compute.ts'
 import { presentBlock } from './block-write.ts'
 import { takeWithin } from './pagination.ts'
@@ -54,7 +55,8 @@ export function blocksText(view: BlocksView): Promise<{ dataText: string; count:
 /** The work of `contentText`, which a thread calls by its name. @public */
 export function renderContent({ text, heading, resolution, format, anchors }: ContentView): string {
   const members = contentMembers(documentOf(text), { format, anchors })
-  return JSON.stringify({ ...heading, format, ...members, ...resolution })
+  const warnings = answerWarnings(members.warnings)
+  return JSON.stringify({ ...heading, format, ...members, warnings, ...resolution })
 }
 
 /** The work of `outlineText`, which a thread calls by its name. @public */

@@ -4,6 +4,10 @@ export type Match = { a: number; b: number; length: number }
 // Below this many pairs a stretch without unique elements is aligned exactly; above it counts as rewritten.
 const exactAlignmentCells = 40_000
 
+// How often each element is looked at for anchors, on average. A text that people edit needs a few rounds. A hostile one
+// can yield a single anchor a round, and would need as many rounds as it has elements.
+const mostRounds = 40
+
 /**
  * The indices of a longest strictly increasing subsequence, ascending. Negative values never take part: they stand
  * for elements without a partner. O(n log n), unlike the patience piles of lib0, which are quadratic.
@@ -24,14 +28,18 @@ export function longestIncreasing(values: readonly number[]): number[] {
 
 /**
  * Patience alignment of two sequences of keys: common ends first, then the elements that are unique on both sides,
- * then the stretches between them by the same rule. Answers the stretches in common, ascending in both.
+ * then the stretches between them by the same rule. Answers the stretches in common, ascending in both. The work grows
+ * with the length alone: where it is spent, of the stretches that are left only common ends are matched.
  */
 export function matchSequences(a: readonly string[], b: readonly string[]): Match[] {
   const matches: Match[] = []
   const open: Stretch[] = [{ a: 0, aEnd: a.length, b: 0, bEnd: b.length }]
+  let work = mostRounds * (a.length + b.length)
   for (let stretch = open.pop(); stretch; stretch = open.pop()) {
     const inner = trimCommonEnds({ a, b, stretch, matches })
     if (inner.a === inner.aEnd || inner.b === inner.bEnd) continue
+    work -= inner.aEnd - inner.a + inner.bEnd - inner.b
+    if (work < 0) continue
     const anchors = uniqueAnchors(a, b, inner)
     // Not spread into the calls: there can be more of them than a call takes arguments.
     if (anchors.length > 0) for (const between of stretchesBetween(anchors, inner)) open.push(between)

@@ -42,6 +42,15 @@ function within(value: string, range: { min: number; max: number }): boolean {
   return value.length <= range.max * 2 && codePoints(value) <= range.max
 }
 
+/** The first code points of a text, at most so many. */
+export function cutText(value: string, length: number): string {
+  if (value.length <= length) return value
+  // No code point takes more than two units, so the units looked at do not grow with the text.
+  return Array.from(value.slice(0, 2 * length))
+    .slice(0, length)
+    .join('')
+}
+
 /** Number of Unicode code points, the unit of every length in the contract. */
 export function codePoints(value: string): number {
   let count = 0

@@ -1,5 +1,6 @@
 import { BatchInput, BatchResult } from '../../shared/body/block-schema.ts'
 import { commitBody } from '../../shared/body/commit.ts'
+import { answerWarnings } from '../../shared/body/warnings.ts'
 import { batchWrite } from '../block-write.ts'
 import { nodeErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
@@ -44,7 +45,8 @@ export const batchRoutes = [
           edit: (current) => batchWrite(current, body.operations),
         },
       )
-      const { results, warnings } = edited
+      const { results } = edited
+      const warnings = answerWarnings(edited.warnings)
       return {
         data: { document_id: document.id, version: document.version, applied: results.length, results, warnings },
         etag: document.version,

@@ -4,6 +4,7 @@ import { commitBody } from '../../shared/body/commit.ts'
 import { type ContentSource, isWrittenAtOnce, writeContent } from '../../shared/body/content.ts'
 import { Content, ContentInput } from '../../shared/body/schema.ts'
 import type { StoredBody } from '../../shared/body/stored-body.ts'
+import { answerWarnings } from '../../shared/body/warnings.ts'
 import { vendorType } from '../accept.ts'
 import { contentErrors } from '../body-errors.ts'
 import { bodyGuard } from '../body-guard.ts'
@@ -89,7 +90,7 @@ export const contentRoutes = [
         text: committed.body.text,
         heading: { ...bodyHeading(document), format: body.format },
         content: markdown?.content,
-        warnings: [...warnings, ...(markdown?.warnings ?? [])],
+        warnings: answerWarnings([...warnings, ...(markdown?.warnings ?? [])]),
       })
       return { dataText, etag: document.version }
     },

@@ -3,6 +3,7 @@ import { bodyLimits } from '../../shared/body/body-limits.ts'
 import { writeContent } from '../../shared/body/content.ts'
 import { createDocument } from '../../shared/body/create-document.ts'
 import { ContentInput, Warning } from '../../shared/body/schema.ts'
+import { answerWarnings } from '../../shared/body/warnings.ts'
 import { deleteDocument } from '../../shared/documents/delete.ts'
 import { documentPath } from '../../shared/documents/path.ts'
 import { presentDocument } from '../../shared/documents/present.ts'
@@ -90,7 +91,7 @@ export const documentRoutes = [
       const context = { tx, jobs: service.jobs, config: service.config }
       const created = await createDocument(context, { caller, document, content: prepared })
       return {
-        data: { ...presentDocument(created.document, 'current'), warnings: created.warnings },
+        data: { ...presentDocument(created.document, 'current'), warnings: answerWarnings(created.warnings) },
         location: `${apiPrefix}/documents/${created.document.id}`,
         workspaceId: created.document.workspace_id,
       }

@@ -33,7 +33,8 @@ export const searchRoutes = [
     operationId: 'search',
     tag,
     summary: 'Search, in the form of version 1',
-    description: 'The best hits as a plain list. Hits of documents whose index is not current are left out.',
+    description:
+      'The best hits as a plain list, fewer than `limit` where their texts exceed 1 MB together. Hits of documents whose index is not current are left out.',
     scopes: ['documents:read'],
     bucket: 'search',
     query: Type.Object(searchParameters),

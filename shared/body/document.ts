@@ -30,3 +30,4 @@ export type WarningCode =
   | 'node_simplified'
   | 'table_flattened'
   | 'unused_anchor'
+  | 'warnings_truncated'

@@ -3,6 +3,7 @@ import type { BlockLines } from './block-lines.ts'
 import type { BlockNode, DocNode, Warning } from './document.ts'
 import { exportSegments, joinSegments, toMarkdown } from './markdown/to-markdown.ts'
 import { plainText } from './text.ts'
+import { answerWarnings } from './warnings.ts'
 
 /** The views of a read that return content. */
 export type ReadView = 'markdown' | 'tiptap-json' | 'plain-text'
@@ -113,6 +114,7 @@ function present(body: BlockLines, found: { query: ReadQuery; window: Window; ta
     has_more: hasMore,
     resume: hasMore ? taken.to + 1 : null,
     ...view,
+    warnings: answerWarnings(view.warnings),
   }
 }
 

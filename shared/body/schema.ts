@@ -44,7 +44,11 @@ export type ContentInput = Static<typeof ContentInput>
 /** Something a conversion could not carry over. */
 export const Warning = Type.Object(
   { code: Type.String(), message: Type.String(), block_id: Nullable(Type.String()) },
-  { $id: 'Warning' },
+  {
+    $id: 'Warning',
+    description:
+      'Something a conversion could not carry over. An answer holds the first 100; behind them, `warnings_truncated` says how many were left out.',
+  },
 )
 
 /** The answer of every read and write of a whole body (decisions 2.5). */

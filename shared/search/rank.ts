@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import { fieldWeights, termWeight } from './bm25.ts'
 import type { Hit } from './hits.ts'
-import { contextOf, matchesOf } from './match.ts'
+import { contextOf, type Matches, matchesOf } from './match.ts'
 import type { Term } from './query.ts'
 import type { SearchV2Result } from './schema.ts'
 import { tokenise } from './tokenise.ts'
+import { type Window, windowSize, windowsOf } from './windows.ts'
 
 /** A hit with where it matched and how it scored. */
 export type Found = {
@@ -27,16 +29,68 @@ type Ranking = {
 /**
  * Finds the matches in the text of each hit with the tokeniser of the index, and orders ranked hits by BM25, then
  * document, then place (decisions 2.8). Hits of an ordered search stay as they are. Whether others could be better is
- * for the caller to know, who sets `exact`.
+ * for the caller to know, who clears `exact` then; it is false already for a hit whose text was matched in parts. The
+ * event loop is free between any two parts of so many texts.
  */
-export function rankHits(hits: readonly Hit[], ranking: Ranking): Found[] {
-  const found = hits.map((hit) => assess(hit, ranking)).filter((hit) => hit !== null)
+export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<Found[]> {
+  const turns = new Turns()
+  const found: Found[] = []
+  for (const hit of hits) {
+    const assessed = assess(hit, { ...ranking, matches: await matchesIn(hit, { ...ranking, turns }) })
+    if (assessed !== null) found.push(assessed)
+  }
   if (ranking.order === 'document') return found
   return found.sort((a, b) => b.score - a.score || compare(a.hit, b.hit))
 }
 
-function assess(hit: Hit, { terms: sought, weights, averageLength, relaxed }: Ranking): Found | null {
-  const { matchCount, occurrences, first } = matchesOf(sought, tokenise(hit.body, [hit.language]))
+/** Lets others run after each `windowSize` units of text. */
+class Turns {
+  #units = 0
+
+  async take(units: number): Promise<void> {
+    if (this.#units > 0 && this.#units + units > windowSize) {
+      await setImmediate()
+      this.#units = 0
+    }
+    this.#units += units
+  }
+}
+
+// A phrase that goes on from one window to the next is not counted. If nothing else matches, other windows hold it.
+async function matchesIn(hit: Hit, ranking: Ranking & { turns: Turns }): Promise<Matches> {
+  const matches = await matchesInAll(windowsOf(hit.body), { ...ranking, hit })
+  if (matches.first !== null || hit.body.length <= windowSize) return matches
+  return matchesInAll(windowsOf(hit.body, windowSize / 2), { ...ranking, hit })
+}
+
+async function matchesInAll(
+  windows: readonly Window[],
+  { hit, terms, turns }: Ranking & { hit: Hit; turns: Turns },
+): Promise<Matches> {
+  let all = matchesOf(terms, [])
+  for (const { text, start } of windows) {
+    await turns.take(text.length)
+    const found = matchesOf(terms, tokenise(text, [hit.language]))
+    const first = found.first && { start: found.first.start + start, end: found.first.end + start }
+    all = bothOf(all, { ...found, first })
+  }
+  return all
+}
+
+function bothOf(left: Matches, right: Matches): Matches {
+  return {
+    matchCount: left.matchCount + right.matchCount,
+    occurrences: left.occurrences.map(({ term, count, verbatim }, index) => {
+      const further = right.occurrences[index]
+      return { term, count: count + (further?.count ?? 0), verbatim: verbatim || further?.verbatim === true }
+    }),
+    first: left.first ?? right.first,
+  }
+}
+
+function assess(hit: Hit, ranking: Ranking & { matches: Matches }): Found | null {
+  const { matches, weights, averageLength, relaxed } = ranking
+  const { matchCount, occurrences, first } = matches
   const matched = occurrences.filter(({ count }) => count > 0).length
   // The index narrows a relaxed search down; whether half of the terms are there is counted here.
   if (first === null || (relaxed && matched * 2 < occurrences.length)) return null
@@ -53,7 +107,7 @@ function assess(hit: Hit, { terms: sought, weights, averageLength, relaxed }: Ra
     field,
     field_weight: fieldWeights[field],
     relaxed,
-    exact: true,
+    exact: hit.body.length <= windowSize,
     terms,
   }
   return { hit, context: contextOf(hit.body, first), matchCount, score, explanation }

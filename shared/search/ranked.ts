@@ -93,14 +93,18 @@ async function attemptOn(db: Queryable, input: { sought: Sought } & Place): Prom
   })
   const weights = terms.map((_, index) => idf({ documents: blocks, matching: answer.matching[index] ?? 1 }))
   const relaxed = sought.required < terms.length
-  const hits = rankHits(answer.hits, { ...sought, weights, averageLength, relaxed, order: 'score' })
+  const hits = await rankHits(answer.hits, { ...sought, weights, averageLength, relaxed, order: 'score' })
   const truncated = answer.candidates >= candidateLimit
   const last = hits[limit - 1]?.score ?? 0
   const unseen = unseenScore({ terms, weights, languages, averageLength, level })
   const left = answer.hits.length < fetched ? 0 : estimateLeft(answer, sought)
-  const exact = !truncated && (isAll(level) || unseen < last) && (left === 0 || left < last)
-  const explained = hits.map((hit) => ({ ...hit, explanation: { ...hit.explanation, exact } }))
-  return { hits: explained, answer, truncated, enough: hits.length > limit }
+  const { shortened } = answer
+  const exact = !truncated && !shortened && (isAll(level) || unseen < last) && (left === 0 || left < last)
+  const explained = hits.map(({ explanation, ...hit }) => ({
+    ...hit,
+    explanation: { ...explanation, exact: exact && explanation.exact },
+  }))
+  return { hits: explained, answer, truncated, enough: hits.length > limit || shortened }
 }
 
 // To count the matches of a word costs as much as to rank them.

@@ -6,8 +6,12 @@ import { Summary } from '../summaries/schema.ts'
 
 /** The query as it is searched for and answered: in NFKC, trimmed (decisions 2.8). */
 export function queryText(q: string): string {
-  return q.normalize('NFKC').trim()
+  return q.trim().normalize('NFKC').trim()
 }
+
+// No character of a normalised text comes from more than ten units. Longer texts are not normalised: to put combining marks
+// in order takes time that grows with the square of their number.
+const mostUnits = 2000
 
 /** The parameter `q`: 1 to 200 code points of `queryText`, so that how a client composes its letters does not count. */
 export const QueryText = Type.Refine(
@@ -16,6 +20,7 @@ export const QueryText = Type.Refine(
     description: 'words and "quoted phrases", all of which must match; 1 to 200 characters after trimming, in NFKC',
   }),
   (q) => {
+    if (q.trim().length > mostUnits) return false
     const { length } = Array.from(queryText(q))
     return isStorable(q) && length >= 1 && length <= 200
   },
@@ -47,7 +52,9 @@ const ScoreExplanation = Type.Object({
   field: Type.Enum(['title', 'heading', 'body']),
   field_weight: Type.Number(),
   relaxed: Type.Boolean(),
-  exact: Type.Boolean({ description: 'false when ranking looked at a bounded set of candidates' }),
+  exact: Type.Boolean({
+    description: 'false when ranking looked at a bounded set of candidates, or matched a very long block in parts',
+  }),
   terms: Type.Array(Type.Object({ term: Type.String(), occurrences: Type.Integer(), weight: Type.Number() })),
 })
 
@@ -105,7 +112,10 @@ export const SearchV2Response = Type.Object(
     query: Type.String(),
     mode: Type.Enum(['topk', 'exhaustive']),
     results: Type.Array(SearchV2Result),
-    page: Type.Object({ has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) }),
+    page: Type.Object(
+      { has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) },
+      { description: 'ends before `limit` where the texts of the hits would exceed 1 MB together' },
+    ),
     projection: SearchProjection,
   },
   { $id: 'SearchV2Response' },

@@ -81,9 +81,14 @@ export async function searchExhaustive(
     throw new Refusal('search_cursor_stale', { details: { watermark: projection.watermark } })
   }
   const page = answer.hits.slice(0, limit)
-  const hits = rankHits(page, { ...ranking, ...(await rarities(db, ranking.terms)), relaxed: false, order: 'document' })
+  const hits = await rankHits(page, {
+    ...ranking,
+    ...(await rarities(db, ranking.terms)),
+    relaxed: false,
+    order: 'document',
+  })
   const last = page.at(-1)
-  const hasMore = answer.hits.length > limit && last !== undefined
+  const hasMore = (answer.hits.length > limit || answer.shortened) && last !== undefined
   const next: Cursor | null = hasMore
     ? { documentId: last.document_id, ord: last.ord, fingerprint: answer.scope_fingerprint }
     : null
@@ -131,7 +136,7 @@ function prepare({ q, scope }: Search, languages: readonly string[]) {
 function outcomeOf({ hits, answer }: Ranked, limit: number): SearchOutcome {
   return {
     hits: hits.slice(0, limit),
-    hasMore: hits.length > limit,
+    hasMore: hits.length > limit || answer.shortened,
     nextCursor: null,
     projection: projectionOf(answer),
   }

@@ -4,7 +4,7 @@ import { newestEventId } from '../events/queries.ts'
 import { Nullable } from '../identifiers.ts'
 import { row } from '../row.ts'
 import { candidates, matchCounts } from './candidates.ts'
-import { freshHits, type Hit, HitShape } from './hits.ts'
+import { freshHits, type Hit, HitShape, shortEnough } from './hits.ts'
 import { PlaceShape, pathsIn, places } from './places.ts'
 import { keepsPlan } from './plan.ts'
 import type { SearchRequest, SearchScope } from './request.ts'
@@ -15,6 +15,8 @@ const AnswerShape = Type.Object({
   hits: Type.Array(HitShape),
   ...PlaceShape,
   candidates: Type.Number(),
+  /** Whether hits were left out because the texts of all would be too long together. */
+  shortened: Type.Boolean(),
   document_count: Type.Number(),
   stale_document_count: Type.Number(),
   stale_document_ids: Type.Array(Type.String()),
@@ -33,7 +35,7 @@ const AnswerRow = row(AnswerShape)
 /**
  * Runs a search. Only hits of documents whose index is current are returned, whatever the caller does with them. The
  * plan of an exhaustive search depends on how frequent the words are, so it is made for each; those of usual ranked ones
- * are kept (`keepsPlan`), as is that of the function that all searches call (sql/0023).
+ * are kept (`keepsPlan`), as is that of the function that all searches call (sql/0027).
  *
  * Documents indexed by another tokeniser than this one count as stale, before or while they are indexed again. Their
  * hits are hits, since each is matched once more against its text; but what the old index misses nobody can say. They do
@@ -43,11 +45,13 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
   const statement = sql.type(AnswerRow)`
     WITH counts AS MATERIALIZED (SELECT ${matchCounts(request)} AS matching),
     candidates AS MATERIALIZED (${candidates(request)}),
-    hits AS MATERIALIZED (${freshHits(request)})
+    fetched AS MATERIALIZED (${freshHits(request)}),
+    hits AS MATERIALIZED (${shortEnough})
     SELECT
       coalesce((SELECT json_agg(h ORDER BY h.estimate DESC, h.document_id, h.ord) FROM hits h), '[]') AS hits,
       ${places},
       (SELECT count(*) FROM candidates) AS candidates,
+      (SELECT count(*) FROM fetched) > (SELECT count(*) FROM hits) AS shortened,
       c.document_count, c.stale_document_count, c.stale_document_ids, c.lowest_stale_event_id, c.languages,
       ${newestEventId} AS newest_event_id,
       (SELECT matching FROM counts) AS matching,

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type { Config } from '../../config.ts'
 import type { Transaction } from '../../database.ts'
 import { Refusal } from '../../errors.ts'
+import { cutText } from '../../strings.ts'
 import { resolveScopes } from '../scopes.ts'
 import { codeHash, newDeviceCode, newUserCode } from './codes.ts'
 import { insertDeviceCode, lockAddress, pendingOf } from './queries.ts'
@@ -17,7 +18,10 @@ export async function requestCode(
 ): Promise<Static<typeof DeviceCode>> {
   const { tx, config, address } = context
   const { scopes, unknown } = resolveScopes(request.scopes ?? 'read_write')
-  if (unknown.length > 0 || scopes.length === 0) throw new Refusal('invalid_scope', { details: { unknown } })
+  if (unknown.length > 0 || scopes.length === 0) {
+    const shown = unknown.slice(0, 20).map((scope) => cutText(scope, 64))
+    throw new Refusal('invalid_scope', { details: { unknown: shown } })
+  }
   await refuseTooMany(tx, address)
   const codes = { device: newDeviceCode(), user: newUserCode() }
   const isStored = await insertDeviceCode(tx, {
