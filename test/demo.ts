@@ -1,16 +1,20 @@
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
+import { uploaded } from './support/attachments.ts'
 import { Client, type Reply } from './support/client.ts'
+import { everyNode } from './support/every-node.ts'
 import { type MarkdownFile, markdownFiles } from './support/markdown-files.ts'
-import { startWholeService } from './support/processes.ts'
+import { root, startWholeService } from './support/processes.ts'
 
 /*
  * `npm run demo [-- files]`: imports Markdown files of the installed packages, one folder for each package, waits until
- * the index covers them, and searches. It uses the service at ORIGIN with TOKEN, else the one that runs on DATA_DIR,
- * else one that it starts on a temporary folder.
+ * the index covers them, searches, and shares a page with one of everything that a document can hold. It uses the
+ * service at ORIGIN with TOKEN, else the one that runs on DATA_DIR, else one that it starts on a temporary folder. That
+ * one serves until Ctrl-C on a terminal, and stops at the end elsewhere.
  */
 
 const files = markdownFiles(Number(process.argv[2] ?? 400))
@@ -24,6 +28,7 @@ let waits = 0
 
 try {
   await demo()
+  if (service.isTemporary) await untilInterrupted()
 } finally {
   await service.stop()
 }
@@ -47,6 +52,7 @@ async function demo(): Promise<void> {
   for (const query of queries) await search(knowledgeBase, query)
   print('requests', `${requests}, ${waits} of them told to wait`)
   print('slowest', `${slowest.name}, ${Math.round(slowest.ms)} ms`)
+  print('page', await sharePage(knowledgeBase))
 }
 
 async function importFolders(knowledgeBase: number): Promise<Map<string, number>> {
@@ -91,6 +97,27 @@ async function search(knowledgeBase: number, query: string): Promise<void> {
   print('search', `${query}: ${body.data.results.length} hits in ${ms} ms, best in ${best?.path_text ?? 'none'}`)
 }
 
+/** The address of a public page with one of everything that a document can hold. */
+async function sharePage(knowledgeBase: number): Promise<string> {
+  const members = { title: 'Everything that a document can hold', knowledge_base_id: knowledgeBase }
+  const { id } = (await created('/documents', { ...members, content: { format: 'markdown', content: '' } })).body.data
+  const bytes = readFileSync(join(root, 'node_modules/swagger-ui-dist/favicon-32x32.png'))
+  const attachmentId = await uploaded(client, { documentId: id, bytes })
+  const document = { type: 'doc', content: everyNode({ attachmentId, documentId: id }) }
+  const guard = { 'if-match': '*' }
+  const reply = await client.put(`/documents/${id}/content`, { format: 'tiptap-json', document }, guard)
+  if (reply.status !== 200) throw new Error(`PUT /documents/${id}/content: ${reply.status} ${reply.text}`)
+  const { share_id } = (await created(`/documents/${id}/public-share`, {})).body.data
+  return `${service.origin}/s/${share_id}`
+}
+
+async function untilInterrupted(): Promise<void> {
+  if (process.stdout.isTTY) {
+    print('stop', 'Ctrl-C stops the service and deletes what the demo has written.')
+    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+  } else print('note', 'This service stops now. To look at the page, run `npm start` first and the demo beside it.')
+}
+
 async function created(path: string, body: object): Promise<Reply> {
   const reply = await call('POST', path, body)
   if (reply.status !== 201) throw new Error(`POST ${path}: ${reply.status} ${reply.text}`)
@@ -112,25 +139,28 @@ async function call(method: string, path: string, body?: object): Promise<Reply>
   }
 }
 
-async function findService(): Promise<{ origin: string; token: string; stop: () => Promise<unknown> }> {
+type DemoService = { origin: string; token: string; isTemporary: boolean; stop: () => Promise<unknown> }
+
+async function findService(): Promise<DemoService> {
   const { ORIGIN: origin, TOKEN: token, PORT: port = '3000', DATA_DIR: directory = '.data' } = process.env
-  const stop = async () => {}
-  if (origin && token) return { origin, token, stop }
+  const given = { isTemporary: false, stop: async () => {} }
+  if (origin && token) return { ...given, origin, token }
   const kept = join(directory, 'bootstrap.json')
   const running = origin ?? `http://localhost:${port}`
   const ready = await fetch(`${running}/readyz`).catch(() => undefined)
   if (ready?.ok && existsSync(kept))
-    return { origin: running, token: JSON.parse(readFileSync(kept, 'utf8')).token, stop }
+    return { ...given, origin: running, token: JSON.parse(readFileSync(kept, 'utf8')).token }
   return ownService()
 }
 
-async function ownService() {
+async function ownService(): Promise<DemoService> {
   const directory = mkdtempSync(join(tmpdir(), 'documents-demo-'))
   const env = { RATE_READ_PER_MIN: '0', RATE_WRITE_PER_MIN: '0', RATE_SEARCH_PER_MIN: '0' }
   const { origin, token, stop } = await startWholeService({ directory, env })
   return {
     origin,
     token,
+    isTemporary: true,
     async stop() {
       await stop()
       rmSync(directory, { recursive: true, force: true })

@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { page } from './page.ts'
 import { pageMissing } from './refusals.ts'
 
-const types = { 'pages.css': 'text/css; charset=utf-8', 'icon.svg': 'image/svg+xml' } as const
+const types = {
+  'pages.css': 'text/css; charset=utf-8',
+  'document.css': 'text/css; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+} as const
 
 type AssetName = keyof typeof types
 
@@ -21,7 +25,7 @@ export function assetAddress(name: AssetName): string {
   return `/assets/${name}?v=${assets.get(name)?.version}`
 }
 
-/** Stylesheet and icon of every page. */
+/** Stylesheets and icon of the pages. */
 export const assetPage = page({
   path: '/assets/{name}',
   async get({ params, query, response }) {

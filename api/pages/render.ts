@@ -11,7 +11,7 @@ export type Frame = {
   bare?: boolean
   /** Whether search engines may list it; by default they may not. */
   indexed?: boolean
-  /** BCP 47 tag of the content; by default English. */
+  /** Canonical BCP 47 tag of the content; by default English. */
   locale?: string | null
 }
 
@@ -22,5 +22,11 @@ const eta = new Eta({ views: join(import.meta.dirname, 'templates'), autoEscape:
  * its layout and sees both as `it`; `<%= %>` escapes.
  */
 export function view<Data extends object = object>(name: string): (data: Frame & Data) => string {
-  return (data) => eta.render(name, { ...data, asset: assetAddress })
+  return (data) => eta.render(name, { ...data, dir: directionOf(data.locale ?? 'en'), asset: assetAddress })
+}
+
+function directionOf(locale: string): 'ltr' | 'rtl' {
+  // TypeScript does not know the method yet.
+  const known = new Intl.Locale(locale) as Intl.Locale & { getTextInfo: () => { direction?: 'ltr' | 'rtl' } }
+  return known.getTextInfo().direction ?? 'ltr'
 }

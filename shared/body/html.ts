@@ -1,12 +1,32 @@
 import { isAllowedHref, isAllowedSrc } from './addresses.ts'
 import type { BodyNode, DocNode, Mark } from './document.ts'
+import {
+  type Attributes,
+  attributes,
+  element,
+  escapeHtml,
+  numberAttribute as number,
+  stringAttribute as string,
+} from './html-elements.ts'
 import { nestMarks } from './mark-runs.ts'
 import { isTextblock } from './nodes.ts'
-import { isSafeColor, linkRel, sanitizeHtml } from './sanitize.ts'
+import { isSafeColor, linkRel, sanitizeHtml, sanitizeWithLeaves } from './sanitize.ts'
 
-type Renderer = (node: BodyNode) => string
-type MarkRenderer = (content: string, mark: Mark) => string
-type Attributes = { [name: string]: string | number | boolean | null | undefined }
+/** Writes a node as HTML; `writer` writes what the node holds. */
+export type NodeRenderer = (node: BodyNode, writer: HtmlWriter) => string
+
+/** Writes a mark as HTML around content that is HTML already. */
+export type MarkRenderer = (content: string, mark: Mark) => string
+
+/** How another form of HTML differs from the API's. */
+export type HtmlForm = {
+  /** Renderers by node type. */
+  nodes?: { [type: string]: NodeRenderer }
+  /** Renderers by mark type. */
+  marks?: { [type: string]: MarkRenderer }
+  /** Attributes of every block beside its id. */
+  blockAttributes?: (node: BodyNode) => Attributes
+}
 
 /**
  * A document as HTML: only the tags of the tables below, every text escaped, `data-block-id` on each block, links with
@@ -14,55 +34,100 @@ type Attributes = { [name: string]: string | number | boolean | null | undefined
  * page as it is.
  */
 export function renderHtml(document: DocNode): string {
-  return document.content.map(renderNode).join('\n')
+  const writer = new HtmlWriter()
+  return document.content.map((node) => writer.write(node)).join('\n')
 }
 
-function renderNode(node: BodyNode): string {
-  return (nodeRenderers[node.type] as Renderer)(node)
+/** Writes nodes as HTML, in the API's form unless another one is given. */
+export class HtmlWriter {
+  readonly #nodes: { [type: string]: NodeRenderer }
+  readonly #marks: { [type: string]: MarkRenderer }
+  readonly #blockAttributes: (node: BodyNode) => Attributes
+
+  constructor({ nodes, marks, blockAttributes = () => ({}) }: HtmlForm = {}) {
+    this.#nodes = { ...nodeRenderers, ...nodes }
+    this.#marks = { ...markRenderers, ...marks }
+    this.#blockAttributes = blockAttributes
+  }
+
+  /** A node with all that it holds. */
+  write(node: BodyNode): string {
+    return (this.#nodes[node.type] as NodeRenderer)(node, this)
+  }
+
+  /** A block as one element around its content. */
+  block(tag: string, node: BodyNode, more: Attributes = {}): string {
+    return element(tag, { ...this.blockAttributes(node), ...more }, this.inside(node))
+  }
+
+  /** The attributes that every block has. */
+  blockAttributes(node: BodyNode): Attributes {
+    return { 'data-block-id': string(node, 'id'), ...this.#blockAttributes(node) }
+  }
+
+  /** The content of a node. Raw tags open and close in different nodes, so a textblock is sanitised as a whole. */
+  inside(node: BodyNode): string {
+    const content = node.content ?? []
+    if (!isTextblock(node.type)) return content.map((child) => this.write(child)).join('')
+    if (!content.some(({ type }) => type === 'htmlInline')) return this.#inline(content, (child) => this.write(child))
+    return sanitizeWithLeaves((keep) =>
+      this.#inline(content, (child) => {
+        const html = this.write(child)
+        return child.type === 'text' || child.type === 'htmlInline' ? html : keep(html)
+      }),
+    )
+  }
+
+  #inline(content: BodyNode[], write: (node: BodyNode) => string): string {
+    if (!content.some((child) => child.marks)) return content.map(write).join('')
+    const leaves = content.map((child) => ({ node: write(child), marks: outermostFirst(child.marks) }))
+    const wrap = (children: string[], mark: Mark) => [(this.#marks[mark.type] as MarkRenderer)(children.join(''), mark)]
+    return nestMarks(leaves, wrap).join('')
+  }
 }
 
-const nodeRenderers: { [type: string]: Renderer } = {
-  paragraph: (node) => block('p', node, { style: alignment(node) }),
-  heading: (node) => block(`h${Number(node.attrs?.level ?? 1)}`, node, { style: alignment(node) }),
-  blockquote: (node) => block('blockquote', node),
-  bulletList: (node) => block('ul', node),
-  orderedList: (node) => block('ol', node, { start: number(node, 'start') }),
-  listItem: (node) => block('li', node),
-  taskList: (node) => block('ul', node, { 'data-type': 'taskList' }),
-  taskItem: (node) => {
+const nodeRenderers: { [type: string]: NodeRenderer } = {
+  paragraph: (node, writer) => writer.block('p', node, { style: alignment(node) }),
+  heading: (node, writer) => writer.block(`h${number(node, 'level') ?? 1}`, node, { style: alignment(node) }),
+  blockquote: (node, writer) => writer.block('blockquote', node),
+  bulletList: (node, writer) => writer.block('ul', node),
+  orderedList: (node, writer) => writer.block('ol', node, { start: number(node, 'start') }),
+  listItem: (node, writer) => writer.block('li', node),
+  taskList: (node, writer) => writer.block('ul', node, { 'data-type': 'taskList' }),
+  taskItem: (node, writer) => {
     const isChecked = node.attrs?.checked === true
     const box = `<input${attributes({ type: 'checkbox', disabled: true, checked: isChecked })}>`
-    return element(
-      'li',
-      { ...identity(node), 'data-type': 'taskItem', 'data-checked': String(isChecked) },
-      box + inside(node),
-    )
+    const own = { ...writer.blockAttributes(node), 'data-type': 'taskItem', 'data-checked': String(isChecked) }
+    return element('li', own, box + writer.inside(node))
   },
-  codeBlock: (node) => {
-    const language = string(node, 'language')?.split(/\s/)[0]
-    return element('pre', identity(node), element('code', { class: language && `language-${language}` }, inside(node)))
+  codeBlock: (node, writer) => {
+    const language = codeLanguage(node)
+    const code = element('code', { class: language && `language-${language}` }, writer.inside(node))
+    return element('pre', writer.blockAttributes(node), code)
   },
-  horizontalRule: (node) => `<hr${attributes(identity(node))}>`,
-  image: (node) => picture(node, identity(node)),
-  callout: (node) => block('div', node, { 'data-callout': string(node, 'kind') ?? 'note' }),
-  details: (node) => block('details', node, { open: node.attrs?.open === true }),
-  detailsSummary: (node) => block('summary', node),
-  detailsContent: (node) => block('div', node, { 'data-type': 'detailsContent' }),
-  blockMath: (node) =>
-    element('div', { ...identity(node), 'data-math': 'block' }, escapeHtml(string(node, 'latex') ?? '')),
-  footnoteDefinition: (node) => block('div', node, { 'data-footnote': string(node, 'label') }),
-  frontmatter: (node) =>
-    element(
-      'pre',
-      { ...identity(node), 'data-type': 'frontmatter', hidden: true },
-      escapeHtml(string(node, 'yaml') ?? ''),
-    ),
-  htmlBlock: (node) =>
-    element('div', { ...identity(node), 'data-type': 'html' }, sanitizeHtml(string(node, 'html') ?? '')),
-  table: (node) => element('table', identity(node), element('tbody', {}, inside(node))),
-  tableRow: (node) => block('tr', node),
-  tableCell: (node) => block('td', node, { colspan: number(node, 'colspan'), rowspan: number(node, 'rowspan') }),
-  tableHeader: (node) => block('th', node, { colspan: number(node, 'colspan'), rowspan: number(node, 'rowspan') }),
+  horizontalRule: (node, writer) => `<hr${attributes(writer.blockAttributes(node))}>`,
+  image: (node, writer) => picture(node, writer.blockAttributes(node)),
+  callout: (node, writer) => writer.block('div', node, { 'data-callout': string(node, 'kind') ?? 'note' }),
+  details: (node, writer) => writer.block('details', node, { open: node.attrs?.open === true }),
+  detailsSummary: (node, writer) => writer.block('summary', node),
+  detailsContent: (node, writer) => writer.block('div', node, { 'data-type': 'detailsContent' }),
+  blockMath: (node, writer) => {
+    const own = { ...writer.blockAttributes(node), 'data-math': 'block' }
+    return element('div', own, escapeHtml(string(node, 'latex') ?? ''))
+  },
+  footnoteDefinition: (node, writer) => writer.block('div', node, { 'data-footnote': string(node, 'label') }),
+  frontmatter: (node, writer) => {
+    const own = { ...writer.blockAttributes(node), 'data-type': 'frontmatter', hidden: true }
+    return element('pre', own, escapeHtml(string(node, 'yaml') ?? ''))
+  },
+  htmlBlock: (node, writer) => {
+    const own = { ...writer.blockAttributes(node), 'data-type': 'html' }
+    return element('div', own, sanitizeHtml(string(node, 'html') ?? ''))
+  },
+  table: (node, writer) => element('table', writer.blockAttributes(node), element('tbody', {}, writer.inside(node))),
+  tableRow: (node, writer) => writer.block('tr', node),
+  tableCell: (node, writer) => writer.block('td', node, spans(node)),
+  tableHeader: (node, writer) => writer.block('th', node, spans(node)),
   text: (node) => escapeHtml(node.text ?? ''),
   hardBreak: () => '<br>',
   inlineImage: (node) => picture(node, {}),
@@ -71,7 +136,7 @@ const nodeRenderers: { [type: string]: Renderer } = {
     const label = string(node, 'label') ?? ''
     return element('sup', { 'data-footnote-reference': label }, escapeHtml(`[${label}]`))
   },
-  // Raw tags open and close in different nodes, so they are sanitised with the whole textblock; see `inside`.
+  // Verbatim: `inside` sanitises it together with the textblock around it.
   htmlInline: (node) => string(node, 'html') ?? '',
   mention: (node) => {
     const id = string(node, 'id') ?? ''
@@ -99,34 +164,23 @@ const markRenderers: { [type: string]: MarkRenderer } = {
 }
 const markOrder = Object.keys(markRenderers)
 
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] as string)
+/** The language that a code block names, without what stands behind it; null when it names none. */
+export function codeLanguage(node: BodyNode): string | null {
+  return string(node, 'language')?.split(/\s/)[0] || null
 }
 
-const entities: { [character: string]: string } = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
+/** The style of a textblock that is aligned otherwise than its language asks for. */
+export function alignment(node: BodyNode): string | null {
+  const align = string(node, 'textAlign')
+  return align === null ? null : `text-align:${align}`
 }
 
-function block(tag: string, node: BodyNode, more: Attributes = {}): string {
-  return element(tag, { ...identity(node), ...more }, inside(node))
-}
-
-function inside(node: BodyNode): string {
-  const content = node.content ?? []
-  if (!isTextblock(node.type)) return content.map(renderNode).join('')
-  const html = renderInline(content)
-  return content.some((child) => child.type === 'htmlInline') ? sanitizeHtml(html) : html
-}
-
-function renderInline(content: BodyNode[]): string {
-  if (!content.some((child) => child.marks)) return content.map(renderNode).join('')
-  const leaves = content.map((child) => ({ node: renderNode(child), marks: outermostFirst(child.marks) }))
-  const wrap = (children: string[], mark: Mark) => [(markRenderers[mark.type] as MarkRenderer)(children.join(''), mark)]
-  return nestMarks(leaves, wrap).join('')
+/** An image with more attributes before its own; one whose address is not allowed has none. */
+export function picture(node: BodyNode, more: Attributes): string {
+  const src = string(node, 'src')
+  const shown = src !== null && isAllowedSrc(src) ? src : null
+  const size = { width: number(node, 'width'), height: number(node, 'height') }
+  return `<img${attributes({ ...more, src: shown, alt: string(node, 'alt') ?? '', title: string(node, 'title'), ...size })}>`
 }
 
 function outermostFirst(marks: readonly Mark[] = []): readonly Mark[] {
@@ -134,47 +188,11 @@ function outermostFirst(marks: readonly Mark[] = []): readonly Mark[] {
   return marks.toSorted((a, b) => markOrder.indexOf(a.type) - markOrder.indexOf(b.type))
 }
 
-function picture(node: BodyNode, more: Attributes): string {
-  const src = string(node, 'src')
-  const shown = src !== null && isAllowedSrc(src) ? src : null
-  const size = { width: number(node, 'width'), height: number(node, 'height') }
-  return `<img${attributes({ ...more, src: shown, alt: string(node, 'alt') ?? '', title: string(node, 'title'), ...size })}>`
-}
-
-function element(tag: string, own: Attributes, content: string): string {
-  return `<${tag}${attributes(own)}>${content}</${tag}>`
-}
-
-function attributes(own: Attributes): string {
-  let html = ''
-  for (const [name, value] of Object.entries(own)) {
-    if (value === null || value === undefined || value === false || value === '') {
-      if (name === 'alt') html += ' alt=""'
-    } else html += value === true ? ` ${name}` : ` ${name}="${escapeHtml(String(value))}"`
-  }
-  return html
-}
-
-function identity(node: BodyNode): Attributes {
-  return { 'data-block-id': string(node, 'id') }
-}
-
-function alignment(node: BodyNode): string | null {
-  const align = string(node, 'textAlign')
-  return align === null ? null : `text-align:${align}`
+function spans(node: BodyNode): Attributes {
+  return { colspan: number(node, 'colspan'), rowspan: number(node, 'rowspan') }
 }
 
 function color(property: string, mark: Mark): string | null {
   const value = mark.attrs?.color
   return typeof value === 'string' && isSafeColor(value) ? `${property}:${value}` : null
-}
-
-function string(node: BodyNode, name: string): string | null {
-  const value = node.attrs?.[name]
-  return typeof value === 'string' ? value : null
-}
-
-function number(node: BodyNode, name: string): number | null {
-  const value = node.attrs?.[name]
-  return typeof value === 'number' ? value : null
 }

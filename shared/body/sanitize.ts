@@ -14,10 +14,34 @@ export function isSafeColor(color: string): boolean {
 
 /**
  * Raw HTML reduced to harmless tags and attributes, elements closed: no scripts, styles, handlers, forms, frames, ids
- * or classes, addresses only of the allowed schemes. Also lets through what `html.ts` itself writes into a textblock.
- * HTML that nests deeper than 512 elements loses its tags and keeps its text. The time is linear in the length.
+ * or classes, addresses only of the allowed schemes. HTML that nests deeper than 512 elements loses its tags and keeps
+ * its text. The time is linear in the length.
  */
 export function sanitizeHtml(html: string): string {
+  return sanitized(html, options)
+}
+
+/**
+ * HTML with raw tags in it, sanitised but for its leaves: elements that `write` has given to `keep`, which are safe
+ * already and come back untouched. `keep` answers what stands for the leaf meanwhile. Raw HTML that imitates the
+ * stand-in of a leaf cannot show the leaf a second time.
+ */
+export function sanitizeWithLeaves(write: (keep: (leaf: string) => string) => string): string {
+  const leaves: string[] = []
+  const html = sanitized(
+    write((leaf) => `<x-leaf n="${leaves.push(leaf) - 1}"></x-leaf>`),
+    optionsWithLeaves,
+  )
+  // Sanitised text and attributes hold no `<`, so that only stand-ins look like this.
+  const shown = new Set<string>()
+  return html.replace(/<x-leaf n="(\d+)">|<\/?x-leaf[^>]*>/g, (_, index?: string) => {
+    if (index === undefined || shown.has(index)) return ''
+    shown.add(index)
+    return leaves[Number(index)] ?? ''
+  })
+}
+
+function sanitized(html: string, options: sanitize.IOptions): string {
   let depth = 0
   const onOpenTag = () => {
     depth += 1
@@ -86,13 +110,11 @@ const options: sanitize.IOptions = {
   allowedAttributes: {
     '*': ['align', 'dir', 'lang', 'title'],
     a: ['href', 'rel', 'target'],
-    code: ['data-math'],
     details: ['open'],
     img: ['src', 'alt', 'width', 'height'],
     mark: ['style'],
     ol: ['start', 'reversed', 'type'],
-    span: ['style', 'data-mention'],
-    sup: ['data-footnote-reference'],
+    span: ['style'],
     td: cell,
     th: cell,
     time: ['datetime'],
@@ -113,6 +135,12 @@ const options: sanitize.IOptions = {
       attribs: src !== undefined && isAllowedSrc(src) ? { ...rest, src } : rest,
     }),
   },
+}
+
+const optionsWithLeaves: sanitize.IOptions = {
+  ...options,
+  allowedTags: [...(options.allowedTags || []), 'x-leaf'],
+  allowedAttributes: { ...options.allowedAttributes, 'x-leaf': ['n'] },
 }
 
 // Reduces the style of a tag to one property, the last safe value of it.

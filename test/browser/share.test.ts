@@ -1,10 +1,11 @@
 import type { Browser, BrowserContextOptions, Request } from 'playwright-core'
 import t from 'tap'
 import { attacks, doorsFor } from '../body/attacks.ts'
-import { h, node, p, text } from '../body/build.ts'
+import { p, text } from '../body/build.ts'
 import { samples, uploaded } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
 import { make, put } from '../support/documents.ts'
+import { everyNode } from '../support/every-node.ts'
 import { startTestService } from '../support/service.ts'
 import { violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'
@@ -17,10 +18,10 @@ t.test('a shared document is readable by everybody, on every screen', { skip: no
   const ada = await service.signUp()
   const address = await shareGuide(ada, service.origin)
   const browser = await startChromium(t)
-  const settings: BrowserContextOptions[] = [
-    { ...phone, colorScheme: 'dark' },
-    { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
-  ]
+  const settings: BrowserContextOptions[] = (['light', 'dark'] as const).flatMap((colorScheme) => [
+    { ...phone, colorScheme },
+    { viewport: { width: 1280, height: 900 }, colorScheme },
+  ])
   for (const options of settings) {
     const { page, incidents, close } = await open(browser, options)
     await page.goto(address, { waitUntil: 'networkidle' })
@@ -28,11 +29,42 @@ t.test('a shared document is readable by everybody, on every screen', { skip: no
     t.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false, 'nothing sticks out')
     t.equal(await page.evaluate('document.querySelector("img").naturalWidth'), 1, 'the picture is shown')
     t.equal(await page.evaluate('document.documentElement.lang'), 'en')
-    const centred = 'getComputedStyle(Array.from(document.querySelectorAll("p")).at(0)).textAlign'
+    const centred = 'getComputedStyle(document.querySelector(".prose > p")).textAlign'
     t.equal(await page.evaluate(centred), 'center', 'what the author has aligned is aligned')
+    const contents = page.getByRole('navigation', { name: 'Contents' })
+    t.equal(await contents.isVisible(), options.viewport?.width === 1280, 'contents stand where there is room for them')
+    const isWider = 'Array.from(document.querySelectorAll("[role=region]"), (one) => one.scrollWidth > one.clientWidth)'
+    t.strictSame(await page.evaluate(isWider), [true, false, false], 'a wide table scrolls by itself')
     t.strictSame(incidents, [], 'the policy has nothing to complain about')
     await close()
   }
+})
+
+t.test('what belongs together is found together, in any script and on paper', { skip: noChromium }, async (t) => {
+  const ada = await service.signUp()
+  const address = await shareGuide(ada, service.origin)
+  const { page, incidents } = await open(await startChromium(t), { viewport: { width: 1280, height: 900 } })
+  await page.goto(address)
+  const box = (words: string) => page.getByText(words, { exact: true }).boundingBox()
+  const [parent, child] = [await box('Fill the pool'), await box('Buy a hose')]
+  t.ok(parent && child && child.y >= parent.y + parent.height && child.x > parent.x, 'a task stands below its parent')
+  const sides = (await page.evaluate(`['Weigh the calf', 'زِن الصغير', '夏天请多备水。'].map((words) => {
+    const found = Array.from(document.querySelectorAll('.prose p')).find((p) => p.textContent === words)
+    return getComputedStyle(found).direction
+  })`)) as string[]
+  t.strictSame(sides, ['ltr', 'rtl', 'ltr'])
+  await page.getByRole('link', { name: 'one to a heading' }).click()
+  t.match(page.url(), /#what-it-eats$/)
+  t.equal(await page.evaluate('document.querySelector(":target").localName'), 'h3')
+  await page.locator('.noteref a').first().click()
+  t.equal(await page.evaluate('document.querySelector(":target").textContent.startsWith("Rounded")'), true)
+  await page.locator('a[href="#fnref:1"]').click()
+  t.equal(await page.evaluate('document.querySelector(":target").textContent'), '1')
+  await page.emulateMedia({ media: 'print' })
+  t.equal(await page.getByRole('navigation', { name: 'Contents' }).isVisible(), false)
+  t.equal(await page.getByText('Forty thousand muscles.').isVisible(), true, 'paper cannot be opened')
+  t.equal(await page.evaluate('getComputedStyle(document.querySelector("pre")).whiteSpace'), 'pre-wrap')
+  t.strictSame(incidents, [])
 })
 
 t.test('no title and no body runs a script in the browser of a reader', { skip: noChromium }, async (t) => {
@@ -122,59 +154,10 @@ async function share(client: Client, id: string, origin: string): Promise<string
 
 /** A document with one of everything that a body can hold. */
 async function shareGuide(client: Client, origin: string): Promise<string> {
-  const { id } = await make(client, [p(text('x'))], {
-    title: 'Caring for elephants, with a title that takes two lines',
-  })
+  const title = 'Caring for elephants, with a title that takes two lines'
+  const { id } = await make(client, [p(text('x'))], { title })
   const attachmentId = await uploaded(client, { documentId: id, bytes: samples.png })
-  const cell = (type: string, content: string) => node(type, {}, p(text(content)))
-  const row = (type: string, ...cells: string[]) => node('tableRow', {}, ...cells.map((content) => cell(type, content)))
-  const item = (type: string, attrs: { checked: boolean } | Record<never, never>, content: string) =>
-    node(type, attrs, p(text(content)))
-  const reply = await put(client, id, [
-    node('paragraph', { textAlign: 'center' }, text('An elephant drinks a hundred litres a day.', 'italic')),
-    h(2, text('Water')),
-    p(
-      text('Plain, '),
-      text('bold', 'bold'),
-      text(', '),
-      text('code', 'code'),
-      text(', '),
-      text('marked', { type: 'highlight', attrs: { color: '#fff3b0' } }),
-      text(', '),
-      text('a link', { type: 'link', attrs: { href: 'https://example.com/' } }),
-      text(' and '),
-      text('one within', { type: 'link', attrs: { href: `svc://doc/${id}` } }),
-      text('.'),
-    ),
-    node('bulletList', {}, item('listItem', {}, 'one'), item('listItem', {}, 'two')),
-    node('orderedList', {}, item('listItem', {}, 'first'), item('listItem', {}, 'second')),
-    node('taskList', {}, item('taskItem', { checked: true }, 'done'), item('taskItem', { checked: false }, 'to do')),
-    node('image', { attachmentId, alt: 'A trunk' }),
-    node('image', { src: 'https://elsewhere.example/x.png', alt: 'A chart from elsewhere' }),
-    node('codeBlock', { language: 'ts' }, text(`const litres = ${"'a very long line of code ' + ".repeat(8)}100`)),
-    node('blockquote', {}, p(text('It never forgets.'))),
-    node('callout', { kind: 'warning' }, p(text('Never in winter.'))),
-    node(
-      'details',
-      {},
-      node('detailsSummary', {}, text('More')),
-      node('detailsContent', {}, p(text('Hidden at first'))),
-    ),
-    node(
-      'table',
-      {},
-      row('tableHeader', 'Age', 'Litres', 'Remarks', 'Source'),
-      row(
-        'tableCell',
-        '1',
-        '20',
-        'AVeryLongWordThatDoesNotBreakAnywhere',
-        'https://example.com/a/very/long/address/that/goes/on',
-      ),
-    ),
-    node('horizontalRule'),
-    node('blockMath', { latex: '\\sum_{i=1}^{n} i = \\frac{n(n+1)}{2}' }),
-  ])
+  const reply = await put(client, id, everyNode({ attachmentId, documentId: id }))
   if (reply.status !== 200) throw new Error(reply.text)
   return share(client, id, origin)
 }
