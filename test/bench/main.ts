@@ -7,6 +7,7 @@ import { measureExport } from './export.ts'
 import { measureFreshness } from './freshness.ts'
 import { type Figure, printTable } from './harness.ts'
 import { measureHistory } from './history.ts'
+import { measureHostile } from './hostile.ts'
 import { measureJobs } from './jobs.ts'
 import { measureLocalization } from './localization.ts'
 import { measureMarkdownImport } from './markdown-import.ts'
@@ -41,6 +42,7 @@ const measurements = {
   streams: measureStreams,
   summaries: measureSummaries,
   localization: measureLocalization,
+  hostile: measureHostile,
 }
 
 const { values, positionals: named } = parseArgs({

@@ -72,7 +72,8 @@ const functionBound = 1.8
 const functionShare = 0.01
 // Growth of what is smaller says nothing.
 const leastWork = 5000
-const leastAnswer = 20_000
+const leastAnswer = 100_000
+const answerBound = 1.8
 
 // Native work shows in the time alone, which other processes disturb: eight times the input may take 24 times as long.
 const timedStep = 8
@@ -87,6 +88,8 @@ class Growth {
   readonly #groups: readonly Group[]
   readonly #samples: Sample[] = []
   readonly #works: Work[] = []
+  /** Groups whose input is refused from some size on, before anybody reads it. */
+  readonly #refused = new Set<Group>()
 
   constructor(measurement: Measurement, groups: readonly Group[]) {
     this.#measurement = measurement
@@ -96,13 +99,14 @@ class Growth {
   /** Whether something may grow faster than the input, also with four times the input. */
   async isSuspicious(): Promise<boolean> {
     const { work, size } = this.#measurement.effort
-    await this.#count(firstSize)
-    const each = Math.max(1, (this.#samples[0]?.work ?? 0) / firstSize)
+    const each = Math.max(1, (await this.#count(firstSize)) / firstSize)
     // As large as the effort allows where the work is linear, but large enough to be compared.
     const largest = Math.max(firstSize * step * step, Math.min(size, 2 ** Math.floor(Math.log2(work / each))))
     await this.#count(largest / step)
     await this.#count(largest)
     if (!this.#growsAnywhere()) return false
+    // A threshold that is passed once grows once; what is far over the effort already needs no second look.
+    if ((this.#samples.at(-1)?.work ?? 0) > step * work) return true
     await this.#count(largest * step)
     return this.#growsAnywhere()
   }
@@ -111,11 +115,11 @@ class Growth {
   async counted(): Promise<Finding[]> {
     const { work, size } = this.#measurement.effort
     for (let next = firstSize; next <= size * step; next *= step) {
-      await this.#count(next)
+      const effort = await this.#count(next)
       const last = this.#samples.at(-1) as Sample
       const measured = (['work', 'answer'] as const).find((one) => this.#grows(one) && last[one] > this.#enough(one))
       if (measured !== undefined) return [this.#finding(measured, this.#samples.slice(-3))]
-      if (last.work > work * step * step) break
+      if (effort > work * step * step) break
     }
     return []
   }
@@ -147,9 +151,9 @@ class Growth {
   }
 
   #grows(measured: 'work' | 'answer'): boolean {
-    const least = measured === 'work' ? leastWork : leastAnswer
+    const [least, most] = measured === 'work' ? [leastWork, bound] : [leastAnswer, answerBound]
     const costs = this.#samples.slice(-3).map((sample) => ({ size: sample.size, cost: sample[measured] }))
-    return (costs.at(-1)?.cost ?? 0) > least && increase(costs) > bound
+    return (costs.at(-1)?.cost ?? 0) > least && increase(costs) > most
   }
 
   #hasGrowingFunction(): boolean {
@@ -167,15 +171,18 @@ class Growth {
     })
   }
 
-  async #count(size: number): Promise<void> {
+  /** Measures a size; answers its work with that of making the input, which is none of the readers'. */
+  async #count(size: number): Promise<number> {
     this.#measurement.onTry({ groups: this.#groups, size, before: this.#samples })
     const { counter } = this.#measurement
-    const inputs = this.#inputs(size)
     counter.take()
+    const inputs = this.#inputs(size)
+    const making = counter.take()
     const sample = await this.#read(inputs, size)
     const work = counter.take()
     this.#samples.push({ ...sample, work: work.total })
     this.#works.push(work)
+    return making.total + work.total
   }
 
   async #run(size: number): Promise<Sample> {
@@ -193,13 +200,14 @@ class Growth {
   }
 
   #inputs(size: number): { input: unknown; uses: Group['uses'] }[] {
-    return this.#groups.flatMap(({ inputOf, uses }) => {
+    return this.#groups.flatMap((group) => {
+      if (this.#refused.has(group)) return []
       try {
-        return [{ input: inputOf(size), uses }]
+        return [{ input: group.inputOf(size), uses: group.uses }]
       } catch (error) {
-        // What is refused before anybody reads it costs nothing.
-        if (isAnswer(error)) return []
-        throw error
+        if (!isAnswer(error)) throw error
+        this.#refused.add(group)
+        return []
       }
     })
   }

@@ -1,7 +1,7 @@
 import { type BodyFamily, bodyFamilies } from './bodies.ts'
 import type { Entry, Use } from './entry.ts'
 import type { Group } from './measure.ts'
-import { type Family, families } from './texts.ts'
+import { type Family, htmlTexts, markdownTexts, wordTexts } from './texts.ts'
 
 /** The parts of the table: entries whose readers belong together. */
 export const parts = ['markdown', 'documents', 'bodies', 'texts', 'requests'] as const
@@ -12,13 +12,25 @@ export type Cell = { part: Part } & ({ family: string } | { repeated: string })
 
 /** The names of the families that are for a part. */
 export function familiesOf(part: Part): string[] {
-  return Object.keys(part === 'bodies' ? bodyFamilies : families)
+  return Object.keys(familiesByPart[part])
+}
+
+const allTexts = { ...markdownTexts, ...htmlTexts, ...wordTexts }
+const familiesByPart = {
+  markdown: { ...markdownTexts, ...htmlTexts },
+  documents: allTexts,
+  bodies: bodyFamilies,
+  texts: allTexts,
+  requests: wordTexts,
 }
 
 /** The readers of a cell. Only the modules of its part are loaded, since counting costs as much as there is code. */
 export async function groupsOf(cell: Cell): Promise<Group[]> {
   if (cell.part === 'bodies') return [await bodyGroup('family' in cell ? cell.family : '')]
-  const text = 'family' in cell ? (families[cell.family] as Family) : (size: number) => repeatedTo(cell.repeated, size)
+  const text =
+    'family' in cell
+      ? ((allTexts as Record<string, Family>)[cell.family] as Family)
+      : (size: number) => repeatedTo(cell.repeated, size)
   return (await entriesOf(cell.part)).map(({ name, input, uses, longest = Infinity, isNative = false }) => ({
     entry: name,
     inputOf: (size) => input(text(Math.min(size, longest))),

@@ -35,7 +35,7 @@ function halves(first: Family, second: Family, between = '\n\n'): Family {
 const inWords = (index: number) => index.toString(36)
 
 /** Texts that exhaust parsers of Markdown. */
-const markdown: Record<string, Family> = {
+export const markdownTexts: Readonly<Record<string, Family>> = {
   'ordered list markers': repeated('1) '),
   'bullet markers': repeated('- '),
   'alternating emphasis': repeated('*_'),
@@ -127,7 +127,7 @@ const markdown: Record<string, Family> = {
 }
 
 /** Texts that exhaust parsers and sanitisers of HTML. */
-const html: Record<string, Family> = {
+export const htmlTexts: Readonly<Record<string, Family>> = {
   'less-than signs': repeated('<'),
   'less-than and stars': repeated('<*_'),
   'processing instructions': repeated('<<?<?'),
@@ -171,7 +171,7 @@ const html: Record<string, Family> = {
 }
 
 /** Texts that exhaust regular expressions, normalisation, folding, stemming and the reading of words. */
-const words: Record<string, Family> = {
+export const wordTexts: Readonly<Record<string, Family>> = {
   'line feeds': repeated('\n'),
   'carriage returns': repeated('\r'),
   'CR LF': repeated('\r\n'),
@@ -273,6 +273,3 @@ const words: Record<string, Family> = {
   'control characters': repeated('\u0001'),
   'invisible then space': repeated('\u200b '),
 }
-
-/** Every family by its name. */
-export const families: Readonly<Record<string, Family>> = { ...markdown, ...html, ...words }

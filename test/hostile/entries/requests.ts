@@ -51,7 +51,7 @@ export const requestEntries: readonly Entry[] = [
       'cursor of members': (text) => cursorMembers(Buffer.from(JSON.stringify([text])).toString('base64url')),
       'search cursor': (text) => decodeSearchCursor(text),
       locale: (text) => canonicalOrNull(text),
-      'locale to look up': (text) => lookupLocale(text, new Set(['en'])),
+      'locale to look up': (text) => lookupLocale(canonicalOrNull(text) ?? 'und', new Set(['en'])),
       'path to go on to': (text) => nextPath(`/${text}`),
       'user code': (text) => readUserCode(text),
     },
@@ -74,12 +74,12 @@ export const requestEntries: readonly Entry[] = [
     uses: {
       codePoints: (text) => codePoints(text),
       isStorable: (text) => isStorable(text),
-      fingerprintOf: (text) => fingerprintOf(valueOf(text), new URLSearchParams()),
+      fingerprintOf: (text) => fingerprintOf(jsonOf(text), new URLSearchParams()),
     },
   },
   {
     name: 'a body of JSON',
-    input: (text) => valueOf(text),
+    input: (text) => jsonOf(text),
     uses: Object.fromEntries(
       routes.flatMap((spec): [string, Use][] => {
         if (spec.body === undefined) return []
@@ -100,7 +100,7 @@ function requestWith(accept: string) {
 }
 
 // A text that is JSON is what it says, any other is a string.
-function valueOf(text: string): unknown {
+function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -43,11 +43,17 @@ export const textEntries: readonly Entry[] = [
       normalise: (text) => normalise(text).text.length,
       fold: (text) => fold(text),
       lowerCase: (text) => lowerCase(text),
-      tokenise: (text) => tokenise(text, languages),
       detectLanguage: (text) => detectLanguage(text),
+      contextOf: (text) => contextOf(text, { start: text.length / 2, end: text.length / 2 + 1 }),
+    },
+  },
+  {
+    name: 'words in their forms',
+    input: (text) => text,
+    uses: {
+      tokenise: (text) => tokenise(text, languages),
       stemsIn: (text) => stemsIn('en', text),
       blockVector: (text) => blockVector({ text, language: 'en', isTitle: false, isHeading: false, scopes: [] }),
-      contextOf: (text) => contextOf(text, { start: text.length / 2, end: text.length / 2 + 1 }),
       matchTerms: (text) => matchTerms(text, { query: parseQuery('a "word b" 知識'), languages }),
       rankPassages: (text) =>
         rankPassages([{ documentId: 'doc_1', blockId: 'block_1', isHeading: false, text }], 'a "word b" 知識'),
@@ -56,7 +62,6 @@ export const textEntries: readonly Entry[] = [
   {
     name: 'HTML',
     input: (text) => text,
-    isNative: true,
     uses: {
       sanitizeHtml: (text) => sanitizeHtml(text),
       isHtmlBlock: (text) => isHtmlBlock(text, false),
@@ -72,6 +77,7 @@ export const textEntries: readonly Entry[] = [
     isNative: true,
     uses: {
       oneLine: (text) => oneLine(text),
+      plainAnswer: (text) => plainAnswer(text, 4000),
       cut: (text) => cut(text, 2000),
       'cut nearly all': (text) => cut(text, text.length - 1),
       normaliseName: (text) => normaliseName(text),
@@ -94,9 +100,7 @@ export const textEntries: readonly Entry[] = [
   {
     name: 'answers of a model',
     input: (text) => text,
-    isNative: true,
     uses: {
-      plainAnswer: (text) => plainAnswer(text, 4000),
       summariseByModel: (text) =>
         summariseByModel(async () => text, { model: 'm', material: { kind: 'document', title: text, texts: [text] } }),
       'answer as JSON': (text) => translated('a *b* c', text),
