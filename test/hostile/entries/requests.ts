@@ -10,15 +10,21 @@ import { routes } from '../../../api/routes.ts'
 import { readUserCode } from '../../../shared/auth/device/codes.ts'
 import { parseBearer } from '../../../shared/auth/tokens.ts'
 import { cursorMembers } from '../../../shared/cursor-text.ts'
+import { Refusal } from '../../../shared/errors.ts'
 import { canonicalOrNull } from '../../../shared/locale.ts'
 import { lookupLocale } from '../../../shared/localization/lookup.ts'
 import { parseUserAgent } from '../../../shared/requests/client.ts'
 import { decodeSearchCursor } from '../../../shared/search/cursor.ts'
 import { codePoints, isStorable } from '../../../shared/strings.ts'
-import type { Entry, Use } from '../entry.ts'
+import type { Entry } from '../entry.ts'
 
 // What Node takes of all headers, and of the address, together.
 const longestHeader = 16_384
+
+const queryReaders = routes.flatMap(({ query }) => (query === undefined ? [] : [queryReader(query)]))
+const bodyReaders = routes.flatMap(({ body }) =>
+  body === undefined ? [] : [{ read: bodyReader(body), names: membersOf(body) }],
+)
 
 const scope = { endpoint: 'e', filters: {}, sort: 's' }
 
@@ -60,11 +66,7 @@ export const requestEntries: readonly Entry[] = [
   {
     name: 'a query string',
     input: (text) => new URLSearchParams(text),
-    uses: Object.fromEntries(
-      routes.flatMap((spec): [string, Use][] =>
-        spec.query === undefined ? [] : [[spec.operationId, queryReader(spec.query)]],
-      ),
-    ),
+    uses: { 'all routes': (query) => queryReaders.map((read) => statusOf(() => read(query))) },
     longest: longestHeader,
   },
   {
@@ -80,16 +82,24 @@ export const requestEntries: readonly Entry[] = [
   {
     name: 'a body of JSON',
     input: (text) => jsonOf(text),
-    uses: Object.fromEntries(
-      routes.flatMap((spec): [string, Use][] => {
-        if (spec.body === undefined) return []
-        const read = bodyReader(spec.body)
-        const names = membersOf(spec.body)
-        return [[spec.operationId, (value) => read(Object.fromEntries(names.map((name) => [name, value])))]]
-      }),
-    ),
+    uses: {
+      'all routes': (value) =>
+        bodyReaders.map(({ read, names }) =>
+          statusOf(() => read(Object.fromEntries(names.map((name) => [name, value])))),
+        ),
+    },
   },
 ]
+
+function statusOf(read: () => unknown): number {
+  try {
+    read()
+    return 200
+  } catch (error) {
+    if (error instanceof Refusal) return error.status
+    throw error
+  }
+}
 
 function requestWith(accept: string) {
   const request = {
