@@ -8,6 +8,7 @@ import { bootstrapToken, type ServiceProcess } from '../support/processes.ts'
 import type { Site } from '../support/site.ts'
 import { type Figure, ms, percentile } from './harness.ts'
 import { type HostileCall, hostileCalls } from './hostile-calls.ts'
+import { measureGrowth } from './hostile-growth.ts'
 import type { Phase, VictimCall, VictimStart } from './hostile-victim.ts'
 
 const connections = 4
@@ -23,8 +24,9 @@ const memoryBound = 1536
  * reading, writing, searching, how soon a search is fresh, and whether the process still says that it lives. Limits on
  * rates are off, so that they hide nothing.
  */
-export async function measureHostile(site: Site, options: { seconds?: number }): Promise<Figure[]> {
-  const { seconds = 60 } = options
+export async function measureHostile(site: Site, options: { seconds?: number; growth?: boolean }): Promise<Figure[]> {
+  const { seconds = 60, growth = false } = options
+  if (growth) return measureGrowth()
   const worker = await site.work(...Object.keys(workerTypes))
   const hostile = new Client({
     origin: site.api.origin,

@@ -273,3 +273,12 @@ export const wordTexts: Readonly<Record<string, Family>> = {
   'control characters': repeated('\u0001'),
   'invisible then space': repeated('\u200b '),
 }
+
+/** Signs from which random texts are put together; each means something to one of the readers. */
+export const tokens: readonly string[] = [
+  ...['a', 'B', '1', ' ', '\n', '\t', '\r\n', '*', '_', '~', '~~', '`', '$$', '[', ']', '](', '![', '[^', ')', '('],
+  ...['<', '>', '</', '<!--', '-->', '<?', '<!', '<![CDATA[', '<div>', '</div>', '<b>', '<br>', '<details>', '/>'],
+  ...['&', '&amp;', '#', '# ', '- ', '+', '1. ', '1) ', '> ', '=', '\n=\n', '---\n', '|', '|-', '\\', '"', "'", ':'],
+  ...['.', ',', ';', '/', '@', 'http://', 'www.', '%20', '{', '}', '-', '\u0301', '\u0323', '\u1100', '\u11a8', 'é'],
+  ...['知', '👍', '\u200d', '\u00ad', '\u200b', '\u00a0', '\u2028', 'ß', 'İ', 'the ', 'W/"a"', ';q=0'],
+]

@@ -1,0 +1,20 @@
+import type { Test } from 'tap'
+import { bounded } from './bounded.ts'
+import { linesOf, Measurer } from './measurer.ts'
+import { familiesOf, type Part } from './tables.ts'
+
+// Small, so that all parts together take some twenty seconds of a processor where everything is linear.
+const effort = { work: 200_000, size: 2048, timedSize: 16_384 }
+const patience = 60_000
+
+/** Fails for every reader of a part that costs more than its input, unless it is named among the bounded ones. */
+export async function hold(t: Test, part: Part, { every = 1 }: { every?: number } = {}): Promise<void> {
+  const measurer = new Measurer({ effort, patience })
+  t.teardown(() => measurer.end())
+  const families = familiesOf(part).filter((_, index) => index % every === 0)
+  for (const family of families) {
+    const lines = linesOf(await measurer.measure({ part, family }))
+    const unknown = lines.filter((line) => !bounded.some(({ code }) => line.includes(code)))
+    t.strictSame(unknown, [], `${part} × ${family}`)
+  }
+}
