@@ -4,7 +4,7 @@ import { type Cell, familiesOf, parts } from '../hostile/tables.ts'
 import { tokens } from '../hostile/texts.ts'
 import type { Figure } from './harness.ts'
 
-const effort = { work: 5_000_000, size: 65_536, timedSize: 1_048_576 }
+const effort = { first: 64, work: 5_000_000, size: 65_536, timedSize: 1_048_576 }
 const patience = 300_000
 const randomCells = 200
 

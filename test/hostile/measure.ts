@@ -11,8 +11,8 @@ export type Group = {
   isNative: boolean
 }
 
-/** How far readers are measured: until they executed so many blocks of code, or until the input has this size. */
-export type Effort = { work: number; size: number; timedSize: number }
+/** From which size on readers are measured, and how far: until so many blocks of code were executed, or to a size. */
+export type Effort = { first: number; work: number; size: number; timedSize: number }
 
 /** What readers cost at one size. */
 export type Sample = {
@@ -64,7 +64,6 @@ function singles(group: Group): Group[] {
 
 // Costs are compared at three sizes, each four times the one before, by what each unit of the input adds. The share of
 // n·log n grows by a seventh at these sizes; that of n² at least doubles.
-const firstSize = 64
 const step = 4
 const bound = 1.35
 // Of many readers together none may hide: a single function may grow little, but by steps.
@@ -98,10 +97,10 @@ class Growth {
 
   /** Whether something may grow faster than the input, also with four times the input. */
   async isSuspicious(): Promise<boolean> {
-    const { work, size } = this.#measurement.effort
-    const each = Math.max(1, (await this.#count(firstSize)) / firstSize)
+    const { first, work, size } = this.#measurement.effort
+    const each = Math.max(1, (await this.#count(first)) / first)
     // As large as the effort allows where the work is linear, but large enough to be compared.
-    const largest = Math.max(firstSize * step * step, Math.min(size, 2 ** Math.floor(Math.log2(work / each))))
+    const largest = Math.max(first * step * step, Math.min(size, 2 ** Math.floor(Math.log2(work / each))))
     await this.#count(largest / step)
     await this.#count(largest)
     if (!this.#growsAnywhere()) return false
@@ -113,8 +112,8 @@ class Growth {
 
   /** What grows faster than the input for sure, of a single reader. */
   async counted(): Promise<Finding[]> {
-    const { work, size } = this.#measurement.effort
-    for (let next = firstSize; next <= size * step; next *= step) {
+    const { first, work, size } = this.#measurement.effort
+    for (let next = first; next <= size * step; next *= step) {
       const effort = await this.#count(next)
       const last = this.#samples.at(-1) as Sample
       const measured = (['work', 'answer'] as const).find((one) => this.#grows(one) && last[one] > this.#enough(one))

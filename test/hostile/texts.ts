@@ -274,6 +274,21 @@ export const wordTexts: Readonly<Record<string, Family>> = {
   'invisible then space': repeated('\u200b '),
 }
 
+/** The families with which users could stop the service: no run leaves them out. */
+export const reproduced: ReadonlySet<string> = new Set([
+  'ordered list markers',
+  'alternating emphasis',
+  'setext headings',
+  'strikethrough openings',
+  'less-than and stars',
+  'processing instructions',
+  'comments',
+  'line feeds',
+  'nested div',
+  'reference links to one definition',
+  'combining marks of two classes',
+])
+
 /** Signs from which random texts are put together; each means something to one of the readers. */
 export const tokens: readonly string[] = [
   ...['a', 'B', '1', ' ', '\n', '\t', '\r\n', '*', '_', '~', '~~', '`', '$$', '[', ']', '](', '![', '[^', ')', '('],
