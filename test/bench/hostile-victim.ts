@@ -26,7 +26,10 @@ let phase = emptyPhase()
 let words = 0
 
 parentPort?.on('message', () => {
-  parentPort?.postMessage(phase)
+  // A call that is not answered yet has taken so long at least.
+  for (const { call, started } of phase.running) phase.times[call].push(performance.now() - started)
+  const { times, failures } = phase
+  parentPort?.postMessage({ times, failures } satisfies Phase)
   phase = emptyPhase()
 })
 await Promise.all([readAndWrite(), searchAlways(), askHealth(), watchFreshness()])
@@ -61,11 +64,13 @@ async function watchFreshness(): Promise<never> {
   for (;;) {
     words += 1
     const word = `fresh${words}`
-    const during = phase
     await created(word)
-    const written = performance.now()
-    while (!(await isFound(word)) && performance.now() - written < freshnessLimit) await sleep(20)
-    during.times.freshness.push(performance.now() - written)
+    const { times, running } = phase
+    const own = { call: 'freshness', started: performance.now() } as const
+    running.add(own)
+    while (!(await isFound(word)) && performance.now() - own.started < freshnessLimit) await sleep(20)
+    running.delete(own)
+    times.freshness.push(performance.now() - own.started)
     await sleep(500)
   }
 }
@@ -89,18 +94,24 @@ async function created(content: string): Promise<string> {
   }
 }
 
-// A call belongs to the phase in which it began, also when it ends in the next.
+// A call belongs to the phase in which it began.
 async function timed(call: VictimCall, run: () => Promise<{ status: number }>): Promise<void> {
-  const { times, failures } = phase
+  const { times, failures, running } = phase
   const started = performance.now()
+  const own = { call, started }
+  running.add(own)
   const status = await run().then(
     (reply) => String(reply.status),
     () => 'no answer',
   )
+  running.delete(own)
   times[call].push(performance.now() - started)
   if (status !== '200') failures[`${call} ${status}`] = (failures[`${call} ${status}`] ?? 0) + 1
 }
 
-function emptyPhase(): Phase {
-  return { times: { read: [], write: [], search: [], health: [], freshness: [] }, failures: {} }
+type RunningPhase = Phase & { running: Set<{ call: VictimCall; started: number }> }
+
+function emptyPhase(): RunningPhase {
+  const times = { read: [], write: [], search: [], health: [], freshness: [] }
+  return { times, failures: {}, running: new Set() }
 }
