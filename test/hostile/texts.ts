@@ -257,6 +257,7 @@ export const wordTexts: Readonly<Record<string, Family>> = {
   braces: nested('{"a":', '1', '}'),
   'deep arrays': nested('[', '1', ']'),
   'wide arrays': (size) => `[${repeated('1,')(size)}1]`,
+  'wrong elements': (size) => `[${repeated('{"a":1},')(size)}1]`,
   'wide objects': (size) => `{${numbered((index) => `"a${index}":1,`)(size)}"a":1}`,
   'nested objects in arrays': (size) => `[${repeated('{"a":[]},')(size)}{}]`,
   'entity tags': repeated('"a", '),

@@ -1,20 +1,22 @@
 import { blockWrite, findBlock } from '../../../api/block-write.ts'
+import { renderBlocks, renderContent, renderOutline, renderOutlinePart, renderRead } from '../../../api/body-views.ts'
+import { renderShared } from '../../../api/pages/share/shared-html.ts'
+import type { ReadRequest } from '../../../api/read-part.ts'
 import { BlockLines } from '../../../shared/body/block-lines.ts'
-import { currentBlockHash, describeBlock, listBlocks } from '../../../shared/body/blocks.ts'
+import { currentBlockHash, describeBlock } from '../../../shared/body/blocks.ts'
 import { documentToLines } from '../../../shared/body/canonical.ts'
+import { writeBody } from '../../../shared/body/content.ts'
 import type { BodyNode, DocNode } from '../../../shared/body/document.ts'
 import { applyBatch } from '../../../shared/body/edit.ts'
-import { renderHtml } from '../../../shared/body/html.ts'
 import { compareLines, manifestOf, manifestStep } from '../../../shared/body/manifest.ts'
-import { exportSegments, toMarkdown } from '../../../shared/body/markdown/to-markdown.ts'
+import { exportSegments } from '../../../shared/body/markdown/to-markdown.ts'
 import { normaliseDocument } from '../../../shared/body/normalise.ts'
-import { outlineOf } from '../../../shared/body/outline.ts'
-import { readWindow } from '../../../shared/body/read.ts'
 import { StoredBody } from '../../../shared/body/stored-body.ts'
 import { plainText } from '../../../shared/body/text.ts'
 import { catchUp, deriveState, readState } from '../../../shared/body/yjs/state.ts'
 import { extractCandidates } from '../../../shared/concepts/candidates/extract.ts'
 import { referencesOf, renamed } from '../../../shared/import/body-links.ts'
+import { renderMarkdown } from '../../../shared/knowledge-bases/export/markdown.ts'
 import { copyStructure } from '../../../shared/localization/copy-structure.ts'
 import { faithfulMarkdown, inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
 import { structureOf, withAttributesOf, wordsOf } from '../../../shared/localization/inline/structure.ts'
@@ -22,7 +24,6 @@ import { withoutTags, withTags } from '../../../shared/localization/inline/tags.
 import { textBlocks } from '../../../shared/localization/units/texts.ts'
 import { compareLinks } from '../../../shared/relations/extract.ts'
 import { computeIndex } from '../../../shared/search/index-document.ts'
-import { publicDocument } from '../../../shared/sharing/public-document.ts'
 import { summariseDigest } from '../../../shared/summaries/deterministic.ts'
 import { digestOf } from '../../../shared/summaries/digest.ts'
 import { passagesOf, rankPassages } from '../../../shared/summaries/passages.ts'
@@ -49,19 +50,24 @@ export function bodyOf(content: unknown[]): Body {
 /** Everything that reads a stored body. */
 export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   normalise: ({ document }) => normaliseDocument(document, { from: 'json' }).nodes,
-  'Markdown with anchors': ({ document }) => toMarkdown(document, { anchors: true }),
-  'Markdown without anchors': ({ document }) => toMarkdown(document, { anchors: false }),
+  'written as JSON': ({ document }) =>
+    writeBody({ content: { json: JSON.stringify(document) }, storedText: null, ...writing }).text,
+  'Markdown with anchors': ({ text }) => renderContent({ text, format: 'markdown', anchors: true, ...frame }),
+  'Markdown without anchors': ({ text }) => renderContent({ text, format: 'markdown', anchors: false, ...frame }),
   'Markdown segments': ({ document }) => exportSegments(document.content, { anchors: true }),
-  HTML: ({ document }) => renderHtml(document),
-  'a shared page': ({ document }) => renderHtml(publicDocument(document, (id) => id)),
+  HTML: ({ text }) => renderContent({ text, format: 'html', anchors: false, ...frame }),
+  'a shared page': ({ text }) => renderShared({ text, path: '/s/shr_1' }),
+  'Markdown of an export': ({ text }) => renderMarkdown({ text }),
   'plain text': ({ document }) => plainText(document),
-  outline: ({ document }) => outlineOf(document.content),
-  blocks: ({ lines }) => listBlocks(new BlockLines(lines), false),
-  'blocks of all levels': ({ lines }) => listBlocks(new BlockLines(lines), true),
+  outline: ({ text }) => renderOutline({ text, ...frame }),
+  'read as outline': ({ text }) => renderOutlinePart({ text, query: {}, ...frame }),
+  blocks: ({ text }) => renderBlocks({ text, recursive: false, start: 0, ...page }),
+  'blocks of all levels': ({ text }) => renderBlocks({ text, recursive: true, start: 0, ...page }),
+  'the last blocks': ({ text, lines }) => renderBlocks({ text, recursive: true, start: lines.length - 1, ...page }),
   'a block': ({ lines, lastId }) => describeBlock(new BlockLines(lines), lastId),
-  'read as Markdown': ({ lines }) => readWindow(new BlockLines(lines), window('markdown')),
-  'read as JSON': ({ lines }) => readWindow(new BlockLines(lines), window('tiptap-json')),
-  'read as plain text': ({ lines }) => readWindow(new BlockLines(lines), window('plain-text')),
+  'read as Markdown': ({ text }) => renderRead({ text, request: partAs('markdown'), ...frame }),
+  'read as JSON': ({ text }) => renderRead({ text, request: partAs('tiptap-json'), ...frame }),
+  'read as plain text': ({ text }) => renderRead({ text, request: partAs('plain-text'), ...frame }),
   'insert a block': (body) => blockWrite(stored(body), insertAfter(body.lastId)).lines.length,
   'change a block': (body) => blockWrite(stored(body), { op: 'patch', block_id: body.lastId, attrs: {} }).lines.length,
   'find a block': (body) => findBlock(stored(body), body.lastId),
@@ -101,6 +107,11 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'ids of an import': ({ document }) =>
     renamed(document, { document: () => 'doc_2', attachment: () => undefined } as never).content.length,
 }
+
+// The members around what follows from a body, the limits of a write, and a page of a list.
+const frame = { heading: {}, resolution: {} }
+const writing = { path: '', anchors: true, characterLimit: Infinity, byteLimit: Infinity }
+const page = { document: { id: 'doc_1', version: 'v' }, limit: 1000, maxBytes: 1_000_000 }
 
 /** Where in a body a text can stand. */
 const places: Readonly<Record<string, (text: string) => unknown[]>> = {
@@ -198,8 +209,8 @@ function insertAfter(blockId: string) {
   return { op: 'insert', position: { after_block_id: blockId }, nodes: [paragraph('a')] } as never
 }
 
-function window(view: 'markdown' | 'tiptap-json' | 'plain-text') {
-  return { view, maxTokens: 1_000_000, contextBefore: 0, contextAfter: 0 }
+function partAs(view: ReadRequest['view']): ReadRequest {
+  return { endpoint: 'e', params: { id: 'doc_1' }, query: { max_tokens: 50_000 }, view, version: 'v' }
 }
 
 function indexSource(body: string) {

@@ -19,10 +19,11 @@ import { attachmentName, directoryName, markdownPath } from '../../../shared/kno
 import { inlineMarkdown, translatedContent } from '../../../shared/localization/inline/markdown.ts'
 import { translateTexts } from '../../../shared/localization/jobs/translate.ts'
 import { parseDocumentUri } from '../../../shared/relations/uri.ts'
+import { detectLanguage } from '../../../shared/search/detect-language.ts'
 import { fold, lowerCase, normalise } from '../../../shared/search/fold.ts'
 import { contextOf, matchTerms } from '../../../shared/search/match.ts'
 import { parseQuery, requiredTerms, termQueries } from '../../../shared/search/query.ts'
-import { detectLanguage, stemsIn } from '../../../shared/search/stems.ts'
+import { stemsIn } from '../../../shared/search/stems.ts'
 import { tokenise } from '../../../shared/search/tokenise.ts'
 import { blockVector } from '../../../shared/search/vector.ts'
 import { summariseByModel } from '../../../shared/summaries/by-model/ask.ts'
@@ -175,6 +176,6 @@ function translated(source: string, answer: string): Promise<unknown> {
 
 /** The inline content that a text stands for as Markdown. */
 function contentOf(text: string): BodyNode[] {
-  const [block] = assemble(parseMarkdown(text), {}).result.content
+  const [block] = assemble(parseMarkdown({ markdown: text }), {}).result.content
   return block?.type === 'paragraph' ? (block.content ?? []) : []
 }
