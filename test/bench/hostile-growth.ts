@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { linesOf, Measurer } from '../hostile/measurer.ts'
+import { unboundedLines } from '../hostile/bounded.ts'
+import { Measurer } from '../hostile/measurer.ts'
 import { type Cell, familiesOf, parts } from '../hostile/tables.ts'
 import { tokens } from '../hostile/texts.ts'
 import type { Figure } from './harness.ts'
@@ -15,7 +16,7 @@ export async function measureGrowth(): Promise<Figure[]> {
   const cells = [...parts.flatMap((part) => familiesOf(part).map((family): Cell => ({ part, family }))), ...random()]
   for (const [index, cell] of cells.entries()) {
     process.stderr.write(`\r${index + 1} of ${cells.length} `)
-    for (const line of linesOf(await measurer.measure(cell))) {
+    for (const line of unboundedLines(await measurer.measure(cell))) {
       found.push({ name: line, value: 'grows', bar: 'linear', met: false })
     }
   }

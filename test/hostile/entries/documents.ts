@@ -26,7 +26,7 @@ import { compareLinks } from '../../../shared/relations/extract.ts'
 import { computeIndex } from '../../../shared/search/index-document.ts'
 import { summariseDigest } from '../../../shared/summaries/deterministic.ts'
 import { digestOf } from '../../../shared/summaries/digest.ts'
-import { passagesOf, rankPassages } from '../../../shared/summaries/passages.ts'
+import { answerQuery } from '../../../shared/summaries/query-answer.ts'
 import { sectionOf } from '../../../shared/summaries/section.ts'
 import type { Entry, Use } from '../entry.ts'
 
@@ -83,11 +83,12 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'edits of a live state': ({ document, edited }) =>
     catchUp({ state: deriveState(document), from: document, to: edited }).update?.length,
   'search index': ({ text }) => computeIndex({ workspace_id: 'ws_1', document_id: 'doc_1' }, indexSource(text)),
-  candidates: ({ text }) => extractCandidates({ documentId: 'doc_1', title: 'a', body: text }),
+  candidates: ({ text }) => extractCandidates({ documentId: 'doc_1', title: 'a', text }),
   relations: ({ text }) => compareLinks({ body: text, relations: [] }),
   summary: ({ lines }) => summariseDigest({ documentId: 'doc_1', title: 'a', digest: digestOf(lines) }),
   'summary of a section': ({ lines, firstId }) => sectionOf(lines, firstId),
-  'summary of a query': ({ lines }) => rankPassages(passagesOf('doc_1', lines), 'a "b a" word'),
+  'summary of a query': ({ lines }) =>
+    answerQuery({ title: 'a', bodies: [{ id: 'doc_1', lines }], documentCount: 1, q: 'a "b a" word' }),
   'structure for a translation': ({ document }) => copyStructure(document).content.nodes,
   'texts for a translation': ({ document }) => textBlocks(document.content),
   'segments for a translation': ({ document }) => inlineMarkdown(inlineContents(document)),
