@@ -24,8 +24,8 @@ export async function measureHistory(
   const workers = await site.work(...Object.keys(workerTypes))
   const template = await createDocument(site, 'history')
   await until(async () => (await search(site, 'history')).projection.complete)
-  await site.ask(`ALTER SYSTEM SET log_statement = 'all'`)
-  await site.ask('SELECT pg_reload_conf()')
+  await site.askAsSuperuser(`ALTER SYSTEM SET log_statement = 'all'`)
+  await site.askAsSuperuser('SELECT pg_reload_conf()')
   const figures: Figure[] = []
   const rests: Rest[] = []
   let behind = 0
@@ -118,7 +118,7 @@ const leftByWrites = [
 // Until what was begun is done and counted; autovacuum looks once a minute, and is no part of rest.
 async function settle(site: Site): Promise<void> {
   await until(async () => (await site.ask(`SELECT FROM pgboss.job WHERE state = 'active'`)).length === 0)
-  await site.ask('CHECKPOINT')
+  await site.askAsSuperuser('CHECKPOINT')
   await sleep(12_000)
 }
 

@@ -77,7 +77,10 @@ export async function hostileCalls(client: Client): Promise<HostileCall[]> {
       knowledge_base_id: knowledgeBaseId,
       content: { format: 'tiptap-json', document: { type: 'doc', content: content() } },
     })
-    if (document !== null) calls.push(...callsAbout(document, { title: name, knowledgeBaseId }))
+    if (document !== null) {
+      calls.push(...callsAbout(document, { title: name, knowledgeBaseId }))
+      calls.push(...(await editsOf(client, document)), ...(await translationOf(client, document)))
+    }
     const share = document && (await client.post(`/documents/${document.id}/public-share`, {}))
     const url: unknown = share?.body?.data?.url
     if (typeof url === 'string') {
@@ -128,6 +131,50 @@ function callsAbout({ id }: Stored, of: { title: string; knowledgeBaseId: number
       path: `/documents/${id}/batch`,
       body: { operations: wrongElements().client_name },
     },
+  ]
+}
+
+/** A block that is changed, and the body written over itself as annotated Markdown, as an editor would. */
+async function editsOf(client: Client, { id }: Stored): Promise<HostileCall[]> {
+  const { body: listed } = await client.get(`/documents/${id}/blocks?limit=1`)
+  const blockId: unknown = listed?.data?.[0]?.block_id
+  const { body: read } = await client.get(`/documents/${id}/content?format=markdown&annotate=anchors`)
+  const content: unknown = read?.data?.content
+  return [
+    {
+      name: 'changed block',
+      method: 'PATCH',
+      path: `/documents/${id}/blocks/${blockId}`,
+      body: { node: paragraph([{ type: 'text', text: 'a' }]) },
+    },
+    {
+      name: 'Markdown over a hostile body',
+      method: 'PUT',
+      path: `/documents/${id}/content?annotate=anchors`,
+      body: { format: 'markdown', content },
+    },
+  ]
+}
+
+/** A translation with the structure of the body, and the units that are compared with it; no model is asked. */
+async function translationOf(client: Client, { id }: Stored): Promise<HostileCall[]> {
+  const set = { source_locale: 'en', target_locales: ['de'], create_mode: 'copy_structure' }
+  await client.post(`/documents/${id}/translation/activate`, set)
+  const { body } = await client.get(`/documents/${id}/translations`)
+  const targets: { id: string; locale: string }[] = body?.data?.variants ?? []
+  const target = targets.find(({ locale }) => locale === 'de')
+  return [
+    { name: 'translation units', method: 'GET', path: `/documents/${id}/translation-units?locale=de` },
+    ...(target === undefined
+      ? []
+      : [
+          {
+            name: 'prepared translation',
+            method: 'POST',
+            path: `/documents/${id}/translations/${target.id}/prepare`,
+            body: {},
+          },
+        ]),
   ]
 }
 

@@ -67,6 +67,6 @@ export async function indexCorpus(site: Site, documents: number): Promise<number
   for (const worker of workers) await worker.stop()
   // Else PostgreSQL would go on with what is left of the load while searches are timed.
   await site.ask('VACUUM ANALYZE')
-  await site.ask('CHECKPOINT')
+  await site.askAsSuperuser('CHECKPOINT')
   return documents / seconds
 }

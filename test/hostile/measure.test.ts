@@ -8,7 +8,7 @@ import { WorkCounter } from './work.ts'
 const linear = reader('(text) => { let sum = 0; for (const sign of text) if (sign === "a") sum += 1; return sum }')
 const quadratic = reader('(text) => { let sum = 0; for (const _ of text) for (const _ of text) sum += 1; return sum }')
 const long = reader('(text) => text.repeat(text.length)')
-const native = reader('(text) => /b+$/.test(`${text}c`)')
+const native = reader("(text) => /b+$/.test(text + 'c')")
 
 const effort = { first: 64, work: 200_000, size: 2048, timedSize: 16_384 }
 const counter = new WorkCounter()

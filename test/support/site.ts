@@ -24,6 +24,9 @@ export type Site = {
   /** Asks the database directly, through a connection of this one question. */
   // biome-ignore lint/suspicious/noExplicitAny: rows of any statement
   ask: (statement: string, values?: unknown[]) => Promise<any[]>
+  /** Asks as the role that runs PostgreSQL itself, for statements such as CHECKPOINT, which the service may not run. */
+  // biome-ignore lint/suspicious/noExplicitAny: rows of any statement
+  askAsSuperuser: (statement: string) => Promise<any[]>
   /** Enqueues a job. */
   send: (queue: Queue<object>) => Promise<void>
   stopPostgres: () => Promise<void>
@@ -50,7 +53,7 @@ export async function startSite(
     await postgres.stop()
     rmSync(directory, { recursive: true, force: true })
   })
-  const { url } = postgres
+  const { url, superuserUrl } = postgres
   const env = { DATABASE_URL: url, DATA_DIR: directory, ...unlimited, ...settings }
   await migrate({ url })
   const api = await startApi(env)
@@ -69,6 +72,7 @@ export async function startSite(
       return worker
     },
     ask: (statement, values) => ask(url, statement, values),
+    askAsSuperuser: (statement) => ask(superuserUrl, statement),
     send: (queue) => send(url, queue),
     stopPostgres: () => postgres.stop(),
     async startPostgres() {
