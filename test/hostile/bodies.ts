@@ -206,6 +206,18 @@ export const bodyFamilies: Readonly<Record<string, BodyFamily>> = {
   ],
 }
 
+/** The families with which users could stop the service: no run leaves them out. */
+export const reproducedBodies: ReadonlySet<string> = new Set([
+  'headings',
+  'a long heading above many',
+  'empty paragraphs',
+  'hard breaks with six marks',
+  'colours of their own',
+  'links of one text',
+  'mentions',
+  'footnotes in each other',
+])
+
 function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: Math.max(1, Math.round(count)) }, (_, index) => make(index))
 }
