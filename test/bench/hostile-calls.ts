@@ -50,8 +50,9 @@ const texts: Readonly<Record<string, string>> = {
 
 const queries = [
   'a',
-  `a${'\u0301\u0323'.repeat(200)}`,
-  '"a b" '.repeat(60),
+  `a${'\u0301\u0323'.repeat(95)}`,
+  '"a b" '.repeat(33),
+  'a_'.repeat(100),
   'heading link word a b c d e f g h i j k l',
 ]
 
