@@ -53,6 +53,7 @@ export async function measureHostile(site: Site, options: { seconds?: number; gr
       ...health(attacked),
       ...freshness(quiet, attacked),
       { name: 'calls of the victim that failed', value: counted(attacked.failures) },
+      { name: 'calls of the hostile user, different ones of all', value: replayed(statuses, calls) },
       { name: 'answers to the hostile user', value: counted(statuses), ...onlyKnown(statuses) },
       ...Object.entries(memory.end()).map(([name, megabytes]) => ({
         name: `peak memory of ${name}`,
@@ -87,7 +88,7 @@ async function attack(
       next += 1
       const status = await statusOf(client, call)
       statuses[status] = (statuses[status] ?? 0) + 1
-      if (status.startsWith('5') && status !== '503') process.stderr.write(`${call.name}: ${status}\n`)
+      if (!/^[234]|^503$/.test(status)) process.stderr.write(`${call.name}: ${status}\n`)
     }
   }
   await Promise.all(Array.from({ length: connections }, connection))
@@ -137,6 +138,12 @@ function health({ times }: Phase): Figure[] {
 function freshness(quiet: Phase, attacked: Phase): Figure[] {
   const both = [quiet, attacked].map(({ times }) => ms(percentile(times.freshness, 95)))
   return [{ name: 'write answered to fresh hit, p95 quiet / under attack', value: both.join(' / ') }]
+}
+
+/** How far the time was enough to make every call once. */
+function replayed(statuses: Record<string, number>, calls: readonly HostileCall[]): string {
+  const made = Object.values(statuses).reduce((sum, count) => sum + count, 0)
+  return `${Math.min(made, calls.length)} of ${calls.length}`
 }
 
 function onlyKnown(statuses: Record<string, number>): Pick<Figure, 'bar' | 'met'> {
