@@ -20,7 +20,7 @@ import { inlineMarkdown, translatedContent } from '../../../shared/localization/
 import { translateTexts } from '../../../shared/localization/jobs/translate.ts'
 import { parseDocumentUri } from '../../../shared/relations/uri.ts'
 import { detectLanguage } from '../../../shared/search/detect-language.ts'
-import { fold, lowerCase, normalise } from '../../../shared/search/fold.ts'
+import { fold, lowerCase, normalise, streamSafe } from '../../../shared/search/fold.ts'
 import { contextOf, matchTerms } from '../../../shared/search/match.ts'
 import { parseQuery, requiredTerms, termQueries } from '../../../shared/search/query.ts'
 import { stemsIn } from '../../../shared/search/stems.ts'
@@ -34,6 +34,8 @@ import type { Entry } from '../entry.ts'
 
 const languages = ['en', 'de', 'ru']
 const longestQuery = 200
+// Titles, and names of folders and concepts, are refused before anybody reads them when they are longer.
+const longestName = 500
 
 /** Texts that workers and the API look at for their words, their addresses, their HTML. */
 export const textEntries: readonly Entry[] = [
@@ -43,7 +45,7 @@ export const textEntries: readonly Entry[] = [
     isNative: true,
     uses: {
       normalise: (text) => normalise(text).text.length,
-      fold: (text) => fold(text),
+      fold: (text) => fold(streamSafe(text)),
       lowerCase: (text) => lowerCase(text),
       detectLanguage: (text) => detectLanguage(text),
       contextOf: (text) => contextOf(text, { start: text.length / 2, end: text.length / 2 + 1 }),
@@ -84,7 +86,6 @@ export const textEntries: readonly Entry[] = [
       plainAnswer: (text) => plainAnswer(text, 4000),
       cut: (text) => cut(text, 2000),
       'cut nearly all': (text) => cut(text, text.length - 1),
-      normaliseName: (text) => normaliseName(text),
       estimateTokens: (text) => estimateTokens(text),
       repairString: (text) => repairString(text),
       showsAttachment: (text) => showsAttachment(text, 'att_1'),
@@ -146,13 +147,23 @@ export const textEntries: readonly Entry[] = [
     input: (text) => text,
     isNative: true,
     uses: {
-      harmlessFilename: (text) => harmlessFilename(text),
-      'harmlessFilename with an extension': (text) => harmlessFilename(`${text}.pdf`),
+      normaliseName: (text) => normaliseName(text),
       directoryName: (text) => directoryName(text),
       attachmentName: (text) => attachmentName(`${text}.pdf`),
       markdownPath: (text) => markdownPath({ directory: 'markdown', title: text, id: 'doc_1', mark: '' }),
     },
-    longest: 16_384,
+    longest: longestName,
+  },
+  {
+    name: 'a file name in a header',
+    input: (text) => text,
+    isNative: true,
+    uses: {
+      harmlessFilename: (text) => harmlessFilename(text),
+      'harmlessFilename with an extension': (text) => harmlessFilename(`${text}.pdf`),
+    },
+    // The header of a part has 16 kB, in which there are half as many marks.
+    longest: 8192,
   },
   {
     name: 'names of folders',
