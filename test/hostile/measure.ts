@@ -243,7 +243,9 @@ class Growth {
 function increase(costs: readonly { size: number; cost: number }[]): number {
   const [small, middle, large] = costs
   if (small === undefined || middle === undefined || large === undefined) return 0
-  const first = (middle.cost - small.cost) / (middle.size - small.size)
+  const added = (middle.cost - small.cost) / (middle.size - small.size)
+  // What costs less than a smaller one has left a way that only small inputs take.
+  const first = added > 0 ? added : middle.cost / middle.size
   const second = (large.cost - middle.cost) / (large.size - middle.size)
   return second / Math.max(first, 1e-3)
 }
