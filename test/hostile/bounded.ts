@@ -21,7 +21,7 @@ const parser = [
 ]
 
 /** The code that could not be made linear, each with the bound that stands in its place. */
-export const bounded: readonly Bounded[] = [
+const bounded: readonly Bounded[] = [
   {
     entries: ['Markdown', 'Markdown over a body of the same Markdown'],
     code: parser,

@@ -243,9 +243,8 @@ class Growth {
 function increase(costs: readonly { size: number; cost: number }[]): number {
   const [small, middle, large] = costs
   if (small === undefined || middle === undefined || large === undefined) return 0
-  const added = (middle.cost - small.cost) / (middle.size - small.size)
-  // What costs less than a smaller one has left a way that only small inputs take.
-  const first = added > 0 ? added : middle.cost / middle.size
+  // Where small inputs take a way of their own, a larger one may add little or nothing to them.
+  const first = Math.max((middle.cost - small.cost) / (middle.size - small.size), middle.cost / middle.size)
   const second = (large.cost - middle.cost) / (large.size - middle.size)
   return second / Math.max(first, 1e-3)
 }
