@@ -56,7 +56,7 @@ t.test('a fingerprint stays when the writing of the term changes, and nothing el
 })
 
 function extract(document: DocNode, title: string) {
-  return extractCandidates({ documentId: 'doc_1', title, body: documentToLines(document).join('\n') })
+  return extractCandidates({ documentId: 'doc_1', title, text: documentToLines(document).join('\n') })
 }
 
 function textblocks(node: BodyNode | DocNode): BodyNode[] {

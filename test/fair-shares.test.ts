@@ -52,6 +52,22 @@ t.test('what a client no longer waits for leaves the queue', async (t) => {
   t.equal((await create(other, 'small')).status, 201)
 })
 
+t.test('whoever lets a large body be searched for candidates or an answer holds nobody else up', async (t) => {
+  const { service, hostile } = await start(t)
+  const { body } = await create(hostile, '[a link](https://d.example) to words\n\n'.repeat(1000))
+  const { id } = body.data
+  const searches = {
+    candidates: () => hostile.post('/concept-candidates/extract', { document_id: id }),
+    'a summary of a query': () => hostile.get(`/documents/${id}/summary?query=words`),
+  }
+  for (const [name, search] of Object.entries(searches)) {
+    const before = await computed(service)
+    const { status } = await search()
+    t.ok(status === 200 || status === 201, `${name}: ${status}`)
+    t.equal(await computed(service), before + 1, `${name} are worked out in a thread`)
+  }
+})
+
 async function start(t: Test) {
   const service = await startTestService(t)
   const hostile = await service.signUp({ email: 'hostile@example.test', workspace: 'Hostile' })
@@ -68,7 +84,17 @@ function create(client: Client, markdown: string) {
 }
 
 /** How many heavy pieces of work wait for their turn. */
-async function waiting({ origin }: TestService): Promise<number> {
+function waiting(service: TestService): Promise<number> {
+  return metric(service, 'svc_computations{state="waiting"}')
+}
+
+/** How many heavy pieces of work have been done in a thread. */
+function computed(service: TestService): Promise<number> {
+  return metric(service, 'svc_computations_ended_total{end="done"}')
+}
+
+async function metric({ origin }: TestService, name: string): Promise<number> {
   const metrics = await (await fetch(`${origin}/metrics`)).text()
-  return Number(/^svc_computations\{state="waiting"\} (\d+)/m.exec(metrics)?.[1])
+  const line = metrics.split('\n').find((line) => line.startsWith(`${name} `))
+  return Number(line?.slice(name.length))
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { extractDocument } from '../../shared/concepts/candidates/extract-document.ts'
+import { extractDocument, findInDocument } from '../../shared/concepts/candidates/extract-document.ts'
 import { findCandidate, missingCandidate } from '../../shared/concepts/candidates/find.ts'
 import { presentCandidates } from '../../shared/concepts/candidates/present.ts'
 import { type CandidateRow, candidatePage, visibleCandidate } from '../../shared/concepts/candidates/queries.ts'
@@ -79,9 +79,11 @@ export const candidateRoutes: readonly Route[] = [
     scopes: ['concepts:write'],
     body: ExtractInput,
     success: { status: 201, description: 'What was found', data: Extraction },
-    errors: ['document_not_found'],
-    async handle({ tx, caller, body }) {
-      const { extraction, workspaceId } = await extractDocument(tx, { documentId: body.document_id, caller })
+    errors: ['document_not_found', 'invalid_node'],
+    prepare: ({ service, caller, body }) => findInDocument(service.database, { documentId: body.document_id, caller }),
+    async handle({ tx, caller, body, prepared }) {
+      const ahead = prepared
+      const { extraction, workspaceId } = await extractDocument(tx, { documentId: body.document_id, caller, ahead })
       return { data: extraction, workspaceId }
     },
   }),

@@ -61,8 +61,8 @@ export class BlockLines {
     const added = blocks.map((block): Entry => ({ block }))
     const removed = this.#entries.splice(position, count, ...added)
     if (this.#index === undefined) return
-    for (const entry of removed) for (const entries of this.#index.values()) entries.delete(entry)
-    for (const entry of added) for (const id of blockIds(entry.block as BlockNode)) add(this.#index, id, entry)
+    for (const entry of removed) for (const id of idsOf(entry)) this.#index.get(id)?.delete(entry)
+    for (const entry of added) for (const id of idsOf(entry)) add(this.#index, id, entry)
   }
 
   /** The stored lines of the body as it is now. */
@@ -78,8 +78,7 @@ export class BlockLines {
   #buildIndex(): Map<string, Set<Entry>> {
     const index = new Map<string, Set<Entry>>()
     for (const entry of this.#entries) {
-      const ids = entry.line === undefined ? blockIds(entry.block as BlockNode) : idsInLine(entry.line)
-      for (const id of ids) add(index, id, entry)
+      for (const id of idsOf(entry)) add(index, id, entry)
     }
     return index
   }
@@ -113,6 +112,10 @@ function pathTo(block: BodyNode, id: string): number[] | null {
     if (path !== null) return [index, ...path]
   }
   return null
+}
+
+function idsOf(entry: Entry): string[] {
+  return entry.line === undefined ? blockIds(entry.block as BlockNode) : idsInLine(entry.line)
 }
 
 // In canonical JSON quotes within texts are escaped, so only attributes look like this; a mention's id may, too.

@@ -7,6 +7,7 @@ import { measureExport } from './export.ts'
 import { measureFreshness } from './freshness.ts'
 import { type Figure, printTable } from './harness.ts'
 import { measureHistory } from './history.ts'
+import { measureHostile } from './hostile.ts'
 import { measureJobs } from './jobs.ts'
 import { measureLocalization } from './localization.ts'
 import { measureMarkdownImport } from './markdown-import.ts'
@@ -23,7 +24,8 @@ import { measureWrites } from './writes.ts'
  * many Markdown files `derived` extracts candidates of, 200 by default; its figure is meant for 1,000. `export` exports
  * `--documents` documents, `summaries` reads the tree of as many, 2,000 by default; their figures are meant for 10,000.
  * `history` lets the service rest for `--seconds`, 60 by default, behind up to `--writes`, 1,000,000 by default; a minute in
- * which sweeps run, every fifth, is busier than the others.
+ * which sweeps run, every fifth, is busier than the others. `hostile` attacks the service for `--seconds`, 60 by default;
+ * with `--growth` it instead looks for readers of user text whose work grows faster than the text, which takes hours.
  */
 
 const measurements = {
@@ -41,6 +43,7 @@ const measurements = {
   streams: measureStreams,
   summaries: measureSummaries,
   localization: measureLocalization,
+  hostile: measureHostile,
 }
 
 const { values, positionals: named } = parseArgs({
@@ -50,10 +53,12 @@ const { values, positionals: named } = parseArgs({
     files: { type: 'string', default: '200' },
     writes: { type: 'string' },
     seconds: { type: 'string' },
+    growth: { type: 'boolean' },
   },
 })
 const options = {
   ...(values.documents && { documents: Number(values.documents) }),
+  ...(values.growth && { growth: true }),
   files: Number(values.files),
   ...(values.writes && { writes: Number(values.writes) }),
   ...(values.seconds && { seconds: Number(values.seconds) }),

@@ -22,7 +22,7 @@ export function getSummary(kind: SummaryTargetKind): Route {
       query: Type.Optional(Text({ min: 1, max: 200, description: 'words and "quoted phrases", as in a search' })),
     }),
     success: { status: 200, description: 'The summary', data: Summary, etag: true },
-    errors: kind.errors,
+    errors: [...kind.errors, 'invalid_node'],
     async handle(call) {
       const { query } = call.query as { query?: string }
       const { summary, tag } = await readSummary(call.service.database, {

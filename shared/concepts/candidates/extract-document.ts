@@ -1,42 +1,71 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../../auth/caller.ts'
-import type { Transaction } from '../../database.ts'
+import { compute } from '../../computations/compute.ts'
+import type { Queryable, Transaction } from '../../database.ts'
 import { visibleDocument } from '../../documents/queries.ts'
 import { Refusal } from '../../errors.ts'
 import { lockSource, markCurrent } from '../../projections/queries.ts'
-import { extractorVersion } from './extract.ts'
+import type { DocumentJob } from '../../queues.ts'
+import { extracting, extractorVersion, type FoundCandidate } from './extract.ts'
 import { presentCandidates } from './present.ts'
 import { pendingCandidates } from './queries.ts'
-import { findCandidates, loadExtractionSource, writeCandidates } from './refresh.ts'
+import { type ExtractionSource, loadExtractionSource, writeCandidates } from './refresh.ts'
+
+type Extracting = { documentId: string; caller: Caller }
+
+/** What is found in a document as it was at some time. */
+export type Extracted = { source: ExtractionSource; found: FoundCandidate[] }
 
 /**
- * Extracts the candidates of a document at once, in the caller's transaction, which keeps the document from moving;
- * from then on the worker keeps them up to date. 404 when the document is not visible.
+ * Finds the candidates of a document without holding it; a large one is searched in a thread, in turn. 404 when the
+ * document is not visible, 403 when the role may not write.
  */
-export async function extractDocument(tx: Transaction, input: { documentId: string; caller: Caller }) {
-  const { documentId, caller } = input
-  const document = await visibleDocument(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
-  if (document === null) throw missing(documentId)
-  const workspaceId = document.workspace_id
-  requireWriter(caller, workspaceId)
-  const job = { workspace_id: workspaceId, document_id: documentId }
+export async function findInDocument(db: Queryable, input: Extracting): Promise<Extracted> {
+  const job = await requireDocument(db, input)
+  return extracted(job, await loadExtractionSource(db, job))
+}
+
+/**
+ * Stores the candidates of a document in the caller's transaction, which keeps the document from moving; from then on
+ * the worker keeps them up to date. `ahead` is what was found before the transaction; if the document has moved since
+ * then, it is searched anew. 404 when the document is not visible.
+ */
+export async function extractDocument(tx: Transaction, { ahead, ...input }: Extracting & { ahead: () => Extracted }) {
+  const job = await requireDocument(tx, input)
   const held = await lockSource(tx, job)
   const source = held && (await loadExtractionSource(tx, job))
-  if (source === null) throw missing(documentId)
-  const found = findCandidates(source, job)
-  const counts = await writeCandidates(tx, job, { source, result: found })
+  const known = ahead()
+  const isCurrent = source?.version === known.source.version && source.title === known.source.title
+  const { found, source: current } = isCurrent ? { found: known.found, source } : await extracted(job, source)
+  const counts = await writeCandidates(tx, job, { source: current, result: found })
   await markCurrent(tx, { projection: 'candidates', jobs: [job] })
   const fingerprints = found.map(({ fingerprint }) => fingerprint)
+  const { workspace_id: workspaceId, document_id: documentId } = job
   const rows = await pendingCandidates(tx, { workspaceId, documentId, fingerprints })
   return {
     workspaceId,
     extraction: {
       document_id: documentId,
-      source_version: source.version,
+      source_version: current.version,
       extractor_version: extractorVersion,
       ...counts,
       candidates: await presentCandidates(tx, rows),
     },
   }
+}
+
+async function requireDocument(db: Queryable, { documentId, caller }: Extracting): Promise<DocumentJob> {
+  const document = await visibleDocument(db, { documentId, workspaceIds: visibleWorkspaces(caller) })
+  if (document === null) throw missing(documentId)
+  requireWriter(caller, document.workspace_id)
+  return { workspace_id: document.workspace_id, document_id: documentId }
+}
+
+async function extracted(
+  { document_id: documentId }: DocumentJob,
+  source: ExtractionSource | null,
+): Promise<Extracted> {
+  if (source === null) throw missing(documentId)
+  return { source, found: await compute(extracting, { documentId, title: source.title, text: source.body }) }
 }
 
 function missing(id: string): Refusal {

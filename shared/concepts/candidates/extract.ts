@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { BodyNode, Mark } from '../../body/document.ts'
 import { isTextblock } from '../../body/nodes.ts'
 import { plainText } from '../../body/text.ts'
+import { textComputation } from '../../body/text-computation.ts'
 import { normaliseName } from '../normalise.ts'
 import type { Extractor } from './schema.ts'
 
@@ -20,12 +21,12 @@ export type FoundCandidate = {
 
 /**
  * Finds the candidates of a document (decisions 2.10): its title and the text of every link that has a letter and is
- * not an address itself, each of at most 200 characters and once a block. Deterministic; `body` is the stored text, of
+ * not an address itself, each of at most 200 characters and once a block. Deterministic; `text` is the stored body, of
  * which only blocks with links are parsed.
  */
-export function extractCandidates(source: { documentId: string; title: string; body: string }): FoundCandidate[] {
-  const { documentId, title } = source
-  const lines = source.body.split('\n').filter((line) => line.includes('"type":"link"'))
+export function extractCandidates(source: { documentId: string; title: string; text: string }): FoundCandidate[] {
+  const { documentId, title, text } = source
+  const lines = text.split('\n').filter((line) => line.includes('"type":"link"'))
   const found: Mention[] = [
     { extractor: 'title', block_id: null, name: title, excerpt: title },
     ...lines.flatMap((line) => linksIn(JSON.parse(line) as BodyNode)),
@@ -34,6 +35,9 @@ export function extractCandidates(source: { documentId: string; title: string; b
   const seen = new Set<string>()
   return candidates.filter(({ fingerprint }) => !seen.has(fingerprint) && seen.add(fingerprint))
 }
+
+/** `extractCandidates` for a thread. */
+export const extracting = textComputation({ module: import.meta.url, run: extractCandidates })
 
 type Mention = Pick<FoundCandidate, 'extractor' | 'block_id' | 'name' | 'excerpt'>
 

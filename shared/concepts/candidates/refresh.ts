@@ -24,7 +24,7 @@ export async function loadExtractionSource(db: Queryable, job: DocumentJob): Pro
 
 /** What is found in a loaded document. */
 export function findCandidates(source: ExtractionSource, job: DocumentJob): FoundCandidate[] {
-  return extractCandidates({ documentId: job.document_id, title: source.title, body: source.body })
+  return extractCandidates({ documentId: job.document_id, title: source.title, text: source.body })
 }
 
 /** How many of the found candidates were new, pending before, or reviewed before. */

@@ -1,0 +1,87 @@
+import { computation } from '../computations/computation.ts'
+import { compute } from '../computations/compute.ts'
+import { type Derived, ratioOf } from './deterministic.ts'
+import { type Answer, type Passage, passagesOf, rankPassages } from './passages.ts'
+import { cut, oneLine } from './plain.ts'
+import { textLimits } from './schema.ts'
+
+/** A body as its stored lines. */
+export type QueriedBody = { id: string; lines: readonly string[] }
+
+/** What a query is answered from: bodies as their stored lines, of so many documents below the title. */
+type QueriedBodies = { title: string; bodies: readonly QueriedBody[]; documentCount: number; q: string }
+
+/** What `answerQuery` answers, worked out in a thread where the bodies are large. */
+export function queryAnswer(queried: QueriedBodies): Promise<Derived> {
+  return compute(answering, queried)
+}
+
+/**
+ * The passages of some bodies that answer a query best, by the tokeniser and the weights of search, in the order in which
+ * they stand. Without any, it is the title alone and names no source. The time it takes is in proportion to the bodies.
+ * A thread calls it by its name. @public
+ */
+export function answerQuery({ title, bodies, documentCount, q }: QueriedBodies): Derived {
+  const passages = bodies.flatMap(({ id, lines }) => passagesOf(id, lines))
+  const answers = rankPassages(passages, q)
+  const chosen = choose(answers, passages)
+  const blocks = chosen.map(({ blockId }) => blockId)
+  const documents = [...new Set(chosen.map(({ documentId }) => documentId))]
+  return {
+    text: chosen.length === 0 ? cut(oneLine(title), textLimits.deterministic) : chosen.map(excerpt).join('\n\n'),
+    source_block_ids: blocks,
+    source_document_ids: documents,
+    coverage: {
+      ratio: ratioOf(blocks.length, passages.length),
+      covered_blocks: blocks.length,
+      total_blocks: passages.length,
+      covered_documents: documents.length,
+      total_documents: documentCount,
+      truncated: chosen.length < answers.length || bodies.length < documentCount,
+    },
+  }
+}
+
+const answering = computation({
+  module: import.meta.url,
+  run: answerQuery,
+  isSmall: ({ bodies }) => lengthOf(bodies) <= 32 * 1024,
+  // Ordinary text takes 1 µs a character.
+  cpuMs: ({ bodies }) => 2000 + lengthOf(bodies) * 0.01,
+})
+
+function lengthOf(bodies: readonly QueriedBody[]): number {
+  return bodies.reduce((sum, { lines }) => lines.reduce((length, line) => length + line.length, sum), 0)
+}
+
+const passageLimit = 20
+const passageLength = 400
+// How much of a long passage stands before its first match.
+const leadLength = 120
+
+/** The best answers that fit, in the order of the passages. */
+function choose(answers: readonly Answer[], passages: readonly Passage[]): Answer[] {
+  let room = textLimits.deterministic
+  const chosen: Answer[] = []
+  for (const answer of answers.slice(0, passageLimit)) {
+    const length = excerpt(answer).length + 2
+    if (length > room) break
+    room -= length
+    chosen.push(answer)
+  }
+  const places = new Map(passages.map((passage, index) => [keyOf(passage), index]))
+  return chosen.sort((a, b) => (places.get(keyOf(a)) ?? 0) - (places.get(keyOf(b)) ?? 0))
+}
+
+// Copies of a document may share block ids.
+function keyOf({ documentId, blockId }: Passage): string {
+  return `${documentId} ${blockId}`
+}
+
+function excerpt({ text, first }: Answer): string {
+  if (first.end <= passageLength) return cut(text, passageLength)
+  // Not inside a surrogate pair, and from the beginning of a word where there is one.
+  const start = text.indexOf(' ', first.start - leadLength)
+  const from = start < 0 || start > first.start ? first.start : start + 1
+  return `…${cut(text.slice(from), passageLength - 1)}`
+}

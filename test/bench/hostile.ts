@@ -1,0 +1,175 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { workerTypes } from '../../workers/types.ts'
+import { Client } from '../support/client.ts'
+import { bootstrapToken, type ServiceProcess } from '../support/processes.ts'
+import type { Site } from '../support/site.ts'
+import { type Figure, ms, percentile } from './harness.ts'
+import { type HostileCall, hostileCalls } from './hostile-calls.ts'
+import { measureGrowth } from './hostile-growth.ts'
+import type { Phase, VictimCall, VictimStart } from './hostile-victim.ts'
+
+const connections = 4
+const quietSeconds = 20
+// A hostile client does not wait for ever either.
+const patience = 30_000
+
+// Of each process, with all that it ever held: 512 MB for each thread that parses, and as much for the rest.
+const memoryBound = 1536
+
+/**
+ * What one hostile user, of four connections that replay every known attack, costs the user of another workspace:
+ * reading, writing, searching, how soon a search is fresh, and whether the process still says that it lives. Limits on
+ * rates are off, so that they hide nothing.
+ */
+export async function measureHostile(site: Site, options: { seconds?: number; growth?: boolean }): Promise<Figure[]> {
+  const { seconds = 60, growth = false } = options
+  if (growth) return measureGrowth()
+  const worker = await site.work(...Object.keys(workerTypes))
+  const hostile = new Client({
+    origin: site.api.origin,
+    token: await bootstrapToken(site.env, 'hostile@example.test'),
+  })
+  const calls = await hostileCalls(hostile)
+  const memory = watchMemory({ api: site.api, workers: worker })
+  const victim = new Worker(new URL('./hostile-victim.ts', import.meta.url), {
+    workerData: {
+      origin: site.api.origin,
+      token: site.client.bearer ?? '',
+      knowledgeBaseId: site.knowledgeBase,
+    } satisfies VictimStart,
+  })
+  try {
+    await sleep(2000)
+    await endPhase(victim)
+    await sleep(Math.min(quietSeconds, seconds) * 1000)
+    const quiet = await endPhase(victim)
+    const statuses = await attack(hostile, { calls, seconds })
+    const attacked = await endPhase(victim)
+    return [
+      ...(['read', 'write', 'search'] as const).map((call) => comparison(call, quiet, attacked)),
+      ...health(attacked),
+      ...freshness(quiet, attacked),
+      { name: 'calls of the victim that failed', value: counted(attacked.failures) },
+      { name: 'calls of the hostile user, different ones of all', value: replayed(statuses, calls) },
+      { name: 'answers to the hostile user', value: counted(statuses), ...onlyKnown(statuses) },
+      ...Object.entries(memory.end()).map(([name, megabytes]) => ({
+        name: `peak memory of ${name}`,
+        value: `${megabytes} MB`,
+        bar: `under ${memoryBound} MB`,
+        met: megabytes < memoryBound,
+      })),
+    ]
+  } finally {
+    memory.end()
+    await victim.terminate()
+  }
+}
+
+async function endPhase(victim: Worker): Promise<Phase> {
+  victim.postMessage('end')
+  const [phase] = (await once(victim, 'message')) as [Phase]
+  return phase
+}
+
+/** Replays the calls from all connections until the time is over; answers how many calls got which status. */
+async function attack(
+  client: Client,
+  { calls, seconds }: { calls: readonly HostileCall[]; seconds: number },
+): Promise<Record<string, number>> {
+  const statuses: Record<string, number> = {}
+  const end = performance.now() + seconds * 1000
+  let next = 0
+  const connection = async () => {
+    while (performance.now() < end) {
+      const call = calls[next % calls.length] as HostileCall
+      next += 1
+      const status = await statusOf(client, call)
+      statuses[status] = (statuses[status] ?? 0) + 1
+      if (!/^[234]|^503$/.test(status)) process.stderr.write(`${call.name}: ${status}\n`)
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, connection))
+  return statuses
+}
+
+async function statusOf(client: Client, { method, path, body, anonymous }: HostileCall): Promise<string> {
+  const url = path.startsWith('//') ? `${client.origin}${path.slice(1)}` : `${client.origin}/api/v1${path}`
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        ...(anonymous !== true && { authorization: `Bearer ${client.bearer}` }),
+        ...(method === 'PUT' && { 'if-match': '*' }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(patience),
+    })
+    // Read to its end, but not kept.
+    for await (const _ of response.body ?? []);
+    return String(response.status)
+  } catch (error) {
+    return (error as Error).name === 'TimeoutError' ? 'no answer' : 'broken off'
+  }
+}
+
+function comparison(call: VictimCall, quiet: Phase, attacked: Phase): Figure {
+  const [before, during] = [percentile(quiet.times[call], 95), percentile(attacked.times[call], 95)]
+  const ratio = during / before
+  return {
+    name: `${call} of another workspace, p95 quiet / under attack`,
+    value: `${ms(before)} / ${ms(during)} (${ratio.toFixed(1)} ×, ${attacked.times[call].length} calls)`,
+    bar: '3 × quiet or 250 ms',
+    met: during <= Math.max(250, 3 * before),
+  }
+}
+
+function health({ times }: Phase): Figure[] {
+  const longest = Math.max(...times.health)
+  return [
+    { name: '/healthz under attack, p95', value: ms(percentile(times.health, 95)) },
+    { name: '/healthz under attack, longest', value: ms(longest), bar: 'under 100 ms', met: longest < 100 },
+  ]
+}
+
+function freshness(quiet: Phase, attacked: Phase): Figure[] {
+  const both = [quiet, attacked].map(({ times }) => ms(percentile(times.freshness, 95)))
+  return [{ name: 'write answered to fresh hit, p95 quiet / under attack', value: both.join(' / ') }]
+}
+
+/** How far the time was enough to make every call once. */
+function replayed(statuses: Record<string, number>, calls: readonly HostileCall[]): string {
+  const made = Object.values(statuses).reduce((sum, count) => sum + count, 0)
+  return `${Math.min(made, calls.length)} of ${calls.length}`
+}
+
+function onlyKnown(statuses: Record<string, number>): Pick<Figure, 'bar' | 'met'> {
+  const met = Object.keys(statuses).every((status) => /^[234]|^503$/.test(status))
+  return { bar: 'no 5xx but 503, none unanswered', met }
+}
+
+function counted(counts: Record<string, number>): string {
+  const parts = Object.entries(counts).sort()
+  return parts.length === 0 ? 'none' : parts.map(([name, count]) => `${name}: ${count}`).join(', ')
+}
+
+/** Looks at the resident memory of processes each second; `end` answers the peaks in megabytes. */
+function watchMemory(processes: Record<string, Pick<ServiceProcess, 'pid'>>) {
+  const peaks: Record<string, number> = {}
+  const look = () => {
+    for (const [name, { pid }] of Object.entries(processes)) {
+      const kilobytes = Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }))
+      peaks[name] = Math.max(peaks[name] ?? 0, Math.round(kilobytes / 1024))
+    }
+  }
+  const timer = setInterval(look, 1000)
+  return {
+    end() {
+      clearInterval(timer)
+      return peaks
+    },
+  }
+}

@@ -1,0 +1,263 @@
+import { blockWrite, findBlock } from '../../../api/block-write.ts'
+import { renderBlocks, renderContent, renderOutline, renderOutlinePart, renderRead } from '../../../api/body-views.ts'
+import { renderShared } from '../../../api/pages/share/shared-html.ts'
+import type { ReadRequest } from '../../../api/read-part.ts'
+import { BlockLines } from '../../../shared/body/block-lines.ts'
+import { currentBlockHash, describeBlock } from '../../../shared/body/blocks.ts'
+import { documentToLines } from '../../../shared/body/canonical.ts'
+import { writeBody } from '../../../shared/body/content.ts'
+import type { BodyNode, DocNode } from '../../../shared/body/document.ts'
+import { applyBatch } from '../../../shared/body/edit.ts'
+import { compareLines, manifestOf, manifestStep } from '../../../shared/body/manifest.ts'
+import { exportSegments } from '../../../shared/body/markdown/to-markdown.ts'
+import { normaliseDocument } from '../../../shared/body/normalise.ts'
+import { StoredBody } from '../../../shared/body/stored-body.ts'
+import { plainText } from '../../../shared/body/text.ts'
+import { catchUp, deriveState, readState } from '../../../shared/body/yjs/state.ts'
+import { extractCandidates } from '../../../shared/concepts/candidates/extract.ts'
+import { referencesOf, renamed } from '../../../shared/import/body-links.ts'
+import { renderMarkdown } from '../../../shared/knowledge-bases/export/markdown.ts'
+import { copyStructure } from '../../../shared/localization/copy-structure.ts'
+import { faithfulMarkdown, inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
+import { structureOf, withAttributesOf, wordsOf } from '../../../shared/localization/inline/structure.ts'
+import { withoutTags, withTags } from '../../../shared/localization/inline/tags.ts'
+import { textBlocks } from '../../../shared/localization/units/texts.ts'
+import { compareLinks } from '../../../shared/relations/extract.ts'
+import { computeIndex } from '../../../shared/search/index-document.ts'
+import { summariseDigest } from '../../../shared/summaries/deterministic.ts'
+import { digestOf } from '../../../shared/summaries/digest.ts'
+import { answerQuery } from '../../../shared/summaries/query-answer.ts'
+import { sectionOf } from '../../../shared/summaries/section.ts'
+import type { Entry, Use } from '../entry.ts'
+
+/** A body with what its readers start from. */
+type Body = { document: DocNode; lines: string[]; text: string; edited: DocNode; firstId: string; lastId: string }
+
+/** What a JSON body becomes when it is written; refuses as the API does. */
+export function bodyOf(content: unknown[]): Body {
+  const document = normaliseDocument({ type: 'doc', content }, { from: 'json' }).result
+  const lines = documentToLines(document)
+  return {
+    document,
+    lines,
+    text: lines.join('\n'),
+    edited: editedOf(document),
+    firstId: document.content[0]?.attrs.id ?? '',
+    lastId: document.content.at(-1)?.attrs.id ?? '',
+  }
+}
+
+/** Everything that reads a stored body. */
+export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
+  normalise: ({ document }) => normaliseDocument(document, { from: 'json' }).nodes,
+  'written as JSON': ({ document }) =>
+    writeBody({ content: { json: JSON.stringify(document) }, storedText: null, ...writing }).text,
+  'Markdown with anchors': ({ text }) => renderContent({ text, format: 'markdown', anchors: true, ...frame }),
+  'Markdown without anchors': ({ text }) => renderContent({ text, format: 'markdown', anchors: false, ...frame }),
+  'Markdown segments': ({ document }) => exportSegments(document.content, { anchors: true }),
+  HTML: ({ text }) => renderContent({ text, format: 'html', anchors: false, ...frame }),
+  'a shared page': ({ text }) => renderShared({ text, path: '/s/shr_1' }),
+  'Markdown of an export': ({ text }) => renderMarkdown({ text }),
+  'plain text': ({ document }) => plainText(document),
+  outline: ({ text }) => renderOutline({ text, ...frame }),
+  'read as outline': ({ text }) => renderOutlinePart({ text, query: {}, ...frame }),
+  blocks: ({ text }) => renderBlocks({ text, recursive: false, start: 0, ...page }),
+  'blocks of all levels': ({ text }) => renderBlocks({ text, recursive: true, start: 0, ...page }),
+  'the last blocks': ({ text, lines }) => renderBlocks({ text, recursive: true, start: lines.length - 1, ...page }),
+  'a block': ({ lines, lastId }) => describeBlock(new BlockLines(lines), lastId),
+  'read as Markdown': ({ text }) => renderRead({ text, request: partAs('markdown'), ...frame }),
+  'read as JSON': ({ text }) => renderRead({ text, request: partAs('tiptap-json'), ...frame }),
+  'read as plain text': ({ text }) => renderRead({ text, request: partAs('plain-text'), ...frame }),
+  'insert a block': (body) => blockWrite(stored(body), insertAfter(body.lastId)).lines.length,
+  'change a block': (body) => blockWrite(stored(body), { op: 'patch', block_id: body.lastId, attrs: {} }).lines.length,
+  'find a block': (body) => findBlock(stored(body), body.lastId),
+  'a batch': ({ lines, document }) =>
+    applyBatch(
+      lines,
+      document.content.slice(0, 100).map(({ attrs }) => ({ op: 'replace', block_id: attrs.id, node: paragraph('a') })),
+    ).results.length,
+  'hash of a block': ({ lines, lastId }) => currentBlockHash(new BlockLines(lines), lastId),
+  manifest: ({ lines }) => manifestOf(lines),
+  'changes to an edited body': ({ lines, edited }) => manifestStep(compareLines(lines, documentToLines(edited))),
+  'live state': ({ document }) => readState(deriveState(document)),
+  'edits of a live state': ({ document, edited }) =>
+    catchUp({ state: deriveState(document), from: document, to: edited }).update?.length,
+  'search index': ({ text }) => computeIndex({ workspace_id: 'ws_1', document_id: 'doc_1' }, indexSource(text)),
+  candidates: ({ text }) => extractCandidates({ documentId: 'doc_1', title: 'a', text }),
+  relations: ({ text }) => compareLinks({ body: text, relations: [] }),
+  summary: ({ lines }) => summariseDigest({ documentId: 'doc_1', title: 'a', digest: digestOf(lines) }),
+  'summary of a section': ({ lines, firstId }) => sectionOf(lines, firstId),
+  'summary of a query': ({ lines }) =>
+    answerQuery({ title: 'a', bodies: [{ id: 'doc_1', lines }], documentCount: 1, q: 'a "b a" word' }),
+  'structure for a translation': ({ document }) => copyStructure(document).content.nodes,
+  'texts for a translation': ({ document }) => textBlocks(document.content),
+  'segments for a translation': ({ document }) => inlineMarkdown(inlineContents(document)),
+  'segments that come back': ({ document }) => Promise.all(inlineContents(document).map(faithfulMarkdown)),
+  'tags of a translation': ({ document }) =>
+    inlineContents(document).map((content) => {
+      const tagged = withTags(content, { all: true })
+      return withoutTags(tagged.content, tagged)
+    }),
+  'structure of a translation': ({ document }) =>
+    inlineContents(document).map((content) => [
+      structureOf(content),
+      wordsOf(content),
+      withAttributesOf(content, content).length,
+    ]),
+  'references of an import': ({ document }) => referencesOf(document).documents.size,
+  'ids of an import': ({ document }) =>
+    renamed(document, { document: () => 'doc_2', attachment: () => undefined } as never).content.length,
+}
+
+// The members around what follows from a body, the limits of a write, and a page of a list.
+const frame = { heading: {}, resolution: {} }
+const writing = { path: '', anchors: true, characterLimit: Infinity, byteLimit: Infinity }
+const page = { document: { id: 'doc_1', version: 'v' }, limit: 1000, maxBytes: 1_000_000 }
+
+/** Where in a body a text can stand. */
+const places: Readonly<Record<string, (text: string) => unknown[]>> = {
+  'a paragraph': (text) => [paragraph(text)],
+  'a heading': (text) => [{ type: 'heading', attrs: { level: 1 }, content: [textNode(text)] }],
+  'a heading above others': (text) => [
+    { type: 'heading', attrs: { level: 1 }, content: [textNode(text)] },
+    ...Array.from({ length: Math.min(2000, text.length / 16) }, () => ({
+      type: 'heading',
+      attrs: { level: 2 },
+      content: [textNode('a')],
+    })),
+  ],
+  'a code block': (text) => [{ type: 'codeBlock', attrs: { language: text }, content: [textNode(text)] }],
+  'raw HTML': (text) => [{ type: 'htmlBlock', attrs: { html: text } }],
+  'raw HTML before a paragraph': (text) => [{ type: 'htmlBlock', attrs: { html: text } }, paragraph('a')],
+  'raw HTML in a paragraph': (text) => [
+    { type: 'paragraph', content: [textNode('a'), { type: 'htmlInline', attrs: { html: text } }, textNode('b')] },
+  ],
+  'raw HTML in small pieces': (text) => [
+    {
+      type: 'paragraph',
+      content: piecesOf(text).map((html) => ({ type: 'htmlInline', attrs: { html } })),
+    },
+  ],
+  'the address of a link': (text) => [linked({ href: `/${text}`, title: text })],
+  'the text of links': (text) => [
+    {
+      type: 'paragraph',
+      content: piecesOf(text).map((piece, index) =>
+        textNode(piece, [{ type: 'link', attrs: { href: `svc://doc/doc_${index}` } }]),
+      ),
+    },
+  ],
+  'texts of many marks': (text) => [
+    { type: 'paragraph', content: piecesOf(text).map((piece, index) => textNode(piece, marksOf(index))) },
+  ],
+  'lines of many marks': (text) => [
+    {
+      type: 'paragraph',
+      content: piecesOf(text).flatMap((piece, index) => [
+        textNode(piece, marksOf(index)),
+        { type: 'hardBreak', marks: marksOf(63) },
+      ]),
+    },
+  ],
+  'the text of an image': (text) => [{ type: 'image', attrs: { src: `/${text}`, alt: text, title: text } }],
+  'the text of an image in a line': (text) => [
+    { type: 'paragraph', content: [{ type: 'inlineImage', attrs: { src: 'b', alt: text, title: text } }] },
+  ],
+  'a formula': (text) => [
+    { type: 'blockMath', attrs: { latex: text } },
+    { type: 'paragraph', content: [{ type: 'inlineMath', attrs: { latex: text } }] },
+  ],
+  'the label of a footnote': (text) => [
+    { type: 'paragraph', content: [{ type: 'footnoteReference', attrs: { label: text } }] },
+    { type: 'footnoteDefinition', attrs: { label: text }, content: [paragraph('a')] },
+  ],
+  'the name of a mention': (text) => [
+    { type: 'paragraph', content: [{ type: 'mention', attrs: { id: text, label: text } }] },
+  ],
+  'the summary of details': (text) => [
+    {
+      type: 'details',
+      content: [
+        { type: 'detailsSummary', content: [textNode(text)] },
+        { type: 'detailsContent', content: [paragraph(text)] },
+      ],
+    },
+  ],
+  'a cell of a table': (text) => [
+    { type: 'table', content: [{ type: 'tableRow', content: [{ type: 'tableCell', content: [paragraph(text)] }] }] },
+  ],
+  frontmatter: (text) => [{ type: 'frontmatter', attrs: { yaml: text } }, paragraph('a')],
+  'a callout': (text) => [{ type: 'callout', attrs: { kind: 'note' }, content: [paragraph(text)] }],
+  'an item of a list': (text) => [
+    { type: 'taskList', content: [{ type: 'taskItem', attrs: { checked: true }, content: [paragraph(text)] }] },
+  ],
+  'many paragraphs': (text) => piecesOf(text).map((piece) => paragraph(piece)),
+  'many pieces of raw HTML': (text) => piecesOf(text).map((html) => ({ type: 'htmlBlock', attrs: { html } })),
+}
+
+/** A text at each place of a body, with everything that reads the body. */
+export const documentEntries: readonly Entry[] = Object.entries(places).map(([place, content]) => ({
+  name: `a text as ${place}`,
+  input: (text) => bodyOf(content(text)),
+  uses: readers as Readonly<Record<string, Use>>,
+}))
+
+function stored({ text }: Body): StoredBody {
+  return new StoredBody({ version: 'sha256:0', text })
+}
+
+function insertAfter(blockId: string) {
+  return { op: 'insert', position: { after_block_id: blockId }, nodes: [paragraph('a')] } as never
+}
+
+function partAs(view: ReadRequest['view']): ReadRequest {
+  return { endpoint: 'e', params: { id: 'doc_1' }, query: { max_tokens: 50_000 }, view, version: 'v' }
+}
+
+function indexSource(body: string) {
+  const source = { title: 'a', version: 'v', body, body_seq: 1, projected_seq: null, blocks: [], locale: null }
+  return source as unknown as Parameters<typeof computeIndex>[1]
+}
+
+// Every second block is another, the last is the first, and each text is one letter longer.
+function editedOf(document: DocNode): DocNode {
+  const [first, ...others] = document.content
+  const moved = first === undefined ? others : [...others, first]
+  const blocks = moved.map((block, index) => (index % 2 === 0 ? block : (lengthened(block) as typeof block)))
+  return { type: 'doc', content: blocks }
+}
+
+function lengthened(node: BodyNode): BodyNode {
+  if (node.type === 'text') return { ...node, text: `${node.text}a` }
+  return node.content === undefined ? node : { ...node, content: node.content.map(lengthened) }
+}
+
+function inlineContents(document: DocNode): BodyNode[][] {
+  return document.content.flatMap((block) =>
+    block.type === 'paragraph' || block.type === 'heading' ? [block.content ?? []] : [],
+  )
+}
+
+function paragraph(text: string): BodyNode {
+  return { type: 'paragraph', content: text === '' ? [] : [textNode(text)] }
+}
+
+function textNode(text: string, marks?: BodyNode['marks']): BodyNode {
+  return { type: 'text', text, ...(marks && { marks }) }
+}
+
+function linked(attrs: { href: string; title: string }): BodyNode {
+  return { type: 'paragraph', content: [textNode('a', [{ type: 'link', attrs }])] }
+}
+
+const plainMarks = ['bold', 'italic', 'strike', 'underline', 'subscript', 'highlight']
+
+/** A set of marks for each number up to 63. */
+function marksOf(number: number): { type: string }[] {
+  return plainMarks.filter((_, bit) => (number >> bit) & 1).map((type) => ({ type }))
+}
+
+/** A text cut into pieces of eight units, no surrogate pair in two. */
+function piecesOf(text: string): string[] {
+  return text.match(/.{1,8}/gsu) ?? [text]
+}

@@ -1,0 +1,194 @@
+import { harmlessFilename } from '../../../shared/attachments/filename.ts'
+import { showsAttachment } from '../../../shared/attachments/references.ts'
+import { attachmentIdOf, isAllowedHref, isAllowedSrc } from '../../../shared/body/addresses.ts'
+import type { BodyNode } from '../../../shared/body/document.ts'
+import { assemble } from '../../../shared/body/markdown/from-markdown.ts'
+import {
+  indentInlineHtml,
+  isHtmlBlock,
+  isHtmlInline,
+  opensHtmlBlock,
+} from '../../../shared/body/markdown/html-syntax.ts'
+import { parseMarkdown } from '../../../shared/body/markdown/parse.ts'
+import { estimateTokens } from '../../../shared/body/read.ts'
+import { isSafeColor, sanitizeHtml } from '../../../shared/body/sanitize.ts'
+import { repairString } from '../../../shared/body/yjs/repair-values.ts'
+import { normaliseName } from '../../../shared/concepts/normalise.ts'
+import { directoriesOf } from '../../../shared/knowledge-bases/export/directories.ts'
+import { attachmentName, directoryName, markdownPath } from '../../../shared/knowledge-bases/export/names.ts'
+import { inlineMarkdown, translatedContent } from '../../../shared/localization/inline/markdown.ts'
+import { translateTexts } from '../../../shared/localization/jobs/translate.ts'
+import { parseDocumentUri } from '../../../shared/relations/uri.ts'
+import { detectLanguage } from '../../../shared/search/detect-language.ts'
+import { fold, lowerCase, normalise, streamSafe } from '../../../shared/search/fold.ts'
+import { contextOf, matchTerms } from '../../../shared/search/match.ts'
+import { parseQuery, requiredTerms, termQueries } from '../../../shared/search/query.ts'
+import { stemsIn } from '../../../shared/search/stems.ts'
+import { tokenise } from '../../../shared/search/tokenise.ts'
+import { blockVector } from '../../../shared/search/vector.ts'
+import { summariseByModel } from '../../../shared/summaries/by-model/ask.ts'
+import { summariseChildren } from '../../../shared/summaries/deterministic.ts'
+import { rankPassages } from '../../../shared/summaries/passages.ts'
+import { cut, oneLine, plainAnswer } from '../../../shared/summaries/plain.ts'
+import type { Entry } from '../entry.ts'
+
+const languages = ['en', 'de', 'ru']
+const longestQuery = 200
+// Titles, and names of folders and concepts, are refused before anybody reads them when they are longer.
+const longestName = 500
+
+/** Texts that workers and the API look at for their words, their addresses, their HTML. */
+export const textEntries: readonly Entry[] = [
+  {
+    name: 'words',
+    input: (text) => text,
+    isNative: true,
+    uses: {
+      normalise: (text) => normalise(text).text.length,
+      fold: (text) => fold(streamSafe(text)),
+      lowerCase: (text) => lowerCase(text),
+      detectLanguage: (text) => detectLanguage(text),
+      contextOf: (text) => contextOf(text, { start: text.length / 2, end: text.length / 2 + 1 }),
+    },
+  },
+  {
+    name: 'words in their forms',
+    input: (text) => text,
+    uses: {
+      tokenise: (text) => tokenise(text, languages),
+      stemsIn: (text) => stemsIn('en', text),
+      blockVector: (text) => blockVector({ text, language: 'en', isTitle: false, isHeading: false, scopes: [] }),
+      matchTerms: (text) => matchTerms(text, { query: parseQuery('a "word b" 知識'), languages }),
+      'matches of its own words': (text) =>
+        matchTerms(text, { query: parseQuery(text.slice(0, longestQuery)), languages }),
+      rankPassages: (text) =>
+        rankPassages([{ documentId: 'doc_1', blockId: 'block_1', isHeading: false, text }], 'a "word b" 知識'),
+    },
+  },
+  {
+    name: 'HTML',
+    input: (text) => text,
+    uses: {
+      sanitizeHtml: (text) => sanitizeHtml(text),
+      isHtmlBlock: (text) => isHtmlBlock(text, false),
+      isLastHtmlBlock: (text) => isHtmlBlock(text, true),
+      isHtmlInline: (text) => isHtmlInline(text),
+      opensHtmlBlock: (text) => opensHtmlBlock(text, false),
+      indentInlineHtml: (text) => indentInlineHtml(text),
+    },
+  },
+  {
+    name: 'texts',
+    input: (text) => text,
+    isNative: true,
+    uses: {
+      oneLine: (text) => oneLine(text),
+      plainAnswer: (text) => plainAnswer(text, 4000),
+      cut: (text) => cut(text, 2000),
+      'cut nearly all': (text) => cut(text, text.length - 1),
+      estimateTokens: (text) => estimateTokens(text),
+      repairString: (text) => repairString(text),
+      showsAttachment: (text) => showsAttachment(text, 'att_1'),
+      isAllowedHref: (text) => isAllowedHref(text),
+      isAllowedSrc: (text) => isAllowedSrc(text),
+      attachmentIdOf: (text) => attachmentIdOf(text),
+      parseDocumentUri: (text) => parseDocumentUri(text),
+      isSafeColor: (text) => isSafeColor(text),
+      'summary of children': (text) =>
+        summariseChildren({
+          name: text,
+          children: [{ type: 'folder', label: text, titles: [text] }],
+          documentCount: 1,
+        }),
+    },
+  },
+  {
+    name: 'answers of a model',
+    input: (text) => text,
+    uses: {
+      summariseByModel: (text) =>
+        summariseByModel(async () => text, { model: 'm', material: { kind: 'document', title: text, texts: [text] } }),
+      'answer as JSON': (text) => translated('a *b* c', text),
+      'translations in JSON': (text) => translated('a *b* c', answerOf([text])),
+      'translations in much JSON': (text) => translated('a *b* c', answerOf(text.match(/.{1,8}/gsu) ?? [])),
+      'translated prose': (text) => translated('a', answerOf([text])),
+    },
+  },
+  {
+    name: 'a short text to translate and its translation',
+    input: (text) => contentOf(text),
+    uses: {
+      inlineMarkdown: (content) => inlineMarkdown([content]),
+      translatedContent: (content) => {
+        const [markdown = ''] = inlineMarkdown([content])
+        return translatedContent({ markdown, tagged: { tags: [], name: 'x' }, original: content }, markdown)
+      },
+      'translation that is longer': (content) =>
+        translatedContent(
+          { markdown: 'a', tagged: { tags: [], name: 'x' }, original: [{ type: 'text', text: 'a *' }] },
+          inlineMarkdown([content])[0] ?? '',
+        ),
+    },
+    // Longer texts are parsed in a thread of their own, by the parser that has an entry of its own.
+    longest: 2000,
+  },
+  {
+    name: 'a query',
+    input: (text) => text,
+    uses: {
+      parseQuery: (text) => parseQuery(text),
+      requiredTerms: (text) => requiredTerms(parseQuery(text), languages),
+      termQueries: (text) => termQueries(parseQuery(text), languages),
+    },
+    longest: longestQuery,
+  },
+  {
+    name: 'names',
+    input: (text) => text,
+    isNative: true,
+    uses: {
+      normaliseName: (text) => normaliseName(text),
+      directoryName: (text) => directoryName(text),
+      attachmentName: (text) => attachmentName(`${text}.pdf`),
+      markdownPath: (text) => markdownPath({ directory: 'markdown', title: text, id: 'doc_1', mark: '' }),
+    },
+    longest: longestName,
+  },
+  {
+    name: 'a file name in a header',
+    input: (text) => text,
+    isNative: true,
+    uses: {
+      harmlessFilename: (text) => harmlessFilename(text),
+      'harmlessFilename with an extension': (text) => harmlessFilename(`${text}.pdf`),
+    },
+    // The header of a part has 16 kB, in which there are half as many marks.
+    longest: 8192,
+  },
+  {
+    name: 'names of folders',
+    input: (text) =>
+      (text.match(/.{1,4}/gsu) ?? []).map((name, index) => ({
+        id: index + 1,
+        parent_id: index % 3 === 0 ? null : Math.ceil(index / 3),
+        name,
+      })),
+    uses: { directoriesOf: (folders) => directoriesOf(folders).size },
+  },
+]
+
+function answerOf(texts: readonly string[]): string {
+  return JSON.stringify({ translations: texts.map((text, index) => ({ id: `u${index}`, text })) })
+}
+
+function translated(source: string, answer: string): Promise<unknown> {
+  const content = contentOf(source)
+  const request = { model: 'm', source_locale: 'en', target_locale: 'de', ask: async () => answer }
+  return translateTexts([{ unit_id: 'u0', content }], request)
+}
+
+/** The inline content that a text stands for as Markdown. */
+function contentOf(text: string): BodyNode[] {
+  const [block] = assemble(parseMarkdown({ markdown: text }), {}).result.content
+  return block?.type === 'paragraph' ? (block.content ?? []) : []
+}

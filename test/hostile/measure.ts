@@ -1,0 +1,269 @@
+import { Refusal } from '../../shared/errors.ts'
+import { ModelError } from '../../shared/model.ts'
+import type { Use } from './entry.ts'
+import type { Work, WorkCounter } from './work.ts'
+
+/** Readers of one input of any size; a size over the longest that gets in stands for that. */
+export type Group = {
+  entry: string
+  inputOf: (size: number) => unknown
+  uses: Readonly<Record<string, Use>>
+  isNative: boolean
+}
+
+/** From which size on readers are measured, and how far: until so many blocks of code were executed, or to a size. */
+export type Effort = { first: number; work: number; size: number; timedSize: number }
+
+/** What readers cost at one size. */
+export type Sample = {
+  size: number
+  /** Executions of blocks of code. */
+  work: number
+  /** Length of the answers as JSON. */
+  answer: number
+  /** Milliseconds of the clock, and of the processor, which some machines count in steps of four. */
+  clock: number
+  cpu: number
+}
+
+/** A reader that costs more than its input, with the function that does most of the additional work. */
+export type Finding = {
+  entry: string
+  use: string
+  grows: 'work' | 'answer' | 'time'
+  samples: readonly Sample[]
+  culprit: string
+}
+
+/** Hears of what is tried next, since it may not come to its end. */
+export type OnTry = (tried: { groups: readonly Group[]; size: number; before: readonly Sample[] }) => void
+
+type Measurement = { counter: WorkCounter; effort: Effort; onTry: OnTry }
+
+/**
+ * Finds the readers whose work, answer or time grows faster than the input. All are measured together; only when
+ * something grows, the readers of each entry are, and then each by itself.
+ */
+export async function findGrowth(measurement: Measurement, groups: readonly Group[]): Promise<Finding[]> {
+  const findings: Finding[] = []
+  if (await new Growth(measurement, groups).isSuspicious()) {
+    for (const group of groups) {
+      if (groups.length > 1 && !(await new Growth(measurement, [group]).isSuspicious())) continue
+      for (const single of singles(group)) findings.push(...(await new Growth(measurement, [single]).counted()))
+    }
+  }
+  for (const single of groups.filter(({ isNative }) => isNative).flatMap(singles)) {
+    findings.push(...(await new Growth(measurement, [single]).timed()))
+  }
+  return findings
+}
+
+function singles(group: Group): Group[] {
+  return Object.entries(group.uses).map(([name, use]) => ({ ...group, uses: { [name]: use } }))
+}
+
+// Costs are compared at three sizes, each four times the one before, by what each unit of the input adds. The share of
+// n·log n grows by a seventh at these sizes; that of n² at least doubles.
+const step = 4
+const bound = 1.35
+// Of many readers together none may hide: a single function may grow little, but by steps.
+const functionBound = 1.8
+const functionShare = 0.01
+// Growth of what is smaller says nothing.
+const leastWork = 5000
+const leastAnswer = 100_000
+const answerBound = 1.8
+
+// Native work shows in the time alone, which other processes disturb: eight times the input may take 24 times as long.
+const timedStep = 8
+const timeBound = 24
+const noticeableTime = 12
+const unnoticeableTime = 0.3
+// So often the time is taken again before it is believed.
+const timings = 5
+
+class Growth {
+  readonly #measurement: Measurement
+  readonly #groups: readonly Group[]
+  readonly #samples: Sample[] = []
+  readonly #works: Work[] = []
+  /** Groups whose input is refused from some size on, before anybody reads it. */
+  readonly #refused = new Set<Group>()
+
+  constructor(measurement: Measurement, groups: readonly Group[]) {
+    this.#measurement = measurement
+    this.#groups = groups
+  }
+
+  /** Whether something may grow faster than the input, also with four times the input. */
+  async isSuspicious(): Promise<boolean> {
+    const { first, work, size } = this.#measurement.effort
+    const each = Math.max(1, (await this.#count(first)) / first)
+    // As large as the effort allows where the work is linear, but large enough to be compared.
+    const largest = Math.max(first * step * step, Math.min(size, 2 ** Math.floor(Math.log2(work / each))))
+    await this.#count(largest / step)
+    await this.#count(largest)
+    if (!this.#growsAnywhere()) return false
+    // A threshold that is passed once grows once; what is far over the effort already needs no second look.
+    if ((this.#samples.at(-1)?.work ?? 0) > step * work) return true
+    await this.#count(largest * step)
+    return this.#growsAnywhere()
+  }
+
+  /** What grows faster than the input for sure, of a single reader. */
+  async counted(): Promise<Finding[]> {
+    const { first, work, size } = this.#measurement.effort
+    for (let next = first; next <= size * step; next *= step) {
+      const effort = await this.#count(next)
+      const last = this.#samples.at(-1) as Sample
+      const measured = (['work', 'answer'] as const).find((one) => this.#grows(one) && last[one] > this.#enough(one))
+      if (measured !== undefined) return [this.#finding(measured, this.#samples.slice(-3))]
+      if (effort > work * step * step) break
+    }
+    return []
+  }
+
+  /** What takes more time than its input, of a single reader that works in native functions. */
+  async timed(): Promise<Finding[]> {
+    for (let size = 1024; size <= this.#measurement.effort.timedSize; size *= 2) {
+      const { clock } = await this.#run(size)
+      if (clock < noticeableTime) continue
+      // The large one at the least it can have taken, the small one at the most.
+      const large = await this.#quickest(size, (sample) => Math.min(sample.clock, sample.cpu))
+      if (large.cpu < noticeableTime / 2) continue
+      const small = await this.#quickest(size / timedStep, (sample) => sample.clock)
+      if (Math.min(large.clock, large.cpu) > timeBound * Math.max(unnoticeableTime, small.clock)) {
+        return [this.#finding('time', [small, large])]
+      }
+      if (clock > noticeableTime * step) break
+    }
+    return []
+  }
+
+  /** From where on growth is no accident: the effort for all readers together is much for one. */
+  #enough(measured: 'work' | 'answer'): number {
+    return measured === 'work' ? this.#measurement.effort.work : leastAnswer
+  }
+
+  #growsAnywhere(): boolean {
+    return this.#grows('work') || this.#grows('answer') || this.#hasGrowingFunction()
+  }
+
+  #grows(measured: 'work' | 'answer'): boolean {
+    const [least, most] = measured === 'work' ? [leastWork, bound] : [leastAnswer, answerBound]
+    const costs = this.#samples.slice(-3).map((sample) => ({ size: sample.size, cost: sample[measured] }))
+    return (costs.at(-1)?.cost ?? 0) > least && increase(costs) > most
+  }
+
+  #hasGrowingFunction(): boolean {
+    const works = this.#works.slice(-3)
+    const sizes = this.#samples.slice(-3).map(({ size }) => size)
+    const last = works.at(-1)
+    if (last === undefined) return false
+    const least = Math.max(leastWork, last.total * functionShare)
+    return [...last.byFunction].some(([name, count]) => {
+      if (count < least) return false
+      return (
+        increase(works.map(({ byFunction }, index) => ({ size: sizes[index] ?? 0, cost: byFunction.get(name) ?? 0 }))) >
+        functionBound
+      )
+    })
+  }
+
+  /** Measures a size; answers its work with that of making the input, which is none of the readers'. */
+  async #count(size: number): Promise<number> {
+    this.#measurement.onTry({ groups: this.#groups, size, before: this.#samples })
+    const { counter } = this.#measurement
+    counter.take()
+    const inputs = this.#inputs(size)
+    const making = counter.take()
+    const sample = await this.#read(inputs, size)
+    const work = counter.take()
+    this.#samples.push({ ...sample, work: work.total })
+    this.#works.push(work)
+    return making.total + work.total
+  }
+
+  async #run(size: number): Promise<Sample> {
+    this.#measurement.onTry({ groups: this.#groups, size, before: this.#samples })
+    return this.#read(this.#inputs(size), size)
+  }
+
+  async #quickest(size: number, timeOf: (sample: Sample) => number): Promise<Sample> {
+    let quickest = await this.#run(size)
+    for (let time = 1; time < timings; time += 1) {
+      const sample = await this.#run(size)
+      if (timeOf(sample) < timeOf(quickest)) quickest = sample
+    }
+    return quickest
+  }
+
+  #inputs(size: number): { input: unknown; uses: Group['uses'] }[] {
+    return this.#groups.flatMap((group) => {
+      if (this.#refused.has(group)) return []
+      try {
+        return [{ input: group.inputOf(size), uses: group.uses }]
+      } catch (error) {
+        if (!isAnswer(error)) throw error
+        this.#refused.add(group)
+        return []
+      }
+    })
+  }
+
+  async #read(inputs: readonly { input: unknown; uses: Group['uses'] }[], size: number): Promise<Sample> {
+    const sample = { size, work: 0, answer: 0, clock: 0, cpu: 0 }
+    for (const { input, uses } of inputs) {
+      for (const use of Object.values(uses)) {
+        const before = process.threadCpuUsage()
+        const started = performance.now()
+        const answer = await answerOf(use, input)
+        sample.clock += performance.now() - started
+        const { user, system } = process.threadCpuUsage(before)
+        sample.cpu += (user + system) / 1000
+        sample.answer += lengthOf(answer)
+      }
+    }
+    return sample
+  }
+
+  #finding(grows: Finding['grows'], samples: readonly Sample[]): Finding {
+    const [group] = this.#groups
+    const [from, to] = [this.#works.at(-2), this.#works.at(-1)]
+    const added = [...(to?.byFunction ?? [])].map(([name, count]) => ({
+      name,
+      count: count - step * (from?.byFunction.get(name) ?? 0),
+    }))
+    const culprit = added.sort((a, b) => b.count - a.count)[0]?.name ?? 'a native function'
+    return { entry: group?.entry ?? '', use: Object.keys(group?.uses ?? {})[0] ?? '', grows, samples, culprit }
+  }
+}
+
+/** How many times as much a unit of the input adds between the last two sizes as between the two before. */
+function increase(costs: readonly { size: number; cost: number }[]): number {
+  const [small, middle, large] = costs
+  if (small === undefined || middle === undefined || large === undefined) return 0
+  // Where small inputs take a way of their own, a larger one may add little or nothing to them.
+  const first = Math.max((middle.cost - small.cost) / (middle.size - small.size), middle.cost / middle.size)
+  const second = (large.cost - middle.cost) / (large.size - middle.size)
+  return second / Math.max(first, 1e-3)
+}
+
+async function answerOf(use: Use, input: unknown): Promise<unknown> {
+  try {
+    return await use(input)
+  } catch (error) {
+    if (isAnswer(error)) return error.code
+    throw error
+  }
+}
+
+/** A refusal is an answer like any other; whatever else is thrown is not. */
+function isAnswer(error: unknown): error is Refusal | ModelError {
+  return error instanceof Refusal || error instanceof ModelError
+}
+
+function lengthOf(answer: unknown): number {
+  if (typeof answer === 'string') return answer.length
+  return typeof answer === 'object' && answer !== null ? JSON.stringify(answer).length : 0
+}
