@@ -1,7 +1,7 @@
 import type { PhrasingContent } from 'mdast'
 import type { BodyNode, Mark } from '../document.ts'
 import { type Leaf, nestMarks } from '../mark-runs.ts'
-import { sameMark } from '../normalise-marks.ts'
+import { sameMark, sameMarks } from '../normalise-marks.ts'
 import { type ExportContext, warn } from './export-context.ts'
 import { indentInlineHtml, isHtmlInline, isLineBreak, opensHtmlBlock } from './html-syntax.ts'
 
@@ -28,7 +28,7 @@ const inlineWriters: { [type: string]: (node: BodyNode, place: LeafPlace) => Phr
   },
   hardBreak: (_, place) => (fitsLineBreak(place) ? { type: 'break' } : { type: 'html', value: '<br>' }),
   inlineImage: (node, { context }) => exportImage(node, context),
-  inlineMath: (node, { context }) => inlineMath(text(node, 'latex'), context),
+  inlineMath: (node, place) => inlineMath(node, place),
   footnoteReference: (node, { context }) => footnoteReference(text(node, 'label'), context),
   htmlInline: (node, place) => htmlInline(node, place),
   mention: (node, { context }) => {
@@ -87,7 +87,6 @@ function tags(name: string): Wrap {
 }
 
 function expressibleMarks(node: BodyNode, context: ExportContext): Mark[] {
-  const marks: Mark[] = []
   for (const mark of node.marks ?? []) {
     if (mark.type === 'code' && node.type !== 'text') warn(context, 'marks_dropped', 'Only text can be code.')
     if (mark.type === 'textStyle') warn(context, 'marks_dropped', 'A text colour is left out.')
@@ -95,8 +94,13 @@ function expressibleMarks(node: BodyNode, context: ExportContext): Mark[] {
     if (mark.attrs?.target !== undefined || mark.attrs?.rel !== undefined) {
       warn(context, 'attrs_dropped', 'The target and rel of a link are left out.')
     }
-    if (Object.hasOwn(markWriters, mark.type)) marks.push(writtenMark(mark))
   }
+  return writtenMarks(node)
+}
+
+// The marks that Markdown can say, in the order in which they wrap.
+function writtenMarks(node: BodyNode): Mark[] {
+  const marks = (node.marks ?? []).filter(({ type }) => Object.hasOwn(markWriters, type)).map(writtenMark)
   return marks.sort((a, b) => wrapOrder.indexOf(a.type) - wrapOrder.indexOf(b.type))
 }
 
@@ -165,10 +169,14 @@ function inlineCode(value: string, context: ExportContext): PhrasingContent {
   return { type: 'text', value }
 }
 
-function inlineMath(latex: string, context: ExportContext): PhrasingContent | null {
+function inlineMath(node: BodyNode, { leaves, context }: LeafPlace): PhrasingContent | null {
+  const latex = text(node, 'latex')
   if (/[\r\n]/.test(latex)) warn(context, 'node_simplified', 'Line ends within inline math become spaces.')
   const value = oneLine(latex)
-  if (/^$|^\s|\s$|^\$|\$$/.test(value) || (context.place === 'cell' && value.includes('\\|'))) {
+  const before = leaves.at(-1)
+  // The dollars of neighbours would run together.
+  const touches = before?.node.type === 'inlineMath' && sameMarks(before.marks as Mark[], writtenMarks(node))
+  if (touches || /^$|^\s|\s$|^\$|\$$/.test(value) || (context.place === 'cell' && value.includes('\\|'))) {
     warn(context, 'node_simplified', 'Inline math that Markdown cannot hold here is written as text.')
     return latex === '' ? null : { type: 'text', value: latex }
   }

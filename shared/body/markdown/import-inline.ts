@@ -78,6 +78,7 @@ const inlineReaders: {
   emphasis: ({ children }, context, depth) => marked(importInline(children, context, depth), { type: 'italic' }),
   strong: ({ children }, context, depth) => marked(importInline(children, context, depth), { type: 'bold' }),
   delete: ({ children }, context, depth) => marked(importInline(children, context, depth), { type: 'strike' }),
+  highlight: ({ children }, context, depth) => marked(importInline(children, context, depth), { type: 'highlight' }),
   image: (node, context) => [inlineImage(node, context)],
   imageReference: (node, context) => {
     const definition = resolve(node.identifier, context)
