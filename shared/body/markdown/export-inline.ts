@@ -4,6 +4,7 @@ import { type Leaf, nestMarks } from '../mark-runs.ts'
 import { sameMark, sameMarks } from '../normalise-marks.ts'
 import { type ExportContext, warn } from './export-context.ts'
 import { indentInlineHtml, isHtmlInline, isLineBreak, opensHtmlBlock } from './html-syntax.ts'
+import { marksAcrossCode, type Neighbour } from './marks-across-code.ts'
 
 type LeafPlace = { leaves: Leaf<PhrasingContent>[]; siblings: BodyNode[]; index: number; context: ExportContext }
 type Wrap = (children: PhrasingContent[], mark: Mark) => PhrasingContent[]
@@ -17,7 +18,9 @@ export function exportInline(content: BodyNode[] | undefined, context: ExportCon
     const written = write(node, { leaves, siblings, index, context })
     if (written !== null) leaves.push({ node: written, marks: expressibleMarks(node, context) })
   }
-  return nestMarks(trimBreaks(leaves, context), (children, mark) => (markWriters[mark.type] as Wrap)(children, mark))
+  return nestMarks(trimBreaks(markCode(leaves), context), (children, mark) =>
+    (markWriters[mark.type] as Wrap)(children, mark),
+  )
 }
 
 const inlineWriters: { [type: string]: (node: BodyNode, place: LeafPlace) => PhrasingContent | null } = {
@@ -48,8 +51,8 @@ const dropped = (): null => null
 
 // In the order in which they wrap, outermost first, where they span the same text.
 const markWriters: { [type: string]: Wrap } = {
-  bold: (children) => [{ type: 'strong', children }],
   italic: (children) => [{ type: 'emphasis', children }],
+  bold: (children) => [{ type: 'strong', children }],
   strike: (children) => [{ type: 'delete', children }],
   underline: tags('u'),
   subscript: tags('sub'),
@@ -100,13 +103,37 @@ function expressibleMarks(node: BodyNode, context: ExportContext): Mark[] {
 
 // The marks that Markdown can say, in the order in which they wrap.
 function writtenMarks(node: BodyNode): Mark[] {
-  const marks = (node.marks ?? []).filter(({ type }) => Object.hasOwn(markWriters, type)).map(writtenMark)
-  return marks.sort((a, b) => wrapOrder.indexOf(a.type) - wrapOrder.indexOf(b.type))
+  return inWrapOrder((node.marks ?? []).filter(({ type }) => Object.hasOwn(markWriters, type)).map(writtenMark))
+}
+
+function inWrapOrder(marks: readonly Mark[]): Mark[] {
+  return marks.toSorted((a, b) => wrapOrder.indexOf(a.type) - wrapOrder.indexOf(b.type))
 }
 
 function writtenMark(mark: Mark): Mark {
   if (mark.type !== 'link') return { type: mark.type }
   return { type: 'link', attrs: { href: mark.attrs?.href ?? '', title: mark.attrs?.title || null } }
+}
+
+// Marks run through code that stands between, or beside the white space of, what has them.
+function markCode(leaves: Leaf<PhrasingContent>[]): Leaf<PhrasingContent>[] {
+  const result = [...leaves]
+  for (let from = 0; from < leaves.length; from += 1) {
+    let end = from
+    while (leaves[end]?.node.type === 'inlineCode') end += 1
+    if (end === from) continue
+    const marks = marksAcrossCode(neighbour(leaves[from - 1]), neighbour(leaves[end]))
+    for (let at = from; at < end; at += 1) {
+      const leaf = leaves[at] as Leaf<PhrasingContent>
+      result[at] = { node: leaf.node, marks: inWrapOrder([...leaf.marks, ...marks]) }
+    }
+    from = end
+  }
+  return result
+}
+
+function neighbour(leaf: Leaf<PhrasingContent> | undefined): Neighbour | undefined {
+  return leaf && { marks: leaf.marks, text: leaf.node.type === 'text' ? leaf.node.value : null }
 }
 
 // Emphasis cannot begin or end with a break, so breaks at the edges of a run lose their marks.
@@ -141,6 +168,8 @@ function fitsLineBreak({ leaves, siblings, index, context }: LeafPlace): boolean
   if (context.place === 'heading' || context.place === 'cell' || next === undefined || leaves.length === 0) return false
   const last = leaves.at(-1)?.node
   if (last?.type === 'break' || last?.type === 'html') return false
+  // Beside a line end, white space would have to be written as a character reference.
+  if ((last?.type === 'text' && /\s$/.test(last.value)) || /^\s/.test(next.text ?? '')) return false
   return next.type !== 'hardBreak' && next.type !== 'htmlInline'
 }
 
