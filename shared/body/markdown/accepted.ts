@@ -48,13 +48,12 @@ export const literal: readonly Sample[] = [
   '$5 and $6',
   '$ x $',
   'a == b',
-  '===a==',
+  'a ===b==',
   'x^2^',
   ':emoji:',
   '++a++',
   '{.class}',
-  '@name',
-  '#tag',
+  '@name and #tag',
 ]
   .map((read) => same(read, 'paragraph'))
   .concat([
