@@ -10,29 +10,26 @@ const explained: { [name: string]: string } = {
   minimatch: 'Two spaces behind the marker of a callout are no break within its text.',
 }
 
-const sample = readmes(100)
+const sample = readmes(100).map((file) => ({ ...file, once: rewritten(file.text) }))
 
 function rewritten(markdown: string): string {
   return toMarkdown(fromMarkdown(markdown).result, { anchors: false }).markdown
 }
 
 t.test('98 of 100 READMEs come back with the syntax tree they had, and each other one is explained', async (t) => {
-  const differing = sample.filter(({ text }) => syntaxTree(rewritten(text)) !== syntaxTree(text))
+  const differing = sample.filter(({ text, once }) => syntaxTree(once) !== syntaxTree(text))
   const names = differing.map((file) => file.package)
   t.strictSame(names, Object.keys(explained))
   t.ok(differing.length <= 2)
 })
 
 t.test('a README that was written once is written the same from then on', async (t) => {
-  for (const { package: name, text } of sample) {
-    const once = rewritten(text)
-    t.equal(rewritten(once), once, name)
-  }
+  for (const { package: name, once } of sample) t.equal(rewritten(once), once, name)
 })
 
 t.test('no README gets a character reference that its author did not write', async (t) => {
   const references = (markdown: string) => markdown.match(/&#x?\w+;/g)?.length ?? 0
-  const more = sample.filter(({ text }) => references(rewritten(text)) > references(text))
+  const more = sample.filter(({ text, once }) => references(once) > references(text))
   t.strictSame(
     more.map((file) => file.package),
     [],
