@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Request, type Response, Router } from 'express'
+import { describeMarkdown } from '../shared/body/markdown/accepted.ts'
 import { describeNodes } from '../shared/body/published-schema.ts'
 import { Refusal } from '../shared/errors.ts'
 import { readiness } from './health.ts'
@@ -8,7 +9,10 @@ import { writeReference } from './reference.ts'
 import type { Route } from './route.ts'
 import type { Service } from './service.ts'
 
-const sections = [{ title: 'Bodies', markdown: describeNodes() }]
+const sections = [
+  { title: 'Bodies', markdown: describeNodes() },
+  { title: 'Markdown', markdown: describeMarkdown() },
+]
 
 type Page = (request: Request, response: Response) => Promise<void> | void
 

@@ -91,6 +91,39 @@ t.test('other spellings are read as the same nodes', async () => {
   reads('- # h', ul(p()).content?.[0] ? node('bulletList', {}, node('listItem', {}, p(), h(1, 'h'))) : p())
 })
 
+t.test('prices stay text, formulas and highlights are read, and none of them turns into the other', async (t) => {
+  const math = (latex: string) => node('inlineMath', { latex })
+  reads('a $x^2$.', p('a ', math('x^2'), '.'))
+  reads('$a\\$b$', p(math('a\\$b')))
+  reads('==a **b**, c==', p(text('a ', 'highlight'), text('b', 'bold', 'highlight'), text(', c', 'highlight')))
+  for (const literal of ['$5 and $6', '$5/$6', '$ x$', '$x $', 'a $b\nc$', '$x$5', 'x == a==', 'a == b == c', 'x ==a']) {
+    reads(literal, p(literal))
+    writes(`${literal}\n`, p(literal))
+  }
+  writes('US\\$5–CA$\n', p('US$5–CA$'))
+  writes('\\$a **b$**\n', p('$a ', text('b$', 'bold')))
+  writes('\\==a==\n', p('==a=='))
+  t.strictSame(fromMarkdown('==a== $b$').warnings, [])
+})
+
+t.test('Markdown is written as people write it, without character references', async (t) => {
+  for (const markdown of [
+    '**a `code` b**\n',
+    '*`gray` is meant*\n',
+    '**[see `a`](/b) for more**\n',
+    'x <br> y\n',
+    'x<br>\ny\n',
+    '***both***\n',
+    '- a\n- b\n  - c\n',
+  ]) {
+    const { result, warnings } = fromMarkdown(markdown)
+    t.equal(toMarkdown(result, { anchors: false }).markdown, markdown)
+    t.strictSame(warnings, [], markdown)
+  }
+  t.match(fromMarkdown('**`code`**').warnings, [{ code: 'marks_dropped' }])
+  writes('| \\\\&#x20; |\n| - |\n', node('table', {}, node('tableRow', {}, node('tableHeader', {}, p('\\ ')))))
+})
+
 t.test('each loss is named with its block', async (t) => {
   const red = { type: 'textStyle', attrs: { color: 'red' } }
   const cases: [BodyNode, string][] = [

@@ -49,6 +49,12 @@ const words = fc.constantFrom(
   ],
   ...[
     '$$x$$',
+    '$a$',
+    '$ ',
+    '5',
+    '==',
+    '==a==',
+    'b==',
     '[^1]',
     '[!NOTE]',
     '[ ] ',
@@ -95,6 +101,7 @@ const address = fc.constantFrom(
   'x*y_z',
   '<>',
   'a&amp;b',
+  '/a$b==c',
 )
 const link = fc
   .record({ href: address, title: fc.option(hostileText, { nil: null }) })
@@ -128,6 +135,8 @@ const html = fc.constantFrom(
   '<span class="x">',
   '<!-- c -->',
   '<x y="|">',
+  '<x y="a$">',
+  '<x y="==">',
   '<div>',
   '</u>',
   '<u>',
@@ -136,7 +145,7 @@ const html = fc.constantFrom(
   '<img\n  a>',
 )
 const label = fc.constantFrom('1', 'note', 'ü', 'a b', 'Ab')
-const latex = fc.constantFrom('x^2', 'a|b', '\\|x\\|', '$', ' x ', 'a\nb', '\\frac{a}{b}')
+const latex = fc.constantFrom('x^2', 'a$b', '$c', 'a|b', '\\|x\\|', '$', ' x ', 'a\nb', '\\frac{a}{b}')
 
 const inline: fc.Arbitrary<BodyNode> = fc
   .tuple(

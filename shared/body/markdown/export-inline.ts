@@ -1,9 +1,10 @@
 import type { PhrasingContent } from 'mdast'
 import type { BodyNode, Mark } from '../document.ts'
 import { type Leaf, nestMarks } from '../mark-runs.ts'
-import { sameMark } from '../normalise-marks.ts'
+import { sameMark, sameMarks } from '../normalise-marks.ts'
 import { type ExportContext, warn } from './export-context.ts'
 import { indentInlineHtml, isHtmlInline, isLineBreak, opensHtmlBlock } from './html-syntax.ts'
+import { marksAcrossCode, type Neighbour } from './marks-across-code.ts'
 
 type LeafPlace = { leaves: Leaf<PhrasingContent>[]; siblings: BodyNode[]; index: number; context: ExportContext }
 type Wrap = (children: PhrasingContent[], mark: Mark) => PhrasingContent[]
@@ -17,7 +18,9 @@ export function exportInline(content: BodyNode[] | undefined, context: ExportCon
     const written = write(node, { leaves, siblings, index, context })
     if (written !== null) leaves.push({ node: written, marks: expressibleMarks(node, context) })
   }
-  return nestMarks(trimBreaks(leaves, context), (children, mark) => (markWriters[mark.type] as Wrap)(children, mark))
+  return nestMarks(trimBreaks(markCode(leaves), context), (children, mark) =>
+    (markWriters[mark.type] as Wrap)(children, mark),
+  )
 }
 
 const inlineWriters: { [type: string]: (node: BodyNode, place: LeafPlace) => PhrasingContent | null } = {
@@ -28,7 +31,7 @@ const inlineWriters: { [type: string]: (node: BodyNode, place: LeafPlace) => Phr
   },
   hardBreak: (_, place) => (fitsLineBreak(place) ? { type: 'break' } : { type: 'html', value: '<br>' }),
   inlineImage: (node, { context }) => exportImage(node, context),
-  inlineMath: (node, { context }) => inlineMath(text(node, 'latex'), context),
+  inlineMath: (node, place) => inlineMath(node, place),
   footnoteReference: (node, { context }) => footnoteReference(text(node, 'label'), context),
   htmlInline: (node, place) => htmlInline(node, place),
   mention: (node, { context }) => {
@@ -48,8 +51,8 @@ const dropped = (): null => null
 
 // In the order in which they wrap, outermost first, where they span the same text.
 const markWriters: { [type: string]: Wrap } = {
-  bold: (children) => [{ type: 'strong', children }],
   italic: (children) => [{ type: 'emphasis', children }],
+  bold: (children) => [{ type: 'strong', children }],
   strike: (children) => [{ type: 'delete', children }],
   underline: tags('u'),
   subscript: tags('sub'),
@@ -87,7 +90,6 @@ function tags(name: string): Wrap {
 }
 
 function expressibleMarks(node: BodyNode, context: ExportContext): Mark[] {
-  const marks: Mark[] = []
   for (const mark of node.marks ?? []) {
     if (mark.type === 'code' && node.type !== 'text') warn(context, 'marks_dropped', 'Only text can be code.')
     if (mark.type === 'textStyle') warn(context, 'marks_dropped', 'A text colour is left out.')
@@ -95,14 +97,43 @@ function expressibleMarks(node: BodyNode, context: ExportContext): Mark[] {
     if (mark.attrs?.target !== undefined || mark.attrs?.rel !== undefined) {
       warn(context, 'attrs_dropped', 'The target and rel of a link are left out.')
     }
-    if (Object.hasOwn(markWriters, mark.type)) marks.push(writtenMark(mark))
   }
-  return marks.sort((a, b) => wrapOrder.indexOf(a.type) - wrapOrder.indexOf(b.type))
+  return writtenMarks(node)
+}
+
+// The marks that Markdown can say, in the order in which they wrap.
+function writtenMarks(node: BodyNode): Mark[] {
+  return inWrapOrder((node.marks ?? []).filter(({ type }) => Object.hasOwn(markWriters, type)).map(writtenMark))
+}
+
+function inWrapOrder(marks: readonly Mark[]): Mark[] {
+  return marks.toSorted((a, b) => wrapOrder.indexOf(a.type) - wrapOrder.indexOf(b.type))
 }
 
 function writtenMark(mark: Mark): Mark {
   if (mark.type !== 'link') return { type: mark.type }
   return { type: 'link', attrs: { href: mark.attrs?.href ?? '', title: mark.attrs?.title || null } }
+}
+
+// Marks run through code that stands between, or beside the white space of, what has them.
+function markCode(leaves: Leaf<PhrasingContent>[]): Leaf<PhrasingContent>[] {
+  const result = [...leaves]
+  for (let from = 0; from < leaves.length; from += 1) {
+    let end = from
+    while (leaves[end]?.node.type === 'inlineCode') end += 1
+    if (end === from) continue
+    const marks = marksAcrossCode(neighbour(leaves[from - 1]), neighbour(leaves[end]))
+    for (let at = from; at < end; at += 1) {
+      const leaf = leaves[at] as Leaf<PhrasingContent>
+      result[at] = { node: leaf.node, marks: inWrapOrder([...leaf.marks, ...marks]) }
+    }
+    from = end
+  }
+  return result
+}
+
+function neighbour(leaf: Leaf<PhrasingContent> | undefined): Neighbour | undefined {
+  return leaf && { marks: leaf.marks, text: leaf.node.type === 'text' ? leaf.node.value : null }
 }
 
 // Emphasis cannot begin or end with a break, so breaks at the edges of a run lose their marks.
@@ -137,6 +168,8 @@ function fitsLineBreak({ leaves, siblings, index, context }: LeafPlace): boolean
   if (context.place === 'heading' || context.place === 'cell' || next === undefined || leaves.length === 0) return false
   const last = leaves.at(-1)?.node
   if (last?.type === 'break' || last?.type === 'html') return false
+  // Beside a line end, white space would have to be written as a character reference.
+  if ((last?.type === 'text' && /\s$/.test(last.value)) || /^\s/.test(next.text ?? '')) return false
   return next.type !== 'hardBreak' && next.type !== 'htmlInline'
 }
 
@@ -165,10 +198,14 @@ function inlineCode(value: string, context: ExportContext): PhrasingContent {
   return { type: 'text', value }
 }
 
-function inlineMath(latex: string, context: ExportContext): PhrasingContent | null {
+function inlineMath(node: BodyNode, { leaves, context }: LeafPlace): PhrasingContent | null {
+  const latex = text(node, 'latex')
   if (/[\r\n]/.test(latex)) warn(context, 'node_simplified', 'Line ends within inline math become spaces.')
   const value = oneLine(latex)
-  if (/^$|^\s|\s$|^\$|\$$/.test(value) || (context.place === 'cell' && value.includes('\\|'))) {
+  const before = leaves.at(-1)
+  // The dollars of neighbours would run together.
+  const touches = before?.node.type === 'inlineMath' && sameMarks(before.marks as Mark[], writtenMarks(node))
+  if (touches || /^$|^\s|\s$|^\$|\$$/.test(value) || (context.place === 'cell' && value.includes('\\|'))) {
     warn(context, 'node_simplified', 'Inline math that Markdown cannot hold here is written as text.')
     return latex === '' ? null : { type: 'text', value: latex }
   }

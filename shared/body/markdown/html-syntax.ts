@@ -1,5 +1,6 @@
 import { parse, preprocess } from 'micromark'
 import * as commonmark from 'micromark-core-commonmark'
+import type { Construct, Extension, Tokenizer } from './grammar.ts'
 import { continuesParagraph } from './paragraph-lines.ts'
 
 const simpleTag = /^<(?:[a-z][a-z0-9-]*(?:[ \t]+[a-z_:][\w.:-]*(?:="[^"\n]*")?)*[ \t]*\/?|\/[a-z][a-z0-9-]*)>$/i
@@ -43,10 +44,6 @@ export function indentInlineHtml(html: string): string {
 export function isLineBreak(html: string): boolean {
   return lineBreak.test(html)
 }
-
-type Tokenizer = ReturnType<ReturnType<typeof parse>['flow']>
-type Extension = NonNullable<NonNullable<Parameters<typeof parse>[0]>['extensions']>[number]
-type Construct = typeof commonmark.htmlText
 
 // Inline HTML at the very start of a text: each `<?` that is never closed would else be sought to the end of the text.
 const htmlTextAtStart: Construct = {

@@ -80,13 +80,16 @@ function plainOpeningOf(html: string): RegExpExecArray | null {
 
 // Within HTML no Markdown is read: tags stay tags, the rest is text with character references.
 function readSummary(html: string): BodyNode[] {
-  const nodes = html.split(/(<[^<>]*>)/).flatMap((part, index): BodyNode[] => {
-    if (index % 2 === 1)
-      return [isLineBreak(part) ? { type: 'hardBreak' } : { type: 'htmlInline', attrs: { html: part } }]
-    const text = index === 0 ? part.replace(/^[ \t\n]+/, '') : part
-    const decoded = onOneLine(text).replace(/&(?:#x?[0-9a-f]{1,7}|[a-z0-9]{1,31});/gi, decode)
-    return decoded === '' ? [] : [{ type: 'text', text: decoded }]
-  })
+  const nodes = html
+    .replace(/^[ \t\n]+/, '')
+    .trimEnd()
+    .split(/(<[^<>]*>)/)
+    .flatMap((part, index): BodyNode[] => {
+      if (index % 2 === 1)
+        return [isLineBreak(part) ? { type: 'hardBreak' } : { type: 'htmlInline', attrs: { html: part } }]
+      const decoded = onOneLine(part).replace(/&(?:#x?[0-9a-f]{1,7}|[a-z0-9]{1,31});/gi, decode)
+      return decoded === '' ? [] : [{ type: 'text', text: decoded }]
+    })
   return pairTags(nodes)
 }
 

@@ -1,9 +1,11 @@
 import type { PhrasingContent } from 'mdast'
 import { isAllowedHref } from '../addresses.ts'
 import type { BodyNode, Mark } from '../document.ts'
+import { sameMark } from '../normalise-marks.ts'
 import { maximumNodes } from '../normalise-state.ts'
 import { isLineBreak } from './html-syntax.ts'
 import { type ImportContext, refuseText, spend, warnAt } from './import-context.ts'
+import { marksAcrossCode, type Neighbour } from './marks-across-code.ts'
 
 type InlineReader = (node: never, context: ImportContext, depth: number) => BodyNode[]
 type Of<T extends PhrasingContent['type']> = Extract<PhrasingContent, { type: T }>
@@ -26,7 +28,37 @@ export function importInline(nodes: PhrasingContent[], context: ImportContext, d
     const read = inlineReaders[node.type] as InlineReader | undefined
     for (const inline of read?.(node as never, context, depth + 1) ?? []) result.push(inline)
   }
-  return pairTags(result)
+  const paired = pairTags(result)
+  return depth === 0 ? unmarkCode(paired) : paired
+}
+
+/**
+ * Takes from inline code the marks that run through it. A body has none of them beside code, and they are written again
+ * for what stands beside the code; of other marks the normaliser says that they are left out.
+ */
+function unmarkCode(nodes: BodyNode[]): BodyNode[] {
+  const result = [...nodes]
+  for (let from = 0; from < nodes.length; from += 1) {
+    let end = from
+    while (isCode(nodes[end])) end += 1
+    if (end === from) continue
+    const across = marksAcrossCode(neighbour(nodes[from - 1]), neighbour(nodes[end]))
+    for (let at = from; at < end; at += 1) result[at] = withoutMarks(nodes[at] as BodyNode, across)
+    from = end
+  }
+  return result
+}
+
+function isCode(node: BodyNode | undefined): boolean {
+  return node?.marks?.some(({ type }) => type === 'code') ?? false
+}
+
+function neighbour(node: BodyNode | undefined): Neighbour | undefined {
+  return node && { marks: node.marks ?? [], text: node.text ?? null }
+}
+
+function withoutMarks(node: BodyNode, marks: readonly Mark[]): BodyNode {
+  return { ...node, marks: (node.marks ?? []).filter((mark) => !marks.some((other) => sameMark(other, mark))) }
 }
 
 /**
@@ -78,6 +110,7 @@ const inlineReaders: {
   emphasis: ({ children }, context, depth) => marked(importInline(children, context, depth), { type: 'italic' }),
   strong: ({ children }, context, depth) => marked(importInline(children, context, depth), { type: 'bold' }),
   delete: ({ children }, context, depth) => marked(importInline(children, context, depth), { type: 'strike' }),
+  highlight: ({ children }, context, depth) => marked(importInline(children, context, depth), { type: 'highlight' }),
   image: (node, context) => [inlineImage(node, context)],
   imageReference: (node, context) => {
     const definition = resolve(node.identifier, context)

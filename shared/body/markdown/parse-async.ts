@@ -57,5 +57,5 @@ export async function fromMarkdownAsync(markdown: string, options: ImportOptions
 
 // A few kilobytes of markers that nest or could pair are enough to keep the parser busy for seconds.
 function isSuspicious(markdown: string): boolean {
-  return /(?:[>*_[\]!~`<-]\s?){64}/.test(markdown) || (markdown.match(/[[\]*_`<$]/g)?.length ?? 0) > 1024
+  return /(?:[>*_[\]!~`<$=-]\s?){64}/.test(markdown) || (markdown.match(/[[\]*_`<$=]/g)?.length ?? 0) > 1024
 }

@@ -4,7 +4,11 @@ import remarkFrontmatter from 'remark-frontmatter'
 import remarkGfm from 'remark-gfm'
 import remarkMath from 'remark-math'
 import type { Options } from 'remark-stringify'
+import { dollarMath } from './dollar-math.ts'
+import { highlight, highlightFromMarkdown } from './highlight.ts'
+import { markLiteralSigns, withEscapes } from './literal-signs.ts'
 
+type ConstructName = Extract<NonNullable<NonNullable<Options['unsafe']>[number]['inConstruct']>, string>
 type Handler = NonNullable<NonNullable<Options['handlers']>[keyof NonNullable<Options['handlers']>]>
 
 // Tags that cannot end a paragraph at the start of a line; a list on the safe side.
@@ -15,7 +19,7 @@ const safeText: Handler = (node, parent, state, info) => {
   const siblings = parent?.children ?? []
   const index = state.indexStack.at(-1) ?? 0
   const around = { ...info, beforeNode: siblings[index - 1], afterNode: siblings[index + 1] }
-  let value = state.safe(node.value, around)
+  let value = withEscapes(node, around, (text, config) => state.safe(text, config))
   // At the start of a block, a reference to a footnote and a colon would define the footnote.
   if (index === 1 && siblings[0]?.type === 'footnoteReference') value = value.replace(/^:/, '\\:')
   const opensLine = index === 1 && siblings[0]?.type === 'html'
@@ -30,7 +34,9 @@ const safeText: Handler = (node, parent, state, info) => {
 function codeEdges(value: string, index: number, length: number): string {
   const coded = (space: string) => (space === ' ' ? '&#x20;' : '&#x9;')
   const start = index === 0 ? value.replace(/^[ \t]/, coded) : value
-  return index === length - 1 ? start.replace(/[ \t]$/, coded) : start
+  if (index < length - 1) return start
+  // A backslash in front of the reference would make it text.
+  return start.replace(/(\\?)([ \t])$/, (_, slash: string, space: string) => `${slash}${slash}${coded(space)}`)
 }
 
 function opensBlock(next: { type: string; value?: string } | undefined): boolean {
@@ -48,6 +54,9 @@ const segments: Handler = (node, _, state, info) => {
   return JSON.stringify(results)
 }
 
+// The parts of an image in which neither math nor a highlight can begin.
+const addresses: ConstructName[] = ['destinationLiteral', 'destinationRaw', 'titleQuote']
+
 const settings: Options = {
   bullet: '-',
   emphasis: '*',
@@ -61,6 +70,8 @@ const settings: Options = {
     { character: '<', inConstruct: 'destinationRaw' },
     { character: '$', before: '\\$', inConstruct: 'phrasing' },
     { character: '$', after: '\\$', inConstruct: 'phrasing' },
+    { character: '$', inConstruct: 'image', notInConstruct: addresses },
+    { character: '=', after: '=', inConstruct: 'image', notInConstruct: addresses },
     { character: '\n', inConstruct: 'titleQuote' },
     { character: '\n', before: '[\\t ]', inConstruct: ['label', 'phrasing'] },
     { character: '\n', after: '[\\t ]', inConstruct: ['label', 'phrasing'] },
@@ -73,6 +84,7 @@ const processor = remark()
   .use(remarkFrontmatter)
   .use(remarkGfm, { tablePipeAlign: false })
   .use(remarkMath, { singleDollarTextMath: false })
+  .use(readSigns)
   .use(keepEscapedAddresses)
   .data('settings', settings)
   .freeze()
@@ -85,6 +97,7 @@ export function parseTree(markdown: string): Root {
 /** The Markdown of each block, given as its flow nodes; `parted` says that anchors will stand between the blocks. */
 export function writeFlow(blocks: RootContent[][], parted: boolean): string[] {
   const between = { type: 'segmentBreak' }
+  for (const nodes of blocks) markLiteralSigns(nodes)
   const children = parted ? blocks.flatMap((nodes) => [between, ...nodes]) : blocks.flat()
   const texts = JSON.parse(processor.stringify({ type: 'segments', children } as unknown as Root)) as string[]
   let next = 0
@@ -94,8 +107,17 @@ export function writeFlow(blocks: RootContent[][], parted: boolean): string[] {
   })
 }
 
+type Extensions = { micromarkExtensions?: unknown[]; fromMarkdownExtensions?: unknown[] }
+
+/** A plugin of remark that reads math between single dollars and highlights between `==`; neither is written so. */
+function readSigns(this: { data: () => Extensions }): void {
+  const data = this.data()
+  data.micromarkExtensions = [...(data.micromarkExtensions ?? []), dollarMath, highlight]
+  data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), highlightFromMarkdown]
+}
+
 // The tokeniser links bare addresses; the transform beside it would do so again in texts whose escapes it cannot see.
-function keepEscapedAddresses(this: { data: () => { fromMarkdownExtensions?: unknown[] } }): void {
+function keepEscapedAddresses(this: { data: () => Extensions }): void {
   const data = this.data()
   data.fromMarkdownExtensions = (data.fromMarkdownExtensions ?? []).flat(3).map((extension) => {
     const { transforms: _, ...rest } = extension as { transforms?: unknown; enter?: Record<string, unknown> }

@@ -1,0 +1,87 @@
+import type { Code, Construct, Event, Extension, Tokenize } from './grammar.ts'
+
+const dollar = 36
+const backslash = 92
+
+// The grammar has types for its own tokens only.
+const math = 'mathText' as Event[1]['type']
+const fence = 'mathTextSequence' as Event[1]['type']
+const content = 'mathTextData' as Event[1]['type']
+
+/**
+ * Inline math between single dollars, by GitHub's rule: no white space just inside the dollars, no digit right after the
+ * closing dollar, all on one line. A dollar within the math is written `\$`. The tokens are those of
+ * `micromark-extension-math`, which reads math between longer runs of dollars. A text is read in linear time, because
+ * no dollar is looked for beyond the next one.
+ */
+export const dollarMath: Extension = {
+  text: {
+    [dollar]: {
+      name: 'dollarMath',
+      previous(code) {
+        return code !== dollar || this.events.at(-1)?.[1].type === 'characterEscape'
+      },
+      tokenize,
+    } satisfies Construct,
+  },
+}
+
+function tokenize(...[effects, ok, nok]: Parameters<Tokenize>): ReturnType<Tokenize> {
+  let last: Code = null
+  return open
+
+  function open(code: Code) {
+    effects.enter(math)
+    effects.enter(fence)
+    effects.consume(code)
+    effects.exit(fence)
+    return first
+  }
+
+  function first(code: Code) {
+    if (isSpace(code) || code === dollar) return nok(code)
+    effects.enter(content)
+    return data(code)
+  }
+
+  function data(code: Code): ReturnType<typeof nok> {
+    if (isLineEnd(code)) return nok(code)
+    if (code === dollar) return isSpace(last) ? nok(code) : close(code)
+    effects.consume(code)
+    last = code
+    return code === backslash ? escaped : data
+  }
+
+  function escaped(code: Code) {
+    if (isLineEnd(code)) return nok(code)
+    effects.consume(code)
+    last = code
+    return data
+  }
+
+  function close(code: Code) {
+    effects.exit(content)
+    effects.enter(fence)
+    effects.consume(code)
+    effects.exit(fence)
+    effects.exit(math)
+    return after
+  }
+
+  function after(code: Code) {
+    return code === dollar || isDigit(code) ? nok(code) : ok(code)
+  }
+}
+
+// Codes below -2 are line endings, -2 and -1 stand for a tab.
+function isLineEnd(code: Code): boolean {
+  return code === null || code < -2
+}
+
+function isSpace(code: Code): boolean {
+  return code === null || code < 0 || /\s/.test(String.fromCharCode(code))
+}
+
+function isDigit(code: Code): boolean {
+  return code !== null && code >= 48 && code <= 57
+}

@@ -1,0 +1,32 @@
+import type { Mark } from '../document.ts'
+import { sameMark } from '../normalise-marks.ts'
+
+/** What stands beside a run of inline code: its marks and its text, which is null for what is no text. */
+export type Neighbour = { marks: readonly Mark[]; text: string | null }
+
+// Emphasis can neither begin before white space nor end behind it.
+const emphasis = new Set(['bold', 'italic', 'strike'])
+
+/**
+ * The marks that Markdown puts around inline code although a body has nothing but links beside code. The marks are
+ * those of both neighbours, and the emphasis of a neighbour that has white space towards the code. So bold text with
+ * code in it is written as people write it, and white space at the edge of a mark needs no character reference.
+ */
+export function marksAcrossCode(before: Neighbour | undefined, after: Neighbour | undefined): Mark[] {
+  const left = spanning(before)
+  const right = spanning(after)
+  const both = left.filter((mark) => includes(right, mark))
+  const leaning = [
+    ...(/\s$/.test(before?.text ?? '') ? left : []),
+    ...(/^\s/.test(after?.text ?? '') ? right : []),
+  ].filter((mark) => emphasis.has(mark.type) && !includes(both, mark))
+  return [...both, ...leaning]
+}
+
+function spanning(neighbour: Neighbour | undefined): readonly Mark[] {
+  return neighbour?.marks.filter((mark) => mark.type !== 'link') ?? []
+}
+
+function includes(marks: readonly Mark[], mark: Mark): boolean {
+  return marks.some((other) => sameMark(other, mark))
+}
