@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { Refusal } from '../shared/errors.ts'
+import { unsupportedMediaType } from '../shared/unsupported-media-type.ts'
 
 /** The media type of bodies of our own (specification 4.9). */
 export const vendorType = 'application/vnd.svc.document+json'
@@ -16,7 +16,7 @@ export function negotiateContentType(request: Request, others: readonly string[]
   if (accept !== undefined) request.headers.accept = accept.replace(parameterButWeight, '')
   const accepted = ['application/json', ...others]
   const chosen = request.accepts(accepted)
-  if (chosen === false) throw new Refusal('unsupported_media_type', { details: { accepted } })
+  if (chosen === false) throw unsupportedMediaType({ wanted: accept, accepted })
   return chosen === 'application/json' ? 'application/json; charset=utf-8' : chosen
 }
 

@@ -142,6 +142,7 @@ function logRequest(service: Service) {
 }
 
 function answerError(service: Service) {
+  const { PUBLIC_ORIGIN: origin } = service.config
   return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
     const requestId = response.locals['requestId'] as string
     // Nobody is there to be answered.
@@ -157,6 +158,6 @@ function answerError(service: Service) {
     // Half an answer is not to be taken for a whole one.
     if (response.headersSent) response.destroy()
     else if (wantsErrorPage(request, response)) sendErrorPage(response, refusal)
-    else response.set(refusal.headers).status(refusal.status).json(errorBody(refusal, requestId))
+    else response.set(refusal.headers).status(refusal.status).json(errorBody(refusal, { requestId, origin }))
   }
 }

@@ -5,6 +5,7 @@ import { parseBearer, secretMatches } from '../shared/auth/tokens.ts'
 import type { Database } from '../shared/database.ts'
 import { type ErrorCode, Refusal } from '../shared/errors.ts'
 import { isWriteRefusal } from '../shared/outages.ts'
+import { bearerToken } from './bearer.ts'
 
 /**
  * Resolves the Authorization header to the caller (specification 5). Cookies and query strings never count. The token
@@ -14,11 +15,13 @@ export async function authenticate(
   context: { database: Database; pepper: string },
   authorization: string | undefined,
 ): Promise<Caller> {
-  if (authorization === undefined || authorization.trim() === '') {
-    throw new Refusal('missing_token', { headers: { 'WWW-Authenticate': 'Bearer realm="svc"' } })
+  const presented = parseBearer(bearerToken(authorization, 'svc'))
+  if (presented === null) {
+    throw unauthorized(
+      'invalid_token',
+      'The token is malformed: it must be svc_tok_<id>_<secret>, whole and unchanged.',
+    )
   }
-  const presented = parseBearer(/^Bearer +(\S+)$/i.exec(authorization.trim())?.[1] ?? '')
-  if (presented === null) throw unauthorized('invalid_token')
   const token = await tokenWithUser(context.database, presented.id)
   const genuine =
     token !== null && secretMatches({ secret: presented.secret, storedHash: token.secret_hash, pepper: context.pepper })
@@ -56,6 +59,7 @@ async function noteUse(database: Database, tokenId: string): Promise<void> {
   })
 }
 
-function unauthorized(code: ErrorCode): Refusal {
-  return new Refusal(code, { headers: { 'WWW-Authenticate': 'Bearer realm="svc", error="invalid_token"' } })
+function unauthorized(code: ErrorCode, message?: string): Refusal {
+  const headers = { 'WWW-Authenticate': 'Bearer realm="svc", error="invalid_token"' }
+  return new Refusal(code, { ...(message !== undefined && { message }), headers })
 }

@@ -6,7 +6,13 @@ import { isOutage, isWriteRefusal } from '../shared/outages.ts'
 
 /** The error envelope of specification 2.1. */
 export type ErrorBody = {
-  error: { type: string; code: ErrorCode; message: string; details?: Record<string, unknown> }
+  error: {
+    type: string
+    code: ErrorCode
+    message: string
+    details?: Record<string, unknown>
+    documentation_url: string
+  }
   request_id: string
 }
 
@@ -31,13 +37,24 @@ function tooCostly({ limit }: ComputationLimitError): Refusal {
   return new Refusal('invalid_node', { details: { path: '', reason } })
 }
 
-/** The response body of a refusal. */
-export function errorBody(refusal: Refusal, requestId: string): ErrorBody {
-  const { code, message, details } = refusal
+/** The response body of a refusal; `origin` is where the reference is served that its `documentation_url` leads to. */
+export function errorBody(refusal: Refusal, { requestId, origin }: { requestId: string; origin: string }): ErrorBody {
+  const { code, message, details, status } = refusal
   return {
-    error: { type: errorType(refusal.status), code, message, ...(details !== undefined && { details }) },
+    error: {
+      type: errorType(status),
+      code,
+      message,
+      ...(details !== undefined && { details }),
+      documentation_url: `${origin}/api-docs.md#${errorAnchor(code)}`,
+    },
     request_id: requestId,
   }
+}
+
+/** The anchor of a code in the reference. */
+export function errorAnchor(code: ErrorCode): string {
+  return `error-${code}`
 }
 
 /** `error.type` of a status (decisions 7). */

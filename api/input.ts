@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile'
 import { HasCodec } from 'typebox/value'
 import { type ErrorCode, Refusal } from '../shared/errors.ts'
 import { isStorable } from '../shared/strings.ts'
+import { demandOf } from './expectations.ts'
 import { firstProblems } from './problems.ts'
 
 /** Validates a JSON body and decodes it; the first twenty failing members are listed with their JSON pointers. */
@@ -52,15 +53,12 @@ export function paramsReader(schema: TObject): (params: Record<string, string>) 
     if (validator.Check(values)) return validator.Decode(values)
     const path = firstProblems(schema, values, 1)[0]?.path.slice(1)
     const [name, property] = entries.find(([key]) => key === path) ?? entries[0] ?? []
-    throw malformedParameter(name ?? '', {
-      code: property?.['x-error'] ?? 'route_not_found',
-      value: params[name ?? ''],
-    })
+    throw malformedParameter(name ?? '', { property, value: params[name ?? ''] })
   }
 }
 
 /** How a path parameter says what a malformed value means. */
-export type ParameterMarks = { type?: string; 'x-error'?: ErrorCode }
+export type ParameterMarks = { type?: string; 'x-error'?: ErrorCode; 'x-published'?: TSchema }
 
 const reported = 20
 
@@ -69,10 +67,15 @@ function invalid(schema: TSchema, { value, pathOf }: { value: unknown; pathOf: (
   return new Refusal('invalid_request', { details: { fields } })
 }
 
-function malformedParameter(name: string, { code, value }: { code: ErrorCode; value: string | undefined }): Refusal {
-  if (code === 'route_not_found') return new Refusal(code)
+function malformedParameter(
+  name: string,
+  { property, value }: { property: (TSchema & ParameterMarks) | undefined; value: string | undefined },
+): Refusal {
+  const code = property?.['x-error'] ?? 'route_not_found'
+  if (property === undefined || code === 'route_not_found') return new Refusal('route_not_found')
   if (code !== 'invalid_request') return new Refusal(code, { details: { id: value } })
-  return new Refusal(code, { details: { fields: [{ path: `{${name}}`, message: 'is malformed' }] } })
+  const message = demandOf(property['x-published'] ?? property)
+  return new Refusal(code, { details: { fields: [{ path: `{${name}}`, message }] } })
 }
 
 function invalidQuery(name: string, message: string): Refusal {
@@ -87,7 +90,7 @@ function coerce(input: { name: string; text: string; schema: TSchema & { type?: 
     throw invalidQuery(name, 'must be true, false, 1 or 0')
   }
   if (schema.type === 'integer') {
-    if (!/^-?[0-9]+$/.test(text) || !Number.isSafeInteger(Number(text))) throw invalidQuery(name, 'must be an integer')
+    if (!/^-?[0-9]+$/.test(text) || !Number.isSafeInteger(Number(text))) throw invalidQuery(name, demandOf(schema))
     return Number(text)
   }
   if (!isStorable(text)) throw invalidQuery(name, 'must be without U+0000 or lone surrogates')

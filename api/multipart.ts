@@ -4,6 +4,7 @@ import type { Request } from 'express'
 import { emptyFile } from '../shared/attachments/inspection.ts'
 import type { Upload } from '../shared/attachments/upload.ts'
 import { Refusal } from '../shared/errors.ts'
+import { unsupportedMediaType } from '../shared/unsupported-media-type.ts'
 import { discardRest } from './discard-rest.ts'
 
 /** What of a form is wanted: the name of the part that is a file, and those of its fields. */
@@ -19,7 +20,7 @@ export type Form = { file: string; fields: readonly string[]; maxFileBytes: numb
 export async function readForm(request: Request, form: Form, upload: Upload): Promise<Record<string, string>> {
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (mediaType !== 'multipart/form-data') {
-    throw new Refusal('unsupported_media_type', { details: { accepted: ['multipart/form-data'] } })
+    throw unsupportedMediaType({ sent: mediaType, accepted: ['multipart/form-data'] })
   }
   try {
     requireLength(request, form)
@@ -114,7 +115,7 @@ class FormReader {
     if (name === this.#form.file) throw emptyFile()
     if (!this.#form.fields.includes(name)) return
     if (this.#fields.has(name)) throw invalidPart(name, 'must not be repeated')
-    if (isCut) throw invalidPart(name, 'is too long')
+    if (isCut) throw invalidPart(name, `must have at most ${limits.fieldSize} bytes`)
     this.#fields.set(name, value)
   }
 

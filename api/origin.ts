@@ -3,6 +3,7 @@ import { type Request, type Response, Router } from 'express'
 import { describeMarkdown } from '../shared/body/markdown/accepted.ts'
 import { describeNodes } from '../shared/body/published-schema.ts'
 import { Refusal } from '../shared/errors.ts'
+import { bearerToken } from './bearer.ts'
 import { readiness } from './health.ts'
 import { describeApi } from './openapi.ts'
 import { writeReference } from './reference.ts'
@@ -65,10 +66,10 @@ function serve(router: Router, path: string, page: Page): void {
 
 function requireMetricsToken(expected: string, authorization: string | undefined): void {
   if (expected === '') return
-  const given = /^Bearer +(\S+)$/i.exec(authorization?.trim() ?? '')?.[1]
-  if (given !== undefined && timingSafeEqual(digest(given), digest(expected))) return
-  const code = authorization === undefined ? 'missing_token' : 'invalid_token'
-  throw new Refusal(code, { headers: { 'WWW-Authenticate': 'Bearer realm="metrics"' } })
+  const given = bearerToken(authorization, 'metrics')
+  if (timingSafeEqual(digest(given), digest(expected))) return
+  const challenge = 'Bearer realm="metrics", error="invalid_token"'
+  throw new Refusal('invalid_token', { headers: { 'WWW-Authenticate': challenge } })
 }
 
 // Digests have the same length, which a comparison in constant time needs.

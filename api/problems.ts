@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
+import { countOf, demandOfKind, oneOf, takesKind } from './expectations.ts'
 
 /** One thing that is wrong with a value: the JSON pointer of the member, and what is allowed there. */
 export type Problem = { path: string; message: string }
@@ -19,24 +20,52 @@ type Place = { schema: TSchema; value: unknown; path: string }
 
 function* problemsOf(place: Place): Generator<Problem> {
   const { schema, value, path } = place
-  const validator = validatorOf(schema)
-  if (validator.Check(value)) return
+  if (validatorOf(schema).Check(value)) return
   let isInside = false
   for (const problem of problemsInside(place)) {
     isInside = true
     yield problem
   }
-  if (isInside) return
-  if (Type.IsRefine(schema) && hasInside(place)) yield* unrefined(schema, place)
-  else yield* validator.Errors(value).map((error) => ({ path: path + error.instancePath, message: error.message }))
+  if (!isInside) yield* problemsOfItself(schema, { value, path })
 }
 
 function* problemsInside({ schema, value, path }: Place): Generator<Problem> {
   if (Type.IsUnion(schema)) {
-    for (const variant of schema.anyOf) yield* problemsOf({ schema: variant, value, path })
-    yield { path, message: 'must match a schema in anyOf' }
+    const variant = variantMeant(schema, value)
+    if (variant !== undefined) yield* problemsOf({ schema: variant, value, path })
+    else yield* problemsOfDiscriminator(schema, { value, path })
   } else if (Type.IsObject(schema) && isObject(value)) yield* problemsOfMembers(schema, { members: value, path })
   else if (Type.IsArray(schema) && Array.isArray(value)) yield* problemsOfElements(schema, { elements: value, path })
+}
+
+// The alternative of a union that its discriminator names, or the only one that takes an object or array.
+function variantMeant(schema: Type.TUnion, value: unknown): TSchema | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const property = discriminatorOf(schema)
+  if (property === undefined) {
+    const variants = schema.anyOf.filter((variant) => takesKind(variant, value))
+    return variants.length === 1 ? variants[0] : undefined
+  }
+  return schema.anyOf.find((variant) => constantOf(variant, property) === (value as Record<string, unknown>)[property])
+}
+
+function* problemsOfDiscriminator(
+  schema: Type.TUnion,
+  { value, path }: { value: unknown; path: string },
+): Generator<Problem> {
+  const property = discriminatorOf(schema)
+  if (property === undefined || !isObject(value)) return
+  const choices = oneOf(schema.anyOf.map((variant) => constantOf(variant, property)))
+  const message = Object.hasOwn(value, property) ? `must be ${choices}` : `is required, ${choices}`
+  yield { path: `${path}/${property}`, message }
+}
+
+function discriminatorOf(schema: TSchema): string | undefined {
+  return (schema as { 'x-discriminator'?: string })['x-discriminator']
+}
+
+function constantOf(variant: TSchema, property: string): unknown {
+  return (variant as { properties?: Record<string, { const?: unknown }> }).properties?.[property]?.const
 }
 
 function* problemsOfMembers(
@@ -56,24 +85,23 @@ function* problemsOfElements(
   schema: Type.TArray & { minItems?: number; maxItems?: number },
   { elements, path }: { elements: readonly unknown[]; path: string },
 ): Generator<Problem> {
-  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema
-  if (elements.length < minItems) yield { path, message: `must not have fewer than ${minItems} items` }
-  else if (elements.length > maxItems) yield { path, message: `must not have more than ${maxItems} items` }
-  else {
-    const { items } = schema
-    const validator = validatorOf(items)
-    for (const [index, value] of elements.entries()) {
-      if (!validator.Check(value)) yield* problemsOf({ schema: items, value, path: `${path}/${index}` })
-    }
+  const { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema
+  if (elements.length < minItems || elements.length > maxItems) {
+    yield { path, message: `must have ${countOf(schema)}, not ${elements.length}` }
+    return
+  }
+  const validator = validatorOf(items)
+  for (const [index, value] of elements.entries()) {
+    if (!validator.Check(value)) yield* problemsOf({ schema: items, value, path: `${path}/${index}` })
   }
 }
 
-function* unrefined(schema: Type.TRefine, { value, path }: Place): Generator<Problem> {
-  for (const { check, error } of schema['~refine']) if (!check(value)) yield { path, message: String(error(value)) }
-}
-
-function hasInside({ schema, value }: Place): boolean {
-  return (Type.IsObject(schema) && isObject(value)) || (Type.IsArray(schema) && Array.isArray(value))
+// The rules that were added to a schema know best what they allow, but they are about values of its kind only.
+function* problemsOfItself(schema: TSchema, { value, path }: { value: unknown; path: string }): Generator<Problem> {
+  const rules = Type.IsRefine(schema) && takesKind(schema, value) ? schema['~refine'] : []
+  const broken = rules.filter(({ check }) => !check(value)).map(({ error }) => String(error(value)))
+  if (broken.length === 0) yield { path, message: demandOfKind(schema, value) }
+  else yield* broken.map((message) => ({ path, message }))
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

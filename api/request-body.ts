@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import express, { type Request, type Response } from 'express'
 import { Refusal } from '../shared/errors.ts'
+import { unsupportedMediaType } from '../shared/unsupported-media-type.ts'
+import { describeBrokenJson } from './broken-json.ts'
 import { discardRest } from './discard-rest.ts'
+import { kindOf } from './expectations.ts'
 
 /**
  * Makes the step that reads a JSON body: after authentication, never before, so that nobody unknown makes the service
@@ -17,7 +20,7 @@ export function jsonBodyReader(maxBytes: number) {
   return async (request: Request, response: Response, accepted: readonly string[]) => {
     const mediaType = mediaTypeOf(request)
     if (hasBody(request) && !accepted.includes(mediaType ?? '')) {
-      throw new Refusal('unsupported_media_type', { details: { accepted: [...accepted] } })
+      throw unsupportedMediaType({ sent: mediaType, accepted })
     }
     await read(request, response).catch((error: unknown) => {
       discardRest(request)
@@ -25,7 +28,7 @@ export function jsonBodyReader(maxBytes: number) {
     })
     const body: unknown = request.body === undefined ? {} : request.body
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      throw new Refusal('invalid_json', { message: 'The body must be a JSON object.' })
+      throw new Refusal('invalid_json', { message: `The body must be a JSON object, not ${kindOf(body)}.` })
     }
     if (isDeeperThan(maxDepth, body)) {
       const fields = [{ path: '/', message: `must not be nested deeper than ${maxDepth} levels` }]
@@ -76,15 +79,29 @@ function mediaTypeOf(request: Request): string | null {
 }
 
 function bodyRefusal(error: unknown, maxBytes: number): unknown {
-  const type = (error as { type?: unknown }).type
-  if (type === 'entity.too.large') return tooLarge(maxBytes)
-  if (type === 'encoding.unsupported' || type === 'charset.unsupported') {
-    return new Refusal('unsupported_media_type', { details: { accepted: ['application/json; charset=utf-8'] } })
-  }
   if (error instanceof Refusal) return error
-  const status = (error as { status?: unknown }).status
-  return typeof status === 'number' && status < 500 ? new Refusal('invalid_json', { cause: error }) : error
+  const { type, status, charset, encoding } = error as ParserError
+  if (type === 'entity.too.large') return tooLarge(maxBytes)
+  if (type === 'charset.unsupported') {
+    return unsupportedMediaType({ sent: `application/json; charset=${charset}`, accepted: inUtf8 })
+  }
+  if (type === 'encoding.unsupported') {
+    const message = `The Content-Encoding ${encoding?.slice(0, 100)} is not supported; send gzip, deflate, br, zstd or none.`
+    return new Refusal('unsupported_media_type', { message, details: { accepted: inUtf8 } })
+  }
+  if (typeof status !== 'number' || status >= 500) return error
+  return new Refusal('invalid_json', { message: unreadable(error as ParserError), cause: error })
 }
+
+type ParserError = Error & { type?: string; status?: number; body?: unknown; charset?: string; encoding?: string }
+
+function unreadable({ type, body, message }: ParserError): string {
+  if (type === 'entity.parse.failed' && typeof body === 'string') return describeBrokenJson(body)
+  // Further reasons are those of the decompression.
+  return `The body cannot be read: ${message}.`
+}
+
+const inUtf8 = ['application/json; charset=utf-8']
 
 function tooLarge(maxBytes: number): Refusal {
   return new Refusal('payload_too_large', { details: { max_bytes: maxBytes } })

@@ -88,7 +88,8 @@ export const errorCatalogue = {
   version_conflict: {
     status: 409,
     message: 'The resource has changed since the version you named.',
-    details: '{"provided","current_version","field"?,"changed_block_ids"?,"operation_index"?,"block_id"?}',
+    details:
+      '{"provided","current_version","current_hash"?,"field"?,"changed_block_ids"?,"operation_index"?,"block_id"?}',
   },
   idempotency_key_reused: { status: 409, message: 'The Idempotency-Key was used with another body.' },
   idempotency_in_progress: { status: 409, message: 'A request with this Idempotency-Key is still running.' },

@@ -15,8 +15,9 @@ export function Text(options: TextOptions = {}) {
 /** As `Text`, for names, titles and aliases: the length counts what is left after trimming; store `value.trim()`. */
 export function TrimmedText(options: TextOptions = {}) {
   const { min = 0, max = Number.POSITIVE_INFINITY, ...schema } = options
-  const description = [schema.description, `${lengthRule(min, max)} after trimming`].filter(Boolean).join('; ')
-  return refined({ ...schema, description }, (value) => within(value.trim(), { min, max }), lengthRule(min, max))
+  const rule = `${lengthRule(min, max)} after trimming`
+  const description = [schema.description, rule].filter(Boolean).join('; ')
+  return refined({ ...schema, description }, (value) => within(value.trim(), { min, max }), rule)
 }
 
 /** Whether PostgreSQL and JSON can carry the text as it is. */

@@ -205,10 +205,18 @@ t.test('single operations may be held against the blocks they touch, as they wer
     refused(t, reply, {
       status: 409,
       code: 'version_conflict',
-      details: { provided: hashB, current_version: before.version, operation_index: 1, block_id: b },
+      details: {
+        provided: hashB,
+        current_version: before.version,
+        current_hash: await hashOf(b),
+        operation_index: 1,
+        block_id: b,
+      },
     })
     t.equal(reply.headers.get('etag'), before.etag)
   }
+  const long = await batch(write(a, 'a3', 'x'.repeat(1000)))
+  t.equal(long.body.error.details.provided, 'x'.repeat(200), 'what was sent is not repeated whole')
   const weak = await batch(write(a, 'a3', `W/"${await hashOf(a)}"`))
   refused(t, weak, { status: 409, code: 'version_conflict' })
   const late = await batch({ op: 'delete', block_id: blockId('Q') }, write(b, 'b2', hashB))

@@ -442,11 +442,19 @@ t.test('a guard may name the document, or the one block that is written', async 
   t.equal((await patch(inner, `"${innerHash}"`)).status, 200, 'edits elsewhere do not disturb')
   t.equal((await patch(c?.attrs.id, `"${unknown}", ${cHash}`)).status, 200, 'bare, and one of several')
   const { version } = await bodyOf(ada, made.id)
+  const current = await hashOf(a?.attrs.id)
+  const now = { current_version: version, current_hash: current }
   for (const guard of [`"${hash}"`, hash]) {
-    const stale = await patch(a?.attrs.id, guard)
-    refused(t, stale, { status: 409, code: 'version_conflict', details: { provided: hash, current_version: version } })
-    t.equal(stale.headers.get('etag'), `"${version}"`)
+    for (const stale of [
+      await patch(a?.attrs.id, guard),
+      await ada.delete(path(a?.attrs.id), undefined, { 'if-match': guard }),
+    ]) {
+      refused(t, stale, { status: 409, code: 'version_conflict', details: { provided: hash, ...now } })
+      t.equal(stale.headers.get('etag'), `"${version}"`)
+    }
   }
+  const both = await patch(a?.attrs.id, `"${made.version}", "${hash}"`)
+  t.match(both.body.error.details, { provided: `${made.version}, ${hash}`, ...now }, 'a list may hold both')
   refused(t, await patch(a?.attrs.id, `"${await hashOf(list?.attrs.id)}"`), { status: 409, code: 'version_conflict' })
   refused(t, await patch(a?.attrs.id, made.etag), {
     status: 409,
@@ -457,7 +465,6 @@ t.test('a guard may name the document, or the one block that is written', async 
       changed_block_ids: [a?.attrs.id, list?.attrs.id, c?.attrs.id],
     },
   })
-  const current = await hashOf(a?.attrs.id)
   for (const weak of [`W/"${version}"`, `W/"${current}"`]) {
     refused(t, await patch(a?.attrs.id, weak), { status: 409, code: 'version_conflict' })
   }
@@ -483,6 +490,16 @@ t.test('a guard may name the document, or the one block that is written', async 
   const last = await hashOf(a?.attrs.id)
   t.equal((await ada.delete(path(a?.attrs.id), undefined, { 'if-match': `"${last}"` })).status, 200)
   t.equal((await ada.delete(path(c?.attrs.id))).status, 200, 'a guard is not required')
+})
+
+t.test('whoever guards with the hash of a block that has changed goes on with the hash of the refusal', async (t) => {
+  const ada = await signUp()
+  const made = await make(ada, [p('a')])
+  const path = `/documents/${made.id}/blocks/${made.blocks[0]?.attrs.id}`
+  const refusal = await ada.patch(path, { content: [text('b')] }, { 'if-match': `"${'x'.repeat(1000)}"` })
+  const { provided, current_hash } = refusal.body.error.details
+  t.equal(provided, 'x'.repeat(200), 'what was sent is not repeated whole')
+  t.equal((await ada.patch(path, { content: [text('b')] }, { 'if-match': `"${current_hash}"` })).status, 200)
 })
 
 t.test('of several faults the first in the order of checks is told', async (t) => {

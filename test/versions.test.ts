@@ -104,7 +104,7 @@ t.test('a rollback needs a version that is kept and the ETag of what it replaces
     refused(t, await stranger.post(path(seq)), {
       status: 400,
       code: 'invalid_request',
-      details: { fields: [{ path: '{seq}', message: 'is malformed' }] },
+      details: { fields: [{ path: '{seq}', message: 'must be an integer of at least 1' }] },
     })
   }
   refused(t, await owner.post(path('1'), undefined, { 'if-match': 'x' }), { status: 400, code: 'invalid_precondition' })

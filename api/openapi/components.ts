@@ -79,7 +79,7 @@ export const envelopeSchemas = {
     properties: {
       error: {
         type: 'object',
-        required: ['type', 'code', 'message'],
+        required: ['type', 'code', 'message', 'documentation_url'],
         properties: {
           type: {
             type: 'string',
@@ -88,6 +88,11 @@ export const envelopeSchemas = {
           code: { type: 'string', enum: Object.keys(errorCatalogue), description: 'what clients branch on' },
           message: { type: 'string', description: 'English, not contractual' },
           details: { type: 'object', additionalProperties: true, description: 'its members depend on the code' },
+          documentation_url: {
+            type: 'string',
+            format: 'uri',
+            description: 'where the reference explains the code; English, for people',
+          },
         },
       },
       request_id: { type: 'string' },

@@ -1,15 +1,15 @@
 import { type CatalogueEntry, errorCatalogue } from '../../shared/error-catalogue.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
-import { errorType, statusesOf } from '../errors.ts'
+import { errorAnchor, errorType, statusesOf } from '../errors.ts'
 import { table } from './table.ts'
 
-/** The catalogue as a table: status, code, type, meaning, shape of the details. */
+/** The catalogue as a table: status with the anchor of the code, code, type, meaning, shape of the details. */
 export function errorTable(): string {
   const entries = Object.entries(errorCatalogue) as [ErrorCode, CatalogueEntry][]
   return table({
     head: ['Status', 'Code', 'Type', 'Meaning', '`error.details`'],
     rows: entries.map(([code, { message, details }]) => [
-      statusesOf(code).join(' or '),
+      `<a id="${errorAnchor(code)}"></a>${statusesOf(code).join(' or ')}`,
       `\`${code}\``,
       `\`${errorType(statusesOf(code)[0] ?? 500)}\``,
       message,

@@ -14,7 +14,7 @@ import { Refusal } from '../../shared/errors.ts'
 import { blockIdPattern } from '../../shared/ids.ts'
 import { type BlockWrite, blockWrite, findBlock, presentBlock } from '../block-write.ts'
 import { nodeErrors } from '../body-errors.ts'
-import { bodyGuard } from '../body-guard.ts'
+import { blockGuard, bodyGuard } from '../body-guard.ts'
 import { blocksText } from '../body-views.ts'
 import { followers } from '../followers.ts'
 import { decodeCursor, encodeCursor } from '../pagination.ts'
@@ -144,7 +144,7 @@ export const blockRoutes = [
           documentId: params.id,
           caller,
           find: (current) => findBlock(current, blockId),
-          guard: bodyGuard({ db: tx, guard, required: false }),
+          guard: blockGuard({ db: tx, guard, required: false }),
           edit: (current) => blockWrite(current, operation),
         },
       )
@@ -172,7 +172,7 @@ export const blockRoutes = [
           documentId: params.id,
           caller,
           find: (current) => findBlock(current, blockId),
-          guard: bodyGuard({ db: tx, guard, required: false }),
+          guard: blockGuard({ db: tx, guard, required: false }),
           edit: (current) => blockWrite(current, { op: 'delete', block_id: blockId }),
         },
       )

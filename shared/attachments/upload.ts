@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Database } from '../database.ts'
 import { Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { unsupportedMediaType } from '../unsupported-media-type.ts'
 import type { FileStore } from './file-store.ts'
 import { harmlessFilename } from './filename.ts'
 import { Inspection } from './inspection.ts'
@@ -44,7 +45,7 @@ export class Upload {
     const { database, files, config } = this.#context
     const { ATTACHMENT_MAX_BYTES: maxBytes, ATTACHMENT_TYPES: acceptedTypes } = config
     if (!acceptedTypes.includes(contentType)) {
-      throw new Refusal('unsupported_media_type', { details: { accepted: [...acceptedTypes] } })
+      throw unsupportedMediaType({ sent: contentType, accepted: acceptedTypes })
     }
     const id = newId('att')
     await insertLooseFile(database, { id, hours: 1 })

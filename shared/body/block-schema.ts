@@ -47,7 +47,7 @@ const positions = {
 const BlockPosition = Type.Refine(
   Type.Object(positions, { $id: 'BlockPosition', description: 'exactly one of the members' }),
   (value) => Object.keys(positions).filter((key) => Object.hasOwn(value, key)).length === 1,
-  () => 'must have exactly one of the known members',
+  () => `must have exactly one of the members ${Object.keys(positions).join(', ')}`,
 )
 
 const nodes = Type.Array(NodeInput, { minItems: 1, maxItems: 1000 })

@@ -1,6 +1,6 @@
 import type { Queryable } from '../database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
-import { Refusal } from '../errors.ts'
+import { Refusal, repeated } from '../errors.ts'
 import { compareLines, manifestStep } from './manifest.ts'
 import { keptBodyOfVersion } from './queries.ts'
 import type { StoredBody } from './stored-body.ts'
@@ -12,7 +12,7 @@ export type ChangedSince = (versions: readonly string[]) => Promise<readonly str
  * The 409 of a stale version of a body. While a provided version is known to the document's history, or still kept
  * itself, `changed_block_ids` names the top-level blocks that were added, changed, moved or removed since, at most 100,
  * so that the caller can retry without reading the whole body again (decisions 2.0). Of several provided versions it is
- * the newest that counts.
+ * the newest that counts. A guard that may be the hash of a block is told the present hash as `current_hash`.
  */
 export async function versionConflict(
   db: Queryable,
@@ -22,15 +22,20 @@ export async function versionConflict(
     provided: readonly string[]
     changedSince: ChangedSince
     field?: string
+    /** The present hash of the block that is written, where the guard may name it instead of a version. */
+    blockHash?: string
   },
 ): Promise<Refusal> {
-  const { current, provided } = input
+  const { current, provided, blockHash } = input
   const changedIds =
     provided.length === 0 ? null : ((await input.changedSince(provided)) ?? (await keptSince(db, input)))
+  // What is known to be a version is no hash, but a list may hold both.
+  const mayBeHash = blockHash !== undefined && (changedIds === null || provided.length > 1)
   return new Refusal('version_conflict', {
     details: {
-      provided: provided.join(', '),
+      provided: repeated(provided.join(', ')),
       current_version: current.version,
+      ...(mayBeHash && { current_hash: blockHash }),
       ...(input.field !== undefined && { field: input.field }),
       ...(changedIds !== null && { changed_block_ids: changedIds }),
     },

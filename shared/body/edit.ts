@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal, repeated } from '../errors.ts'
 import { BlockLines, blockIds, type Location, nodeAt } from './block-lines.ts'
 import { currentBlockHash } from './blocks.ts'
 import type { BlockNode, Warning } from './document.ts'
@@ -169,7 +169,8 @@ function requireHash(body: BlockLines, operation: Operation, index: number): voi
   const hash = currentBlockHash(body, operation.block_id)
   // A block that is not there is reported by the operation itself.
   if (hash === null || wanted === hash || wanted === '*') return
-  const details = { provided: wanted, operation_index: index, block_id: operation.block_id }
+  const { block_id } = operation
+  const details = { provided: repeated(wanted), current_hash: hash, operation_index: index, block_id }
   throw new Refusal('version_conflict', { details })
 }
 

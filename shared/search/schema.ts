@@ -24,7 +24,7 @@ export const QueryText = Type.Refine(
     const { length } = Array.from(queryText(q))
     return isStorable(q) && length >= 1 && length <= 200
   },
-  () => 'must be 1 to 200 characters, without U+0000 or lone surrogates',
+  () => 'must be 1 to 200 characters after trimming, in NFKC, without U+0000 or lone surrogates',
 )
 
 /** A hit of search v1 (specification 2.8). */
