@@ -1,5 +1,5 @@
 import { requireAll, type VersionGuard } from '../shared/concepts/guard.ts'
-import { Refusal, repeated } from '../shared/errors.ts'
+import { Refusal } from '../shared/errors.ts'
 import { entityTagOf, type Guard, satisfies } from './preconditions.ts'
 
 /**
@@ -13,7 +13,7 @@ export function versionGuard(guard: Guard | null, field?: string): VersionGuard 
     require: () => requireAll(missing),
     hold(version) {
       if (guard === null || satisfies(guard, version)) return
-      const provided = guard === '*' ? '*' : repeated(guard.join(', '))
+      const provided = guard === '*' ? '*' : guard.join(', ')
       throw new Refusal('version_conflict', {
         details: { provided, current_version: version, ...(field !== undefined && { field }) },
         ...(field === undefined && { headers: { ETag: entityTagOf(version) } }),

@@ -7,11 +7,6 @@ export type ErrorCode = keyof typeof errorCatalogue
 /** The members of `error.details`; which ones a code carries is fixed by decisions 7. */
 export type ErrorDetails = Record<string, unknown>
 
-/** What a caller sent, as a refusal repeats it: at most 200 characters. */
-export function repeated(text: string): string {
-  return text.slice(0, 200).toWellFormed()
-}
-
 type RefusalOptions = {
   details?: ErrorDetails
   /** Overrides the catalogue's sentence where a more precise one helps the caller. */

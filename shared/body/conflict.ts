@@ -1,6 +1,6 @@
 import type { Queryable } from '../database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
-import { Refusal, repeated } from '../errors.ts'
+import { Refusal } from '../errors.ts'
 import { compareLines, manifestStep } from './manifest.ts'
 import { keptBodyOfVersion } from './queries.ts'
 import type { StoredBody } from './stored-body.ts'
@@ -33,7 +33,7 @@ export async function versionConflict(
   const mayBeHash = blockHash !== undefined && (changedIds === null || provided.length > 1)
   return new Refusal('version_conflict', {
     details: {
-      provided: repeated(provided.join(', ')),
+      provided: provided.join(', '),
       current_version: current.version,
       ...(mayBeHash && { current_hash: blockHash }),
       ...(input.field !== undefined && { field: input.field }),

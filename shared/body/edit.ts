@@ -1,4 +1,4 @@
-import { Refusal, repeated } from '../errors.ts'
+import { Refusal } from '../errors.ts'
 import { BlockLines, blockIds, type Location, nodeAt } from './block-lines.ts'
 import { currentBlockHash } from './blocks.ts'
 import type { BlockNode, Warning } from './document.ts'
@@ -170,7 +170,7 @@ function requireHash(body: BlockLines, operation: Operation, index: number): voi
   // A block that is not there is reported by the operation itself.
   if (hash === null || wanted === hash || wanted === '*') return
   const { block_id } = operation
-  const details = { provided: repeated(wanted), current_hash: hash, operation_index: index, block_id }
+  const details = { provided: wanted, current_hash: hash, operation_index: index, block_id }
   throw new Refusal('version_conflict', { details })
 }
 
