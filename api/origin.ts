@@ -31,8 +31,9 @@ export function originRouter(service: Service, routes: readonly Route[]): Router
     response.json({ status: 'ok' })
   })
   serve(router, '/readyz', async (_request, response) => {
-    const ready = await readiness(service.database)
-    response.status(ready.status === 'ok' ? 200 : 503).json(ready)
+    const { status: works, checks } = await readiness(service.database)
+    const status = service.isDraining() ? 'unavailable' : works
+    response.status(status === 'ok' ? 200 : 503).json({ status, checks })
   })
   serve(router, '/metrics', async (request, response) => {
     requireMetricsToken(service.config.METRICS_TOKEN, request.headers.authorization)

@@ -16,10 +16,12 @@ const stops = await Promise.all(workersOf(types).map((worker) => worker.start(ru
 const endWatch = watchDatabase(runtime.database, patience)
 log.info({ types }, 'working')
 
-onStopSignal(log, async () => {
-  await Promise.all(stops.map((stop) => stop()))
-  endWatch()
-  await runtime.close()
+onStopSignal(log, {
+  async stop() {
+    await Promise.all(stops.map((stop) => stop()))
+    endWatch()
+    await runtime.close()
+  },
 })
 
 function chosenTypes(named: string[]): WorkerType[] {

@@ -18,7 +18,7 @@ export type Site = {
   env: Settings
   client: Client
   knowledgeBase: number
-  api: ServiceProcess
+  api: ServiceProcess & { origin: string }
   /** Starts one more worker process. */
   work: (...types: string[]) => Promise<ServiceProcess>
   /** Asks the database directly, through a connection of this one question. */
