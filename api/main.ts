@@ -1,20 +1,34 @@
-import { untilReachable, watchDatabase } from '../shared/database-watch.ts'
+import { untilReady, watchDatabase } from '../shared/database-watch.ts'
+import { unreached } from '../shared/health/readiness.ts'
 import { createLogger } from '../shared/log.ts'
 import { processConfig } from '../shared/process-config.ts'
+import { warnAboutSettings } from '../shared/setting-warnings.ts'
 import { onStopSignal } from '../shared/stop-signals.ts'
 import { createApp } from './app.ts'
 import { HttpServer } from './http-server.ts'
 import { startService } from './start-service.ts'
+import { createWaitingApp } from './waiting-app.ts'
 
-// The API process: listens until SIGTERM or SIGINT, then finishes what it has begun and ends.
+// The API process: listens until SIGTERM or SIGINT, then finishes what it has begun and ends. Until its database is
+// there and migrated it says so.
 const config = processConfig()
 const log = createLogger({ service: 'api', config })
-const patience = { log, patienceSeconds: config.DATABASE_PATIENCE_SECONDS }
-await untilReachable(config.DATABASE_URL, patience)
-const service = await startService({ config, log, isDraining: () => server.draining })
-const endWatch = watchDatabase(service.database, patience)
-const server = new HttpServer(createApp(service))
+warnAboutSettings({ config, log })
+let readiness = unreached
+const server = new HttpServer(createWaitingApp(() => readiness))
 log.info({ port: await server.listen({ host: config.HOST, port: config.PORT }) }, 'listening')
+
+const watched = { url: config.DATABASE_URL, log, patienceSeconds: config.DATABASE_PATIENCE_SECONDS }
+await untilReady({
+  ...watched,
+  onReadiness(current) {
+    readiness = current
+  },
+})
+const service = await startService({ config, log, isDraining: () => server.draining })
+const endWatch = watchDatabase(service.database, watched)
+server.serve(createApp(service))
+log.info('serving')
 
 onStopSignal(log, {
   drain: () => server.drain(config.DRAIN_MS),

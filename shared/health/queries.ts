@@ -23,6 +23,11 @@ export function queueNames(db: Queryable): Promise<readonly string[]> {
   return db.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`SELECT name FROM pgboss.queue`)
 }
 
+/** The version of the schema of pg-boss. */
+export function queueSchemaVersion(db: Queryable): Promise<number> {
+  return db.oneFirst(sql.type(row(Type.Object({ version: Type.Integer() })))`SELECT version FROM pgboss.version`)
+}
+
 const QueueLoadRow = row(
   Type.Object({
     name: Type.String(),
