@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Request, type Response, Router } from 'express'
 import { describeNodes } from '../shared/body/published-schema.ts'
 import { Refusal } from '../shared/errors.ts'
 import { readiness } from '../shared/health/readiness.ts'
+import { requireMetricsToken } from '../shared/metrics-token.ts'
 import { describeApi } from './openapi.ts'
 import { writeReference } from './reference.ts'
 import type { Route } from './route.ts'
@@ -58,19 +58,6 @@ function serve(router: Router, path: string, page: Page): void {
     response.set('Cache-Control', 'no-cache')
     await page(request, response)
   })
-}
-
-function requireMetricsToken(expected: string, authorization: string | undefined): void {
-  if (expected === '') return
-  const given = /^Bearer +(\S+)$/i.exec(authorization?.trim() ?? '')?.[1]
-  if (given !== undefined && timingSafeEqual(digest(given), digest(expected))) return
-  const code = authorization === undefined ? 'missing_token' : 'invalid_token'
-  throw new Refusal(code, { headers: { 'WWW-Authenticate': 'Bearer realm="metrics"' } })
-}
-
-// Digests have the same length, which a comparison in constant time needs.
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }
 
 function once<T>(make: () => T): () => T {

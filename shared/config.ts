@@ -90,6 +90,11 @@ export const settings = {
     'auto',
   ),
   LOG_LEVEL: choice('least severe level that is logged', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
+  METRICS_PORT: integer({
+    meaning: 'port on which each worker process serves `/metrics` of its own; 0 = none',
+    fallback: 0,
+    max: 65535,
+  }),
   METRICS_TOKEN: text({ meaning: 'bearer token of `/metrics`; empty = open', secret: true }),
   WORKER_QUEUES: list({
     meaning: 'worker types that `node workers/main.ts` runs when none is named, comma-separated',

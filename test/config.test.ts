@@ -28,6 +28,7 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   CORS_ALLOWED_ORIGINS: { wrong: '*, kb.test', right: 'http://a, http://b', value: ['http://a', 'http://b'] },
   LOG_FORMAT: { wrong: 'xml', right: 'json', value: 'json' },
   LOG_LEVEL: { wrong: 'verbose', right: 'debug', value: 'debug' },
+  METRICS_PORT: { wrong: '65536', right: '9100', value: 9100 },
   WORKER_QUEUES: { wrong: 'search changes', right: 'search,sweeps', value: ['search', 'sweeps'] },
   WORKER_CONCURRENCY: { wrong: '0', right: '64', value: 64 },
   WORKER_COMPUTE_MS: { wrong: '99', right: '60000', value: 60_000 },

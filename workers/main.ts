@@ -3,6 +3,7 @@ import { createLogger } from '../shared/log.ts'
 import { processConfig } from '../shared/process-config.ts'
 import { warnAboutSettings } from '../shared/setting-warnings.ts'
 import { onStopSignal } from '../shared/stop-signals.ts'
+import { serveMetrics } from './metrics-server.ts'
 import { openRuntime } from './runtime.ts'
 import { isWorkerType, type WorkerType, workersOf, workerTypes } from './types.ts'
 
@@ -15,6 +16,7 @@ warnAboutSettings({ config, log })
 await untilReady(watched)
 const runtime = await openRuntime({ config, log, schedule: types.includes('sweeps') })
 const stops = await Promise.all(workersOf(types).map((worker) => worker.start(runtime)))
+const endMetrics = await serveMetrics({ registry: runtime.registry, log, config })
 const endWatch = watchDatabase(runtime.database, watched)
 log.info({ types }, 'working')
 
@@ -22,6 +24,7 @@ onStopSignal(log, {
   async stop() {
     await Promise.all(stops.map((stop) => stop()))
     endWatch()
+    endMetrics()
     await runtime.close()
   },
 })
