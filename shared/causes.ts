@@ -21,9 +21,14 @@ function chainOf(error: unknown): Cause[] {
   let current = error
   while (current instanceof Error && chain.length < mostCauses) {
     const { code, originalError } = current as { code?: unknown; originalError?: unknown }
-    chain.push({ name: current.name, message: current.message, code: typeof code === 'string' ? code : undefined })
+    chain.push({ name: current.name, message: current.message, code: isSystemCode(code) ? code : undefined })
     const [first] = current instanceof AggregateError ? current.errors : []
     current = current.cause ?? originalError ?? first
   }
   return chain.length > 0 ? chain : [{ name: 'something that is no error', message: '', code: undefined }]
+}
+
+// Such as ECONNREFUSED, 57P01 and UND_ERR_SOCKET.
+function isSystemCode(code: unknown): code is string {
+  return typeof code === 'string' && /^[0-9A-Z_]+$/.test(code)
 }
