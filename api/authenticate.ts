@@ -2,10 +2,10 @@ import type { Caller } from '../shared/auth/caller.ts'
 import { tokenWithUser, touchToken } from '../shared/auth/queries.ts'
 import type { Scope } from '../shared/auth/scopes.ts'
 import { parseBearer, secretMatches } from '../shared/auth/tokens.ts'
+import { bearerToken } from '../shared/bearer.ts'
 import type { Database } from '../shared/database.ts'
 import { type ErrorCode, Refusal } from '../shared/errors.ts'
 import { isWriteRefusal } from '../shared/outages.ts'
-import { bearerToken } from './bearer.ts'
 
 /**
  * Resolves the Authorization header to the caller (specification 5). Cookies and query strings never count. The token

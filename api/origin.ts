@@ -1,10 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Request, type Response, Router } from 'express'
 import { describeMarkdown } from '../shared/body/markdown/accepted.ts'
 import { describeNodes } from '../shared/body/published-schema.ts'
 import { Refusal } from '../shared/errors.ts'
-import { bearerToken } from './bearer.ts'
-import { readiness } from './health.ts'
+import { readiness } from '../shared/health/readiness.ts'
+import { requireMetricsToken } from '../shared/metrics-token.ts'
 import { describeApi } from './openapi.ts'
 import { writeReference } from './reference.ts'
 import type { Route } from './route.ts'
@@ -36,8 +35,9 @@ export function originRouter(service: Service, routes: readonly Route[]): Router
     response.json({ status: 'ok' })
   })
   serve(router, '/readyz', async (_request, response) => {
-    const ready = await readiness(service.database)
-    response.status(ready.status === 'ok' ? 200 : 503).json(ready)
+    const { status: works, checks } = await readiness(service.database)
+    const status = service.isDraining() ? 'unavailable' : works
+    response.status(status === 'ok' ? 200 : 503).json({ status, checks })
   })
   serve(router, '/metrics', async (request, response) => {
     requireMetricsToken(service.config.METRICS_TOKEN, request.headers.authorization)
@@ -62,19 +62,6 @@ function serve(router: Router, path: string, page: Page): void {
     response.set('Cache-Control', 'no-cache')
     await page(request, response)
   })
-}
-
-function requireMetricsToken(expected: string, authorization: string | undefined): void {
-  if (expected === '') return
-  const given = bearerToken(authorization, 'metrics')
-  if (timingSafeEqual(digest(given), digest(expected))) return
-  const challenge = 'Bearer realm="metrics", error="invalid_token"'
-  throw new Refusal('invalid_token', { headers: { 'WWW-Authenticate': challenge } })
-}
-
-// Digests have the same length, which a comparison in constant time needs.
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }
 
 function once<T>(make: () => T): () => T {

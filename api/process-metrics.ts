@@ -1,7 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+import { observeBuild } from '../shared/build-metric.ts'
 import { computationLoad } from '../shared/computations/compute.ts'
 import type { Database } from '../shared/database.ts'
-import { queueLoads } from '../shared/health/queries.ts'
+import { failedUserJobs, lags, queueLoads, sizes } from '../shared/health/queries.ts'
 import { durationBounds, jobOutcomes } from '../shared/job-metrics.ts'
 import { outdatedDocuments } from '../shared/search/reindex.ts'
 
@@ -15,12 +16,17 @@ export function observeProcess(context: { registry: Registry; database: Database
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
   observePool({ registry, database })
   observeComputations(registry)
-  observeQueues({ registry, loads: cached(() => queueLoads(database)) })
+  observeBuild(registry)
+  observeQueues({ registry, loads: cached(() => loadsWithFailures(database)) })
+  observeLags({ registry, latest: cached(async () => [await lags(database)]) })
+  observeSizes({ registry, latest: cached(async () => [await sizes(database)], sizesFreshMs) })
   observeJobs({ registry, outcomes: cached(() => jobOutcomes(database)) })
   observeSearch({ registry, outdated: cached(async () => [await outdatedDocuments(database)]) })
 }
 
 const freshMs = 5000
+// PostgreSQL looks at every file of the database to tell its size.
+const sizesFreshMs = 60_000
 // How often the event loop is sampled for its lag. At prom-client's 10 ms, sampling is most of what an idle API does.
 const eventLoopSampleMs = 100
 
@@ -79,10 +85,17 @@ const queueGauges = [
   { name: 'svc_queue_active_jobs', help: 'Jobs that run', value: 'active' },
   {
     name: 'svc_queue_failed_jobs',
-    help: 'Jobs in the dead-letter queue, counted up to 10000: their retries are used up',
+    help: 'Jobs that failed for good: in the dead-letter queue, or requested and failed; counted up to 10000',
     value: 'dead',
   },
 ] as const
+
+// A requested job ends in its own table, not in the dead-letter queue, whose worker empties it.
+async function loadsWithFailures(database: Database): Promise<QueueLoads> {
+  const [loads, failures] = await Promise.all([queueLoads(database), failedUserJobs(database)])
+  const failed = new Map(failures.map(({ queue, failed }) => [queue, failed]))
+  return loads.map((load) => ({ ...load, dead: load.dead + (failed.get(load.name) ?? 0) }))
+}
 
 function observeQueues({ registry, loads }: { registry: Registry; loads: () => Promise<QueueLoads> }): void {
   for (const { name, help, value } of queueGauges) {
@@ -135,6 +148,44 @@ function observeJobs({
   })
 }
 
+type Lags = Awaited<ReturnType<typeof lags>>
+
+function observeLags({ registry, latest }: { registry: Registry; latest: () => Promise<readonly Lags[]> }): void {
+  const gauge = (name: string, help: string, value: keyof Lags) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.reset()
+        for (const lag of await latest()) this.set(lag[value])
+      },
+    })
+  gauge(
+    'svc_events_unnumbered_seconds',
+    'For how long the oldest event has waited for its number',
+    'unnumbered_seconds',
+  )
+  gauge('svc_stale_documents_oldest_seconds', 'For how long the stalest document has waited', 'stale_seconds')
+}
+
+type Sizes = Awaited<ReturnType<typeof sizes>>
+
+function observeSizes({ registry, latest }: { registry: Registry; latest: () => Promise<readonly Sizes[]> }): void {
+  new Gauge({
+    name: 'svc_stored_bytes',
+    help: 'Bytes of the database on its disk, and of all attachments',
+    labelNames: ['what'],
+    registers: [registry],
+    async collect() {
+      this.reset()
+      for (const size of await latest()) {
+        for (const [what, bytes] of Object.entries(size)) this.set({ what }, bytes)
+      }
+    },
+  })
+}
+
 function observeSearch({
   registry,
   outdated,
@@ -154,10 +205,10 @@ function observeSearch({
 }
 
 // While the database is out of reach what it would tell is absent, and everything else is still there to be scraped.
-function cached<T>(ask: () => Promise<readonly T[]>): () => Promise<readonly T[]> {
+function cached<T>(ask: () => Promise<readonly T[]>, maxAgeMs = freshMs): () => Promise<readonly T[]> {
   let latest: { at: number; answer: Promise<readonly T[]> } | undefined
   return () => {
-    if (latest === undefined || Date.now() - latest.at > freshMs) {
+    if (latest === undefined || Date.now() - latest.at > maxAgeMs) {
       latest = { at: Date.now(), answer: ask().catch(() => []) }
     }
     return latest.answer

@@ -26,6 +26,8 @@ export type Service = {
   metrics: HttpMetrics
   exports: Exports
   eventStreams: EventStreams
+  /** Whether the process is about to stop: it still serves, but load balancers should send their calls elsewhere. */
+  isDraining: () => boolean
   /** Holds every response against its declared schema; the tests switch it on. */
   checkResponses: boolean
 }

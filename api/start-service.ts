@@ -16,6 +16,7 @@ import { createThrottles } from './throttles.ts'
 export async function startService(options: {
   config: Config
   log: Logger
+  isDraining?: () => boolean
   checkResponses?: boolean
 }): Promise<Service & { close: () => Promise<void> }> {
   const { config, log } = options
@@ -38,6 +39,7 @@ export async function startService(options: {
     metrics,
     eventStreams,
     exports: exportRuns,
+    isDraining: options.isDraining ?? (() => false),
     checkResponses: options.checkResponses ?? false,
     async close() {
       await eventStreams.close()

@@ -40,6 +40,12 @@ export const settings = {
     allowed: 'an IP address or the name of a host',
   }),
   PORT: integer({ meaning: 'port of the API; 0 picks a free one', fallback: 3000, max: 65535 }),
+  DRAIN_MS: integer({
+    meaning: 'how long the API goes on serving after SIGTERM, with `/readyz` 503, before it stops listening',
+    fallback: 0,
+    inProduction: 5000,
+    max: 600_000,
+  }),
   PUBLIC_ORIGIN: text({
     meaning: 'origin under which people and clients reach the service',
     fallback: 'http://localhost:3000',
@@ -84,6 +90,11 @@ export const settings = {
     'auto',
   ),
   LOG_LEVEL: choice('least severe level that is logged', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
+  METRICS_PORT: integer({
+    meaning: 'port on which each worker process serves `/metrics` of its own; 0 = none',
+    fallback: 0,
+    max: 65535,
+  }),
   METRICS_TOKEN: text({ meaning: 'bearer token of `/metrics`; empty = open', secret: true }),
   WORKER_QUEUES: list({
     meaning: 'worker types that `node workers/main.ts` runs when none is named, comma-separated',
@@ -214,13 +225,16 @@ export class ConfigError extends Error {
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const problems: string[] = []
+  const production = env['NODE_ENV'] === 'production'
   const values = Object.fromEntries(
-    Object.entries(settings).map(([name, setting]) => [name, readSetting({ name, setting, env, problems })]),
+    Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
+      const fallback = production ? (setting.inProduction ?? setting.fallback) : setting.fallback
+      return [name, readSetting({ name, setting: { ...setting, fallback }, env, problems })]
+    }),
   ) as Values
   if (values.OIDC_ISSUER !== '' && values.OIDC_CLIENT_ID === '') {
     problems.push('OIDC_CLIENT_ID is required when OIDC_ISSUER is set')
   }
-  const production = env['NODE_ENV'] === 'production'
   if (problems.length === 0) {
     for (const name of ['SESSION_SECRET', 'TOKEN_PEPPER'] as const) {
       if (values[name] !== '') continue

@@ -1,27 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { causesOf } from './causes.ts'
 import { type Database, openDatabase } from './database.ts'
 import { unavailableCode } from './exit-codes.ts'
 import { answer } from './health/queries.ts'
+import { type Readiness, readiness, unreached } from './health/readiness.ts'
 import type { Logger } from './log.ts'
 import { answerLimit } from './time-limits.ts'
 
-type Options = { log: Logger; patienceSeconds: number }
+type Options = { url: string; log: Logger; patienceSeconds: number }
 
 /**
- * Waits until the database answers, which it may not do yet when the process starts. Ends the process with
- * `unavailableCode` when it has not answered for `patienceSeconds`.
+ * Waits until the database answers and `npm run migrate` has brought it up to date, which neither need have happened when
+ * the process starts. `onReadiness` hears how the database stands at each look. Ends the process with `unavailableCode`
+ * when the database has not answered for `patienceSeconds`; for the migrations it waits as long as it takes.
  */
-export async function untilReachable(url: string, options: Options): Promise<void> {
+export async function untilReady(options: Options & { onReadiness?: (readiness: Readiness) => void }): Promise<void> {
+  const { url, log, onReadiness = () => {} } = options
   const absence = new Absence(options)
-  for (;;) {
+  let told = false
+  for (; ; await sleep(retryMs)) {
     try {
-      const database = await openDatabase({ url, kind: 'events', poolSize: 1 })
-      await database.end()
-      return
+      const ready = await readinessAt(url)
+      onReadiness(ready)
+      absence.end()
+      if (ready.checks.migrations === 'ok' && ready.checks.queue === 'ok') return
+      if (!told) log.error('the database is empty or older than this version: run `npm run migrate`, the process waits')
+      told = true
     } catch (error) {
+      onReadiness(unreached)
       absence.note(error)
-      await sleep(retryMs)
     }
+  }
+}
+
+async function readinessAt(url: string): Promise<Readiness> {
+  const database = await openDatabase({ url, kind: 'events', poolSize: 3 })
+  try {
+    const ready = await readiness(database)
+    // A check that failed because the database is gone says nothing about migrations.
+    await answer(database)
+    return ready
+  } finally {
+    await database.end()
   }
 }
 
@@ -70,12 +90,14 @@ class Absence {
     return this.#since !== undefined
   }
 
-  note(err: unknown): void {
-    const { log, patienceSeconds } = this.#options
-    if (this.#since === undefined) log.error({ err }, 'the database is out of reach')
+  note(error: unknown): void {
+    const { url, log, patienceSeconds } = this.#options
+    const facts = { variable: 'DATABASE_URL', url: withoutPassword(url), causes: causesOf(error) }
+    if (this.#since === undefined)
+      log.error({ ...facts, retry_seconds: retryMs / 1000 }, 'the database is out of reach')
     this.#since ??= performance.now()
     if (performance.now() - this.#since < patienceSeconds * 1000) return
-    log.fatal({ err, seconds: patienceSeconds }, 'the database has stayed out of reach: the process ends')
+    log.fatal({ ...facts, seconds: patienceSeconds }, 'the database has stayed out of reach: the process ends')
     process.exit(unavailableCode)
   }
 
@@ -83,4 +105,12 @@ class Absence {
     if (this.#since !== undefined) this.#options.log.info('the database answers again')
     this.#since = undefined
   }
+}
+
+// Parameters are left out as well: some of them are secrets, too.
+function withoutPassword(address: string): string {
+  if (!URL.canParse(address)) return 'an address that is no URL'
+  const { protocol, username, password, host, pathname } = new URL(address)
+  const user = `${username}${password === '' ? '' : ':***'}`
+  return `${protocol}//${user === '' ? '' : `${user}@`}${host}${pathname}`
 }

@@ -27,7 +27,8 @@ export function openProvider(config: ProviderConfig): Models {
     fetch: boundedFetch,
   })
   const timeout = config.MODEL_TIMEOUT_MS
-  return { ask: (request, signal) => limit(() => askAgain({ client, request, timeout, signal })) }
+  const { host } = new URL(client.baseURL)
+  return { ask: (request, signal) => limit(() => askAgain({ client, host, request, timeout, signal })) }
 }
 
 const vendor = 'https://api.openai.com/v1'
@@ -53,7 +54,13 @@ async function boundedFetch(url: string | URL | Request, init?: RequestInit): Pr
   return new Response(response.body?.pipeThrough(bounded) ?? null, response)
 }
 
-type Call = { client: OpenAI; request: ModelRequest; timeout: number; signal: AbortSignal | undefined }
+type Call = {
+  client: OpenAI
+  host: string
+  request: ModelRequest
+  timeout: number
+  signal: AbortSignal | undefined
+}
 
 async function askAgain(call: Call): Promise<ModelAnswer> {
   for (let retry = 0; ; retry += 1) {
@@ -61,7 +68,7 @@ async function askAgain(call: Call): Promise<ModelAnswer> {
       return await askOnce(call)
     } catch (error) {
       const pauseMs = pauseBefore(error, retry)
-      if (pauseMs === null || retry === retries || pauseMs > longestPauseMs) throw asModelError(error)
+      if (pauseMs === null || retry === retries || pauseMs > longestPauseMs) throw asModelError(error, call)
       await sleep(pauseMs, undefined, { ...(call.signal !== undefined && { signal: call.signal }) })
     }
   }
@@ -129,13 +136,22 @@ function isTransient({ status }: APIError): boolean {
   return status === undefined || status === 408 || status === 409 || status === 429 || status >= 500
 }
 
-function asModelError(error: unknown): unknown {
+// The causes are for operators: the host of the provider, its status and what the system says, never its own words.
+function asModelError(error: unknown, { host, timeout }: Call): unknown {
   if (error instanceof SyntaxError) {
-    return new ModelError('model_bad_output', { message: 'The answer of the model is not JSON.', transient: false })
+    const options = { message: 'The answer of the model is not JSON.', transient: false, cause: new Error(host) }
+    return new ModelError('model_bad_output', options)
   }
   if (!(error instanceof APIError)) return error
-  if (isTimeout(error)) return new ModelError('model_timeout', { message: 'The model took too long.', transient: true })
-  const message =
-    error.status === undefined ? 'The model cannot be reached.' : `The model provider answered ${error.status}.`
-  return new ModelError('model_error', { message, transient: isTransient(error) })
+  if (isTimeout(error)) {
+    const cause = new Error(`${host} has not answered within ${timeout} ms`)
+    return new ModelError('model_timeout', { message: 'The model took too long.', transient: true, cause })
+  }
+  const { status } = error
+  const message = status === undefined ? 'The model cannot be reached.' : `The model provider answered ${status}.`
+  const cause =
+    status === undefined
+      ? new Error(`${host} cannot be reached`, { cause: error.cause })
+      : new Error(`${host} answered ${status}`)
+  return new ModelError('model_error', { message, transient: isTransient(error), cause })
 }

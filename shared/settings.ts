@@ -8,24 +8,39 @@ export type Setting<T> = {
   /** Returns undefined when the text is not allowed. An unset or empty variable never gets here. */
   parse: (text: string) => T | undefined
   fallback: T
+  /** Takes the place of the fallback with NODE_ENV=production. */
+  inProduction?: T
   /** A secret is never repeated, not even when it is refused. */
   secret?: boolean
 }
 
 /** A whole number between `min`, which is 0 unless it is given, and `max`. */
-export function integer(options: { meaning: string; fallback: number; min?: number; max?: number }): Setting<number> {
+export function integer(options: {
+  meaning: string
+  fallback: number
+  inProduction?: number
+  min?: number
+  max?: number
+}): Setting<number> {
   const min = options.min ?? 0
   const max = options.max ?? Number.MAX_SAFE_INTEGER
   return {
     meaning: options.meaning,
-    defaultText: String(options.fallback),
+    defaultText: defaultOf(options),
     allowed: max === Number.MAX_SAFE_INTEGER ? `an integer >= ${min}` : `an integer from ${min} to ${max}`,
     parse: (text) => {
       const value = /^-?[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
       return value >= min && value <= max ? value : undefined
     },
     fallback: options.fallback,
+    ...(options.inProduction !== undefined && { inProduction: options.inProduction }),
   }
+}
+
+function defaultOf({ fallback, inProduction }: { fallback: number; inProduction?: number }): string {
+  return inProduction === undefined
+    ? String(fallback)
+    : `\`${fallback}\`; \`${inProduction}\` with \`NODE_ENV=production\``
 }
 
 /** A limit that 0 and everything below it lifts (decisions 8). */

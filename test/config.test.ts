@@ -19,6 +19,7 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   DATABASE_PATIENCE_SECONDS: { wrong: '9', right: '10', value: 10 },
   HOST: { wrong: 'http://localhost', right: '::1', value: '::1' },
   PORT: { wrong: '65536', right: '0', value: 0 },
+  DRAIN_MS: { wrong: '5s', right: '0', value: 0 },
   PUBLIC_ORIGIN: { wrong: 'https://kb.test/docs', right: 'https://kb.test', value: 'https://kb.test' },
   SESSION_SECRET: { wrong: 'too-short-a-secret', right: 'x'.repeat(32), value: 'x'.repeat(32) },
   TOKEN_PEPPER: { wrong: 'too-short-a-pepper', right: 'x'.repeat(32), value: 'x'.repeat(32) },
@@ -27,6 +28,7 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   CORS_ALLOWED_ORIGINS: { wrong: '*, kb.test', right: 'http://a, http://b', value: ['http://a', 'http://b'] },
   LOG_FORMAT: { wrong: 'xml', right: 'json', value: 'json' },
   LOG_LEVEL: { wrong: 'verbose', right: 'debug', value: 'debug' },
+  METRICS_PORT: { wrong: '65536', right: '9100', value: 9100 },
   WORKER_QUEUES: { wrong: 'search changes', right: 'search,sweeps', value: ['search', 'sweeps'] },
   WORKER_CONCURRENCY: { wrong: '0', right: '64', value: 64 },
   WORKER_COMPUTE_MS: { wrong: '99', right: '60000', value: 60_000 },
@@ -133,6 +135,13 @@ t.test('whatever is given is taken or refused by name, and a secret never appear
     'ATTACHMENT_S3_SECRET_ACCESS_KEY',
     'OPENAI_API_KEY',
   ])
+})
+
+t.test('in production the API drains for as long as load balancers need, unless it is told otherwise', async (t) => {
+  const production = { ...secrets, NODE_ENV: 'production' }
+  t.equal(readConfig(production).DRAIN_MS, 5000)
+  t.equal(readConfig({ ...production, DRAIN_MS: '0' }).DRAIN_MS, 0)
+  t.equal(readConfig(secrets).DRAIN_MS, 0)
 })
 
 t.test('production does not start with secrets nobody chose', async (t) => {

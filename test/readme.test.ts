@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { settings } from '../shared/config.ts'
+import { freePort } from '../shared/dev/free-port.ts'
 import { parseProcfile } from '../shared/dev/procfile.ts'
 import type { Setting } from '../shared/settings.ts'
 import { workerTypes } from '../workers/types.ts'
@@ -15,7 +16,8 @@ const readme = readFileSync(join(root, 'README.md'), 'utf8')
 t.test('whoever copies the quick start of the README into a shell ends with a fresh hit', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'documents-readme-'))
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))
-  const service = await startWholeService({ directory })
+  const port = String(await freePort({}))
+  const service = await startWholeService({ directory, env: { METRICS_PORT: port } })
   t.teardown(service.stop)
   const [, block = ''] = /```sh\n(.*?)```/s.exec(readme) ?? []
   const env = { PATH: process.env['PATH'], ORIGIN: service.origin, DATA_DIR: directory }
@@ -25,7 +27,9 @@ t.test('whoever copies the quick start of the README into a shell ends with a fr
   t.match(results, [{ title: 'Elephants', heading_path: ['Water'], freshness: 'current' }])
   t.match(projection, { complete: true, freshness: 'current' })
 
-  const metrics = await (await fetch(`${service.origin}/metrics`)).text()
+  const addresses = [service.origin, `http://127.0.0.1:${port}`]
+  const texts = await Promise.all(addresses.map(async (origin) => (await fetch(`${origin}/metrics`)).text()))
+  const metrics = texts.join('')
   for (const name of new Set(readme.match(/svc_[a-z_]+/g))) t.match(metrics, `# TYPE ${name} `, `${name} is measured`)
 })
 

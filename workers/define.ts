@@ -4,7 +4,7 @@ import { foreignStatements, type Transaction } from '../shared/database.ts'
 import type { JobOutcome } from '../shared/job-metrics.ts'
 import type { Queue } from '../shared/queues.ts'
 import { settledIds } from './attempts.ts'
-import { reportEnd } from './report.ts'
+import { type ExplainedOutcome, reportEnd } from './report.ts'
 import type { Runtime, Worker } from './runtime.ts'
 import { Taker, type Taking } from './take.ts'
 
@@ -13,7 +13,7 @@ export type JobWorker<Data extends object> = {
   queue: Queue<Data>
   /** A job takes seconds or more, so each is fetched when there is nothing else to do in its place. */
   slow?: boolean
-  run: (runtime: Runtime, job: Job<Data>) => Promise<JobOutcome>
+  run: (runtime: Runtime, job: Job<Data>) => Promise<JobOutcome | ExplainedOutcome>
 }
 
 /** Runs the jobs of a queue one by one, up to WORKER_CONCURRENCY at a time. What one throws fails that job. */
@@ -41,7 +41,8 @@ async function attemptJob<Data extends object>(attempt: {
   const { worker, runtime, job } = attempt
   const report = { queue: worker.queue, job, start: performance.now() }
   try {
-    return reportEnd(runtime, { ...report, end: { outcome: await worker.run(runtime, job) } })
+    const end = await worker.run(runtime, job)
+    return reportEnd(runtime, { ...report, end: typeof end === 'string' ? { outcome: end } : end })
   } catch (error) {
     const end = error instanceof FencedError ? ({ outcome: 'fenced' } as const) : { error }
     return reportEnd(runtime, { ...report, end })

@@ -1,7 +1,9 @@
-import { untilReachable, watchDatabase } from '../shared/database-watch.ts'
+import { untilReady, watchDatabase } from '../shared/database-watch.ts'
 import { createLogger } from '../shared/log.ts'
 import { processConfig } from '../shared/process-config.ts'
+import { warnAboutSettings } from '../shared/setting-warnings.ts'
 import { onStopSignal } from '../shared/stop-signals.ts'
+import { serveMetrics } from './metrics-server.ts'
 import { openRuntime } from './runtime.ts'
 import { isWorkerType, type WorkerType, workersOf, workerTypes } from './types.ts'
 
@@ -9,17 +11,22 @@ import { isWorkerType, type WorkerType, workersOf, workerTypes } from './types.t
 const config = processConfig()
 const types = chosenTypes(process.argv.slice(2))
 const log = createLogger({ service: `worker:${types.join('+')}`, config })
-const patience = { log, patienceSeconds: config.DATABASE_PATIENCE_SECONDS }
-await untilReachable(config.DATABASE_URL, patience)
+const watched = { url: config.DATABASE_URL, log, patienceSeconds: config.DATABASE_PATIENCE_SECONDS }
+warnAboutSettings({ config, log })
+await untilReady(watched)
 const runtime = await openRuntime({ config, log, schedule: types.includes('sweeps') })
 const stops = await Promise.all(workersOf(types).map((worker) => worker.start(runtime)))
-const endWatch = watchDatabase(runtime.database, patience)
+const endMetrics = await serveMetrics({ registry: runtime.registry, log, config })
+const endWatch = watchDatabase(runtime.database, watched)
 log.info({ types }, 'working')
 
-onStopSignal(log, async () => {
-  await Promise.all(stops.map((stop) => stop()))
-  endWatch()
-  await runtime.close()
+onStopSignal(log, {
+  async stop() {
+    await Promise.all(stops.map((stop) => stop()))
+    endWatch()
+    endMetrics()
+    await runtime.close()
+  },
 })
 
 function chosenTypes(named: string[]): WorkerType[] {

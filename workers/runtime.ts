@@ -1,4 +1,5 @@
 import { PgBoss } from 'pg-boss'
+import { Registry } from 'prom-client'
 import type { Config } from '../shared/config.ts'
 import { type Database, openDatabase } from '../shared/database.ts'
 import { JobMetrics } from '../shared/job-metrics.ts'
@@ -9,6 +10,7 @@ import { type Jobs, queueCacheIntervalSeconds } from '../shared/queues.ts'
 import { sessionOptions } from '../shared/session.ts'
 import { type Attempts, openAttempts } from './attempts.ts'
 import { openJobSession } from './job-session.ts'
+import { measureModels } from './model-metrics.ts'
 import { openSupervision } from './supervision.ts'
 import { openWakeups, type Wakeups } from './wakeups.ts'
 
@@ -21,6 +23,8 @@ export type Runtime = {
   wakeups: Wakeups
   log: Logger
   metrics: JobMetrics
+  /** What this process measures of itself. */
+  registry: Registry
   models: Models
 }
 
@@ -37,6 +41,7 @@ export async function openRuntime(options: {
   schedule: boolean
 }): Promise<Runtime & { close: () => Promise<void> }> {
   const { config, log } = options
+  const registry = new Registry()
   const database = await openDatabase({ url: config.DATABASE_URL, poolSize: config.WORKER_CONCURRENCY + 4 })
   const boss = await startBoss(options)
   const jobs: Jobs = { boss, stop: () => boss.stop({ graceful: true, timeout: drainMs }) }
@@ -59,7 +64,8 @@ export async function openRuntime(options: {
     wakeups,
     log,
     metrics,
-    models: openModels(config),
+    registry,
+    models: measureModels(openModels(config), { registry, prices: config }),
     jobs,
     async close() {
       clearInterval(flushing)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Job } from 'pg-boss'
+import { causesOf } from '../shared/causes.ts'
 import { inTransaction, type Queryable, type Transaction } from '../shared/database.ts'
 import type { JobOutcome } from '../shared/job-metrics.ts'
 import { ModelError, type ModelRequest } from '../shared/model.ts'
@@ -7,6 +8,7 @@ import type { UserJobKey, UserJobTable } from '../shared/queues.ts'
 import { enqueueUserJob } from '../shared/user-jobs/enqueue.ts'
 import * as jobs from '../shared/user-jobs/queries.ts'
 import { completeAttempt, defineWorker, FencedError } from './define.ts'
+import type { ExplainedOutcome } from './report.ts'
 import type { Runtime, Worker } from './runtime.ts'
 
 /** Asks the model, or returns what it answered to the same request in an earlier attempt of the same job. */
@@ -76,7 +78,7 @@ class Attempt<Source extends object, Result> {
     this.#row = { table: context.kind.table, key: context.job.data, attempt: jobs.attemptOf(context.job) }
   }
 
-  async run(): Promise<JobOutcome> {
+  async run(): Promise<JobOutcome | ExplainedOutcome> {
     const { runtime, kind, job, signal } = this.#context
     const queue = kind.table.queue.name
     if (!(await jobs.claim(runtime.database, { ...this.#row, queue, job }))) return this.#settle(async () => null)
@@ -86,12 +88,12 @@ class Attempt<Source extends object, Result> {
       if (signal.aborted) return this.#release()
       if (!(error instanceof ModelError)) throw error
       if (error.transient && job.retryCount < (kind.table.queue.options.retryLimit ?? 0)) throw error
-      runtime.log.warn({ err: error, queue, job_id: job.id, user_job_id: job.data.job_id }, 'no answer of the model')
-      return this.#settle(async () => ({ status: 'failed', code: error.code }))
+      const ended = await this.#settle(async () => ({ status: 'failed', code: error.code }))
+      return { ...ended, causes: causesOf(error) }
     }
   }
 
-  async #work(): Promise<JobOutcome> {
+  async #work(): Promise<ExplainedOutcome> {
     const { runtime, kind, job, hooks } = this.#context
     const key = job.data
     if (!(await jobs.requesterMayWrite(runtime.database, this.#row))) return this.#settle(async () => revoked)
@@ -128,34 +130,34 @@ class Attempt<Source extends object, Result> {
   async #settle(
     decide: (tx: Transaction) => Promise<jobs.UserJobEnd | null>,
     moved: (tx: Transaction) => Promise<string | null> = async () => null,
-  ): Promise<JobOutcome> {
+  ): Promise<ExplainedOutcome> {
     const { runtime, kind, job } = this.#context
     const { queue } = kind.table
-    return inTransaction(runtime.database, async (tx) => {
+    return inTransaction(runtime.database, async (tx): Promise<ExplainedOutcome> => {
       const reason = await moved(tx)
       const end = await this.#endUnlessEnded(tx, () =>
         reason === null ? decide(tx) : Promise.resolve({ status: 'obsolete', reason }),
       )
       await jobs.settleAnswers(tx, this.#row)
       await kind.ended?.(tx, job.data)
-      const outcome = end === null ? 'gone' : outcomes[end]
+      const outcome = end === null ? 'gone' : outcomes[end.status]
       await completeAttempt(tx, { runtime, queue, job, outcome })
-      return outcome
+      return { outcome, ...reasonOf(end) }
     })
   }
 
   async #endUnlessEnded(
     tx: Transaction,
     decide: () => Promise<jobs.UserJobEnd | null>,
-  ): Promise<jobs.UserJobEnd['status'] | null> {
+  ): Promise<jobs.UserJobEnd | { status: HeldStatus } | null> {
     const held = await jobs.lockJob(tx, this.#row)
     if (held === null) return null
-    if (held.status !== 'pending' && held.status !== 'running') return held.status
+    if (held.status !== 'pending' && held.status !== 'running') return { status: held.status }
     if (held.attempt !== this.#row.attempt) throw new FencedError(`another attempt has job ${this.#row.key.job_id}`)
     const end = await decide()
     if (end === null) return null
     await jobs.endJob(tx, { ...this.#row, end })
-    return end.status
+    return end
   }
 
   // A new job of pg-boss: what a deploy interrupts starts again at once, and its retries are not used up.
@@ -169,6 +171,14 @@ class Attempt<Source extends object, Result> {
       return 'released'
     })
   }
+}
+
+type HeldStatus = keyof typeof outcomes
+
+function reasonOf(end: jobs.UserJobEnd | { status: HeldStatus } | null): { reason?: string } {
+  if (end === null) return {}
+  if ('code' in end) return { reason: end.code }
+  return 'reason' in end ? { reason: end.reason } : {}
 }
 
 const revoked: jobs.UserJobEnd = { status: 'failed', code: 'access_revoked' }

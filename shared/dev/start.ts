@@ -34,6 +34,7 @@ const { watch, apart } = options(process.argv.slice(2))
 const drainTime = 6500
 
 const stopped = new AbortController()
+let drainMs = 0
 let postgres: EmbeddedPostgres | undefined
 let processes: RunningProcess[] = []
 let firstSignal = Number.POSITIVE_INFINITY
@@ -46,7 +47,7 @@ try {
 } catch (error) {
   if (!stopped.signal.aborted) fail(error instanceof ConfigError ? error.message : describe(error))
 }
-await Promise.all(processes.map((one) => one.stop(drainTime)))
+await Promise.all(processes.map((one) => one.stop(drainTime + drainMs)))
 await postgres?.stop()
 
 async function start(config: Config): Promise<void> {
@@ -80,6 +81,8 @@ function supervise(begin: () => RunningProcess, onRestart: (next: RunningProcess
 // The environment of all processes. It names the port, so that PORT=0 means the same one to everybody.
 async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
   const port = await freePort({ port: config.PORT })
+  // No load balancer is in front of these processes, unless somebody says so.
+  if (process.env['DRAIN_MS']?.trim()) drainMs = config.DRAIN_MS
   const directory = resolve(config.DATA_DIR)
   if (config.DATABASE_URL === '') postgres = await startEmbeddedPostgres({ directory })
   stopped.signal.throwIfAborted()
@@ -93,6 +96,7 @@ async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
     DATA_DIR: directory,
     HOST: config.HOST || '127.0.0.1',
     PORT: String(port),
+    DRAIN_MS: String(drainMs),
   }
 }
 

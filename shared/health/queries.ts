@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { type Queryable, sql } from '../database.ts'
+import { userJobTables } from '../queues.ts'
 import { row } from '../row.ts'
 
 /** Resolves when PostgreSQL answers. */
@@ -21,6 +22,11 @@ export function appliedMigrations(db: Queryable): Promise<readonly string[]> {
 /** Names of the queues that exist. */
 export function queueNames(db: Queryable): Promise<readonly string[]> {
   return db.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`SELECT name FROM pgboss.queue`)
+}
+
+/** The version of the schema of pg-boss. */
+export function queueSchemaVersion(db: Queryable): Promise<number> {
+  return db.oneFirst(sql.type(row(Type.Object({ version: Type.Integer() })))`SELECT version FROM pgboss.version`)
 }
 
 const QueueLoadRow = row(
@@ -59,4 +65,39 @@ export function queueLoads(db: Queryable) {
     ) AS dead
     WHERE queue.dead_letter IS NOT NULL
     ORDER BY queue.name`)
+}
+
+const FailedRow = row(Type.Object({ queue: Type.String(), failed: Type.Integer() }))
+
+/**
+ * How many jobs that people asked for have failed and are still kept, by queue; no more than 10,000 of each are counted,
+ * through a partial index.
+ */
+export function failedUserJobs(db: Queryable) {
+  const counts = userJobTables.map(
+    ({ name, queue }) => sql.fragment`
+      SELECT ${queue.name}::text AS queue, count(*) AS failed
+      FROM (SELECT FROM ${sql.identifier([name])} WHERE status = 'failed' LIMIT 10000) AS kept`,
+  )
+  return db.any(sql.type(FailedRow)`${sql.join(counts, sql.fragment` UNION ALL `)}`)
+}
+
+const LagRow = row(Type.Object({ unnumbered_seconds: Type.Number(), stale_seconds: Type.Number() }))
+
+/** For how long the oldest event has waited for its number, and the stalest document for a worker; 0 for none. */
+export function lags(db: Queryable) {
+  return db.one(sql.type(LagRow)`
+    SELECT
+      coalesce(extract(epoch FROM now() - (
+        SELECT created_at FROM events WHERE event_id IS NULL ORDER BY row_no LIMIT 1)), 0)::float8 AS unnumbered_seconds,
+      coalesce(extract(epoch FROM now() - (SELECT min(since) FROM stale_projections)), 0)::float8 AS stale_seconds`)
+}
+
+const SizeRow = row(Type.Object({ database: Type.Number(), attachments: Type.Number() }))
+
+/** Bytes of the database on its disk and of all attachments. */
+export function sizes(db: Queryable) {
+  return db.one(sql.type(SizeRow)`
+    SELECT pg_database_size(current_database()) AS database,
+      (SELECT coalesce(sum(bytes), 0) FROM attachment_bytes)::float8 AS attachments`)
 }

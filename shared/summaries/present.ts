@@ -1,3 +1,4 @@
+import { notBegun, type Progress } from '../user-jobs/progress.ts'
 import type { Derived } from './deterministic.ts'
 import type { SummaryJobRow } from './job-queries.ts'
 import type { StoredSummary } from './queries.ts'
@@ -51,7 +52,7 @@ export function presentDerived(
 }
 
 /** A job as the API returns it. */
-export function presentJob(job: SummaryJobRow): SummaryJob {
+export function presentJob(job: SummaryJobRow, progress: Progress = notBegun): SummaryJob {
   return {
     id: job.id,
     status: job.status,
@@ -67,6 +68,7 @@ export function presentJob(job: SummaryJobRow): SummaryJob {
     created_at: job.created_at,
     started_at: job.started_at,
     finished_at: job.finished_at,
+    ...progress,
   }
 }
 

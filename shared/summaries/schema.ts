@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { IntegerId, Nullable, Time, UserId, Version } from '../identifiers.ts'
 import { blockIdPattern } from '../ids.ts'
 import { Text } from '../strings.ts'
+import { progressMembers } from '../user-jobs/progress.ts'
 
 /** How many characters a stored summary has at most, and how many one that was made without a model (decisions 2.11). */
 export const textLimits = { stored: 20_000, deterministic: 4000 } as const
@@ -106,6 +107,7 @@ export const SummaryJob = Type.Object(
     created_at: Time,
     started_at: Nullable(Time),
     finished_at: Nullable(Time),
+    ...progressMembers,
   },
   { $id: 'SummaryJob' },
 )

@@ -96,7 +96,17 @@ t.test('prices stay text, formulas and highlights are read, and none of them tur
   reads('a $x^2$.', p('a ', math('x^2'), '.'))
   reads('$a\\$b$', p(math('a\\$b')))
   reads('==a **b**, c==', p(text('a ', 'highlight'), text('b', 'bold', 'highlight'), text(', c', 'highlight')))
-  for (const literal of ['$5 and $6', '$5/$6', '$ x$', '$x $', 'a $b\nc$', '$x$5', 'x == a==', 'a == b == c', 'x ==a']) {
+  for (const literal of [
+    '$5 and $6',
+    '$5/$6',
+    '$ x$',
+    '$x $',
+    'a $b\nc$',
+    '$x$5',
+    'x == a==',
+    'a == b == c',
+    'x ==a',
+  ]) {
     reads(literal, p(literal))
     writes(`${literal}\n`, p(literal))
   }

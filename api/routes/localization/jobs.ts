@@ -6,6 +6,8 @@ import { createJob } from '../../../shared/localization/jobs/create.ts'
 import { findJob } from '../../../shared/localization/jobs/find.ts'
 import { presentJob } from '../../../shared/localization/jobs/present.ts'
 import { Applied, ApplyInput, JobInput, TranslationJob } from '../../../shared/localization/jobs/schema.ts'
+import { queues, userJobTableOf } from '../../../shared/queues.ts'
+import { progressOf } from '../../../shared/user-jobs/progress.ts'
 import { followers } from '../../followers.ts'
 import { DocumentParameter } from '../../parameters.ts'
 import { mergeGuards } from '../../preconditions.ts'
@@ -13,6 +15,7 @@ import { apiPrefix, route } from '../../route.ts'
 import { targetGuard } from '../../target-guard.ts'
 
 const tag = 'Localization'
+const table = userJobTableOf(queues.translationsRun)
 
 const JobParameter = Type.Object({
   id: Type.String({ pattern: `^tjob_${ulidPattern}$`, description: 'translation job id', 'x-error': 'job_not_found' }),
@@ -66,7 +69,8 @@ export const translationJobRoutes = [
     errors: ['job_not_found'],
     async handle({ db, service, caller, params }) {
       const job = await findJob(db, { caller, id: params.id, config: service.config })
-      return { data: presentJob(job, service.config) }
+      const key = { workspace_id: job.workspace_id, job_id: job.id }
+      return { data: presentJob(job, service.config, await progressOf(db, { table, key })) }
     },
   }),
 

@@ -2,10 +2,14 @@ import Type from 'typebox'
 import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { ulidPattern } from '../../../shared/ids.ts'
+import { queues, userJobTableOf } from '../../../shared/queues.ts'
 import { visibleJob } from '../../../shared/summaries/job-queries.ts'
 import { presentJob } from '../../../shared/summaries/present.ts'
 import { SummaryJob } from '../../../shared/summaries/schema.ts'
+import { progressOf } from '../../../shared/user-jobs/progress.ts'
 import { route } from '../../route.ts'
+
+const table = userJobTableOf(queues.summariesModel)
 
 const SummaryJobParameter = Type.Object({
   id: Type.String({ pattern: `^sjob_${ulidPattern}$`, description: 'summary job id', 'x-error': 'job_not_found' }),
@@ -27,6 +31,7 @@ export const getSummaryJob = route({
   async handle({ db, caller, params }) {
     const job = await visibleJob(db, { id: params.id, workspaceIds: visibleWorkspaces(caller) })
     if (job === null) throw new Refusal('job_not_found', { details: { id: params.id } })
-    return { data: presentJob(job) }
+    const key = { workspace_id: job.workspace_id, job_id: job.id }
+    return { data: presentJob(job, await progressOf(db, { table, key })) }
   },
 })

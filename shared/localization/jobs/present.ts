@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts'
+import { notBegun, type Progress } from '../../user-jobs/progress.ts'
 import type { JobRow, StoredResult } from './queries.ts'
 import type { TranslationJob } from './schema.ts'
 
@@ -6,7 +7,7 @@ import type { TranslationJob } from './schema.ts'
 export type Prices = Pick<Config, 'MODEL_PRICE_INPUT_PER_MCHAR' | 'MODEL_PRICE_OUTPUT_PER_MCHAR'>
 
 /** A job as the API shows it (decisions 2.4): one that a worker runs is still pending. */
-export function presentJob(job: JobRow, prices: Prices): TranslationJob {
+export function presentJob(job: JobRow, prices: Prices, progress: Progress = notBegun): TranslationJob {
   return {
     id: job.id,
     status: job.status === 'running' ? 'pending' : job.status,
@@ -33,6 +34,7 @@ export function presentJob(job: JobRow, prices: Prices): TranslationJob {
     started_at: job.started_at,
     finished_at: job.finished_at,
     applied_at: job.applied_at,
+    ...progress,
   }
 }
 

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Nullable, Time, Version } from '../../identifiers.ts'
 import { Text } from '../../strings.ts'
+import { progressMembers } from '../../user-jobs/progress.ts'
 
 /** How many units one job translates at most (specification 8). */
 export const maximumUnits = 100
@@ -48,6 +49,7 @@ export const TranslationJob = Type.Object(
     started_at: Nullable(Time),
     finished_at: Nullable(Time),
     applied_at: Nullable(Time),
+    ...progressMembers,
   },
   { $id: 'TranslationJob' },
 )

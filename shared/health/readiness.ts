@@ -1,7 +1,8 @@
-import { type Database, refusedWriteWithin } from '../shared/database.ts'
-import * as queries from '../shared/health/queries.ts'
-import { migrationNames } from '../shared/migration-files.ts'
-import { deadLetterOf, queues } from '../shared/queues.ts'
+import bossPackage from 'pg-boss/package.json' with { type: 'json' }
+import { type Database, refusedWriteWithin } from '../database.ts'
+import { migrationNames } from '../migration-files.ts'
+import { deadLetterOf, queues } from '../queues.ts'
+import * as queries from './queries.ts'
 
 /** What `/readyz` answers with (decisions 9). */
 export type Readiness = {
@@ -9,21 +10,30 @@ export type Readiness = {
   checks: { database: CheckResult; migrations: CheckResult; queue: CheckResult }
 }
 
-export type CheckResult = 'ok' | 'failed'
+type CheckResult = 'ok' | 'failed'
 
 /**
  * Whether this process can serve: PostgreSQL answers and takes writes, every file of `sql/` is applied, and every queue
- * exists. A database that does not answer within two seconds counts as failed, and so does one that has refused a write
+ * exists in a schema of pg-boss that is not older than its code. A database that does not answer within two seconds counts as failed, and so does one that has refused a write
  * within the last ten, as a full disk makes it do; newer migrations than ours do not.
  */
 export async function readiness(database: Database): Promise<Readiness> {
   const [reachable, migrated, queued] = await Promise.all([
     holds(async () => (await queries.takesWrites(database)) && !refusedWriteWithin(database, refusalMs)),
     holds(async () => containsAll(await queries.appliedMigrations(database), migrationNames())),
-    holds(async () => containsAll(await queries.queueNames(database), expectedQueues)),
+    holds(async () => {
+      const [names, version] = await Promise.all([queries.queueNames(database), queries.queueSchemaVersion(database)])
+      return containsAll(names, expectedQueues) && version >= bossPackage.pgboss.schema
+    }),
   ])
   const status = reachable && migrated && queued ? 'ok' : 'unavailable'
   return { status, checks: { database: result(reachable), migrations: result(migrated), queue: result(queued) } }
+}
+
+/** What a process answers whose database has not been reached yet. */
+export const unreached: Readiness = {
+  status: 'unavailable',
+  checks: { database: 'failed', migrations: 'failed', queue: 'failed' },
 }
 
 const expectedQueues = Object.values(queues).flatMap((queue) => [queue.name, deadLetterOf(queue)])

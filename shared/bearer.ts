@@ -1,4 +1,4 @@
-import { Refusal } from '../shared/errors.ts'
+import { Refusal } from './errors.ts'
 
 /**
  * The token of an Authorization header. Refuses with 401 `missing_token` when there is no header and `invalid_token` when

@@ -1,0 +1,33 @@
+import express, { type Express } from 'express'
+import { Refusal } from '../shared/errors.ts'
+import type { Readiness } from '../shared/health/readiness.ts'
+import { newId } from '../shared/ids.ts'
+import { errorBody } from './errors.ts'
+
+/**
+ * What answers until the database is there and migrated: the process is alive and not ready, and whoever calls the
+ * interface is told to come back soon. `origin` is where people and clients reach the service.
+ */
+export function createWaitingApp({ readiness, origin }: { readiness: () => Readiness; origin: string }): Express {
+  const app = express()
+  app.set('etag', false)
+  app.set('x-powered-by', false)
+  app.use((_request, response, next) => {
+    response.set('Cache-Control', 'no-store')
+    next()
+  })
+  app.get('/healthz', (_request, response) => {
+    response.json({ status: 'ok' })
+  })
+  // What was looked at may be right a moment before this process is: it is ready when the whole application answers.
+  app.get('/readyz', (_request, response) => {
+    response.status(503).json({ ...readiness(), status: 'unavailable' })
+  })
+  app.use((_request, response) => {
+    const requestId = newId('req')
+    const refusal = new Refusal('service_unavailable')
+    response.set({ 'X-Request-Id': requestId, 'Retry-After': '5' }).status(refusal.status)
+    response.json(errorBody(refusal, { requestId, origin }))
+  })
+  return app
+}
