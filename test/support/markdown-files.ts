@@ -25,15 +25,3 @@ function placeOf(path: string): { package: string; title: string } {
   const nameLength = parts[0]?.startsWith('@') ? 2 : 1
   return { package: parts.slice(0, nameLength).join('/'), title: parts.slice(nameLength).join('/') }
 }
-
-/** So many READMEs, taken at even distances from all that differ, so that no family of packages prevails. */
-export function readmes(count: number): MarkdownFile[] {
-  const texts = new Map<string, MarkdownFile>()
-  for (const path of globSync('node_modules/**/[Rr][Ee][Aa][Dd][Mm][Ee].md', { cwd: root }).sort()) {
-    const text = readFileSync(join(root, path), 'utf8')
-    const isFit = text.trim() !== '' && text.length <= 60_000 && text.isWellFormed()
-    if (isFit && !texts.has(text)) texts.set(text, { ...placeOf(path), text })
-  }
-  const all = [...texts.values()]
-  return Array.from({ length: count }, (_, index) => all[Math.floor((index * all.length) / count)] as MarkdownFile)
-}
