@@ -11,8 +11,8 @@ import { presentBlock } from './block-write.ts'
 import { takeWithin } from './pagination.ts'
 import { checkOutlineQuery, type ReadRequest, readPart } from './read-part.ts'
 
-// Each view of a body is made where it holds nobody up and comes as JSON text, which is cheaper to hand over than objects.
-// `heading` and `resolution` are the members that stand before and behind what follows from the body.
+// Each view of a body is made where the view holds nobody up. It comes as JSON text, which is cheaper to hand over than
+// objects. `heading` and `resolution` are the members before and behind those that follow from the body.
 
 type Framed = { text: string; heading: object; resolution: object }
 type ContentView = Framed & { format: ContentFormat; anchors: boolean }

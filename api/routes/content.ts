@@ -99,8 +99,8 @@ export const contentRoutes = [
 
 type Replacing = { service: Service; query: { annotate?: 'anchors' | undefined }; body: ContentInput }
 
-// The body that follows from the input, and the version of the stored one that it follows from as well, if any. As a rule
-// nobody writes between this and the lock, so that the document is not held while the body is worked out.
+// The body that follows from the input, with the version of the stored body where the new body depends on it. As a rule
+// nobody writes between this work and the lock, so the document is not locked while the body is worked out.
 async function writeAhead(call: Replacing & Parameters<typeof requireBody>[0]) {
   if (call.body.format === 'tiptap-json') return { version: null, written: await writeContent(sourceOf(call, null)) }
   const { body: stored } = await requireBody(call)

@@ -14,8 +14,9 @@ type CheckResult = 'ok' | 'failed'
 
 /**
  * Whether this process can serve: PostgreSQL answers and takes writes, every file of `sql/` is applied, and every queue
- * exists in a schema of pg-boss that is not older than its code. A database that does not answer within two seconds counts as failed, and so does one that has refused a write
- * within the last ten, as a full disk makes it do; newer migrations than ours do not.
+ * exists in a schema of pg-boss that is not older than its code. A database that does not answer within two seconds
+ * counts as failed, and so does one that has refused a write within the last ten, as a full disk makes it do; newer
+ * migrations than ours do not.
  */
 export async function readiness(database: Database): Promise<Readiness> {
   const [reachable, migrated, queued] = await Promise.all([

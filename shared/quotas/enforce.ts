@@ -3,7 +3,7 @@ import type { Transaction } from '../database.ts'
 import { Refusal } from '../errors.ts'
 import { lockQuota, type QuotaScope, shareQuota, usedOf } from './queries.ts'
 
-/** The settings that limit the objects of a workspace (decisions 8). */
+/** The settings that limit the objects of a workspace. */
 export type QuotaLimits = Pick<Config, 'QUOTA_KNOWLEDGE_BASES' | 'QUOTA_DOCUMENTS' | 'QUOTA_FOLDERS'>
 
 /** A quota of a workspace with the setting that limits it, and how much is to be added at once. */

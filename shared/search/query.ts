@@ -46,8 +46,9 @@ export function requiredTerms(query: Query, languages: readonly string[]): Term[
 }
 
 /**
- * The `::tsquery` literal of a term. Of a long sequence `tsquery` asks for some of its words, and `full` for all of it: the index would read the list of a word as often as it
- * occurs there. `verbatim` is a quoted phrase as it is written, null where it has no other forms.
+ * The `::tsquery` literal of a term. Of a long sequence `tsquery` asks for some of its words, and `full` for all of it:
+ * the index would read the list of a word as often as it occurs there. `verbatim` is a quoted phrase as it is written,
+ * null where it has no other forms.
  */
 export type TermQuery = {
   tsquery: string
@@ -86,8 +87,8 @@ export function conjunction(terms: readonly { tsquery: string }[], scopes: reado
 
 /**
  * The `::tsquery` literal of blocks that carry all scope lexemes and contain two of the rarest of three or more terms,
- * without which no half is complete; null for fewer terms. Whether there is half of them is for the caller to count, but
- * of four it is. The terms come rarest first.
+ * without which no half is complete; null for fewer terms. Whether there is half of them is for the caller to count,
+ * but of four it is. The terms come rarest first.
  */
 export function relaxedDisjunctions(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
   if (terms.length < 3) return null

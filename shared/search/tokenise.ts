@@ -12,11 +12,11 @@ export const tokeniserEpoch = 8
  * `position` counts from 1; `start` and `end` are UTF-16 offsets of the original text.
  *
  * Each `word` stands at a position of its own, whatever capitals or punctuation join it to the next one. A `whole`
- * (identifier, path, `C++`, and the number `2` of a version `v2.1.0`) stands at the position of the first of its words. A `gram` begins at each character of a run
- * without spaces and is shorter at its end, so that any substring is a sequence of grams of which the last may be a
- * prefix. An `aside` stands apart, behind the text, so that it parts no phrase: emoji, and the parts of a word with
- * capitals inside. Where that word is part of an identifier, this follows once more in all its parts (`fetchUser_v2` as
- * fetch, user, v2); these are `repeated`, stand last and do not count.
+ * (identifier, path, `C++`, and the number `2` of a version `v2.1.0`) stands at the position of the first of its words.
+ * A `gram` begins at each character of a run without spaces and is shorter at its end, so that any substring is a
+ * sequence of grams of which the last may be a prefix. An `aside` stands apart, behind the text, so that it parts no
+ * phrase: emoji, and the parts of a word with capitals inside. Where that word is part of an identifier, this follows
+ * once more in all its parts (`fetchUser_v2` as fetch, user, v2); these are `repeated`, stand last and do not count.
  */
 export type Token = {
   lexeme: string

@@ -5,8 +5,8 @@ import { defineSweep } from './define.ts'
 
 /**
  * Enqueues projections afresh that have lagged for more than a minute: those whose job is in the dead-letter queue, or
- * was lost with a queue that an operator emptied, the more seldom the oftener they ended there; and of the jobs that people asked for those that were
- * lost in the same way. A superfluous job finds nothing to do.
+ * was lost with a queue that an operator emptied, the more seldom the oftener they ended there; and of the jobs that
+ * people asked for those that were lost in the same way. A superfluous job finds nothing to do.
  */
 export const staleSweep = defineSweep({
   queue: queues.sweepStale,

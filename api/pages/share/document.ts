@@ -16,7 +16,7 @@ import { sharedHtml } from './shared-html.ts'
 const shareView = view<{ html: string; changed: Moment }>('share')
 
 /**
- * A shared document, for anybody who has its link (decisions C, 104). Share and document are looked up for each visit,
+ * A shared document, for anybody who has its link. Share and document are looked up for each visit,
  * so that nothing is shown of what is gone; the page itself is remembered, and clients that have it get a 304.
  */
 export const sharePage = page({
