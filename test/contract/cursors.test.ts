@@ -74,7 +74,9 @@ t.test('a cursor that somebody made up is refused as one, by every list', async 
   for (const spec of paged) {
     const property = fc.asyncProperty(anyText, async (cursor) => {
       const { status, text, body } = await asked(spec, cursor)
-      if (spec.path === '/search/v2') return status === 409 && body.error.code === 'search_cursor_invalid'
+      // A text that cannot be stored is a malformed parameter before it is a cursor.
+      const isStorable = !cursor.includes('\u0000')
+      if (spec.path === '/search/v2' && isStorable) return status === 409 && body.error.code === 'search_cursor_invalid'
       const codes = ['invalid_cursor', 'cursor_sort_mismatch', 'invalid_request']
       if (status === 400 && codes.includes(body.error.code)) return true
       throw new Error(`${spec.path} answered ${status}: ${text.slice(0, 300)}`)
