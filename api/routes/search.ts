@@ -1,20 +1,15 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { visibleWorkspaces } from '../../shared/auth/caller.ts'
 import type { Queryable } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { canonicalLocale } from '../../shared/locales/locale.ts'
-import { IntegerIdFilter } from '../../shared/schema/identifiers.ts'
+import { IntegerIdFilter, Nullable } from '../../shared/schema/identifiers.ts'
 import { presentResult, presentV2Result } from '../../shared/search/present.ts'
 import type { SearchScope } from '../../shared/search/request.ts'
-import {
-  QueryText,
-  queryText,
-  SearchResult,
-  SearchV2Response,
-  type SearchV2Result,
-} from '../../shared/search/schema.ts'
+import { QueryText, queryText, SearchProjection, SearchResult, SearchV2Hit } from '../../shared/search/schema.ts'
 import { searchExhaustive, searchTopK } from '../../shared/search/search.ts'
 import { documentSummaries } from '../../shared/summaries/attach.ts'
+import { Summary } from '../../shared/summaries/schema.ts'
 import { route } from '../http/route.ts'
 
 const tag = 'Search'
@@ -24,6 +19,26 @@ const searchParameters = {
   knowledge_base_id: Type.Optional(IntegerIdFilter()),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
 }
+
+const SearchV2Result = Type.Object(
+  { ...SearchV2Hit.properties, summary: Type.Optional(Summary) },
+  { $id: 'SearchV2Result' },
+)
+type SearchV2Result = Static<typeof SearchV2Result>
+
+const SearchV2Response = Type.Object(
+  {
+    query: Type.String(),
+    mode: Type.Enum(['topk', 'exhaustive']),
+    results: Type.Array(SearchV2Result),
+    page: Type.Object(
+      { has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) },
+      { description: 'ends before `limit` where the texts of the hits would exceed 1 MB together' },
+    ),
+    projection: SearchProjection,
+  },
+  { $id: 'SearchV2Response' },
+)
 
 /** Full-text search (specification 4.3). */
 export const searchRoutes = [

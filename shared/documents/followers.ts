@@ -1,17 +1,11 @@
-import type { LineDifference } from '../body/manifest.ts'
 import type { Transaction } from '../database/database.ts'
 import type { DocumentRow } from './queries.ts'
 
 /**
- * What follows documents inside the transaction of the write itself, because no reader may see it lag; what may lag is a
- * projection. Derived nouns implement it and the processes put them together, so the core calls what it does not know.
+ * What follows deletions of documents inside the transaction of the deletion itself; one is made for each call, so that it
+ * may know who deletes. Derived nouns implement it and the processes put them together, so the core calls what it does
+ * not know.
  */
-export type DocumentFollower = {
-  /** After another body of a document was stored, with what only one of the two bodies has. */
-  bodyChanged: (tx: Transaction, input: { document: DocumentRow; difference: LineDifference }) => Promise<void>
-}
-
-/** As `DocumentFollower`, for deletions; one is made for each call, so that it may know who deletes. */
 export type DeletionFollower = {
   /** After documents of one workspace were deleted; they are given as they were last. */
   documentsDeleted: (

@@ -1,6 +1,6 @@
 import { headingPathAt } from './index/outline.ts'
 import type { Found } from './rank.ts'
-import type { SearchResult, SearchV2Result } from './schema.ts'
+import type { SearchResult, SearchV2Hit } from './schema.ts'
 
 /** A hit as v1 returns it. */
 export function presentResult({ hit, context }: Found): SearchResult {
@@ -20,7 +20,7 @@ export function presentResult({ hit, context }: Found): SearchResult {
 }
 
 /** A hit as v2 returns it. */
-export function presentV2Result({ hit, context, matchCount, score, explanation }: Found): SearchV2Result {
+export function presentV2Result({ hit, context, matchCount, score, explanation }: Found): SearchV2Hit {
   const isTitle = hit.type === 'title'
   return {
     document_id: hit.document_id,

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { fieldWeights, termWeight } from './bm25.ts'
 import { contextOf, type Matches, matchesOf } from './match.ts'
 import type { Term } from './query.ts'
-import type { SearchV2Result } from './schema.ts'
+import type { SearchV2Hit } from './schema.ts'
 import type { Hit } from './statement/hits.ts'
 import { tokenise } from './text/tokenise.ts'
 import { type Window, windowSize, windowsOf } from './text/windows.ts'
@@ -10,10 +10,10 @@ import { type Window, windowSize, windowsOf } from './text/windows.ts'
 /** A hit with where it matched and how it scored. */
 export type Found = {
   hit: Hit
-  context: SearchV2Result['context']
+  context: SearchV2Hit['context']
   matchCount: number
   score: number
-  explanation: SearchV2Result['score_explanation']
+  explanation: SearchV2Hit['score_explanation']
 }
 
 type Ranking = {

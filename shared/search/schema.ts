@@ -2,7 +2,6 @@ import Type, { type Static } from 'typebox'
 import { PathEntry } from '../documents/schema.ts'
 import { IntegerId, Nullable, Time, Version } from '../schema/identifiers.ts'
 import { isStorable } from '../schema/strings.ts'
-import { Summary } from '../summaries/schema.ts'
 
 /** The query as it is searched for and answered: in NFKC, trimmed (decisions 2.8). */
 export function queryText(q: string): string {
@@ -58,39 +57,35 @@ const ScoreExplanation = Type.Object({
   terms: Type.Array(Type.Object({ term: Type.String(), occurrences: Type.Integer(), weight: Type.Number() })),
 })
 
-/** A hit of search v2 (specification 2.8). */
-export const SearchV2Result = Type.Object(
-  {
-    document_id: Type.String(),
-    document_uri: Type.String(),
-    title: Type.String(),
-    knowledge_base_id: IntegerId,
-    folder_id: Nullable(IntegerId),
-    document_type: Type.String(),
-    locale: Nullable(Type.String()),
-    document_set_id: Nullable(Type.String()),
-    document_set_uri: Nullable(Type.String()),
-    path: Type.Array(PathEntry),
-    path_text: Type.String(),
-    block_id: Nullable(Type.String()),
-    block_type: Nullable(Type.String()),
-    position: Nullable(Type.Integer({ minimum: 0, description: 'index of the top-level block' })),
-    matched_in: Type.Enum(['title', 'content']),
-    heading_path: Type.Array(Type.String()),
-    context: Type.Object({ before: Nullable(Type.String()), match: Type.String(), after: Nullable(Type.String()) }),
-    match_count: Type.Integer({ minimum: 1 }),
-    score: Type.Number(),
-    score_explanation: ScoreExplanation,
-    source_version: Version,
-    indexed_version: Version,
-    freshness: Type.Literal('current'),
-    indexed_at: Time,
-    updated_at: Time,
-    summary: Type.Optional(Summary),
-  },
-  { $id: 'SearchV2Result' },
-)
-export type SearchV2Result = Static<typeof SearchV2Result>
+/** A hit of search v2, to which the interface can add the summary of the document. */
+export const SearchV2Hit = Type.Object({
+  document_id: Type.String(),
+  document_uri: Type.String(),
+  title: Type.String(),
+  knowledge_base_id: IntegerId,
+  folder_id: Nullable(IntegerId),
+  document_type: Type.String(),
+  locale: Nullable(Type.String()),
+  document_set_id: Nullable(Type.String()),
+  document_set_uri: Nullable(Type.String()),
+  path: Type.Array(PathEntry),
+  path_text: Type.String(),
+  block_id: Nullable(Type.String()),
+  block_type: Nullable(Type.String()),
+  position: Nullable(Type.Integer({ minimum: 0, description: 'index of the top-level block' })),
+  matched_in: Type.Enum(['title', 'content']),
+  heading_path: Type.Array(Type.String()),
+  context: Type.Object({ before: Nullable(Type.String()), match: Type.String(), after: Nullable(Type.String()) }),
+  match_count: Type.Integer({ minimum: 1 }),
+  score: Type.Number(),
+  score_explanation: ScoreExplanation,
+  source_version: Version,
+  indexed_version: Version,
+  freshness: Type.Literal('current'),
+  indexed_at: Time,
+  updated_at: Time,
+})
+export type SearchV2Hit = Static<typeof SearchV2Hit>
 
 /** What the index covers of the documents in scope; the proof that "not found" means "does not exist". */
 export const SearchProjection = Type.Object(
@@ -106,17 +101,3 @@ export const SearchProjection = Type.Object(
   { $id: 'SearchProjection' },
 )
 export type SearchProjection = Static<typeof SearchProjection>
-
-export const SearchV2Response = Type.Object(
-  {
-    query: Type.String(),
-    mode: Type.Enum(['topk', 'exhaustive']),
-    results: Type.Array(SearchV2Result),
-    page: Type.Object(
-      { has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) },
-      { description: 'ends before `limit` where the texts of the hits would exceed 1 MB together' },
-    ),
-    projection: SearchProjection,
-  },
-  { $id: 'SearchV2Response' },
-)
