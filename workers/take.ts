@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Job, JobResult } from 'pg-boss'
 import { foreignStatements, inTransaction } from '../shared/database.ts'
+import { isOutage } from '../shared/outages.ts'
 import type { Queue } from '../shared/queues.ts'
 import { exhaustRetries } from './job-queries.ts'
 import { excuseOutages } from './outages.ts'
@@ -80,12 +82,11 @@ export class Taker<Data extends object> {
   }
 
   async #run(jobs: Job<Data>[]): Promise<void> {
-    const { attempts, database, log } = this.#runtime
+    const { attempts, log } = this.#runtime
     const { queue } = this.#taking
     try {
       const results = await this.#results(jobs)
-      await excuseOutages(database, { queue, jobs, results })
-      await this.#settle(jobs, results)
+      await this.#untilSettled(jobs, results)
     } catch (err) {
       // They stay active without a mark, and supervision hands them on.
       log.error({ err, queue: queue.name, jobs: jobs.length }, 'jobs could not be settled')
@@ -104,9 +105,22 @@ export class Taker<Data extends object> {
     }
   }
 
+  // Attempts that an outage has ended stay ours until it is over: supervision would count them as failed.
+  async #untilSettled(jobs: Job<Data>[], results: readonly JobResult[]): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#settle(jobs, results)
+      } catch (error) {
+        if (this.#stopped || !isOutage(error)) throw error
+      }
+      await sleep(outagePauseMs)
+    }
+  }
+
   async #settle(jobs: Job<Data>[], results: readonly JobResult[]): Promise<void> {
     const { database, jobs: queue } = this.#runtime
     const { name } = this.#taking.queue
+    await excuseOutages(database, { queue: this.#taking.queue, jobs, results })
     const byId = new Map(results.map((result) => [result.id, result]))
     const ended = jobs.map((job) => ({ job, ...(byId.get(job.id) ?? missing) }))
     for (const [status, output, attempts] of failures(ended)) {
@@ -123,6 +137,9 @@ export class Taker<Data extends object> {
 
 // Another process has taken a job of the same key between our look at the table and our claim.
 const uniqueViolation = '23505'
+
+// Shorter than the pause of supervision, which begins when the connection of the jobs is back.
+const outagePauseMs = 500
 
 const missing = { status: 'failed', output: { message: 'the worker said nothing of this job' } } as const
 
