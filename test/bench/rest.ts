@@ -67,11 +67,11 @@ async function configure(site: Site, ...settings: string[]): Promise<void> {
   await site.ask('SELECT pg_reload_conf()')
 }
 
-// Autovacuum's own thresholds, and its workers.
+// Autovacuum's own thresholds, and its workers. What is known of pg_statistic's own columns nobody renews.
 const leftToVacuum = `
   SELECT FROM pg_stat_all_tables
   WHERE n_dead_tup > 50 + 0.2 * n_live_tup OR n_ins_since_vacuum > 1000 + 0.2 * n_live_tup
-    OR (n_mod_since_analyze > 50 + 0.1 * n_live_tup AND schemaname <> 'pg_toast')
+    OR (n_mod_since_analyze > 50 + 0.1 * n_live_tup AND schemaname <> 'pg_toast' AND relname <> 'pg_statistic')
   UNION ALL SELECT FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'`
 
 type Sample = { pid: number; parent: number; ticks: number; command: string }
