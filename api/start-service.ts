@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { openFileStore } from '../shared/attachments/open-file-store.ts'
 import type { Config } from '../shared/config.ts'
 import { openDatabase } from '../shared/database.ts'
+import { apiSessionName } from '../shared/health/queries.ts'
 import type { Logger } from '../shared/log.ts'
 import { openJobs } from '../shared/queues.ts'
 import { openEventStreams } from './event-streams/hub.ts'
@@ -20,7 +22,7 @@ export async function startService(options: {
   checkResponses?: boolean
 }): Promise<Service & { close: () => Promise<void> }> {
   const { config, log } = options
-  const database = await openDatabase({ url: config.DATABASE_URL, poolSize: 20 })
+  const database = await openDatabase({ url: config.DATABASE_URL, poolSize: 20, name: apiSessionName(randomUUID()) })
   const jobs = await openJobs({ database, onError: (error) => log.error({ err: error }, 'job queue') })
   const metrics = createHttpMetrics()
   observeProcess({ registry: metrics.registry, database })

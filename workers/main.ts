@@ -1,11 +1,12 @@
 import { untilReady, watchDatabase } from '../shared/database-watch.ts'
 import { createLogger } from '../shared/log.ts'
 import { processConfig } from '../shared/process-config.ts'
+import type { WorkerType } from '../shared/process-types.ts'
 import { warnAboutSettings } from '../shared/setting-warnings.ts'
 import { onStopSignal } from '../shared/stop-signals.ts'
 import { serveMetrics } from './metrics-server.ts'
 import { openRuntime } from './runtime.ts'
-import { isWorkerType, type WorkerType, workersOf, workerTypes } from './types.ts'
+import { isWorkerType, workersOf, workerTypes } from './types.ts'
 
 // `node workers/main.ts <type>…` runs the named worker types in this process; without a name, those of WORKER_QUEUES.
 const config = processConfig()
@@ -14,7 +15,7 @@ const log = createLogger({ service: `worker:${types.join('+')}`, config })
 const watched = { url: config.DATABASE_URL, log, patienceSeconds: config.DATABASE_PATIENCE_SECONDS }
 warnAboutSettings({ config, log })
 await untilReady(watched)
-const runtime = await openRuntime({ config, log, schedule: types.includes('sweeps') })
+const runtime = await openRuntime({ config, log, schedule: types.includes('sweeps'), types })
 const stops = await Promise.all(workersOf(types).map((worker) => worker.start(runtime)))
 const endMetrics = await serveMetrics({ registry: runtime.registry, log, config })
 const endWatch = watchDatabase(runtime.database, watched)
