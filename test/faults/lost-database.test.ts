@@ -62,7 +62,8 @@ t.test('a long outage of the database ends by itself: everything works again, an
     if (results[0]?.document_id !== id) missing.push(text)
   }
   t.same(missing, [], 'what was acknowledged is there and found')
-  const announced = () => new Set(stream.received.map(({ data }) => data.document?.id))
+  const resumed = await followEvents(t, client, { lastEventId: stream.received.at(-1)?.id ?? '' })
+  const announced = () => new Set([...stream.received, ...resumed.received].map(({ data }) => data.document?.id))
   await until(async () => [...load.acknowledged.keys()].every((id) => announced().has(id)))
   t.equal(await service.stop(), 0)
 })
