@@ -8,8 +8,8 @@ import { outdatedDocuments } from '../shared/search/reindex.ts'
 
 /**
  * Adds to the registry what is read at the time of a scrape: the process itself, its connection pool, the load of the
- * queues, which processes live, and how jobs ended in all worker processes. The database is asked at most once in five seconds however many
- * scrape.
+ * queues, which processes live, and how jobs ended in all worker processes. The database is asked at most once in five
+ * seconds however many scrape.
  */
 export function observeProcess(context: { registry: Registry; database: Database }): void {
   const { registry, database } = context

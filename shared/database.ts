@@ -33,8 +33,7 @@ export type Queryable = Pick<
 /**
  * Opens a pool for one kind of work, by default that of requests and jobs. Rows are validated against their schema; `int8`
  * comes back as a number where it is safe (ids and counts here are far below 2^53), `timestamptz` as Unix milliseconds.
- * PostgreSQL shows its sessions under `name`.
- * Throws when the database cannot be reached.
+ * PostgreSQL shows its sessions under `name`. Throws when the database cannot be reached.
  */
 export async function openDatabase(options: {
   url: string

@@ -82,11 +82,12 @@ export class Taker<Data extends object> {
   }
 
   async #run(jobs: Job<Data>[]): Promise<void> {
-    const { attempts, log } = this.#runtime
+    const { attempts, database, log } = this.#runtime
     const { queue } = this.#taking
     try {
       const results = await this.#results(jobs)
-      await this.#untilSettled(jobs, results)
+      await this.#afterOutage(() => excuseOutages(database, { queue, jobs, results }))
+      await this.#afterOutage(() => this.#settle(jobs, results))
     } catch (err) {
       // They stay active without a mark, and supervision hands them on.
       log.error({ err, queue: queue.name, jobs: jobs.length }, 'jobs could not be settled')
@@ -106,10 +107,10 @@ export class Taker<Data extends object> {
   }
 
   // Attempts that an outage has ended stay ours until it is over: supervision would count them as failed.
-  async #untilSettled(jobs: Job<Data>[], results: readonly JobResult[]): Promise<void> {
+  async #afterOutage(work: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
-        return await this.#settle(jobs, results)
+        return await work()
       } catch (error) {
         if (this.#stopped || !isOutage(error)) throw error
       }
@@ -120,7 +121,6 @@ export class Taker<Data extends object> {
   async #settle(jobs: Job<Data>[], results: readonly JobResult[]): Promise<void> {
     const { database, jobs: queue } = this.#runtime
     const { name } = this.#taking.queue
-    await excuseOutages(database, { queue: this.#taking.queue, jobs, results })
     const byId = new Map(results.map((result) => [result.id, result]))
     const ended = jobs.map((job) => ({ job, ...(byId.get(job.id) ?? missing) }))
     for (const [status, output, attempts] of failures(ended)) {
