@@ -1,8 +1,8 @@
 import Type from 'typebox'
-import { type Queryable, sql } from '../database.ts'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { userJobTables } from '../jobs/queues.ts'
 import { workerTypeNames } from '../process-types.ts'
-import { userJobTables } from '../queues.ts'
-import { row } from '../row.ts'
 
 /** Resolves when PostgreSQL answers. */
 export async function answer(db: Queryable): Promise<void> {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { freePort } from '../../shared/dev/free-port.ts'
-import { signalledOnParentDeath } from '../../shared/dev/parent-death.ts'
+import { freePort } from '../../shared/start/free-port.ts'
+import { signalledOnParentDeath } from '../../shared/start/parent-death.ts'
 
 /** A process of the service as an operator starts it; it ends with the test process at the latest. */
 export type ServiceProcess = {
@@ -78,7 +78,7 @@ export async function startWorker(types: string[], env: Settings, place?: Place)
 export async function startWholeService(options: { directory: string; env?: Settings; within?: string[] }) {
   const { directory, within = [] } = options
   const env = { LOG_LEVEL: 'warn', ...options.env, DATA_DIR: directory, PORT: '0' }
-  const started = startProcess('shared/dev/start.ts', { env, place: { within, address: '127.0.0.1' } })
+  const started = startProcess('shared/start/start.ts', { env, place: { within, address: '127.0.0.1' } })
   await until(started, async () => /^API /m.test(started.output()))
   const [, origin = ''] = /^API +(\S+)\/api\/v1$/m.exec(started.output()) ?? []
   const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8')) as { token: string }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sql } from '../../shared/database.ts'
+import { sql } from '../../shared/database/database.ts'
 import { workerTypes } from '../../workers/types.ts'
 import { Client } from '../support/client.ts'
 import { startAnother } from '../support/event-streams.ts'
