@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { openFileStore } from '../shared/attachments/open-file-store.ts'
 import { createOpenIdProvider } from '../shared/auth/openid-provider.ts'
 import type { Config } from '../shared/config/config.ts'
 import { openDatabase } from '../shared/database/database.ts'
+import { apiSessionName } from '../shared/health/queries.ts'
 import { openJobs } from '../shared/jobs/queues.ts'
 import type { Logger } from '../shared/process/log.ts'
 import { openEventStreams } from './event-streams/hub.ts'
@@ -20,7 +22,7 @@ export async function startService(options: {
   checkResponses?: boolean
 }): Promise<Service & { close: () => Promise<void> }> {
   const { config, log } = options
-  const database = await openDatabase({ url: config.DATABASE_URL, poolSize: 20 })
+  const database = await openDatabase({ url: config.DATABASE_URL, poolSize: 20, name: apiSessionName(randomUUID()) })
   const jobs = await openJobs({ database, onError: (error) => log.error({ err: error }, 'job queue') })
   const metrics = createHttpMetrics()
   observeProcess({ registry: metrics.registry, database })

@@ -3,9 +3,10 @@ import { untilReady, watchDatabase } from '../shared/health/database-watch.ts'
 import { createLogger } from '../shared/process/log.ts'
 import { warnAboutSettings } from '../shared/process/setting-warnings.ts'
 import { onStopSignal } from '../shared/process/stop-signals.ts'
+import type { WorkerType } from '../shared/process-types.ts'
 import { serveMetrics } from './runtime/metrics-server.ts'
 import { openRuntime } from './runtime/runtime.ts'
-import { isWorkerType, type WorkerType, workersOf, workerTypes } from './types.ts'
+import { isWorkerType, workersOf, workerTypes } from './types.ts'
 
 // `node workers/main.ts <type>…` runs the named worker types in this process; without a name, those of WORKER_QUEUES.
 const config = processConfig()
@@ -14,7 +15,7 @@ const log = createLogger({ service: `worker:${types.join('+')}`, config })
 const watched = { url: config.DATABASE_URL, log, patienceSeconds: config.DATABASE_PATIENCE_SECONDS }
 warnAboutSettings({ config, log })
 await untilReady(watched)
-const runtime = await openRuntime({ config, log, schedule: types.includes('sweeps') })
+const runtime = await openRuntime({ config, log, schedule: types.includes('sweeps'), types })
 const stops = await Promise.all(workersOf(types).map((worker) => worker.start(runtime)))
 const endMetrics = await serveMetrics({ registry: runtime.registry, log, config })
 const endWatch = watchDatabase(runtime.database, watched)

@@ -1,3 +1,4 @@
+import type { WorkerType } from '../shared/process-types.ts'
 import { candidateRefresher } from './candidates.ts'
 import { changesDiffer } from './changes.ts'
 import { eventSequencer } from './events.ts'
@@ -23,9 +24,7 @@ export const workerTypes = {
   localization: [translator, deadTranslationJobs],
   events: [eventSequencer],
   sweeps: [staleSweep, retentionSweep, summarySweep, attachmentSweep, searchReindexer],
-} as const satisfies Record<string, readonly Worker[]>
-
-export type WorkerType = keyof typeof workerTypes
+} as const satisfies Record<WorkerType, readonly Worker[]>
 
 /** The workers of the given types. */
 export function workersOf(types: readonly WorkerType[]): Worker[] {

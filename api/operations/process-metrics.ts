@@ -1,15 +1,15 @@
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import type { Database } from '../../shared/database/database.ts'
-import { failedUserJobs, lags, queueLoads, sizes } from '../../shared/health/queries.ts'
+import { failedUserJobs, lags, liveProcesses, queueLoads, sizes } from '../../shared/health/queries.ts'
 import { durationBounds, jobOutcomes } from '../../shared/jobs/job-metrics.ts'
 import { observeBuild } from '../../shared/process/build-metric.ts'
 import { outdatedDocuments } from '../../shared/search/index/reindex.ts'
 
 /**
  * Adds to the registry what is read at the time of a scrape: the process itself, its connection pool, the load of the
- * queues and how jobs ended in all worker processes. The database is asked at most once in five seconds however many
- * scrape.
+ * queues, which processes live, and how jobs ended in all worker processes. The database is asked at most once in five
+ * seconds however many scrape.
  */
 export function observeProcess(context: { registry: Registry; database: Database }): void {
   const { registry, database } = context
@@ -20,6 +20,7 @@ export function observeProcess(context: { registry: Registry; database: Database
   observeQueues({ registry, loads: cached(() => loadsWithFailures(database)) })
   observeLags({ registry, latest: cached(async () => [await lags(database)]) })
   observeSizes({ registry, latest: cached(async () => [await sizes(database)], sizesFreshMs) })
+  observeProcesses({ registry, live: cached(() => liveProcesses(database)) })
   observeJobs({ registry, outcomes: cached(() => jobOutcomes(database)) })
   observeSearch({ registry, outdated: cached(async () => [await outdatedDocuments(database)]) })
 }
@@ -167,6 +168,27 @@ function observeLags({ registry, latest }: { registry: Registry; latest: () => P
     'unnumbered_seconds',
   )
   gauge('svc_stale_documents_oldest_seconds', 'For how long the stalest document has waited', 'stale_seconds')
+}
+
+type Live = Awaited<ReturnType<typeof liveProcesses>>
+
+function observeProcesses({
+  registry,
+  live,
+}: {
+  registry: Registry
+  live: () => Promise<readonly Live[number][]>
+}): void {
+  new Gauge({
+    name: 'svc_live_processes',
+    help: 'Processes that are connected to the database, by type; one that runs several types counts for each',
+    labelNames: ['type'],
+    registers: [registry],
+    async collect() {
+      this.reset()
+      for (const { type, processes } of await live()) this.set({ type }, processes)
+    },
+  })
 }
 
 type Sizes = Awaited<ReturnType<typeof sizes>>

@@ -33,15 +33,20 @@ export type Queryable = Pick<
 /**
  * Opens a pool for one kind of work, by default that of requests and jobs. Rows are validated against their schema; `int8`
  * comes back as a number where it is safe (ids and counts here are far below 2^53), `timestamptz` as Unix milliseconds.
- * Throws when the database cannot be reached.
+ * PostgreSQL shows its sessions under `name`. Throws when the database cannot be reached.
  */
-export async function openDatabase(options: { url: string; poolSize?: number; kind?: WorkKind }): Promise<Database> {
+export async function openDatabase(options: {
+  url: string
+  poolSize?: number
+  kind?: WorkKind
+  name?: string
+}): Promise<Database> {
   const { kind = 'work' } = options
   const refused = { at: Number.NEGATIVE_INFINITY }
   const onError = (error: unknown) => {
     if (isWriteRefusal(error)) refused.at = performance.now()
   }
-  const database = await createPool(withSilenceSettings(options.url), {
+  const database = await createPool(withSilenceSettings(options), {
     driverFactory: deadlineDriver({ kind, onError }),
     maxPoolSize: options.poolSize ?? 10,
     captureStackTrace: false,

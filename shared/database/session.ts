@@ -7,7 +7,7 @@ import { answerLimit, connectLimit, timeLimits, withSilenceSettings } from './ti
  */
 export function sessionOptions(url: string) {
   return {
-    connectionString: withSilenceSettings(url),
+    connectionString: withSilenceSettings({ url }),
     connectionTimeoutMillis: connectLimit,
     // Once idle that long it is probed; Node gives up after ten probes, a second apart.
     keepAlive: true,

@@ -39,9 +39,13 @@ const silenceSettings = {
   client_connection_check_interval: '2000',
 }
 
-/** The URL of a database with the settings above; settings that the URL itself names in `options` win. */
-export function withSilenceSettings(url: string): string {
+/**
+ * The URL of a database with the settings above, and with the name that PostgreSQL shows if there is one. Settings that
+ * the URL itself names in `options` win.
+ */
+export function withSilenceSettings({ url, name }: { url: string; name?: string }): string {
   const complete = new URL(url)
+  if (name !== undefined) complete.searchParams.set('application_name', name)
   const ours = Object.entries(silenceSettings).map(([name, value]) => `-c ${name}=${value}`)
   const given = complete.searchParams.get('options') ?? ''
   complete.searchParams.set('options', [...ours, given].join(' ').trim())

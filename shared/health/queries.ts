@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { userJobTables } from '../jobs/queues.ts'
+import { workerTypeNames } from '../process-types.ts'
 
 /** Resolves when PostgreSQL answers. */
 export async function answer(db: Queryable): Promise<void> {
@@ -100,4 +101,36 @@ export function sizes(db: Queryable) {
   return db.one(sql.type(SizeRow)`
     SELECT pg_database_size(current_database()) AS database,
       (SELECT coalesce(sum(bytes), 0) FROM attachment_bytes)::float8 AS attachments`)
+}
+
+/**
+ * Has a session of a worker process show that the process lives, under each of its types ($1): by shared locks, which
+ * keep nobody waiting and which PostgreSQL gives back when the process dies.
+ */
+export const livenessStatement = `
+  SELECT pg_advisory_lock_shared(hashtext('svc_live_processes'), hashtext(type)) FROM unnest($1::text[]) AS type`
+
+/** The name of the sessions of one API process, by which it is told from others; `instance` is a word of its own. */
+export function apiSessionName(instance: string): string {
+  return `svc-api ${instance}`
+}
+
+const LiveRow = row(Type.Object({ type: Type.String(), processes: Type.Integer() }))
+
+/** How many processes of each type are connected: API processes by the names of their sessions, workers by locks. */
+export function liveProcesses(db: Queryable) {
+  return db.any(sql.type(LiveRow)`
+    SELECT type, (
+      SELECT count(*) FROM pg_locks
+      WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid = hashtext('svc_live_processes')::oid
+        AND objid = hashtext(type)::oid
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    ) AS processes
+    FROM ${sql.unnest(
+      workerTypeNames.map((type) => [type]),
+      ['text'],
+    )} AS worker (type)
+    UNION ALL
+    SELECT 'api', count(DISTINCT split_part(application_name, ' ', 2)) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE ${apiSessionName('%')}`)
 }

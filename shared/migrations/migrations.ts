@@ -12,7 +12,7 @@ import { migrationDirectory } from './migration-files.ts'
 export async function migrate(options: { url: string; log?: (line: string) => void }): Promise<void> {
   const { log = () => {} } = options
   // Other hosts wait for the locks of this one: PostgreSQL drops it soon when its network falls silent.
-  const url = withSilenceSettings(options.url)
+  const url = withSilenceSettings({ url: options.url })
   const applied = await runner({
     databaseUrl: url,
     dir: migrationDirectory,

@@ -1,20 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { workerTypes } from '../../workers/types.ts'
 import { createDocument, type Site, search, until } from '../support/site.ts'
 import { type Figure, ms, percentile } from './harness.ts'
 import { measureStartLatencies } from './jobs.ts'
+import { atRest, logStatements, type Rest, untilAtRest } from './rest.ts'
 
 /*
  * What the service costs at rest, and how fast a job starts, behind 0, a tenth of `--writes` and all of them. The
  * writes behind are made by SQL, which is what they leave: of every twenty writes a document with twenty bodies,
  * versions, manifests and batches of changes, and of each an event and a line of the audit log. Of every hundred one
  * job failed and one waits in a dead-letter queue; completed ones leave nothing. The copies have no search index,
- * which nothing at rest looks into.
+ * which nothing at rest looks into. Autovacuum has caught up before each rest, and is counted apart from the service.
  */
-
-type Rest = { transactions: number; statements: number; cpu: number; median: number; bytes: string }
 
 /** Rest behind a growing history; `writes` at the most, and `seconds` of each rest. */
 export async function measureHistory(
@@ -24,29 +20,29 @@ export async function measureHistory(
   const workers = await site.work(...Object.keys(workerTypes))
   const template = await createDocument(site, 'history')
   await until(async () => (await search(site, 'history')).projection.complete)
-  await site.ask(`ALTER SYSTEM SET log_statement = 'all'`)
-  await site.ask('SELECT pg_reload_conf()')
+  await logStatements(site)
   const figures: Figure[] = []
-  const rests: Rest[] = []
+  const totals: number[] = []
   let behind = 0
   for (const count of [0, writes / 10, writes]) {
     await addWrites(site, { template: template.id, from: behind, to: count })
     behind = count
     const median = percentile(await measureStartLatencies(site), 50)
-    await settle(site)
-    const rest = { ...(await atRest(site, { pids: [site.api.pid, workers.pid], seconds })), median }
-    rests.push(rest)
-    figures.push(...told(count, rest))
+    await untilAtRest(site)
+    const rest = await atRest(site, { pids: [site.api.pid, workers.pid], seconds })
+    const [{ bytes }] = await site.ask(sizes)
+    totals.push(totalOf(rest))
+    figures.push(...told(count, { ...rest, median, bytes: String(bytes) }))
   }
-  const [first, last] = [rests[0], rests.at(-1)]
-  if (first === undefined || last === undefined) return figures
-  const growth = (last.cpu + 0.1) / (first.cpu + 0.1)
+  const growth = ((totals.at(-1) ?? 0) + 0.1) / ((totals[0] ?? 0) + 0.1)
   const flat = { bar: 'at most 2, short rests are noise', met: growth <= 2 }
   return [...figures, { name: 'CPU at rest, all of the history to none', value: growth.toFixed(2), ...flat }]
 }
 
-function told(count: number, { transactions, statements, cpu, median, bytes }: Rest): Figure[] {
+function told(count: number, rest: Rest & { median: number; bytes: string }): Figure[] {
+  const { transactions, statements, upkeepTransactions, cpu, median, bytes } = rest
   const behind = `behind ${count.toLocaleString('en')} writes`
+  const parts = [`${percent(cpu.processes)} API and workers`, `${percent(cpu.sessions)} their sessions`]
   return [
     {
       name: `transactions a minute at rest ${behind}`,
@@ -55,10 +51,25 @@ function told(count: number, { transactions, statements, cpu, median, bytes }: R
       met: transactions <= 60,
     },
     { name: `statements a minute at rest ${behind}`, value: statements.toFixed(0) },
-    { name: `CPU at rest ${behind}`, value: `${cpu.toFixed(2)} % of a core`, bar: 'under 1 %', met: cpu < 1 },
+    { name: `other transactions a minute, of autovacuum above all, ${behind}`, value: upkeepTransactions.toFixed(0) },
+    {
+      name: `CPU at rest ${behind}`,
+      value: `${percent(totalOf(rest))} of a core`,
+      bar: 'under 1 %',
+      met: totalOf(rest) < 1,
+    },
+    { name: `of that ${behind}`, value: `${parts.join(', ')}, ${percent(cpu.upkeep)} PostgreSQL's upkeep` },
     { name: `job, transaction begun to job started, p50, ${behind}`, value: ms(median) },
     { name: `size of the queue, the events and the changes ${behind}`, value: bytes },
   ]
+}
+
+function totalOf({ cpu }: Rest): number {
+  return cpu.processes + cpu.sessions + cpu.upkeep
+}
+
+function percent(value: number): string {
+  return `${value.toFixed(2)} %`
 }
 
 /** Adds what writes number `from` to `to` leave behind, spread over copies of a document. */
@@ -115,62 +126,6 @@ const leftByWrites = [
     FROM generate_series(${from} / 100 + 1, ${to} / 100) n`,
 ] as const
 
-// Until what was begun is done and counted; autovacuum looks once a minute, and is no part of rest.
-async function settle(site: Site): Promise<void> {
-  await until(async () => (await site.ask(`SELECT FROM pgboss.job WHERE state = 'active'`)).length === 0)
-  await site.ask('CHECKPOINT')
-  await sleep(12_000)
-}
-
-async function atRest(site: Site, { pids, seconds }: { pids: number[]; seconds: number }) {
-  const folder = join(site.env['DATA_DIR'] ?? '', 'postgres')
-  const [postmaster = ''] = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')
-  const measured = async () => ({
-    transactions: Number((await site.ask(counted))[0].transactions),
-    statements:
-      readFileSync(join(folder, '../postgres.log'), 'utf8').match(/LOG: {2}(statement|execute)/g)?.length ?? 0,
-    cpu: cpuSeconds([...pids, Number(postmaster)]),
-  })
-  const before = await measured()
-  await sleep(seconds * 1000)
-  const after = await measured()
-  const [{ bytes }] = await site.ask(sizes)
-  // One transaction and one statement are the question itself; a connection of its own is another transaction.
-  const perMinute = (member: 'transactions' | 'statements', own: number) =>
-    Math.max(0, ((after[member] - before[member] - own) / seconds) * 60)
-  return {
-    transactions: perMinute('transactions', 2),
-    statements: perMinute('statements', 1),
-    cpu: ((after.cpu - before.cpu) / seconds) * 100,
-    bytes: String(bytes),
-  }
-}
-
-const counted = `
-  SELECT sum(xact_commit + xact_rollback) AS transactions FROM pg_stat_database WHERE datname = current_database()`
 const sizes = `
   SELECT concat_ws(', ', pg_size_pretty(pg_total_relation_size('pgboss.job_common')),
     pg_size_pretty(pg_total_relation_size('events')), pg_size_pretty(pg_total_relation_size('change_batches'))) AS bytes`
-
-/** Seconds that the processes and their children have computed, by Linux's /proc; elsewhere NaN. */
-function cpuSeconds(pids: readonly number[]): number {
-  if (process.platform !== 'linux') return Number.NaN
-  const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (ticksOf(name) ?? []) : []))
-  const counted = all.filter(({ pid, parent }) => pids.includes(pid) || pids.includes(parent))
-  return counted.reduce((total, { ticks }) => total + ticks, 0) / 100
-}
-
-// Of children that have ended the parent knows: a connection that was closed between two looks counts as well.
-function ticksOf(name: string): { pid: number; parent: number; ticks: number } | undefined {
-  try {
-    const text = readFileSync(`/proc/${name}/stat`, 'utf8')
-    const [, parent, , , , , , , , , , user, system, childUser, childSystem] = text
-      .slice(text.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number)
-    const ticks = [user, system, childUser, childSystem].reduce<number>((sum, value = 0) => sum + value, 0)
-    return { pid: Number(name), parent: parent ?? 0, ticks }
-  } catch {
-    return undefined
-  }
-}

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Client } from '../support/client.ts'
+import { followEvents } from '../support/event-streams.ts'
 import { type ServiceProcess, startApi, startWorker } from '../support/processes.ts'
 import { createSilentNetwork, type SilentNetwork } from '../support/silent-network.ts'
 import { createDocument, type Site, search, startSite, until, writeDocument } from '../support/site.ts'
@@ -99,6 +100,26 @@ async function run(network: SilentNetwork): Promise<void> {
     t.ok((await elapsed(async () => (await search(site, 'afterwards')).projection.complete)) < longest)
     t.same(await site.ask(`SELECT FROM pgboss.job WHERE name LIKE '%.dead'`), [])
   })
+
+  t.test('a stream of a silent process gets what happened meanwhile, and hears of what follows', async (t) => {
+    // Without heartbeats it learns of an event by a notification, or because listening has begun anew.
+    const api = await startApi({ ...env, SSE_HEARTBEAT_SECONDS: '300' }, place)
+    t.teardown(() => api.signal('SIGKILL'))
+    const events = await site.work('events')
+    const stream = await followEvents(t, { origin: api.origin, bearer: site.client.bearer })
+    await createDocument(site, 'heard')
+    await stream.until(1)
+    await silentWhile(network, async () => {
+      await createDocument(site, 'unheard')
+      await until(async () => (await unnumbered(site)) === 0)
+      await until(async () => (await listening(site, network.guest)) === 0)
+    })
+    t.ok((await elapsed(async () => stream.received.length >= 2)) < longest)
+    await createDocument(site, 'heard again')
+    await stream.until(3)
+    t.equal(new Set(stream.received.map(({ id }) => id)).size, 3)
+    await events.stop()
+  })
 }
 
 // Half of what each of these took before, and twice what it takes.
@@ -140,6 +161,12 @@ async function createHeldEvent(site: Site, holder: pg.Client): Promise<void> {
 
 async function unnumbered(site: Site): Promise<number> {
   return (await site.ask('SELECT FROM events WHERE event_id IS NULL')).length
+}
+
+// Connections that PostgreSQL still counts as listening from an address.
+async function listening(site: Site, address: string): Promise<number> {
+  const listeners = `SELECT FROM pg_stat_activity WHERE application_name = 'svc-listen' AND client_addr = $1::inet`
+  return (await site.ask(listeners, [address])).length
 }
 
 // Statements that wait for a lock; what they say distinguishes them.

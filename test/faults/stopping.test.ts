@@ -84,7 +84,9 @@ t.test('no call is reset or refused while processes are replaced behind a load b
     await someCalls()
   }
   balancer.ended = true
-  t.same((await Promise.all(clients)).flat(), [])
+  const failures = (await Promise.all(clients)).flat()
+  t.comment(`${balancer.calls} calls through ${restarts} restarts`)
+  t.same(failures, [])
 })
 
 t.test('a call on a connection that has idled is answered while others are being finished', async (t) => {

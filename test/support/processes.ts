@@ -74,13 +74,14 @@ export async function startWorker(types: string[], env: Settings, place?: Place)
   return started
 }
 
-/** Does what `npm start` does, on a free port; `directory` becomes DATA_DIR. */
-export async function startWholeService(options: { directory: string; env?: Settings }) {
-  const env = { LOG_LEVEL: 'warn', ...options.env, DATA_DIR: options.directory, PORT: '0' }
-  const started = startProcess('shared/start/start.ts', { env })
+/** Does what `npm start` does, on a free port; `directory` becomes DATA_DIR, `within` are words that run a command. */
+export async function startWholeService(options: { directory: string; env?: Settings; within?: string[] }) {
+  const { directory, within = [] } = options
+  const env = { LOG_LEVEL: 'warn', ...options.env, DATA_DIR: directory, PORT: '0' }
+  const started = startProcess('shared/start/start.ts', { env, place: { within, address: '127.0.0.1' } })
   await until(started, async () => /^API /m.test(started.output()))
   const [, origin = ''] = /^API +(\S+)\/api\/v1$/m.exec(started.output()) ?? []
-  const { token } = JSON.parse(readFileSync(join(options.directory, 'bootstrap.json'), 'utf8')) as { token: string }
+  const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8')) as { token: string }
   return { ...started, origin, token }
 }
 

@@ -3,11 +3,13 @@ import { Registry } from 'prom-client'
 import type { Config } from '../../shared/config/config.ts'
 import { type Database, openDatabase } from '../../shared/database/database.ts'
 import { sessionOptions } from '../../shared/database/session.ts'
+import { livenessStatement } from '../../shared/health/queries.ts'
 import { JobMetrics } from '../../shared/jobs/job-metrics.ts'
 import { type Jobs, queueCacheIntervalSeconds } from '../../shared/jobs/queues.ts'
 import type { Models } from '../../shared/models/model.ts'
 import { openModels } from '../../shared/models/open-models.ts'
 import type { Logger } from '../../shared/process/log.ts'
+import type { WorkerType } from '../../shared/process-types.ts'
 import { type Attempts, openAttempts } from './attempts.ts'
 import { openJobSession } from './job-session.ts'
 import { measureModels } from './model-metrics.ts'
@@ -34,13 +36,15 @@ export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => 
 /**
  * Opens the database, the connection on which jobs are taken and heard of, and pg-boss, which fails them, keeps their
  * heartbeats and, where `schedule` says so, runs cron. Its own supervision is off: it counts the whole table of jobs.
+ * Metrics count the process under each of its `types` for as long as that connection lives.
  */
 export async function openRuntime(options: {
   config: Config
   log: Logger
   schedule: boolean
+  types?: readonly WorkerType[]
 }): Promise<Runtime & { close: () => Promise<void> }> {
-  const { config, log } = options
+  const { config, log, types = [] } = options
   const registry = new Registry()
   const database = await openDatabase({ url: config.DATABASE_URL, poolSize: config.WORKER_CONCURRENCY + 4 })
   const boss = await startBoss(options)
@@ -51,6 +55,7 @@ export async function openRuntime(options: {
   const onOpen = () => {
     attempts.mark()
     wakeups.all()
+    session.query(livenessStatement, [types]).catch(onError)
   }
   const session = openJobSession({ url: config.DATABASE_URL, onOpen, onAnnounced: wakeups.announced, onError })
   const attempts = openAttempts({ session, jobs, onError })

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Job, JobResult } from 'pg-boss'
 import { foreignStatements, inTransaction } from '../../shared/database/database.ts'
+import { isOutage } from '../../shared/database/outages.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
 import { exhaustRetries } from './job-queries.ts'
 import { excuseOutages } from './outages.ts'
@@ -84,8 +86,8 @@ export class Taker<Data extends object> {
     const { queue } = this.#taking
     try {
       const results = await this.#results(jobs)
-      await excuseOutages(database, { queue, jobs, results })
-      await this.#settle(jobs, results)
+      await this.#afterOutage(() => excuseOutages(database, { queue, jobs, results }))
+      await this.#afterOutage(() => this.#settle(jobs, results))
     } catch (err) {
       // They stay active without a mark, and supervision hands them on.
       log.error({ err, queue: queue.name, jobs: jobs.length }, 'jobs could not be settled')
@@ -101,6 +103,18 @@ export class Taker<Data extends object> {
     } catch (error) {
       const output = { message: error instanceof Error ? error.message : String(error) }
       return jobs.map(({ id }) => ({ id, status: 'failed', output }))
+    }
+  }
+
+  // Attempts that an outage has ended stay ours until it is over: supervision would count them as failed.
+  async #afterOutage(work: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (this.#stopped || !isOutage(error)) throw error
+      }
+      await sleep(outagePauseMs)
     }
   }
 
@@ -123,6 +137,9 @@ export class Taker<Data extends object> {
 
 // Another process has taken a job of the same key between our look at the table and our claim.
 const uniqueViolation = '23505'
+
+// Shorter than the pause of supervision, which begins when the connection of the jobs is back.
+const outagePauseMs = 500
 
 const missing = { status: 'failed', output: { message: 'the worker said nothing of this job' } } as const
 

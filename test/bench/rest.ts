@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Site, until } from '../support/site.ts'
+
+/**
+ * What a service at rest costs: what its role asks of PostgreSQL in a minute, and processor time in percent of a core.
+ * `upkeep` is what PostgreSQL does by itself, autovacuum above all.
+ */
+export type Rest = {
+  transactions: number
+  statements: number
+  upkeepTransactions: number
+  cpu: { processes: number; sessions: number; upkeep: number }
+}
+
+/** Has PostgreSQL log every statement, so that those of the service can be told from all others; before any `atRest`. */
+export async function logStatements(site: Site): Promise<void> {
+  await configure(site, `SET log_statement = 'all'`, `SET log_line_prefix = '%u %v '`)
+}
+
+/** Waits until no job runs, what was counted is written, and autovacuum has nothing left to do for two minutes at most. */
+export async function untilAtRest(site: Site): Promise<void> {
+  await until(async () => (await site.ask(`SELECT FROM pgboss.job WHERE state = 'active'`)).length === 0)
+  await sleep(12_000)
+  await site.ask('VACUUM (ANALYZE)')
+  // Otherwise autovacuum looks once a minute for what has changed.
+  await configure(site, `SET autovacuum_naptime = '1s'`)
+  const tired = performance.now() + 120_000
+  await until(async () => (await site.ask(leftToVacuum)).length === 0 || performance.now() > tired)
+  await configure(site, 'RESET autovacuum_naptime')
+  await site.ask('CHECKPOINT')
+  await sleep(3000)
+}
+
+/** Measures for so many seconds; `pids` are the processes of the service. Processor time is NaN without Linux's /proc. */
+export async function atRest(site: Site, { pids, seconds }: { pids: number[]; seconds: number }): Promise<Rest> {
+  const folder = join(site.env['DATA_DIR'] ?? '', 'postgres')
+  const [postmaster = ''] = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')
+  const log = () => readFileSync(join(folder, '../postgres.log'), 'utf8')
+  const before = { log: log().length, transactions: await countTransactions(site) }
+  const cpu = await processorTime({ pids, postmaster: Number(postmaster), seconds })
+  const lines = log()
+    .slice(before.log)
+    .matchAll(/^documents (\S+) LOG: {2}(?:statement|execute)/gm)
+  const asked = Array.from(lines, ([, transaction]) => transaction)
+  const own = new Set(asked).size
+  // The question itself is a transaction, and its connection is another.
+  const all = (await countTransactions(site)) - before.transactions - 2
+  const perMinute = (count: number) => (Math.max(0, count) / seconds) * 60
+  return {
+    transactions: perMinute(own),
+    statements: perMinute(asked.length),
+    upkeepTransactions: perMinute(all - own),
+    cpu,
+  }
+}
+
+async function countTransactions(site: Site): Promise<number> {
+  const [row] = await site.ask(`
+    SELECT xact_commit + xact_rollback AS transactions FROM pg_stat_database WHERE datname = current_database()`)
+  return Number(row.transactions)
+}
+
+async function configure(site: Site, ...settings: string[]): Promise<void> {
+  for (const setting of settings) await site.ask(`ALTER SYSTEM ${setting}`)
+  await site.ask('SELECT pg_reload_conf()')
+}
+
+// Autovacuum's own thresholds, and its workers. What is known of pg_statistic's own columns nobody renews.
+const leftToVacuum = `
+  SELECT FROM pg_stat_all_tables
+  WHERE n_dead_tup > 50 + 0.2 * n_live_tup OR n_ins_since_vacuum > 1000 + 0.2 * n_live_tup
+    OR (n_mod_since_analyze > 50 + 0.1 * n_live_tup AND schemaname <> 'pg_toast' AND relname <> 'pg_statistic')
+  UNION ALL SELECT FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'`
+
+type Sample = { pid: number; parent: number; ticks: number; command: string }
+
+/**
+ * Percent of a core over so many seconds. PostgreSQL's processes come and go: sessions are looked at twice a second, and
+ * everything else below the postmaster is the rest of what it and its ended children have computed.
+ */
+async function processorTime(of: { pids: number[]; postmaster: number; seconds: number }): Promise<Rest['cpu']> {
+  if (process.platform !== 'linux') return { processes: Number.NaN, sessions: Number.NaN, upkeep: Number.NaN }
+  const counted = () =>
+    samples().filter(({ pid, parent }) => [...of.pids, of.postmaster].some((one) => one === pid || one === parent))
+  const before = new Map(counted().map((sample) => [sample.pid, sample]))
+  const sessions = new Map<number, number>()
+  let last = [...before.values()]
+  for (const end = performance.now() + of.seconds * 1000; performance.now() < end; await sleep(500)) {
+    last = counted()
+    for (const { pid, ticks, command } of last) {
+      if (command.startsWith('postgres: documents ')) sessions.set(pid, ticks - (before.get(pid)?.ticks ?? 0))
+    }
+  }
+  const sum = (all: Iterable<number>) => [...all].reduce((total, ticks) => total + ticks, 0)
+  const ticksOf = (all: Iterable<Sample>) => sum([...all].map(({ ticks }) => ticks))
+  const isOurs = ({ pid }: Sample) => of.pids.includes(pid)
+  const processes = ticksOf(last.filter(isOurs)) - ticksOf([...before.values()].filter(isOurs))
+  const rest = ticksOf(last) - ticksOf(before.values()) - processes - sum(sessions.values())
+  // A tick is a hundredth of a second, so ticks per second are percent.
+  return {
+    processes: processes / of.seconds,
+    sessions: sum(sessions.values()) / of.seconds,
+    upkeep: rest / of.seconds,
+  }
+}
+
+function samples(): Sample[] {
+  return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (sampleOf(name) ?? []) : []))
+}
+
+// With the time of children that have ended.
+function sampleOf(name: string): Sample | undefined {
+  try {
+    const text = readFileSync(`/proc/${name}/stat`, 'utf8')
+    const words = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    const ticks = words.slice(11, 15).reduce((sum, value) => sum + Number(value), 0)
+    return {
+      pid: Number(name),
+      parent: Number(words[1]),
+      ticks,
+      command: readFileSync(`/proc/${name}/cmdline`, 'utf8'),
+    }
+  } catch {
+    return undefined
+  }
+}
