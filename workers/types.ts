@@ -1,4 +1,4 @@
-import type { WorkerType } from '../shared/process-types.ts'
+import type { WorkerType } from '../shared/process/process-types.ts'
 import { candidateRefresher } from './candidates.ts'
 import { changesDiffer } from './changes.ts'
 import { eventSequencer } from './events.ts'

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { userJobTables } from '../jobs/queues.ts'
-import { workerTypeNames } from '../process-types.ts'
+import { workerTypeNames } from '../process/process-types.ts'
 
 /** Resolves when PostgreSQL answers. */
 export async function answer(db: Queryable): Promise<void> {

@@ -9,7 +9,7 @@ import { type Jobs, queueCacheIntervalSeconds } from '../../shared/jobs/queues.t
 import type { Models } from '../../shared/models/model.ts'
 import { openModels } from '../../shared/models/open-models.ts'
 import type { Logger } from '../../shared/process/log.ts'
-import type { WorkerType } from '../../shared/process-types.ts'
+import type { WorkerType } from '../../shared/process/process-types.ts'
 import { type Attempts, openAttempts } from './attempts.ts'
 import { openJobSession } from './job-session.ts'
 import { measureModels } from './model-metrics.ts'
