@@ -101,7 +101,7 @@ async function search(knowledgeBase: number, query: string): Promise<void> {
 async function sharePage(knowledgeBase: number): Promise<string> {
   const members = { title: 'Everything that a document can hold', knowledge_base_id: knowledgeBase }
   const { id } = (await created('/documents', { ...members, content: { format: 'markdown', content: '' } })).body.data
-  const bytes = readFileSync(join(root, 'node_modules/swagger-ui-dist/favicon-32x32.png'))
+  const bytes = readFileSync(join(root, 'node_modules/playwright-core/lib/tools/dashboard/appIcon.png'))
   const attachmentId = await uploaded(client, { documentId: id, bytes })
   const document = { type: 'doc', content: everyNode({ attachmentId, documentId: id }) }
   const guard = { 'if-match': '*' }
