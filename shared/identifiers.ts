@@ -33,7 +33,15 @@ export const Time = Type.Integer({ description: 'Unix milliseconds' })
 export const UserId = Type.Union([Type.String(), Type.Null()], { description: 'user id' })
 
 /** A version, `sha256:<64 hex>`, without quotes. */
-export const Version = Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description: 'version of the body' })
+const hashPattern = '^sha256:[0-9a-f]{64}$'
+
+export const Version = Type.String({ pattern: hashPattern, description: 'version of the body' })
+
+/** The hash of a block. */
+export const BlockHash = Type.String({
+  pattern: hashPattern,
+  description: 'hash of the block; as If-Match it guards this block alone',
+})
 
 /** `null` or the given schema. */
 export function Nullable<T extends Type.TSchema>(schema: T) {
