@@ -32,9 +32,9 @@ export const Time = Type.Integer({ description: 'Unix milliseconds' })
 /** The id of the user who did it; null when nobody is known. */
 export const UserId = Type.Union([Type.String(), Type.Null()], { description: 'user id' })
 
-/** A version, `sha256:<64 hex>`, without quotes. */
 const hashPattern = '^sha256:[0-9a-f]{64}$'
 
+/** A version, `sha256:<64 hex>`, without quotes. */
 export const Version = Type.String({ pattern: hashPattern, description: 'version of the body' })
 
 /** The hash of a block. */
