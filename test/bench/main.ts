@@ -1,4 +1,4 @@
-import { runCommandLine, UsageError } from '../../shared/command-line.ts'
+import { runCommandLine, UsageError } from '../../shared/process/command-line.ts'
 import { startSite } from '../support/site.ts'
 import { measureAttachments } from './attachments.ts'
 import { measureBodies } from './bodies.ts'

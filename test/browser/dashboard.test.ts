@@ -7,7 +7,7 @@ import { noChromium, startChromium } from './chromium.ts'
 t.test('the dashboard of the queues works and asks nothing of other hosts', { skip: noChromium }, async (t) => {
   const { url, drop } = await createTestDatabase()
   t.teardown(drop)
-  const dashboard = startProcess('shared/dev/dashboard.ts', { words: ['0'], env: { DATABASE_URL: url } })
+  const dashboard = startProcess('shared/start/dashboard.ts', { words: ['0'], env: { DATABASE_URL: url } })
   t.teardown(dashboard.stop)
   const origin = await addressIn(dashboard.output)
   const page = await (await startChromium(t)).newPage()

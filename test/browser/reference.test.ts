@@ -1,6 +1,6 @@
 import t from 'tap'
-import { routes } from '../../api/routes.ts'
-import { errorCatalogue } from '../../shared/error-catalogue.ts'
+import { routes } from '../../api/routes/routes.ts'
+import { errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { startTestService } from '../support/service.ts'
 import { violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'

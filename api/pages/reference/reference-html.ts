@@ -2,9 +2,9 @@ import { setImmediate as otherWork } from 'node:timers/promises'
 import GithubSlugger from 'github-slugger'
 import { micromark } from 'micromark'
 import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table'
-import { type ExampleCall, exampleCall } from '../../openapi/examples.ts'
-import { curlOf } from '../../reference/curl.ts'
-import type { Chapter, Entry, Reference } from '../../reference.ts'
+import { type ExampleCall, exampleCall } from '../../docs/openapi/examples.ts'
+import { curlOf } from '../../docs/reference/curl.ts'
+import type { Chapter, Entry, Reference } from '../../docs/reference.ts'
 
 /** What the template shows: the reference with ids to link to, and its Markdown as HTML. */
 export type ReferenceView = { heading: string; html: string; chapters: ChapterView[] }
