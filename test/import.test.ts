@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { BodyNode } from '../shared/body/document.ts'
+import { openFolder } from '../shared/import/folder-source.ts'
 import { planOf } from '../shared/import/plan-of.ts'
 import { SourceError } from '../shared/import/source.ts'
 import { openZip } from '../shared/import/zip-source.ts'
@@ -122,6 +123,23 @@ t.test('a folder of Markdown becomes documents that link to each other and show 
   t.match(again.output, 'skipped: "notes.txt": neither Markdown nor an image')
   t.match(again.output, 'skipped: ".hidden/": its name begins with a dot')
   t.match(again, { code: 0, result: { documents: 4, knowledge_base_id: result.knowledge_base_id, failed: [] } })
+})
+
+t.test('a file that cannot be read does not keep the others from being imported', async (t) => {
+  const folder = t.testdir({ 'here.md': 'here', 'gone.md': 'gone' })
+  const source = await openFolder(folder)
+  await rm(join(folder, 'gone.md'))
+  await t.rejects(source.read('gone.md', 1000), new SourceError('gone.md cannot be read (ENOENT)'))
+  t.equal((await source.read('here.md', 1000)).toString(), 'here')
+  await t.rejects(openFolder(join(folder, 'nowhere')), new SourceError('the folder cannot be read (ENOENT)'))
+
+  // Nobody can keep a file from root, who may run this test.
+  const forbidden = t.testdir({ 'here.md': 'here', 'secret.md': 'secret' })
+  await chmod(join(forbidden, 'secret.md'), 0)
+  const { code, result } = await runImport([forbidden], await home.signUp())
+  const isRoot = process.getuid?.() === 0
+  t.equal(code, isRoot ? 0 : 1)
+  t.match(result, { documents: isRoot ? 2 : 1, failed: isRoot ? [] : [{ name: 'secret.md', reason: /EACCES/ }] })
 })
 
 t.test('an import that is killed at the worst moment goes on and makes everything once', async (t) => {

@@ -45,6 +45,14 @@ t.test('two hosts that upgrade at once leave nothing of a queue that no worker t
   t.same(await schemaOf(client), before, 'and nothing else has changed')
 })
 
+t.test('whoever migrates a database that is not there reads one line that names the setting', async (t) => {
+  const host = migrateCommand('postgres://ada:secret@127.0.0.1:1/documents')
+  t.equal(await host.ended, 1)
+  const line =
+    'DATABASE_URL postgres://ada:***@127.0.0.1:1/documents cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n'
+  t.equal(host.output(), line)
+})
+
 t.test('a migration that is killed half-way is completed by the next run', async (t) => {
   const { url, client } = await bareDatabase(t)
   // The first lies in the middle of our first file, the next in a later one, the last in pg-boss's own schema.

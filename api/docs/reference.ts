@@ -1,47 +1,83 @@
+import { describeMarkdown } from '../../shared/body/markdown/accepted.ts'
+import { describeNodes } from '../../shared/body/published-schema.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Route } from '../http/route.ts'
 import { tags } from '../http/tags.ts'
-import { schemaRegistry } from './openapi/schemas.ts'
+import { type JsonSchema, schemaRegistry } from './openapi/schemas.ts'
 import { descriptionVersion } from './openapi.ts'
 import { conventions } from './reference/conventions.ts'
 import { curlOf } from './reference/curl.ts'
-import { endpointEntry } from './reference/endpoint.ts'
+import { endpointText } from './reference/endpoint.ts'
 import { errorTable } from './reference/errors.ts'
-import { shapesOf } from './reference/shapes.ts'
+import { shapeText } from './reference/shapes.ts'
+
+/** The reference for people, in the order in which it is read; every text is Markdown. */
+export type Reference = { title: string; text: string; chapters: readonly Chapter[] }
+
+/** A chapter: its prose, whose headings start at the third level, then its entries. */
+export type Chapter = { title: string; text: string; entries: readonly Entry[] }
+
+/** The entry of one endpoint, with its route, or of one shape. */
+export type Entry = { title: string; text: string; route: Route | null }
 
 /** A chapter in prose that a noun adds, such as the node table of bodies; its headings start at the third level. */
 export type ReferenceSection = { title: string; markdown: string }
 
+/** What a reference is made of. Without `sections` it has those of the service. */
+export type ReferenceInput = { routes: readonly Route[]; config: Config; sections?: readonly ReferenceSection[] }
+
 /** The version the narrative reference states as its own (decisions 9). */
 const referenceVersion = '1.9.0'
 
-/** The reference for people, `/api-docs.md`: conventions in prose, every error, every endpoint, every shape. */
-export function writeReference(input: {
-  routes: readonly Route[]
-  config: Config
-  sections?: readonly ReferenceSection[]
-}): string {
-  const { routes, config, sections = [] } = input
+const ownSections: readonly ReferenceSection[] = [
+  { title: 'Bodies', markdown: describeNodes() },
+  { title: 'Markdown', markdown: describeMarkdown() },
+]
+
+/** The reference in parts: conventions in prose, every error, every endpoint, every shape. */
+export function describeReference(input: ReferenceInput): Reference {
+  const { routes, config, sections = ownSections } = input
   const listed = routes.filter((spec) => spec.listed !== 'openapi')
   const registry = schemaRegistry()
-  const endpoints = Object.entries(tags).flatMap(([name, description]) => {
-    const specs = listed.filter((spec) => spec.tag === name)
-    if (specs.length === 0) return []
-    return [`## ${name}`, description, sampleOf(specs), ...specs.map((spec) => endpointEntry(spec, registry))]
+  const endpoints = Object.entries(tags).flatMap(([title, text]) => {
+    const specs = listed.filter((spec) => spec.tag === title)
+    const entries = specs.map((route) => ({
+      title: `${route.method} ${route.path}`,
+      text: endpointText(route, registry),
+      route,
+    }))
+    return specs.length === 0 ? [] : [{ title, text, entries }]
   })
-  const chapters = [
-    '# Knowledge Base Documents Service',
-    `This is narrative reference ${referenceVersion}; interface description ${descriptionVersion} prevails.`,
-    `The interface description is \`${config.PUBLIC_ORIGIN}/api/openapi.json\` (OpenAPI 3.1).`,
-    ...conventions(config),
-    '## Errors',
-    errorTable(),
-    ...endpoints,
-    ...sections.flatMap(({ title, markdown }) => [`## ${title}`, markdown.trim()]),
-    '## Shapes',
-    shapesOf(registry.components()),
-  ]
-  return `${chapters.filter(Boolean).join('\n\n')}\n`
+  return {
+    title: 'Knowledge Base Documents Service',
+    text: [
+      `This is narrative reference ${referenceVersion}; interface description ${descriptionVersion} prevails.`,
+      `The interface description is \`${config.PUBLIC_ORIGIN}/api/openapi.json\` (OpenAPI 3.1).`,
+    ].join('\n\n'),
+    chapters: [
+      ...conventions(config).map((convention) => ({ ...convention, entries: [] })),
+      { title: 'Errors', text: errorTable(), entries: [] },
+      ...endpoints,
+      ...sections.map(({ title, markdown }) => ({ title, text: markdown.trim(), entries: [] })),
+      { title: 'Shapes', text: '', entries: shapesOf(registry.components()) },
+    ],
+  }
+}
+
+/** The reference as one Markdown text, `/api-docs.md`. */
+export function writeReference(input: ReferenceInput): string {
+  const { title, text, chapters } = describeReference(input)
+  const parts = chapters.flatMap(({ title, text, entries }) => [
+    `## ${title}`,
+    text,
+    sampleOf(entries.flatMap(({ route }) => route ?? [])),
+    ...entries.flatMap((entry) => [`### ${entry.title}`, entry.text]),
+  ])
+  return `${[`# ${title}`, text, ...parts].filter(Boolean).join('\n\n')}\n`
+}
+
+function shapesOf(components: Record<string, JsonSchema>): Entry[] {
+  return Object.entries(components).map(([title, schema]) => ({ title, text: shapeText(schema), route: null }))
 }
 
 // A write shows more than a read: its body, and how it is guarded.

@@ -1,18 +1,11 @@
 import { type Request, type Response, Router } from 'express'
 import { requireMetricsToken } from '../../shared/auth/metrics-token.ts'
-import { describeMarkdown } from '../../shared/body/markdown/accepted.ts'
-import { describeNodes } from '../../shared/body/published-schema.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { readiness } from '../../shared/health/readiness.ts'
 import { describeApi } from '../docs/openapi.ts'
 import { writeReference } from '../docs/reference.ts'
 import type { Route } from '../http/route.ts'
 import type { Service } from '../http/service.ts'
-
-const sections = [
-  { title: 'Bodies', markdown: describeNodes() },
-  { title: 'Markdown', markdown: describeMarkdown() },
-]
 
 type Page = (request: Request, response: Response) => Promise<void> | void
 
@@ -23,7 +16,7 @@ type Page = (request: Request, response: Response) => Promise<void> | void
 export function originRouter(service: Service, routes: readonly Route[]): Router {
   const origin = service.config.PUBLIC_ORIGIN
   const description = once(() => JSON.stringify(describeApi({ routes, origin })))
-  const reference = once(() => writeReference({ routes, config: service.config, sections }))
+  const reference = once(() => writeReference({ routes, config: service.config }))
   const router = Router({ caseSensitive: true, strict: true })
   serve(router, '/api/openapi.json', (_request, response) => {
     response.type('application/json').send(description())

@@ -7,6 +7,7 @@ import { pageMissing } from './refusals.ts'
 const types = {
   'pages.css': 'text/css; charset=utf-8',
   'document.css': 'text/css; charset=utf-8',
+  'reference.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const
 

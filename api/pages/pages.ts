@@ -1,5 +1,4 @@
 import { accountIndexPage } from './account.ts'
-import { apiDocsFilePage, apiDocsPage } from './api-docs/pages.ts'
 import { assetPage } from './assets.ts'
 import { devicePage } from './device.ts'
 import { landingPage } from './landing.ts'
@@ -7,6 +6,7 @@ import { loginPage } from './login.ts'
 import { logoutPage } from './logout.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
 import type { Page } from './page.ts'
+import { apiDocsPage } from './reference/page.ts'
 import { shareAttachmentPage } from './share/attachment.ts'
 import { sharePage } from './share/document.ts'
 import { revokeTokenPage, tokensPage } from './tokens.ts'
@@ -16,7 +16,6 @@ export const pages: readonly Page[] = [
   assetPage,
   landingPage,
   apiDocsPage,
-  apiDocsFilePage,
   sharePage,
   shareAttachmentPage,
   loginPage,

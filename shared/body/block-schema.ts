@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Nullable, Version } from '../schema/identifiers.ts'
+import { BlockHash, Nullable, Version } from '../schema/identifiers.ts'
 import { blockIdPattern } from '../schema/ids.ts'
 import type { BlockNode } from './document.ts'
 import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
@@ -28,15 +28,15 @@ export const Block = Type.Object(
     depth: Type.Integer({ minimum: 0 }),
     parent_block_id: Nullable(BlockId),
     heading_path: HeadingPath,
-    hash: Version,
+    hash: BlockHash,
     version: Version,
   },
   { $id: 'Block' },
 )
 
 const positions = {
-  document_start: Type.Optional(Type.Unsafe<unknown>({ description: 'any value' })),
-  document_end: Type.Optional(Type.Unsafe<unknown>({ description: 'any value' })),
+  document_start: Type.Optional(Type.Unsafe<unknown>({ description: 'any value, such as true' })),
+  document_end: Type.Optional(Type.Unsafe<unknown>({ description: 'any value, such as true' })),
   before_block_id: Type.Optional(BlockReference),
   after_block_id: Type.Optional(BlockReference),
   parent_block_id: Type.Optional(Type.String({ description: 'block id; the nodes become its last children' })),

@@ -92,7 +92,7 @@ export type ConceptRelationInput = Static<typeof ConceptRelationInput>
 export const ConceptMergeInput = Type.Object(
   {
     target_concept_id: Text(),
-    target_version: Type.Optional(Type.String({ description: 'concept:<n> of the target, as its ETag' })),
+    target_version: Type.Optional(Type.String({ description: 'concept:n of the target, as its ETag' })),
     reason: Type.Optional(Text({ max: 1000 })),
   },
   { $id: 'ConceptMergeInput' },

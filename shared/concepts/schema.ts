@@ -22,7 +22,7 @@ export const ObjectKind = Type.Enum(['concept', 'document', 'block'])
 export type ObjectKind = Static<typeof ObjectKind>
 
 /** The version of a concept, without quotes. */
-const ConceptVersion = Type.String({ pattern: '^concept:[1-9][0-9]*$', description: 'concept:<n>' })
+const ConceptVersion = Type.String({ pattern: '^concept:[1-9][0-9]*$', description: 'concept:n' })
 
 /** Where in the documents a statement is backed, and whether it still is. */
 export const ConceptEvidence = Type.Object(

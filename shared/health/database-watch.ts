@@ -107,8 +107,8 @@ class Absence {
   }
 }
 
-// Parameters are left out as well: some of them are secrets, too.
-function withoutPassword(address: string): string {
+/** The address of a database for logs and messages. Parameters are left out as well: some of them are secrets, too. */
+export function withoutPassword(address: string): string {
   if (!URL.canParse(address)) return 'an address that is no URL'
   const { protocol, username, password, host, pathname } = new URL(address)
   const user = `${username}${password === '' ? '' : ':***'}`

@@ -19,8 +19,10 @@ export async function openFolder(path: string): Promise<Source> {
     async read(name, limit) {
       const file = paths.get(name)
       if (file === undefined) throw new SourceError(`there is no ${name}`)
-      const handle = await open(join(root, file), constants.O_RDONLY | constants.O_NOFOLLOW)
-      return collect(handle.createReadStream(), { name, limit })
+      return readable(name, async () => {
+        const handle = await open(join(root, file), constants.O_RDONLY | constants.O_NOFOLLOW)
+        return collect(handle.createReadStream(), { name, limit })
+      })
     },
     async close() {},
   }
@@ -29,12 +31,24 @@ export async function openFolder(path: string): Promise<Source> {
 type Found = { paths: Map<string, string>; skipped: Skipped[] }
 
 async function list(root: string, directory: string, found: Found): Promise<void> {
-  for (const entry of await readdir(join(root, directory), { withFileTypes: true })) {
+  const entries = await readable(directory, () => readdir(join(root, directory), { withFileTypes: true }))
+  for (const entry of entries) {
     const path = directory === '' ? entry.name : `${directory}/${entry.name}`
     const reason = skipReasonOf(entry)
     if (reason !== null) found.skipped.push({ name: entry.isDirectory() ? `${path}/` : path, reason })
     else if (entry.isDirectory()) await list(root, path, found)
     else found.paths.set(path.normalize('NFC'), path)
+  }
+}
+
+// A file that others forbid to read, or that is gone by now, is no fault of the import.
+async function readable<T>(name: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (cause) {
+    if (cause instanceof SourceError) throw cause
+    const { code } = cause as NodeJS.ErrnoException
+    throw new SourceError(`${name || 'the folder'} cannot be read${code === undefined ? '' : ` (${code})`}`, { cause })
   }
 }
 

@@ -32,8 +32,16 @@ export const Time = Type.Integer({ description: 'Unix milliseconds' })
 /** The id of the user who did it; null when nobody is known. */
 export const UserId = Type.Union([Type.String(), Type.Null()], { description: 'user id' })
 
+const hashPattern = '^sha256:[0-9a-f]{64}$'
+
 /** A version, `sha256:<64 hex>`, without quotes. */
-export const Version = Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description: 'version of the body' })
+export const Version = Type.String({ pattern: hashPattern, description: 'version of the body' })
+
+/** The hash of a block. */
+export const BlockHash = Type.String({
+  pattern: hashPattern,
+  description: 'hash of the block; as If-Match it guards this block alone',
+})
 
 /** `null` or the given schema. */
 export function Nullable<T extends Type.TSchema>(schema: T) {

@@ -1,31 +1,51 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { serve } from '@hono/node-server'
 import { PgBoss } from 'pg-boss'
 import { readConfig } from '../config/config.ts'
+import { withoutForeignHosts } from '../dev/dashboard-pages.ts'
 import { runCommandLine, UsageError } from '../process/command-line.ts'
 import { databaseUrlBesideService } from './database-url.ts'
-import { signalledOnParentDeath } from './parent-death.ts'
 
 const usage = `usage: npm run dashboard [-- PORT]
 
 Serves pg-boss's dashboard of the job queues on http://localhost:PORT, 3001 unless named, beside a running service. It is
-for this machine alone, since it has no accounts. Its other settings are environment variables of its own.
+for this machine alone, since it has no accounts, and its pages ask nothing of other hosts. PGBOSS_DASHBOARD_READ_ONLY=1
+takes its buttons away.
 
 Exit codes: 0 it was stopped, 1 it failed, 2 the command line makes no sense.`
 
 await runCommandLine({ usage, options: {}, words: { least: 0, most: 1 } }, async ({ words: [port = '3001'] }) => {
-  if (!/^[0-9]{1,5}$/.test(port)) throw new UsageError('PORT is a number')
+  if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65535) throw new UsageError('PORT is a number from 0 to 65535')
   const url = databaseUrlBesideService(readConfig())
-  const [command = '', ...words] = [...signalledOnParentDeath('TERM'), 'pg-boss-dashboard']
-  // The dashboard has no accounts, so HOST of the service must not open it to others.
-  const env = { ...process.env, HOST: '127.0.0.1', NODE_ENV: 'production', DATABASE_URL: url, PORT: port }
-  const dashboard = spawn(command, words, { stdio: 'inherit', env })
-  const ended = once(dashboard, 'exit')
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => dashboard.kill(signal))
+  const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
   const counting = await countQueues(url)
-  process.exitCode = (await ended)[0] ?? 0
-  await counting.stop({ graceful: false })
+  try {
+    await serveDashboard({ url, port: Number(port), until: stopped })
+  } finally {
+    await counting.stop({ graceful: false })
+  }
 })
+
+async function serveDashboard(input: { url: string; port: number; until: Promise<unknown> }): Promise<void> {
+  // React renders for production only where this was set before it is loaded.
+  process.env['NODE_ENV'] = 'production'
+  const { createDashboardHandler } = await import('@pg-boss/dashboard/handler')
+  const handle = createDashboardHandler({ databases: [{ url: input.url }], auth: true })
+  const fetch = async (request: Request) => withoutForeignHosts(await handle(request))
+  // The dashboard has no accounts, so HOST of the service must not open it to others.
+  const server = serve({ fetch, hostname: '127.0.0.1', port: input.port })
+  try {
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : input.port
+    process.stdout.write(`Dashboard of the job queues on http://localhost:${port}; Ctrl-C stops it.\n`)
+    await input.until
+  } finally {
+    server.close()
+    if ('closeAllConnections' in server) server.closeAllConnections()
+    await handle.close()
+  }
+}
 
 // The counts that the dashboard shows are those of pg-boss's supervision, which workers do without: it runs here as long.
 async function countQueues(connectionString: string): Promise<PgBoss> {

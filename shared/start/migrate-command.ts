@@ -1,4 +1,8 @@
+import pg from 'pg'
 import { readConfig } from '../config/config.ts'
+import { withSilenceSettings } from '../database/time-limits.ts'
+import { causesOf } from '../errors/causes.ts'
+import { withoutPassword } from '../health/database-watch.ts'
 import { migrate } from '../migrations/migrations.ts'
 import { runCommandLine } from '../process/command-line.ts'
 import { databaseUrlBesideService } from './database-url.ts'
@@ -12,5 +16,18 @@ Exit codes: 0 up to date, 1 it failed, 2 the command line makes no sense.`
 
 await runCommandLine({ usage, options: {} }, async () => {
   const url = databaseUrlBesideService(readConfig())
+  await requireDatabase(url)
   await migrate({ url, log: (line) => process.stdout.write(`${line}\n`) })
 })
+
+// Whoever forgot to start the database, or mistyped its address, needs no stack trace.
+async function requireDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: withSilenceSettings(url), connectionTimeoutMillis: 10_000 })
+  try {
+    await client.connect()
+    await client.end()
+  } catch (cause) {
+    const address = withoutPassword(url)
+    throw new Error(`DATABASE_URL ${address} cannot be reached: ${causesOf(cause).join(': ')}`, { cause })
+  }
+}

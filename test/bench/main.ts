@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { runCommandLine, UsageError } from '../../shared/process/command-line.ts'
 import { startSite } from '../support/site.ts'
 import { measureAttachments } from './attachments.ts'
 import { measureBodies } from './bodies.ts'
@@ -16,17 +16,6 @@ import { measureSearch } from './search.ts'
 import { measureStreams } from './streams.ts'
 import { measureSummaries } from './summaries.ts'
 import { measureWrites } from './writes.ts'
-
-/*
- * `npm run bench [-- name…]`: figures of this machine at this moment. What can be compared is compared within one run,
- * in alternating rounds; the bars are promises for an idle machine. `--documents` is the size of the corpus of `search`,
- * 10,000 by default; its bars are meant for that and for 50,000, which takes a quarter of an hour. `--files` is how
- * many Markdown files `derived` extracts candidates of, 200 by default; its figure is meant for 1,000. `export` exports
- * `--documents` documents, `summaries` reads the tree of as many, 2,000 by default; their figures are meant for 10,000.
- * `history` lets the service rest for `--seconds`, 60 by default, behind up to `--writes`, 1,000,000 by default; a minute in
- * which sweeps run, every fifth, is busier than the others. `hostile` attacks the service for `--seconds`, 60 by default;
- * with `--growth` it instead looks for readers of user text whose work grows faster than the text, which takes hours.
- */
 
 const measurements = {
   writes: measureWrites,
@@ -46,35 +35,52 @@ const measurements = {
   hostile: measureHostile,
 }
 
-const { values, positionals: named } = parseArgs({
-  allowPositionals: true,
-  options: {
-    documents: { type: 'string' },
-    files: { type: 'string', default: '200' },
-    writes: { type: 'string' },
-    seconds: { type: 'string' },
-    growth: { type: 'boolean' },
-  },
-})
-const options = {
-  ...(values.documents && { documents: Number(values.documents) }),
-  ...(values.growth && { growth: true }),
-  files: Number(values.files),
-  ...(values.writes && { writes: Number(values.writes) }),
-  ...(values.seconds && { seconds: Number(values.seconds) }),
-}
-const unknown = named.filter((name) => !Object.hasOwn(measurements, name))
-if (unknown.length > 0)
-  throw new Error(`There is no ${unknown.join(', ')}; there are ${Object.keys(measurements).join(', ')}`)
+const usage = `usage: npm run bench [-- NAME…] [options]
 
-const figures: Figure[] = []
-for (const [name, measure] of Object.entries(measurements)) {
-  if (named.length > 0 && !named.includes(name)) continue
-  const ends: (() => unknown)[] = []
-  try {
-    figures.push(...(await measure(await startSite({ teardown: (end) => ends.unshift(end) }), options)))
-  } finally {
-    for (const end of ends) await end()
+Figures of this machine at this moment. What can be compared is compared within one run, in alternating rounds; the bars
+are promises for an idle machine. Without a NAME it measures all of them:
+${Object.keys(measurements).join(', ')}.
+
+  --documents N   size of the corpus of search, 10,000 by default (50,000 takes a quarter of an hour), and of export and
+                  summaries, 2,000 by default (their figures are meant for 10,000)
+  --files N       how many Markdown files derived extracts candidates of, 200 by default; its figure is meant for 1,000
+  --writes N      the longest history behind which history lets the service rest, 1,000,000 by default
+  --seconds N     how long each rest of history and the attack of hostile takes, 60 by default; a minute in which sweeps
+                  run, every fifth, is busier than the others
+  --growth        makes hostile look for readers of user text whose work grows faster than the text, which takes hours
+  --help          prints this
+
+Exit codes: 0 measured, 1 it failed, 2 the command line makes no sense.`
+
+const flags = {
+  documents: { type: 'string' },
+  files: { type: 'string', default: '200' },
+  writes: { type: 'string' },
+  seconds: { type: 'string' },
+  growth: { type: 'boolean' },
+} as const
+
+const words = { least: 0, most: Object.keys(measurements).length }
+
+await runCommandLine({ usage, options: flags, words }, async ({ values, words: named }) => {
+  const unknown = named.filter((name) => !Object.hasOwn(measurements, name))
+  if (unknown.length > 0) throw new UsageError(`There is no ${unknown.join(', ')}`)
+  const options = {
+    ...(values.documents && { documents: Number(values.documents) }),
+    ...(values.growth && { growth: true }),
+    files: Number(values.files),
+    ...(values.writes && { writes: Number(values.writes) }),
+    ...(values.seconds && { seconds: Number(values.seconds) }),
   }
-}
-printTable(figures)
+  const figures: Figure[] = []
+  for (const [name, measure] of Object.entries(measurements)) {
+    if (named.length > 0 && !named.includes(name)) continue
+    const ends: (() => unknown)[] = []
+    try {
+      figures.push(...(await measure(await startSite({ teardown: (end) => ends.unshift(end) }), options)))
+    } finally {
+      for (const end of ends) await end()
+    }
+  }
+  printTable(figures)
+})

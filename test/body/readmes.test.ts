@@ -6,13 +6,12 @@ import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
 import { root } from '../support/processes.ts'
 import { syntaxTree } from './syntax-tree.ts'
 
-// The READMEs that come back with another syntax tree, and why. A body has no mark but a link beside code.
+// The READMEs that come back with another syntax tree, and why. A body has no mark but a link on code, so what stands
+// around nothing but code cannot be kept; whoever writes such a text is warned of it.
 const explained: { [path: string]: string } = {
   'acorn-loose/README.md': 'Bold around nothing but code.',
   'dom-serializer/README.md': 'Bold around nothing but code.',
-  'eta/README.md': 'The line ends within a summary are white space, which is not kept.',
   'mdast-util-gfm-table/readme.md': 'Bold around nothing but code.',
-  'strict-event-emitter-types/README.md': 'Bold that begins with code and ends with a colon.',
 }
 
 // Chosen at even distances from the 688 different READMEs of that day, and fixed: which packages there are changes.

@@ -10,7 +10,7 @@ const wrappers = new Set(['emphasis', 'strong', 'delete', 'link', 'highlight'])
  * The syntax tree of a Markdown text as JSON, without positions, in the normal form in which spellings of the same
  * content are equal: links by reference are links, `<br>` is a break, line ends within code are spaces, marks on the
  * same text have no order, rows of a table are equally long, the marker of a callout stands apart from its text, and
- * the blank lines of a list do not count.
+ * neither the blank lines of a list count nor white space at the edges of `<details>` and `<summary>`.
  */
 export function syntaxTree(markdown: string): string {
   const root = parseTree(markdown.replace(/\r\n?/g, '\n'))
@@ -36,6 +36,7 @@ function normalised(node: Nodes, definitions: Definitions): Tree[] {
   const tree: Tree = fields
   if (tree.children !== undefined)
     tree.children = merged((node as Parents).children.flatMap((c) => normalised(c, definitions)))
+  if (node.type === 'html') tree.value = withoutEdges(node.value)
   if (node.type === 'inlineCode') tree.value = node.value.replaceAll('\n', ' ')
   if (node.type === 'table') fillRows(tree)
   if (node.type === 'blockquote') partMarker(tree)
@@ -68,6 +69,11 @@ function inOrder(tree: Tree): Tree {
   if (!wrappers.has(tree.type) || inner === undefined || others.length > 0 || !wrappers.has(inner.type)) return tree
   if (tree.type <= inner.type) return tree
   return { ...inner, children: [inOrder({ ...tree, children: inner.children ?? [] })] }
+}
+
+// Browsers show no white space at the edges of these elements.
+function withoutEdges(html: string): string {
+  return html.replace(/^\s*(<details[^>]*>)\s*(<summary>)\s*/, '$1$2').replace(/\s*(<\/summary>)$/, '$1')
 }
 
 function fillRows(table: Tree): void {

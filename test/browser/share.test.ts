@@ -89,27 +89,16 @@ t.test('no title and no body runs a script in the browser of a reader', { skip: 
   }
 })
 
-t.test(
-  'the start page and the viewer of the API are accessible and load nothing from elsewhere',
-  { skip: noChromium },
-  async (t) => {
-    const browser = await startChromium(t)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const { page, incidents, close } = await open(browser, { ...phone, colorScheme })
-      await page.goto(`${service.origin}/`)
-      t.strictSame(await violationsOf(page), [])
-      t.strictSame(incidents, [])
-      await close()
-    }
-    const { page, incidents } = await open(browser)
-    await page.goto(`${service.origin}/api-docs`)
-    await page.locator('.opblock').first().waitFor()
-    await page.locator('.opblock-summary-control').first().click()
-    await page.locator('.opblock-body').first().waitFor()
-    t.strictSame(incidents, [], 'it works under a policy that allows nothing inline')
-    t.equal((await page.locator('.opblock').count()) > 80, true, 'and shows every endpoint')
-  },
-)
+t.test('the start page is accessible and loads nothing from elsewhere', { skip: noChromium }, async (t) => {
+  const browser = await startChromium(t)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, incidents, close } = await open(browser, { ...phone, colorScheme })
+    await page.goto(`${service.origin}/`)
+    t.strictSame(await violationsOf(page), [])
+    t.strictSame(incidents, [])
+    await close()
+  }
+})
 
 /** A page of a browser that notes what nobody wanted: scripts that ran, foreign requests, broken policies. */
 async function open(browser: Browser, options: BrowserContextOptions = {}) {

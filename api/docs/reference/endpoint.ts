@@ -7,11 +7,10 @@ import type { JsonSchema, SchemaRegistry } from '../openapi/schemas.ts'
 import { meaningOf, membersOf, typeOf } from './shapes.ts'
 import { table } from './table.ts'
 
-/** The entry of one endpoint: what it needs, what it takes, how it answers. */
-export function endpointEntry(spec: Route, registry: SchemaRegistry): string {
+/** One endpoint as Markdown: what it needs, what it takes, how it answers. */
+export function endpointText(spec: Route, registry: SchemaRegistry): string {
   const scopes = spec.scopes.map((scope) => `\`${scope}\``).join(', ')
   return [
-    `### ${spec.method} ${spec.path}`,
     `${spec.summary}.`,
     spec.description,
     otherPathOf(spec),

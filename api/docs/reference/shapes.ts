@@ -1,16 +1,10 @@
 import type { JsonSchema } from '../openapi/schemas.ts'
 import { table } from './table.ts'
 
-/** Every named shape with its members, in alphabetical order. */
-export function shapesOf(components: Record<string, JsonSchema>): string {
-  return Object.entries(components)
-    .map(([name, schema]) => {
-      const about = typeof schema['description'] === 'string' ? `${schema['description']}.` : ''
-      return [`### ${name}`, about, membersOf(schema) ?? alternativesOf(schema) ?? typeOf(schema)]
-        .filter(Boolean)
-        .join('\n\n')
-    })
-    .join('\n\n')
+/** A named shape as Markdown: what it is, then its members or its alternatives. */
+export function shapeText(schema: JsonSchema): string {
+  const about = typeof schema['description'] === 'string' ? `${schema['description']}.` : ''
+  return [about, membersOf(schema) ?? alternativesOf(schema) ?? typeOf(schema)].filter(Boolean).join('\n\n')
 }
 
 /**

@@ -9,18 +9,23 @@ const emphasis = new Set(['bold', 'italic', 'strike'])
 
 /**
  * The marks that Markdown puts around inline code although a body has nothing but links beside code. The marks are
- * those of both neighbours, and the emphasis of a neighbour that has white space towards the code. So bold text with
- * code in it is written as people write it, and white space at the edge of a mark needs no character reference.
+ * those of both neighbours, and the emphasis of a neighbour that leans on the code. So bold text with code in it is
+ * written as people write it, and white space at the edge of a mark needs no character reference.
  */
 export function marksAcrossCode(before: Neighbour | undefined, after: Neighbour | undefined): Mark[] {
   const left = spanning(before)
   const right = spanning(after)
   const both = left.filter((mark) => includes(right, mark))
-  const leaning = [
-    ...(/\s$/.test(before?.text ?? '') ? left : []),
-    ...(/^\s/.test(after?.text ?? '') ? right : []),
-  ].filter((mark) => emphasis.has(mark.type) && !includes(both, mark))
+  const leaning = [...(leans(before, /\s$/) ? left : []), ...(leans(after, /^\s/) ? right : [])].filter(
+    (mark) => emphasis.has(mark.type) && !includes(both, mark),
+  )
   return [...both, ...leaning]
+}
+
+// White space towards the code leans on it, and so does punctuation alone, such as the colon of a bold term.
+function leans(neighbour: Neighbour | undefined, edge: RegExp): boolean {
+  const text = neighbour?.text ?? ''
+  return edge.test(text) || (text !== '' && !/[^\p{P}\s]/u.test(text))
 }
 
 function spanning(neighbour: Neighbour | undefined): readonly Mark[] {

@@ -35,7 +35,7 @@ export const ConceptCandidate = Type.Object(
     suggested_concept_id: Nullable(
       Type.String({ description: 'an active concept that has the name as its name or alias' }),
     ),
-    version: Type.String({ pattern: '^candidate:[1-9][0-9]*$', description: 'candidate:<n>' }),
+    version: Type.String({ pattern: '^candidate:[1-9][0-9]*$', description: 'candidate:n' }),
     created_at: Time,
     updated_at: Time,
   },

@@ -1,0 +1,60 @@
+import { setImmediate as otherWork } from 'node:timers/promises'
+import GithubSlugger from 'github-slugger'
+import { micromark } from 'micromark'
+import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table'
+import { type ExampleCall, exampleCall } from '../../docs/openapi/examples.ts'
+import { curlOf } from '../../docs/reference/curl.ts'
+import type { Chapter, Entry, Reference } from '../../docs/reference.ts'
+
+/** What the template shows: the reference with ids to link to, and its Markdown as HTML. */
+export type ReferenceView = { heading: string; html: string; chapters: ChapterView[] }
+export type ChapterView = { id: string; title: string; html: string; entries: EntryView[] }
+export type EntryView = { id: string; title: string; method: string | null; path: string; html: string } & Example
+
+/** A recorded call: its line for a shell, and the answer as indented JSON; null where there is none. */
+type Example = { call: string | null; answer: string | null }
+
+/**
+ * The reference as HTML. Chapters and shapes have the ids that GitHub would give their headings, which links in the
+ * texts lead to; an endpoint has `operation-` and its operation id. It takes a good part of a second, in pieces that let other work go on.
+ */
+export async function referenceView({ title, text, chapters }: Reference): Promise<ReferenceView> {
+  const slugger = new GithubSlugger()
+  const views: ChapterView[] = []
+  for (const chapter of chapters) views.push(await chapterView(chapter, slugger))
+  return { heading: title, html: htmlOf(text), chapters: views }
+}
+
+async function chapterView({ title, text, entries }: Chapter, slugger: GithubSlugger): Promise<ChapterView> {
+  const view: ChapterView = { id: slugger.slug(title), title, html: htmlOf(text), entries: [] }
+  for (const entry of entries) {
+    await otherWork()
+    view.entries.push(entryView(entry, slugger))
+  }
+  return view
+}
+
+function entryView({ title, text, route }: Entry, slugger: GithubSlugger): EntryView {
+  const html = htmlOf(text)
+  if (route === null)
+    return { id: slugger.slug(title), title, method: null, path: title, html, call: null, answer: null }
+  const { operationId, method, path } = route
+  return {
+    id: `operation-${operationId}`,
+    title,
+    method,
+    path,
+    html,
+    call: curlOf(route),
+    answer: answerOf(exampleCall(operationId)),
+  }
+}
+
+function answerOf(call: ExampleCall | undefined): string | null {
+  return call?.answer === undefined ? null : JSON.stringify(call.answer, null, 2)
+}
+
+// The texts are those of the service itself; the only HTML in them is the anchors of errors.
+function htmlOf(markdown: string): string {
+  return micromark(markdown, { extensions: [gfmTable()], htmlExtensions: [gfmTableHtml()], allowDangerousHtml: true })
+}
