@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { serve } from '@hono/node-server'
 import { PgBoss } from 'pg-boss'
 import { readConfig } from '../config/config.ts'
-import { withoutForeignHosts } from '../dev/dashboard-pages.ts'
 import { runCommandLine, UsageError } from '../process/command-line.ts'
+import { withoutForeignHosts } from './dashboard-pages.ts'
 import { databaseUrlBesideService } from './database-url.ts'
 
 const usage = `usage: npm run dashboard [-- PORT]
