@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import Type from 'typebox'
 import { computationLoad } from '../../shared/computations/compute.ts'
-import { sql } from '../../shared/database.ts'
+import { type Queryable, sql } from '../../shared/database.ts'
 import { jobOutcomes } from '../../shared/job-metrics.ts'
 import { laggingDocuments } from '../../shared/projections/queries.ts'
 import { row } from '../../shared/row.ts'
@@ -37,7 +37,7 @@ t.test('one worker with one place goes on with other documents while one never e
   const { id } = await write(ada, 'heron that came later')
   await until(async () => (await found(ada, 'heron')).includes(id))
   t.strictSame(await found(ada, 'heron'), [ids[0], ids[2], id].sort())
-  t.match(await stateOf(service, ids[1]), 'active', 'it is still being computed')
+  t.match(await stateOf(service.database, ids[1]), 'active', 'it is still being computed')
 })
 
 t.test('a document that was given up is taken up by the sweep less and less often', async (t) => {
@@ -103,7 +103,7 @@ for (const [kind, text] of Object.entries({ small: 'heron', large: 'heron LARGE'
 t.test('a document that took too much once is tried again after all others', async (t) => {
   const { service, ada, ids } = await startWithEndless(t, { WORKER_COMPUTE_MS: '5000' })
   const worker = await startWorkers(t, service, [endlessIndexer])
-  await until(async () => (await stateOf(service, ids[1])) === 'active')
+  await until(async () => (await stateOf(service.database, ids[1])) === 'active')
   for (let n = 0; n < 8; n += 1) await write(ada, 'heron LARGE')
   await until(async () => (await triesOver(service)) === 1)
   await worker.stop()
@@ -114,7 +114,7 @@ t.test('a document that took too much once is tried again after all others', asy
     compute: endlessIndexing,
     async write(tx, derived) {
       await searchProjection.write(tx, derived)
-      states.push(await stateOf(service, ids[1]))
+      states.push(await stateOf(tx, ids[1]))
     },
   })
   await startWorkers(t, service, [noting])
@@ -153,8 +153,8 @@ function triesOver({ database }: TestService): Promise<number> {
     SELECT count(*) FROM pgboss.job WHERE name = 'search.index' AND output IS NOT NULL`)
 }
 
-function stateOf({ database }: TestService, id: string): Promise<string> {
-  return database.oneFirst(sql.type(Text)`
+function stateOf(db: Queryable, id: string): Promise<string> {
+  return db.oneFirst(sql.type(Text)`
     SELECT state::text AS text FROM pgboss.job WHERE name = 'search.index' AND data ->> 'document_id' = ${id}`)
 }
 
