@@ -1,4 +1,4 @@
-import type { Computation } from '../shared/computations/computation.ts'
+import { type Computation, computation } from '../shared/computations/computation.ts'
 import type { Queryable, Transaction } from '../shared/database.ts'
 import type { Derived, DocumentSource } from '../shared/projections/queries.ts'
 import type { DocumentJob, Queue } from '../shared/queues.ts'
@@ -36,3 +36,10 @@ export type ProjectionComputation<Source, Result> = Computation<ProjectionInput<
 
 /** Points at which a test can make the source move, or a process die. */
 export type ProjectionHooks = { beforeCommit?: (job: DocumentJob) => Promise<void> }
+
+/** A computation that walks over its input once and needs no thread. */
+export function atOnce<Source, Result>(
+  run: (input: ProjectionInput<Source>) => Result,
+): ProjectionComputation<Source, Result> {
+  return computation({ module: import.meta.url, run, isSmall: () => true, cpuMs: () => 0 })
+}

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Job } from 'pg-boss'
+import { limited } from '../shared/computations/computation.ts'
 import { compute } from '../shared/computations/compute.ts'
 import { inTransaction, type Transaction } from '../shared/database.ts'
 import type { JobOutcome } from '../shared/job-metrics.ts'
@@ -73,10 +74,9 @@ function computeOne<Source extends ProjectionSource, Result>(
   { projection, runtime }: Deriving<Source, Result>,
   input: ProjectionInput<Source>,
 ): Promise<Result> {
-  const { compute: declared } = projection
-  const cpuMs = (of: ProjectionInput<Source>) => Math.min(declared.cpuMs(of), runtime.config.WORKER_COMPUTE_MS)
+  const computation = limited(projection.compute, runtime.config.WORKER_COMPUTE_MS)
   const { workspace_id: workspaceId, document_id: userId } = input.job
-  return onBehalfOf({ workspaceId, userId }, () => compute({ ...declared, cpuMs }, input))
+  return onBehalfOf({ workspaceId, userId }, () => compute(computation, input))
 }
 
 async function commit<Source extends ProjectionSource, Result>(
