@@ -19,7 +19,8 @@ import { extractCandidates } from '../../../shared/concepts/candidates/extract.t
 import { referencesOf, renamed } from '../../../shared/import/body-links.ts'
 import { renderMarkdown } from '../../../shared/knowledge-bases/export/markdown.ts'
 import { copyStructure } from '../../../shared/localization/copy-structure.ts'
-import { faithfulMarkdown, inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
+import { computeMarkdown } from '../../../shared/localization/inline/compute.ts'
+import { inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
 import { structureOf, withAttributesOf, wordsOf } from '../../../shared/localization/inline/structure.ts'
 import { withoutTags, withTags } from '../../../shared/localization/inline/tags.ts'
 import { textsOfUnits } from '../../../shared/localization/jobs/run.ts'
@@ -109,7 +110,7 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'structure for a translation': ({ document }) => copyStructure(document).content.nodes,
   'texts for a translation': ({ document }) => textBlocks(document.content),
   'segments for a translation': ({ document }) => inlineMarkdown(inlineContents(document)),
-  'segments that come back': ({ document }) => Promise.all(inlineContents(document).map(faithfulMarkdown)),
+  'segments that come back': ({ document }) => Promise.all(inlineContents(document).map(computeMarkdown)),
   'tags of a translation': ({ document }) =>
     inlineContents(document).map((content) => {
       const tagged = withTags(content, { all: true })
