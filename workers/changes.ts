@@ -1,11 +1,11 @@
 import { type ChainGrowth, type ChainSource, loadChainSources, writeChains } from '../shared/changes/project.ts'
 import { lockChains } from '../shared/changes/queries.ts'
-import type { Config } from '../shared/config.ts'
-import { queues } from '../shared/queues.ts'
-import { growing } from './computations.ts'
-import { defineProjection } from './define-projection.ts'
-import type { Projection } from './projection.ts'
-import type { Worker } from './runtime.ts'
+import type { Config } from '../shared/config/config.ts'
+import { queues } from '../shared/jobs/queues.ts'
+import { growing } from './runtime/computations.ts'
+import { defineProjection } from './runtime/define-projection.ts'
+import type { Projection } from './runtime/projection.ts'
+import type { Worker } from './runtime/runtime.ts'
 
 /** The chain of change batches of documents, made of stored manifests; it depends on the body alone (decisions B). */
 export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Projection<ChainSource, ChainGrowth> {

@@ -1,10 +1,10 @@
-import { queues } from '../shared/queues.ts'
+import { queues } from '../shared/jobs/queues.ts'
 import { loadRefreshSource, type RefreshSource, writeSummaries } from '../shared/summaries/refresh.ts'
 import type { TextSummary } from '../shared/summaries/text-summaries.ts'
-import { summarising } from './computations.ts'
-import { defineProjection } from './define-projection.ts'
-import { oneByOne } from './one-by-one.ts'
-import type { Runtime, Worker } from './runtime.ts'
+import { summarising } from './runtime/computations.ts'
+import { defineProjection } from './runtime/define-projection.ts'
+import { oneByOne } from './runtime/one-by-one.ts'
+import type { Runtime, Worker } from './runtime/runtime.ts'
 
 /**
  * Refreshes the stored deterministic summaries of documents that change, where SUMMARY_AUTO_REFRESH says so (decisions

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { Nullable, Version } from '../identifiers.ts'
-import { blockIdPattern } from '../ids.ts'
+import { Nullable, Version } from '../schema/identifiers.ts'
+import { blockIdPattern } from '../schema/ids.ts'
 import type { BlockNode } from './document.ts'
 import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
 import { HeadingPath } from './read-schema.ts'

@@ -1,6 +1,6 @@
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '../database/database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import { compareLines, manifestStep } from './manifest.ts'
 import { keptBodyOfVersion } from './queries.ts'
 import type { StoredBody } from './stored-body.ts'

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { Nullable, Time, UserId, Version } from '../identifiers.ts'
-import { resolvedLocaleMembers } from '../locale.ts'
+import { resolvedLocaleMembers } from '../locales/locale.ts'
+import { Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
 import type { DocNode } from './document.ts'
 import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
 

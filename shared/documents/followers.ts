@@ -1,5 +1,5 @@
 import type { LineDifference } from '../body/manifest.ts'
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import type { DocumentRow } from './queries.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { linesToDocument } from '../body/canonical.ts'
 import { bodyText } from '../body/queries.ts'
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import { insertTargets, mapCopies, putUnits, sourcedUnits } from './units/queries.ts'
 import { blank, textBlocks } from './units/texts.ts'

@@ -1,6 +1,6 @@
 -- Tells workers of every job that they may take, now or later, so that nobody has to look for jobs again and again. The
 -- payload is the queue, in how many milliseconds the job is due, counted from the moment of the statement, and whether
--- the job is of a large document: those have priorities of -10 and below (workers/job-queries.ts). pg-boss itself
+-- the job is of a large document: those have priorities of -10 and below (workers/runtime/job-queries.ts). pg-boss itself
 -- announces neither delayed jobs nor retries, nor what it moves to a dead-letter queue.
 CREATE OR REPLACE FUNCTION pgboss.announce_job() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

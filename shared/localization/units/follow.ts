@@ -1,4 +1,4 @@
-import type { Transaction } from '../../database.ts'
+import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { type BodyStep, sourceChange, targetChange } from './changes.ts'
 import * as queries from './queries.ts'

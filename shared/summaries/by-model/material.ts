@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database.ts'
+import type { Queryable } from '../../database/database.ts'
 import { type Container, documentIdsBelow } from '../container-queries.ts'
 import { ratioOf, summariseDigest } from '../deterministic.ts'
 import { digestedDocuments } from '../digests.ts'
