@@ -4,6 +4,7 @@ import { blockHash, documentToLines } from '../shared/body/canonical.ts'
 import type { DocNode } from '../shared/body/document.ts'
 import { compareLines, manifestOf, manifestStep } from '../shared/body/manifest.ts'
 import { growChain } from '../shared/changes/project.ts'
+import type { RecordedChange } from '../shared/changes/schema.ts'
 import { workersOf } from '../workers/types.ts'
 import { type Edit, edited, idFrom, normalised, randomBody, randomEdits } from './body-yjs/random-body.ts'
 
@@ -81,10 +82,10 @@ function type(live: LiveProcess, round: number): void {
 // What the worker makes of a write that led from one body to the other.
 function batchBetween(from: DocNode, to: DocNode) {
   const step = manifestStep(compareLines(documentToLines(from), documentToLines(to)))
-  const manifest = { body_seq: 2, version: 'v2', changed_at: 0, step }
+  const manifest = { body_seq: 2, version: 'v2', changed_at: 0, step: JSON.stringify(step) }
   const source = { version: 'v2', body_seq: 2, title: '', knowledge_base_id: 1, locale: null }
   const growth = growChain({ ...source, chain: 1, projected_seq: 1, manifests: [manifest] })
-  return [...(growth.batches[0]?.changes ?? [])]
+  return JSON.parse(growth.batches[0]?.changes ?? '[]') as RecordedChange[]
 }
 
 function listed(body: DocNode) {

@@ -81,6 +81,21 @@ t.test(
   },
 )
 
+t.test('whoever asks for a summary of what takes too long to read is told so, and nothing is paid', async (t) => {
+  const { ada, worker, origin } = await start(t, { WORKER_COMPUTE_MS: '100' })
+  const blocks = Array.from({ length: 30_000 }, () => ({ type: 'paragraph', content: [{ type: 'text', text: 'a' }] }))
+  const { id } = await write(ada, blocks)
+  const job = (await ada.post(`/documents/${id}/summary/rebuild`, { generator: 'model' })).body.data.id
+  await until(async () => (await read(ada, job)).status === 'failed')
+  t.match(await read(ada, job), {
+    error: { code: 'document_too_large', message: /make it smaller or summarise its sections/ },
+    usage: null,
+  })
+  await until(async () => linesOf(worker, job).length > 0)
+  t.match(linesOf(worker, job), [{ level: failure, outcome: 'failed', reason: 'document_too_large' }])
+  t.match(await (await fetch(`${origin}/metrics`)).text(), 'svc_queue_failed_jobs{queue="summaries.model"} 1')
+})
+
 async function start(t: Test, env: Record<string, string> = {}) {
   const stub = await startModelStub(t)
   const { host } = new URL(stub.env['OPENAI_BASE_URL'] ?? '')

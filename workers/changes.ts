@@ -1,19 +1,11 @@
-import {
-  type ChainGrowth,
-  type ChainSource,
-  growChain,
-  loadChainSources,
-  writeChains,
-} from '../shared/changes/project.ts'
+import { type ChainGrowth, type ChainSource, loadChainSources, writeChains } from '../shared/changes/project.ts'
 import { lockChains } from '../shared/changes/queries.ts'
 import type { Config } from '../shared/config/config.ts'
 import { queues } from '../shared/jobs/queues.ts'
+import { growing } from './runtime/computations.ts'
 import { defineProjection } from './runtime/define-projection.ts'
-import { atOnce, type Projection, type ProjectionComputation } from './runtime/projection.ts'
+import type { Projection } from './runtime/projection.ts'
 import type { Worker } from './runtime/runtime.ts'
-
-// Handing the manifests to a thread and back would take longer than walking over them.
-const growing: ProjectionComputation<ChainSource, ChainGrowth> = atOnce(({ source }) => growChain(source))
 
 /** The chain of change batches of documents, made of stored manifests; it depends on the body alone (decisions B). */
 export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Projection<ChainSource, ChainGrowth> {

@@ -1,9 +1,9 @@
-import { loadSource } from '../shared/jobs/projections/queries.ts'
 import { queues } from '../shared/jobs/queues.ts'
-import { refreshDocument } from '../shared/summaries/refresh.ts'
+import { loadRefreshSource, type RefreshSource, writeSummaries } from '../shared/summaries/refresh.ts'
+import type { TextSummary } from '../shared/summaries/text-summaries.ts'
+import { summarising } from './runtime/computations.ts'
 import { defineProjection } from './runtime/define-projection.ts'
 import { oneByOne } from './runtime/one-by-one.ts'
-import { atOnce, type ProjectionSource } from './runtime/projection.ts'
 import type { Runtime, Worker } from './runtime/runtime.ts'
 
 /**
@@ -16,20 +16,17 @@ export const summaryRefresher: Worker = {
 }
 
 function projectionOf({ config }: Runtime): Worker {
-  const refresh = oneByOne<ProjectionSource, null>({
+  const refresh = oneByOne<RefreshSource, TextSummary[]>({
     name: 'summaries',
     queue: queues.summariesRefresh,
     async load(db, job) {
-      const source = await loadSource(db, job)
-      return source && { ...source, projected_seq: null }
+      const source = await loadRefreshSource(db, job)
+      return source && (config.SUMMARY_AUTO_REFRESH ? source : { ...source, targets: [] })
     },
-    // The summaries are made of what is locked at the end, which costs no more than loading it before.
-    compute: atOnce(() => null),
-    sameSource: () => true,
+    compute: summarising,
+    sameSource: (source, current) => source.version === current.version && source.title === current.title,
     projectedSeq: async () => null,
-    async write(tx, job) {
-      if (config.SUMMARY_AUTO_REFRESH) await refreshDocument(tx, job)
-    },
+    write: (tx, _job, derived) => writeSummaries(tx, derived),
   })
   return defineProjection(refresh)
 }

@@ -43,6 +43,11 @@ export function growChain(source: ChainSource): ChainGrowth {
   return { base: { body_seq: base.body_seq, version: base.version }, batches: rest.map(batchOf) }
 }
 
+/** How many characters `growChain` reads. */
+export function lengthOf({ manifests }: ChainSource): number {
+  return manifests.reduce((length, { step }) => length + (step?.length ?? 0), 0)
+}
+
 /** Writes what chains have grown by and forgets what is beyond the retention; the caller holds the locks. */
 export async function writeChains(
   tx: Transaction,
@@ -54,7 +59,7 @@ export async function writeChains(
     return base === null ? [] : [{ job, chain, base_seq: base.body_seq, projected_seq: source.body_seq }]
   })
   const growths = derived.map(({ job, source, result: { base, batches } }) => {
-    const first = base === null ? [] : [{ ...base, source_version: base.version, changed_at: 0, changes: [] }]
+    const first = base === null ? [] : [{ ...base, source_version: base.version, changed_at: 0, changes: '[]' }]
     return { job, batches: [...first, ...batches], projectedSeq: source.body_seq }
   })
   await queries.beginChains(tx, begun)
@@ -90,7 +95,8 @@ function unbrokenEnd({ manifests, body_seq }: ChainSource): readonly queries.Man
 
 function batchOf(manifest: queries.Manifest): queries.Batch {
   const { body_seq, version, changed_at, step } = manifest
-  return { body_seq, source_version: version, changed_at, changes: (step ?? []).map(changeOf) }
+  const steps = JSON.parse(step ?? '[]') as BlockStep[]
+  return { body_seq, source_version: version, changed_at, changes: JSON.stringify(steps.map(changeOf)) }
 }
 
 function changeOf(step: BlockStep): RecordedChange {

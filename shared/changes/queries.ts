@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox'
-import type { BlockStep } from '../body/manifest.ts'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { documentKeys, lockProjected } from '../jobs/projections/queries.ts'
@@ -26,8 +25,11 @@ export function lockChains(tx: Transaction, jobs: readonly DocumentJob[]): Promi
   return lockProjected(tx, jobs, { table: 'change_chains', column: 'projected_seq' })
 }
 
-/** A stored manifest: how it differs from the one before; `step` is null when nothing was before. */
-export type Manifest = { body_seq: number; version: string; changed_at: number; step: readonly BlockStep[] | null }
+/**
+ * A stored manifest: how it differs from the one before, as the JSON text of a list of `BlockStep`; `step` is null when
+ * nothing was before.
+ */
+export type Manifest = { body_seq: number; version: string; changed_at: number; step: string | null }
 
 const PendingShape = Type.Object({
   document_id: Type.String(),
@@ -41,7 +43,7 @@ const PendingShape = Type.Object({
   manifest_seq: Nullable(Type.Number()),
   manifest_version: Nullable(Type.String()),
   changed_at: Nullable(Type.Number()),
-  step: Nullable(Type.Unsafe<readonly BlockStep[]>({ type: 'array' })),
+  step: Nullable(Type.String()),
 })
 
 /** A document with its chain and one manifest that is not part of it yet, or without. */
@@ -56,7 +58,7 @@ export function pendingManifests(db: Queryable, jobs: readonly DocumentJob[], { 
   return db.any(
     prepared(sql.type(row(PendingShape))`
     SELECT d.id AS document_id, d.version, d.body_seq, d.title, d.knowledge_base_id, d.locale, c.chain, c.projected_seq,
-      m.body_seq AS manifest_seq, m.version AS manifest_version, m.changed_at, m.step
+      m.body_seq AS manifest_seq, m.version AS manifest_version, m.changed_at, m.step::text AS step
     FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
     JOIN documents d ON d.workspace_id = k.workspace_id AND d.id = k.document_id
     LEFT JOIN change_chains c ON c.workspace_id = d.workspace_id AND c.document_id = d.id
@@ -69,8 +71,8 @@ export function pendingManifests(db: Queryable, jobs: readonly DocumentJob[], { 
   )
 }
 
-/** What one write of a body changed. */
-export type Batch = { body_seq: number; source_version: string; changed_at: number; changes: readonly RecordedChange[] }
+/** What one write of a body changed; `changes` is the JSON text of a list of `RecordedChange`. */
+export type Batch = { body_seq: number; source_version: string; changed_at: number; changes: string }
 
 /** A chain that begins, or begins anew. */
 export type BegunChain = Chain & { job: DocumentJob }
@@ -112,7 +114,7 @@ export async function appendBatches(tx: Transaction, growths: readonly Growth[])
       batch.body_seq,
       batch.source_version,
       batch.changed_at,
-      JSON.stringify(batch.changes),
+      batch.changes,
     ]),
   )
   await tx.query(

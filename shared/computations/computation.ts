@@ -21,6 +21,14 @@ export function computation<Input, Output>(
   return { ...declared, name: declared.run.name }
 }
 
+/** The same computation with a limit of so many milliseconds of a processor, where its own is higher. */
+export function limited<Input, Output>(
+  declared: Computation<Input, Output>,
+  mostMs: number,
+): Computation<Input, Output> {
+  return { ...declared, cpuMs: (input) => Math.min(declared.cpuMs(input), mostMs) }
+}
+
 /** The end of a computation that took more processor time or memory than it may; the same input would end so again. */
 export class ComputationLimitError extends Error {
   override readonly name = 'ComputationLimitError'

@@ -76,5 +76,7 @@ const errorMessages = {
   model_error: 'The model provider failed.',
   model_timeout: 'The model took too long.',
   model_bad_output: 'The model gave no usable answer.',
+  document_too_large:
+    'The document takes more processor time or memory than a job may use; make it smaller or summarise its sections.',
   access_revoked: 'Whoever asked for the summary may no longer write in the workspace.',
 } as const satisfies Record<NonNullable<SummaryJob['error']>['code'], string>

@@ -1,15 +1,41 @@
-import { type Database, inTransaction, type Transaction } from '../database/database.ts'
+import { type Database, inTransaction, type Queryable, type Transaction } from '../database/database.ts'
+import { type LoadedSource, loadSource } from '../jobs/projections/queries.ts'
 import type { DocumentJob } from '../jobs/queues.ts'
+import type { Derived } from './deterministic.ts'
 import { lockSummary, refreshableContainers, storedOfDocument } from './queries.ts'
 import { store } from './save.ts'
 import { derive, sourceOf } from './source.ts'
 import { type Target, targetOf } from './target.ts'
+import { summariseText, type TextSummary } from './text-summaries.ts'
 
-/** Refreshes what is stored of a document and its sections; the document must be locked. */
-export async function refreshDocument(tx: Transaction, job: DocumentJob): Promise<void> {
-  const stored = await storedOfDocument(tx, { workspaceId: job.workspace_id, id: job.document_id })
-  for (const target of stored.filter(({ generator }) => generator === 'deterministic').map(targetOf)) {
-    await refreshSummary(tx, target)
+/** A document with the targets of its stored deterministic summaries. */
+export type RefreshSource = LoadedSource & { projected_seq: null; targets: readonly Target[] }
+
+/** Reads a document without a lock; null when it has gone. */
+export async function loadRefreshSource(db: Queryable, job: DocumentJob): Promise<RefreshSource | null> {
+  const source = await loadSource(db, job)
+  if (source === null) return null
+  const stored = await storedOfDocument(db, { workspaceId: job.workspace_id, id: job.document_id })
+  const targets = stored.filter(({ generator, pinned }) => generator === 'deterministic' && !pinned).map(targetOf)
+  return { ...source, projected_seq: null, targets }
+}
+
+/** The summaries that a loaded document has now. */
+export function summariesOf(source: RefreshSource, job: DocumentJob): TextSummary[] {
+  const { version, title, body, targets } = source
+  const blockIds = targets.map(({ blockId }) => blockId)
+  return summariseText({ documentId: job.document_id, version, title, text: body, blockIds })
+}
+
+/** Writes the summaries that have changed; the document must be locked, and be as it was loaded. */
+export async function writeSummaries(
+  tx: Transaction,
+  derived: { source: RefreshSource; result: readonly TextSummary[] },
+): Promise<void> {
+  const byBlock = new Map(derived.result.map((summary) => [summary.blockId, summary]))
+  for (const target of derived.source.targets) {
+    const summary = byBlock.get(target.blockId)
+    if (summary !== undefined) await refreshSummary(tx, { target, make: async () => summary })
   }
 }
 
@@ -22,7 +48,7 @@ export async function refreshContainers(database: Database): Promise<number> {
   for (;;) {
     const page = await refreshableContainers(database, { after, limit: pageSize })
     for (const row of page) {
-      if (await inTransaction(database, (tx) => refreshSummary(tx, targetOf(row)))) written += 1
+      if (await inTransaction(database, (tx) => refreshContainer(tx, targetOf(row)))) written += 1
     }
     const last = page.at(-1)
     if (last === undefined || page.length < pageSize) return written
@@ -30,25 +56,37 @@ export async function refreshContainers(database: Database): Promise<number> {
   }
 }
 
+function refreshContainer(tx: Transaction, target: Target): Promise<boolean> {
+  return refreshSummary(tx, {
+    target,
+    async make() {
+      const source = await sourceOf(tx, target)
+      if (typeof source === 'string') return null
+      return { version: source.version, derived: await derive(tx, { target, source }) }
+    },
+  })
+}
+
 /**
- * Makes a stored deterministic summary anew when its source has moved (SUMMARY_AUTO_REFRESH). What somebody wrote, asked
- * a model for or pinned is left alone, and so is a section whose heading has gone. Returns whether it wrote.
+ * Stores a deterministic summary anew when it has changed (SUMMARY_AUTO_REFRESH). What somebody wrote, asked a model for
+ * or pinned is left alone. Returns whether it wrote.
  */
-async function refreshSummary(tx: Transaction, target: Target): Promise<boolean> {
+async function refreshSummary(
+  tx: Transaction,
+  { target, make }: { target: Target; make: () => Promise<{ version: string; derived: Derived } | null> },
+): Promise<boolean> {
   const over = await lockSummary(tx, target)
   if (over === null || over.pinned || over.generator !== 'deterministic') return false
-  const source = await sourceOf(tx, target)
-  if (typeof source === 'string') return false
-  const derived = await derive(tx, { target, source })
-  if (source.version === over.source_version && derived.text === over.text) return false
+  const made = await make()
+  if (made === null || (made.version === over.source_version && made.derived.text === over.text)) return false
   const summary = {
-    ...derived,
+    ...made.derived,
     generator: 'deterministic' as const,
     pinned: false,
-    source_version: source.version,
+    source_version: made.version,
     model: null,
     updatedBy: null,
   }
-  await store(tx, { target, summary, over, currentVersion: source.version })
+  await store(tx, { target, summary, over, currentVersion: made.version })
   return true
 }

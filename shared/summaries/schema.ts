@@ -99,7 +99,7 @@ export const SummaryJob = Type.Object(
     usage: Nullable(Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer() })),
     error: Nullable(
       Type.Object({
-        code: Type.Enum(['model_error', 'model_timeout', 'model_bad_output', 'access_revoked']),
+        code: Type.Enum(['model_error', 'model_timeout', 'model_bad_output', 'access_revoked', 'document_too_large']),
         message: Type.String(),
       }),
     ),

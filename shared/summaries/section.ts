@@ -10,20 +10,41 @@ export type Section = { title: string; lines: readonly string[]; version: string
  * no top-level heading; `undefined`: there is no such block.
  */
 export function sectionOf(lines: readonly string[], blockId: string): Section | null | undefined {
-  const start = lines.findIndex((line) => levelOf(line) > 0 && (JSON.parse(line) as BlockNode).attrs.id === blockId)
-  if (start < 0) return lines.some((line) => line.includes(`"id":${JSON.stringify(blockId)}`)) ? null : undefined
-  const level = levelOf(lines[start] ?? '')
-  const length = lines.slice(start + 1).findIndex((line) => levelOf(line) > 0 && levelOf(line) <= level)
-  const own = lines.slice(start, length < 0 ? undefined : start + 1 + length)
-  return {
-    title: headingTitle(JSON.parse(own[0] ?? '') as BlockNode),
-    lines: own,
-    version: textVersion(own.join('\n')),
-  }
+  const section = sectionsOf(lines, new Set([blockId])).get(blockId)
+  if (section !== undefined) return section
+  return lines.some((line) => line.includes(`"id":${JSON.stringify(blockId)}`)) ? null : undefined
 }
 
-/** The level of a stored line that is a heading, otherwise 0; canonical JSON sorts its members, so `type` is the last. */
-function levelOf(line: string): number {
-  if (!line.endsWith('"type":"heading"}')) return 0
-  return Number((JSON.parse(line) as BlockNode).attrs['level'] ?? 1)
+/** The sections under some top-level headings, by the ids of these; ids of other blocks are left out. Parses each once. */
+export function sectionsOf(lines: readonly string[], blockIds: ReadonlySet<string>): Map<string, Section> {
+  const sections = new Map<string, Section>()
+  let open: { heading: BlockNode; start: number }[] = []
+  const closeTo = (level: number, end: number) => {
+    for (const { heading, start } of open) {
+      const id = heading.attrs.id
+      if (levelOf(heading) >= level && !sections.has(id)) sections.set(id, sectionAt(lines, { heading, start, end }))
+    }
+    open = open.filter(({ heading }) => levelOf(heading) < level)
+  }
+  for (const [start, line] of lines.entries()) {
+    // Canonical JSON sorts its members, so `type` is the last.
+    if (!line.endsWith('"type":"heading"}')) continue
+    const heading = JSON.parse(line) as BlockNode
+    closeTo(levelOf(heading), start)
+    if (blockIds.has(heading.attrs.id)) open.push({ heading, start })
+  }
+  closeTo(0, lines.length)
+  return sections
+}
+
+function sectionAt(
+  lines: readonly string[],
+  { heading, start, end }: { heading: BlockNode; start: number; end: number },
+): Section {
+  const own = lines.slice(start, end)
+  return { title: headingTitle(heading), lines: own, version: textVersion(own.join('\n')) }
+}
+
+function levelOf(heading: BlockNode): number {
+  return Number(heading.attrs['level'] ?? 1)
 }

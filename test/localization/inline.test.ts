@@ -2,12 +2,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
-import {
-  faithfulMarkdown,
-  type InlineMarkdown,
-  inlineMarkdown,
-  translatedContent,
-} from '../../shared/localization/inline/markdown.ts'
+import { computeContent, computeMarkdown } from '../../shared/localization/inline/compute.ts'
+import { type InlineMarkdown, inlineMarkdown } from '../../shared/localization/inline/markdown.ts'
 import { structureOf, wordsOf } from '../../shared/localization/inline/structure.ts'
 import { textBlocks } from '../../shared/localization/units/texts.ts'
 import { doc, node, p, text } from '../body/build.ts'
@@ -19,13 +15,13 @@ t.test('whatever a text holds comes back from the model as it was, or is never s
   const property = fc.asyncProperty(anyDocument, async (document) => {
     for (const { hash, block } of textBlocks(document.content).slice(0, 5)) {
       if (hash === '' || block.content === undefined) continue
-      const inline = await faithfulMarkdown(block.content)
+      const inline = await computeMarkdown(block.content)
       if (inline === null) {
         kept += 1
         continue
       }
       sent += 1
-      const back = (await translatedContent(inline, inline.markdown)) ?? []
+      const back = (await computeContent({ inline, translation: inline.markdown })) ?? []
       if (structureOf(back) !== structureOf(block.content)) throw new Error(inline.markdown)
       if (wordsOf(back) !== wordsOf(block.content)) throw new Error(inline.markdown)
     }
@@ -87,9 +83,9 @@ t.test('what a translator has to leave alone survives a translation', async (t) 
     [p('a *star*'), 'a \\*star\\*', '# - > ein \\*Stern\\*', p('# - > ein *Stern*')],
   ]
   for (const [original, markdown, answer, expected] of cases) {
-    const inline = (await faithfulMarkdown(contentOf(original))) as InlineMarkdown
+    const inline = (await computeMarkdown(contentOf(original))) as InlineMarkdown
     t.equal(inline.markdown, markdown)
-    t.strictSame(await translatedContent(inline, answer), contentOf(expected), answer)
+    t.strictSame(await computeContent({ inline, translation: answer }), contentOf(expected), answer)
   }
 })
 
@@ -104,9 +100,9 @@ t.test('an answer that lost, doubled or invented something is refused', async (t
       node('mention', { id: 'u', label: 'Ann' }),
     ),
   )
-  const inline = (await faithfulMarkdown(content)) as InlineMarkdown
+  const inline = (await computeMarkdown(content)) as InlineMarkdown
   const good = 'Lies [dies](https://a.test), `x` <x1>@Ann</x1>'
-  t.ok(await translatedContent(inline, good))
+  t.ok(await computeContent({ inline, translation: good }))
   for (const answer of [
     '',
     '   ',
@@ -124,9 +120,9 @@ t.test('an answer that lost, doubled or invented something is refused', async (t
     '[dies](https://a.test) `x` <x1>@Ann</x1> \u0000',
     `${'*_'.repeat(20_000)} [dies](https://a.test) \`x\` <x1>@Ann</x1>`,
   ]) {
-    t.equal(await translatedContent(inline, answer), null, JSON.stringify(answer.slice(0, 80)))
+    t.equal(await computeContent({ inline, translation: answer }), null, JSON.stringify(answer.slice(0, 80)))
   }
-  t.ok(await translatedContent(inline, good.replace(', ', ',\n- ')), 'line breaks are forgiven')
+  t.ok(await computeContent({ inline, translation: good.replace(', ', ',\n- ') }), 'line breaks are forgiven')
 })
 
 function contentOf(block: BodyNode): BodyNode[] {

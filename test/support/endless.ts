@@ -9,11 +9,14 @@ export function indexUnlessEndless(input: ProjectionInput<IndexSource>): IndexCh
   return indexDocument(input)
 }
 
-/** The search index of documents, with no limit but that of the setting: in a thread, `ENDLESS` never ends. */
+/**
+ * The search index of documents, with no limit but that of the setting. `LARGE` is computed in a thread, and so is
+ * `ENDLESS`, which never ends.
+ */
 export const endlessIndexing = computation({
   module: import.meta.url,
   run: indexUnlessEndless,
-  isSmall: ({ source }) => !source.body.includes('ENDLESS'),
+  isSmall: ({ source }) => !/ENDLESS|LARGE/.test(source.body),
   cpuMs: () => Number.POSITIVE_INFINITY,
 })
 

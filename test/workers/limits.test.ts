@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import Type from 'typebox'
-import { sql } from '../../shared/database/database.ts'
+import { computationLoad } from '../../shared/computations/compute.ts'
+import { type Queryable, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { jobOutcomes } from '../../shared/jobs/job-metrics.ts'
 import { laggingDocuments } from '../../shared/jobs/projections/queries.ts'
@@ -36,7 +37,7 @@ t.test('one worker with one place goes on with other documents while one never e
   const { id } = await write(ada, 'heron that came later')
   await until(async () => (await found(ada, 'heron')).includes(id))
   t.strictSame(await found(ada, 'heron'), [ids[0], ids[2], id].sort())
-  t.match(await stateOf(service, ids[1]), 'active', 'it is still being computed')
+  t.match(await stateOf(service.database, ids[1]), 'active', 'it is still being computed')
 })
 
 t.test('a document that was given up is taken up by the sweep less and less often', async (t) => {
@@ -85,6 +86,42 @@ t.test('one document of a workspace is not behind a hundred that another has jus
   t.ok(behind >= 30, `${behind} documents of the import were indexed after it`)
 })
 
+for (const [kind, text] of Object.entries({ small: 'heron', large: 'heron LARGE' })) {
+  t.test(`a ${kind} document is not behind forty of another workspace that never end`, async (t) => {
+    const service = await startTestService(t, { WORKER_COMPUTE_MS: '2000' })
+    const [hostile, bea] = [await service.signUp(), await service.signUp()]
+    for (let n = 0; n < 40; n += 1) await write(hostile, 'ENDLESS')
+    await startWorkers(t, service, [endlessIndexer])
+    await until(async () => computationLoad().running > 0)
+    const { id } = await write(bea, text)
+    await until(async () => (await found(bea, 'heron')).includes(id))
+    const before = await triesOver(service)
+    t.ok(before <= 1, `${before} computations of the other workspace ended before`)
+  })
+}
+
+t.test('a document that took too much once is tried again after all others', async (t) => {
+  const { service, ada, ids } = await startWithEndless(t, { WORKER_COMPUTE_MS: '5000' })
+  const worker = await startWorkers(t, service, [endlessIndexer])
+  await until(async () => (await stateOf(service.database, ids[1])) === 'active')
+  for (let n = 0; n < 8; n += 1) await write(ada, 'heron LARGE')
+  await until(async () => (await triesOver(service)) === 1)
+  await worker.stop()
+  await service.database.query(sql.unsafe`UPDATE pgboss.job SET start_after = now() WHERE state < 'active'`)
+  const states: string[] = []
+  const noting = defineProjection({
+    ...searchProjection,
+    compute: endlessIndexing,
+    async write(tx, derived) {
+      await searchProjection.write(tx, derived)
+      states.push(await stateOf(tx, ids[1]))
+    },
+  })
+  await startWorkers(t, service, [noting])
+  await until(async () => (await searchV2(ada, { q: 'heron' })).projection.stale_document_ids.length === 1)
+  t.strictSame(new Set(states), new Set(['retry']), 'its second try has not begun before the last of them is written')
+})
+
 /** A service with three documents that no worker has seen yet, of which the second is never indexed to the end. */
 async function startWithEndless(t: Test, env: Record<string, string> = {}) {
   const service = await startTestService(t, { WORKER_CONCURRENCY: '1', WORKER_COMPUTE_MS: '300', ...env })
@@ -110,8 +147,14 @@ function deadLetters({ database }: TestService): Promise<readonly string[]> {
     SELECT data ->> 'document_id' AS text FROM pgboss.job WHERE name = 'search.index.dead'`)
 }
 
-function stateOf({ database }: TestService, id: string): Promise<string> {
-  return database.oneFirst(sql.type(Text)`
+/** How often a computation has ended over its limit without another try having begun. */
+function triesOver({ database }: TestService): Promise<number> {
+  return database.oneFirst(sql.type(row(Type.Object({ count: Type.Number() })))`
+    SELECT count(*) FROM pgboss.job WHERE name = 'search.index' AND output IS NOT NULL`)
+}
+
+function stateOf(db: Queryable, id: string): Promise<string> {
+  return db.oneFirst(sql.type(Text)`
     SELECT state::text AS text FROM pgboss.job WHERE name = 'search.index' AND data ->> 'document_id' = ${id}`)
 }
 

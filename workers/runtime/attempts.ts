@@ -1,13 +1,18 @@
 import type { Job } from 'pg-boss'
 import { heartbeatSeconds, type Jobs, type Queue } from '../../shared/jobs/queues.ts'
-import { claimStatement, markStatement, unmarkStatement } from './job-queries.ts'
+import { claimStatement, markStatement, type Part, unmarkStatement } from './job-queries.ts'
 import type { JobSession } from './job-session.ts'
 
 /** The attempts this process works on: each is marked in PostgreSQL and has a heartbeat for as long as it is held. */
 export type Attempts = {
-  /** Takes due jobs of a queue. */
-  claim: <Data extends object>(queue: Queue<Data>, limit: number) => Promise<Job<Data>[]>
-  release: (jobs: readonly Pick<Job, 'id' | 'retryCount'>[]) => void
+  /** Takes due jobs of a queue, or of a part of it; of large documents none of the workspaces `except`. */
+  claim: <Data extends object>(
+    queue: Queue<Data>,
+    limit: number,
+    of?: { part: Part; except: readonly string[] },
+  ) => Promise<Job<Data>[]>
+  /** Forgets jobs that were claimed. */
+  release: (jobs: readonly Job<object>[]) => void
   /** Marks the attempts anew after the session was lost. */
   mark: () => void
   close: () => void
@@ -39,8 +44,13 @@ export function openAttempts(options: {
   }
   const beating = setInterval(() => void beat().catch(onError), (heartbeatSeconds * 1000) / 2)
   return {
-    async claim<Data extends object>(queue: Queue<Data>, limit: number) {
-      const rows = await session.query<Job<Data> & { mark: unknown }>(claimStatement(queue), [queue.name, limit])
+    async claim<Data extends object>(
+      queue: Queue<Data>,
+      limit: number,
+      of?: { part: Part; except: readonly string[] },
+    ) {
+      const values = [queue.name, limit, ...(of?.part === 'large' ? [of.except] : [])]
+      const rows = await session.query<Job<Data> & { mark: unknown }>(claimStatement(queue, of?.part), values)
       return rows.map(({ mark: _, ...fetched }) => {
         const lapsed = new AbortController()
         const job = { ...fetched, signal: lapsed.signal }
@@ -50,7 +60,8 @@ export function openAttempts(options: {
     },
     release(ended) {
       const keys = ended.map(keyOf)
-      for (const key of keys) held.delete(key)
+      // An attempt that was given back may be held again already.
+      for (const job of ended) if (held.get(keyOf(job))?.job === job) held.delete(keyOf(job))
       // A session that is lost has no marks any more.
       session.query(unmarkStatement, [keys]).catch(() => {})
     },

@@ -92,7 +92,7 @@ export async function takeJobs<Data extends object>(
   taking: Taking<Data>,
 ): Promise<() => Promise<void>> {
   const taker = new Taker(runtime, taking)
-  const unsubscribe = runtime.wakeups.subscribe(taking.queue.name, () => taker.wake())
+  const unsubscribe = runtime.wakeups.subscribe(taking.queue.name, () => taker.wake(), taking.part)
   taker.wake()
   return async () => {
     unsubscribe()

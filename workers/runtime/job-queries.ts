@@ -1,25 +1,32 @@
 import Type from 'typebox'
 import { type Queryable, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
-import type { Queue } from '../../shared/jobs/queues.ts'
+import type { DocumentJob, Queue } from '../../shared/jobs/queues.ts'
 
 /*
  * What workers ask of pg-boss's table of jobs themselves. test/workers/pg-boss.test.ts holds it against what pg-boss
  * does.
  */
 
+/** Of which jobs a worker takes some: those not known to be of large documents, or those that are. */
+export type Part = 'small' | 'large'
+
 /**
  * The statement that takes due jobs of a queue ($1), at most so many ($2), as pg-boss's own fetch does, with two
  * differences. A job whose key is active is passed over by asking the table, where pg-boss asks what its monitor noted
  * of the queue some time ago. And each attempt that begins is marked by an advisory lock of the session, so that others
  * see at once when its process has died. It can fail with a unique violation when another process took the same key.
+ *
+ * Of the part `large` the statement takes no jobs of certain workspaces ($3). It looks for others among the first
+ * hundred jobs, since the first of a workspace have the highest priorities.
  */
-export function claimStatement({ options }: Queue<object>): string {
+export function claimStatement({ options }: Queue<object>, part?: Part): string {
   const serial = options.policy === 'singleton'
   return `
     WITH next AS (
       SELECT j.id, j.singleton_key FROM pgboss.job j
-      WHERE j.name = $1 AND j.state < 'active' AND NOT j.blocked AND j.start_after <= now()${serial ? keyIsFree : ''}
+      WHERE j.name = $1 AND j.state < 'active' AND NOT j.blocked AND j.start_after <= now()
+        ${part === undefined ? '' : partConditions[part]}${serial ? keyIsFree : ''}
       ORDER BY j.priority DESC, j.created_on LIMIT $2
       FOR UPDATE OF j SKIP LOCKED
     ), ranked AS (
@@ -33,6 +40,21 @@ export function claimStatement({ options }: Queue<object>): string {
         j.heartbeat_seconds AS "heartbeatSeconds", j.group_id AS "groupId", j.group_tier AS "groupTier"
     )
     SELECT claimed.*, pg_advisory_lock(hashtextextended(id || ':' || "retryCount", 0)) AS mark FROM claimed`
+}
+
+/** The priority of the first large document of a workspace; whatever is above is not known to be large. */
+const largePriority = -10
+/** How many documents of a workspace that wait make a large one of it come later, each by one. */
+const mostBehind = 1000
+/** The priority of a document that took too much once. */
+const lastPriority = largePriority - mostBehind - 1
+
+const partConditions: Record<Part, string> = {
+  small: `AND j.priority > ${largePriority}`,
+  large: `AND j.priority <= ${largePriority} AND NOT j.data ->> 'workspace_id' = ANY($3::text[]) AND j.id IN (
+          SELECT id FROM pgboss.job
+          WHERE name = $1 AND state < 'active' AND NOT blocked AND start_after <= now() AND priority <= ${largePriority}
+          ORDER BY priority DESC, created_on LIMIT 100)`,
 }
 
 const keyIsFree = `
@@ -112,6 +134,50 @@ export async function exhaustRetries(
   await db.query(sql.unsafe`
     UPDATE pgboss.job SET retry_limit = job.retry_count
     FROM unnest(${sql.array(ids, 'uuid')}, ${sql.array(retryCounts, 'int4')}) AS attempt (id, retry_count)
+    WHERE job.name = ${jobs.queue} AND job.id = attempt.id AND job.retry_count = attempt.retry_count
+      AND job.state = 'active'`)
+}
+
+/**
+ * Gives attempts back whose documents have turned out to be large, for those who take jobs of the part `large`. The fewer
+ * documents of a workspace wait for the projection, the sooner comes its turn. The attempts do not count as tries.
+ */
+export async function handOverLarge(
+  db: Queryable,
+  jobs: {
+    queue: string
+    projection: string
+    attempts: readonly { id: string; retryCount: number; data: DocumentJob }[]
+  },
+): Promise<void> {
+  const rows = jobs.attempts.map(({ id, retryCount, data }) => [id, retryCount, data.workspace_id])
+  await db.query(sql.unsafe`
+    WITH attempt AS (
+      SELECT * FROM ${sql.unnest(rows, ['uuid', 'int4', 'text'])} AS a (id, retry_count, workspace_id)
+    ), behind AS (
+      SELECT w.workspace_id, (SELECT count(*) FROM (
+        SELECT FROM stale_projections s
+        WHERE s.workspace_id = w.workspace_id AND s.projection = ${jobs.projection} LIMIT ${mostBehind}) AS few) AS others
+      FROM (SELECT DISTINCT workspace_id FROM attempt) AS w
+    )
+    UPDATE pgboss.job SET
+      state = CASE WHEN job.retry_count > 0 THEN 'retry' ELSE 'created' END::pgboss.job_state,
+      started_on = NULL, heartbeat_on = NULL,
+      priority = least(job.priority, ${largePriority}::int - behind.others::int)
+    FROM attempt JOIN behind USING (workspace_id)
+    WHERE job.name = ${jobs.queue} AND job.id = attempt.id AND job.retry_count = attempt.retry_count
+      AND job.state = 'active'`)
+}
+
+/** Has the next tries of attempts wait until there are no other jobs; to be called before pg-boss is told they failed. */
+export async function putLast(
+  db: Queryable,
+  jobs: { queue: string; attempts: readonly { id: string; retryCount: number }[] },
+): Promise<void> {
+  const rows = jobs.attempts.map(({ id, retryCount }) => [id, retryCount])
+  await db.query(sql.unsafe`
+    UPDATE pgboss.job SET priority = ${lastPriority}
+    FROM ${sql.unnest(rows, ['uuid', 'int4'])} AS attempt (id, retry_count)
     WHERE job.name = ${jobs.queue} AND job.id = attempt.id AND job.retry_count = attempt.retry_count
       AND job.state = 'active'`)
 }

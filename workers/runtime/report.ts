@@ -62,8 +62,9 @@ function reportFailure<Data extends object>(
   // The stack says where we asked, which is of no use when the model is to blame.
   const line = { ...failure.line, ...(isModels ? { reason: error.code } : { err: error }), causes }
   const outage = outcome === 'outage'
+  const overLimit = outcome === 'over_limit'
   // The same computation ends in the same way: the second try is for a machine that was out of breath at the first.
-  const status = outcome === 'over_limit' && job.retryCount > 0 ? 'deadletter' : 'failed'
+  const status = overLimit && job.retryCount > 0 ? 'deadletter' : 'failed'
   const isLast = status === 'deadletter' || job.retryCount >= (queue.options.retryLimit ?? 0)
   if (outage) runtime.log.warn(line, 'job is tried again after an outage of the database')
   else if (isLast) runtime.log.error(line, 'job failed')
@@ -72,7 +73,12 @@ function reportFailure<Data extends object>(
   return {
     id: job.id,
     status,
-    output: { message, ...(isModels && { code: error.code }), ...(outage && { outage }) },
+    output: {
+      message,
+      ...(isModels && { code: error.code }),
+      ...(outage && { outage }),
+      ...(overLimit && { over_limit: overLimit }),
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Job } from 'pg-boss'
+import { limited } from '../../shared/computations/computation.ts'
 import { compute } from '../../shared/computations/compute.ts'
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import type { JobOutcome } from '../../shared/jobs/job-metrics.ts'
@@ -7,6 +8,7 @@ import { type Derived, type DocumentSource, lockSources, markCurrent } from '../
 import type { DocumentJob } from '../../shared/jobs/queues.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { completeAttempts } from './define.ts'
+import type { Part } from './job-queries.ts'
 import type { Projection, ProjectionHooks, ProjectionInput, ProjectionSource } from './projection.ts'
 import type { AttemptEnd } from './report.ts'
 import type { Runtime } from './runtime.ts'
@@ -18,26 +20,38 @@ export type Deriving<Source extends ProjectionSource, Result> = {
   runtime: Runtime
 }
 
-/** Jobs of different documents, and whether this is their last round. */
-export type Round = { jobs: readonly Job<DocumentJob>[]; last: boolean }
+/** Jobs of different documents, of which part of the queue they are, and whether this is their last round. */
+export type Round = { jobs: readonly Job<DocumentJob>[]; part: Part; last: boolean }
+
+/** How jobs ended, by their ids, and those that have to wait for the other part of the queue. */
+export type RoundEnd = { ends: ReadonlyMap<string, AttemptEnd>; large: readonly Job<DocumentJob>[] }
 
 /**
- * One round of load, compute and commit, in one transaction for all of the jobs: how each ended, by their ids. What cannot
- * be computed ends with its error and spoils no other. Those that have to be derived again are left out; beside others
- * these are also documents that somebody is writing, and those that take long, since a batch waits for nobody.
+ * One round of load, compute and commit, in one transaction for all of the jobs. What cannot be computed ends with its
+ * error and spoils no other. Large documents are left for the part of the queue that is for them. Neither ended nor
+ * large are those that have to be derived again; beside others these are also documents that somebody is writing, since
+ * a batch waits for nobody.
  */
 export async function deriveRound<Source extends ProjectionSource, Result>(
   context: Deriving<Source, Result>,
   round: Round,
-): Promise<ReadonlyMap<string, AttemptEnd>> {
+): Promise<RoundEnd> {
   const { projection, hooks, runtime } = context
-  const keys = round.jobs.map(({ data }) => data)
-  const sources = await projection.load(runtime.database, keys)
+  const sources = await projection.load(
+    runtime.database,
+    round.jobs.map(({ data }) => data),
+  )
+  const isLarge = ({ data: job }: Job<DocumentJob>) => {
+    const source = sources.get(job.document_id)
+    return source !== undefined && !projection.compute.isSmall({ source, job })
+  }
+  const large = round.part === 'small' ? round.jobs.filter(isLarge) : []
+  const taken = round.jobs.filter((job) => !large.includes(job))
   const derived = new Map<string, Derived<Source, Result>>()
   const failed = new Map<string, AttemptEnd>()
-  for (const { id, data: job } of round.jobs) {
+  for (const { id, data: job } of taken) {
     const source = sources.get(job.document_id)
-    if (source === undefined || (round.jobs.length > 1 && !projection.compute.isSmall({ source, job }))) continue
+    if (source === undefined) continue
     try {
       derived.set(id, { job, source, result: await computeOne(context, { source, job }) })
     } catch (error) {
@@ -46,13 +60,13 @@ export async function deriveRound<Source extends ProjectionSource, Result>(
     // A large batch must not keep the other work of this process waiting.
     await nextTurn()
   }
-  for (const job of keys) await hooks.beforeCommit?.(job)
-  const jobs = round.jobs.filter(({ id }) => !failed.has(id))
-  if (jobs.length === 0) return failed
+  for (const { data } of taken) await hooks.beforeCommit?.(data)
+  const jobs = taken.filter(({ id }) => !failed.has(id))
+  if (jobs.length === 0) return { ends: failed, large }
   const committed = await inTransaction(runtime.database, (tx) =>
     commit(tx, { context, round: { ...round, jobs, alone: round.jobs.length === 1 }, derived }),
   )
-  return new Map([...failed, ...Array.from(committed, ([id, outcome]) => [id, { outcome }] as const)])
+  return { ends: new Map([...failed, ...Array.from(committed, ([id, outcome]) => [id, { outcome }] as const)]), large }
 }
 
 // Among what else is computed, documents of different workspaces take turns.
@@ -60,10 +74,9 @@ function computeOne<Source extends ProjectionSource, Result>(
   { projection, runtime }: Deriving<Source, Result>,
   input: ProjectionInput<Source>,
 ): Promise<Result> {
-  const { compute: declared } = projection
-  const cpuMs = (of: ProjectionInput<Source>) => Math.min(declared.cpuMs(of), runtime.config.WORKER_COMPUTE_MS)
+  const computation = limited(projection.compute, runtime.config.WORKER_COMPUTE_MS)
   const { workspace_id: workspaceId, document_id: userId } = input.job
-  return onBehalfOf({ workspaceId, userId }, () => compute({ ...declared, cpuMs }, input))
+  return onBehalfOf({ workspaceId, userId }, () => compute(computation, input))
 }
 
 async function commit<Source extends ProjectionSource, Result>(
@@ -109,7 +122,7 @@ function judge<Source extends ProjectionSource, Result>(input: {
   const { projection, derived, current, projected } = input
   // Beside others it may only be locked.
   if (current === undefined) return input.alone ? 'gone' : 'moved'
-  // It takes long, or its first body was still being committed at the load.
+  // Its first body was still being committed at the load.
   if (derived === undefined) return 'moved'
   const same = projection.sameSource(derived.source, current)
   if (projected !== derived.source.projected_seq || (!same && !input.last)) return 'moved'

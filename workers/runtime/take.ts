@@ -4,7 +4,7 @@ import type { Job, JobResult } from 'pg-boss'
 import { foreignStatements, inTransaction } from '../../shared/database/database.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
-import { exhaustRetries } from './job-queries.ts'
+import { exhaustRetries, type Part, putLast } from './job-queries.ts'
 import { excuseOutages } from './outages.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -13,6 +13,10 @@ export type Taking<Data extends object> = {
   queue: Queue<Data>
   loops: number
   batchSize: number
+  /** Which of the jobs are taken; all when absent. */
+  part?: Part
+  /** How many of large documents are of one workspace at a time; as many as there are loops when absent. */
+  ofOneWorkspace?: number
   /** Jobs that it says nothing of have failed; those that are `completed` it has completed itself. */
   run: (jobs: Job<Data>[]) => Promise<JobResult[]>
 }
@@ -24,7 +28,7 @@ export type Taking<Data extends object> = {
 export class Taker<Data extends object> {
   readonly #runtime: Runtime
   readonly #taking: Taking<Data>
-  readonly #running = new Set<Promise<void>>()
+  readonly #running = new Map<Promise<void>, readonly Job<Data>[]>()
   #due = false
   #claiming: Promise<void> | undefined
   #stopped = false
@@ -44,7 +48,7 @@ export class Taker<Data extends object> {
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#claiming
-    await Promise.all(this.#running)
+    await Promise.all(this.#running.keys())
   }
 
   #mayFetch(): boolean {
@@ -63,9 +67,10 @@ export class Taker<Data extends object> {
 
   // What is not fetched now, for want of a connection for instance, is looked for by the next wake-up.
   async #fetch(): Promise<Job<Data>[]> {
-    const { queue, batchSize } = this.#taking
+    const { queue, batchSize, part } = this.#taking
     try {
-      return await this.#runtime.attempts.claim(queue, batchSize)
+      const of = part && { part, except: this.#fullWorkspaces() }
+      return await this.#runtime.attempts.claim(queue, batchSize, of)
     } catch (err) {
       if (err instanceof pg.DatabaseError && err.code === uniqueViolation) this.#due = true
       else this.#runtime.log.warn({ err, queue: queue.name }, 'jobs could not be fetched')
@@ -73,12 +78,19 @@ export class Taker<Data extends object> {
     }
   }
 
+  // Those of which as much runs as may.
+  #fullWorkspaces(): string[] {
+    const { ofOneWorkspace = Infinity } = this.#taking
+    const byWorkspace = Map.groupBy([...this.#running.values()].flat(), ({ data }) => workspaceOf(data))
+    return [...byWorkspace].flatMap(([id, jobs]) => (jobs.length >= ofOneWorkspace ? id : []))
+  }
+
   #begin(jobs: Job<Data>[]): void {
     const run = this.#run(jobs).finally(() => {
       this.#running.delete(run)
       this.wake()
     })
-    this.#running.add(run)
+    this.#running.set(run, jobs)
   }
 
   async #run(jobs: Job<Data>[]): Promise<void> {
@@ -87,6 +99,7 @@ export class Taker<Data extends object> {
     try {
       const results = await this.#results(jobs)
       await this.#afterOutage(() => excuseOutages(database, { queue, jobs, results }))
+      await this.#afterOutage(() => this.#putLast(jobs, results))
       await this.#afterOutage(() => this.#settle(jobs, results))
     } catch (err) {
       // They stay active without a mark, and supervision hands them on.
@@ -118,6 +131,13 @@ export class Taker<Data extends object> {
     }
   }
 
+  // The same computation may well end in the same way, so everybody else comes first.
+  async #putLast(jobs: Job<Data>[], results: readonly JobResult[]): Promise<void> {
+    const overLimit = new Set(results.filter(isOverLimit).map(({ id }) => id))
+    const attempts = jobs.filter(({ id }) => overLimit.has(id))
+    if (attempts.length > 0) await putLast(this.#runtime.database, { queue: this.#taking.queue.name, attempts })
+  }
+
   async #settle(jobs: Job<Data>[], results: readonly JobResult[]): Promise<void> {
     const { database, jobs: queue } = this.#runtime
     const { name } = this.#taking.queue
@@ -133,6 +153,14 @@ export class Taker<Data extends object> {
       }
     }
   }
+}
+
+function workspaceOf(data: object): string {
+  return 'workspace_id' in data ? String(data.workspace_id) : ''
+}
+
+function isOverLimit({ output }: JobResult): boolean {
+  return (output as { over_limit?: boolean } | undefined)?.over_limit === true
 }
 
 // Another process has taken a job of the same key between our look at the table and our claim.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Job } from 'pg-boss'
+import { ComputationLimitError } from '../../shared/computations/computation.ts'
 import { inTransaction, type Queryable, type Transaction } from '../../shared/database/database.ts'
 import { causesOf } from '../../shared/errors/causes.ts'
 import type { JobOutcome } from '../../shared/jobs/job-metrics.ts'
@@ -7,6 +8,7 @@ import type { UserJobKey, UserJobTable } from '../../shared/jobs/queues.ts'
 import { enqueueUserJob } from '../../shared/jobs/requested/enqueue.ts'
 import * as jobs from '../../shared/jobs/requested/queries.ts'
 import { ModelError, type ModelRequest } from '../../shared/models/model.ts'
+import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { completeAttempt, defineWorker, FencedError } from './define.ts'
 import type { ExplainedOutcome } from './report.ts'
 import type { Runtime, Worker } from './runtime.ts'
@@ -20,8 +22,11 @@ export type Obsolete = { obsolete: string }
 /** A kind of job that people ask for (shared/jobs/requested/README.md), declared. */
 export type UserJob<Source extends object, Result> = {
   table: UserJobTable
-  /** Reads without a lock what the job is about; or says that it has moved already, before anything is paid. */
-  load: (db: Queryable, key: UserJobKey) => Promise<Source | Obsolete>
+  /**
+   * Reads without a lock what the job is about; or says that it has moved already, before anything is paid. What is
+   * computed of a large document takes `computeMs` of a processor at most.
+   */
+  load: (db: Queryable, key: UserJobKey, computeMs: number) => Promise<Source | Obsolete>
   /** Derives, outside any transaction. */
   compute: (source: Source, ask: Ask) => Promise<Result>
   /** Locks the source in the order of decisions B and compares it with the loaded one; null when nothing has moved. */
@@ -82,10 +87,16 @@ class Attempt<Source extends object, Result> {
     const { runtime, kind, job, signal } = this.#context
     const queue = kind.table.queue.name
     if (!(await jobs.claim(runtime.database, { ...this.#row, queue, job }))) return this.#settle(async () => null)
+    const { workspace_id: workspaceId, job_id: userId } = job.data
     try {
-      return await this.#work()
+      // Among what else is computed, jobs of different workspaces take turns.
+      return await onBehalfOf({ workspaceId, userId }, () => this.#work())
     } catch (error) {
       if (signal.aborted) return this.#release()
+      if (error instanceof ComputationLimitError) {
+        const ended = await this.#settle(async () => ({ status: 'failed', code: 'document_too_large' }))
+        return { ...ended, causes: causesOf(error) }
+      }
       if (!(error instanceof ModelError)) throw error
       if (error.transient && job.retryCount < (kind.table.queue.options.retryLimit ?? 0)) throw error
       const ended = await this.#settle(async () => ({ status: 'failed', code: error.code }))
@@ -97,7 +108,7 @@ class Attempt<Source extends object, Result> {
     const { runtime, kind, job, hooks } = this.#context
     const key = job.data
     if (!(await jobs.requesterMayWrite(runtime.database, this.#row))) return this.#settle(async () => revoked)
-    const source = await kind.load(runtime.database, key)
+    const source = await kind.load(runtime.database, key, runtime.config.WORKER_COMPUTE_MS)
     if ('obsolete' in source) return this.#settle(async () => ({ status: 'obsolete', reason: source.obsolete }))
     const result = await kind.compute(source, await this.#asker())
     await hooks.beforeCommit?.(key)

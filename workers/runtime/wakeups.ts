@@ -1,11 +1,11 @@
-import { type NextDue, nextDueStatement } from './job-queries.ts'
+import { type NextDue, nextDueStatement, type Part } from './job-queries.ts'
 import type { JobSession } from './job-session.ts'
 
 /** Wakes those who take jobs when there may be some. */
 export type Wakeups = {
-  /** Has `wake` called whenever jobs of the queue become due; returns how to end that. */
-  subscribe: (queue: string, wake: () => void) => () => void
-  /** What PostgreSQL announces: a queue and in how many milliseconds a job of it is due. */
+  /** Has `wake` called whenever jobs of the queue, or of a part of it, become due; returns how to end that. */
+  subscribe: (queue: string, wake: () => void, part?: Part) => () => void
+  /** What PostgreSQL announces: a queue, in how many milliseconds a job of it is due, and of which part that is. */
   announced: (payload: string) => void
   /** Wakes everybody: announcements may have been missed. */
   all: () => void
@@ -23,24 +23,24 @@ export function openWakeups(options: {
   onError: (error: unknown) => void
 }): Wakeups {
   const { session, onActivity, onError } = options
-  const wakers = new Map<string, Set<() => void>>()
+  const wakers = new Map<string, Set<Waker>>()
   const alarms = new Map<string, NodeJS.Timeout>()
   let asking: Promise<void> | undefined
 
-  const wake = (queue: string) => {
-    for (const waker of wakers.get(queue) ?? []) waker()
+  const wake = (queue: string, announced?: string) => {
+    for (const { part, wake } of wakers.get(queue) ?? []) if (isFor(part, announced)) wake()
     onActivity()
   }
-  const wakeIn = (queue: string, milliseconds: number) => {
+  const wakeIn = (queue: string, milliseconds: number, part?: string) => {
     if (!wakers.has(queue) || milliseconds > horizonMs) return
-    if (milliseconds <= 0) return wake(queue)
+    if (milliseconds <= 0) return wake(queue, part)
     const now = Date.now()
     const tick = Math.ceil((now + milliseconds) / tickMs)
-    const key = `${queue} ${tick}`
+    const key = `${queue} ${part} ${tick}`
     if (alarms.has(key)) return
     const ring = () => {
       alarms.delete(key)
-      wake(queue)
+      wake(queue, part)
     }
     alarms.set(key, setTimeout(ring, tick * tickMs - now + marginMs))
   }
@@ -56,7 +56,8 @@ export function openWakeups(options: {
     asking = ask().catch(onError)
   }, backstopMs)
   return {
-    subscribe(queue, waker) {
+    subscribe(queue, wake, part) {
+      const waker = { wake, part }
       const set = wakers.get(queue) ?? new Set()
       wakers.set(queue, set.add(waker))
       return () => {
@@ -65,8 +66,8 @@ export function openWakeups(options: {
       }
     },
     announced(payload) {
-      const [queue = '', milliseconds = ''] = payload.split(' ')
-      wakeIn(queue, Number(milliseconds))
+      const [queue = '', milliseconds = '', part] = payload.split(' ')
+      wakeIn(queue, Number(milliseconds), part)
     },
     all() {
       for (const queue of wakers.keys()) wake(queue)
@@ -78,6 +79,14 @@ export function openWakeups(options: {
       await asking
     },
   }
+}
+
+/** Who is woken, and for which jobs. */
+type Waker = { wake: () => void; part: Part | undefined }
+
+// What is not announced as of a part may be of either.
+function isFor(part: Part | undefined, announced: string | undefined): boolean {
+  return part === undefined || announced === undefined || part === announced
 }
 
 const backstopMs = 8000

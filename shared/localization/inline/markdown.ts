@@ -1,6 +1,6 @@
 import type { BodyNode } from '../../body/document.ts'
 import { exportInline } from '../../body/markdown/export-inline.ts'
-import { parseMarkdownAsync } from '../../body/markdown/parse-async.ts'
+import { parseMarkdown } from '../../body/markdown/parse.ts'
 import { writeFlow } from '../../body/markdown/processor.ts'
 import { normaliseBlocks } from '../../body/normalise.ts'
 import { Refusal } from '../../errors/errors.ts'
@@ -22,14 +22,14 @@ export function inlineMarkdown(contents: readonly (readonly BodyNode[] | undefin
  * Inline content as Markdown that is known to come back as it was, for a text that is sent away; null when there is none
  * (a line end within code, say).
  */
-export async function faithfulMarkdown(content: readonly BodyNode[]): Promise<InlineMarkdown | null> {
+export function faithfulMarkdown(content: readonly BodyNode[]): InlineMarkdown | null {
   const text = proseOf(content)
   if (text !== null) return { markdown: text, tagged: { tags: [], name: 'x' }, original: content }
   for (const all of [false, true]) {
     const tagged = writing(content, all)
     const [markdown = ''] = write([tagged])
     const inline = { markdown, tagged, original: content }
-    const back = await translatedContent(inline, markdown)
+    const back = translatedContent(inline, markdown)
     if (back !== null && wordsOf(back) === wordsOf(content)) return inline
   }
   return null
@@ -39,12 +39,12 @@ export async function faithfulMarkdown(content: readonly BodyNode[]): Promise<In
  * The inline content that a translation of `inline` stands for; null when it is not one line of text with the structure
  * of the original: the same marks, links, code, images, math and mentions. The translation may be anything.
  */
-export async function translatedContent(inline: InlineMarkdown, translation: string): Promise<BodyNode[] | null> {
+export function translatedContent(inline: InlineMarkdown, translation: string): BodyNode[] | null {
   // Refused before it is parsed: no translation is that much longer than its original.
   if (translation.length > 2000 + 20 * inline.markdown.length) return null
   if (proseOf(inline.original) !== null && prose.test(translation)) return [{ text: translation, type: 'text' }]
   try {
-    const read = (await readInline(translation)) ?? (await readInline(onOneLine(translation)))
+    const read = readInline(translation) ?? readInline(onOneLine(translation))
     const restored = read && withoutTags(read, inline.tagged)
     if (!restored) return null
     const content = withAttributesOf(inline.original, normalised(restored))
@@ -92,10 +92,10 @@ function onOneLine(text: string): string {
 const byteLimit = 1024 * 1024
 
 /** The inline content of a text that is one paragraph, or null. Footnotes count as defined, wherever they are. */
-async function readInline(markdown: string): Promise<BodyNode[] | null> {
+function readInline(markdown: string): BodyNode[] | null {
   const labels = new Set(Array.from(markdown.matchAll(/\[\^([^\s[\]\\^&]{1,200})\]/g), ([, label]) => label))
   const definitions = [...labels].map((label) => `\n\n[^${label}]: x`).join('')
-  const { pieces } = await parseMarkdownAsync({ markdown: `${sign}${markdown.trim()}${definitions}`, byteLimit })
+  const { pieces } = parseMarkdown({ markdown: `${sign}${markdown.trim()}${definitions}`, byteLimit })
   const blocks = pieces.flatMap((piece) => piece.blocks)
   const [paragraph, ...others] = blocks
   if (paragraph?.type !== 'paragraph' || others.some(({ type }) => type !== 'footnoteDefinition')) return null

@@ -62,5 +62,7 @@ const messages: { [code: string]: string } = {
   model_error: 'The model provider could not answer.',
   model_timeout: 'The model took too long.',
   model_bad_output: 'No answer of the model could be used.',
+  document_too_large:
+    'The document takes more processor time or memory than a job may use; make it smaller or split it up.',
   access_revoked: 'The user who asked for the job may not write in the workspace any more.',
 }

@@ -1,4 +1,7 @@
 import { StoredBody } from '../../body/stored-body.ts'
+import { textComputation } from '../../body/text-computation.ts'
+import { limited } from '../../computations/computation.ts'
+import { compute } from '../../computations/compute.ts'
 import type { Queryable, Transaction } from '../../database/database.ts'
 import { loadSource, lockSource } from '../../jobs/projections/queries.ts'
 import type { UserJobKey } from '../../jobs/queues.ts'
@@ -16,21 +19,36 @@ export type JobSource = { job: JobRow; texts: SourceText[] }
 /** What `obsolete_reason` can say. */
 export type ObsoleteReason = 'source_changed' | 'document_deleted'
 
-/** Reads a job and its texts without a lock, or why it is in vain already. */
-export async function loadJob(db: Queryable, key: UserJobKey): Promise<JobSource | { obsolete: ObsoleteReason }> {
+/**
+ * Reads a job and its texts without a lock, or why it is in vain already. Throws ComputationLimitError when the document
+ * takes more than `computeMs` of a processor.
+ */
+export async function loadJob(
+  db: Queryable,
+  key: UserJobKey,
+  computeMs: number,
+): Promise<JobSource | { obsolete: ObsoleteReason }> {
   const job = await jobOf(db, key)
   if (job === null) return { obsolete: 'document_deleted' }
   const source = await loadSource(db, { workspace_id: job.workspace_id, document_id: job.source_document_id })
   if (source === null) return { obsolete: 'document_deleted' }
   if (source.version !== job.source_version) return { obsolete: 'source_changed' }
-  const body = new StoredBody({ version: source.version, text: source.body })
-  const blocks = new Map(unitTexts(body).map(({ id, block }) => [id, block]))
-  const texts = job.units.flatMap(({ unit_id, source_block_id, skipped }) => {
-    const content = skipped === null ? blocks.get(source_block_id)?.content : undefined
+  const units = job.units.filter(({ skipped }) => skipped === null)
+  return { job, texts: await compute(limited(collecting, computeMs), { text: source.body, units }) }
+}
+
+/** The texts of some units in a stored body; those whose text has gone are left out. A thread calls it. @public */
+export function textsOfUnits({ text, units }: { text: string; units: readonly NamedUnit[] }): SourceText[] {
+  const blocks = new Map(unitTexts(new StoredBody({ version: '', text })).map(({ id, block }) => [id, block]))
+  return units.flatMap(({ unit_id, source_block_id }) => {
+    const content = blocks.get(source_block_id)?.content
     return content === undefined ? [] : [{ unit_id, content }]
   })
-  return { job, texts }
 }
+
+type NamedUnit = { unit_id: string; source_block_id: string }
+
+const collecting = textComputation({ module: import.meta.url, run: textsOfUnits })
 
 /** Asks the model for the translations of a job. */
 export function runJob(

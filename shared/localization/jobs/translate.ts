@@ -4,7 +4,8 @@ import type { BodyNode } from '../../body/document.ts'
 import { codePoints } from '../../body/normalise-state.ts'
 import { estimateTokens } from '../../body/read.ts'
 import { ModelError, type ModelErrorCode, type ModelRequest } from '../../models/model.ts'
-import { faithfulMarkdown, type InlineMarkdown, translatedContent } from '../inline/markdown.ts'
+import { computeContent, computeMarkdown } from '../inline/compute.ts'
+import type { InlineMarkdown } from '../inline/markdown.ts'
 
 /** A text to translate. */
 export type SourceText = { unit_id: string; content: readonly BodyNode[] }
@@ -51,7 +52,7 @@ type Prepared = { unit_id: string; inline: InlineMarkdown | null }
 type Answer = { text: string } | { failure: Failure }
 
 async function prepare({ unit_id, content }: SourceText): Promise<Prepared> {
-  return { unit_id, inline: await faithfulMarkdown(content) }
+  return { unit_id, inline: await computeMarkdown(content) }
 }
 
 // Small enough to be answered within the time of one call and side by side, large enough to show the model its context.
@@ -130,7 +131,7 @@ async function translationOf({ unit_id, inline }: Prepared, answer: Answer | und
   if ('failure' in answer) return { unit_id, failure: answer.failure }
   const text = answer.text.trim()
   if (text === '') return { unit_id, failure: 'empty_text' }
-  const content = await translatedContent(inline, text)
+  const content = await computeContent({ inline, translation: text })
   return content === null ? { unit_id, failure: 'structure_changed' } : { unit_id, text, content }
 }
 

@@ -1,3 +1,5 @@
+import { computation } from '../../computations/computation.ts'
+import { compute } from '../../computations/compute.ts'
 import { ModelError } from '../../models/model.ts'
 import { plainAnswer } from '../plain.ts'
 import { textLimits } from '../schema.ts'
@@ -60,12 +62,25 @@ function pieces(text: string): string[] {
 async function request(ask: Ask, input: { model: string; material: Material; length: Length }): Promise<string> {
   const { model, material, length } = input
   const answer = await ask({ model, system: instructions(length.meant), user: JSON.stringify(material) })
-  const text = plainAnswer(answer, length.most)
+  const text = await compute(showing, { answer, limit: length.most })
   if (text === '') {
     throw new ModelError('model_bad_output', { message: 'Nothing in the answer can be shown.', transient: false })
   }
   return text
 }
+
+/** An answer as plain text of at most `limit` code points. A thread calls it by its name. @public */
+export function shownAnswer({ answer, limit }: { answer: string; limit: number }): string {
+  return plainAnswer(answer, limit)
+}
+
+// The worst of two megabytes, nothing but line ends, takes 0.2 s.
+const showing = computation({
+  module: import.meta.url,
+  run: shownAnswer,
+  isSmall: ({ answer }) => answer.length <= 64 * 1024,
+  cpuMs: ({ answer }) => 2000 + answer.length * 0.005,
+})
 
 // The material is a JSON object: whatever stands in a document cannot end its string, so it cannot speak as we do.
 function instructions(length: number): string {

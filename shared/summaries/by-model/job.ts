@@ -1,13 +1,14 @@
 import type { Queryable, Transaction } from '../../database/database.ts'
-import { lockSource } from '../../jobs/projections/queries.ts'
+import { loadSource, lockSource } from '../../jobs/projections/queries.ts'
 import type { UserJobKey } from '../../jobs/queues.ts'
-import { shareDocumentsBelow } from '../container-queries.ts'
+import { type Container, shareDocumentsBelow } from '../container-queries.ts'
 import { jobByKey, noteResult } from '../job-queries.ts'
 import { lockSummary, saveSummary, storedSummary } from '../queries.ts'
 import { currentVersion, sourceOf } from '../source.ts'
 import { type Target, targetOf } from '../target.ts'
 import { type Ask, summariseByModel } from './ask.ts'
-import { materialOf, type SummaryMaterial } from './material.ts'
+import { containerMaterial } from './material.ts'
+import { type SummaryMaterial, textMaterial } from './text-material.ts'
 
 /** What a job works on, as it was when the job was asked for. */
 export type JobSource = SummaryMaterial & {
@@ -20,24 +21,55 @@ export type JobSource = SummaryMaterial & {
 
 type Reason = 'source_changed' | 'pinned' | 'summary_changed' | 'target_deleted'
 
-/** Reads what a job is about, or says why it is too late, before anything is paid. */
-export async function loadJobSource(db: Queryable, key: UserJobKey): Promise<JobSource | { obsolete: Reason }> {
+/**
+ * Reads what a job is about, or says why it is too late, before anything is paid. Throws ComputationLimitError when a
+ * document takes more than `computeMs` of a processor.
+ */
+export async function loadJobSource(
+  db: Queryable,
+  key: UserJobKey,
+  computeMs: number,
+): Promise<JobSource | { obsolete: Reason }> {
   const job = await jobByKey(db, key)
   if (job === null) return { obsolete: 'target_deleted' }
   const target = targetOf(job)
-  const source = await sourceOf(db, target)
-  if (source === 'gone' && target.type !== 'section') return { obsolete: 'target_deleted' }
-  if (typeof source === 'string' || source.version !== job.source_version) return { obsolete: 'source_changed' }
+  const read = await (target.type === 'document' || target.type === 'section'
+    ? textSource(db, target, computeMs)
+    : containerSource(db, target))
+  if (typeof read === 'string') return { obsolete: read }
+  const { version, ...material } = read
+  if (version !== job.source_version) return { obsolete: 'source_changed' }
   const reason = whyObsolete(await storedSummary(db, target), job.base_version)
   if (reason !== null) return { obsolete: reason }
   return {
-    ...(await materialOf(db, { target, source })),
+    ...material,
     target,
     sourceVersion: job.source_version,
     baseVersion: job.base_version,
     model: job.model,
     requestedBy: job.requested_by,
   }
+}
+
+async function textSource(
+  db: Queryable,
+  { workspaceId, id, blockId }: Extract<Target, { type: 'document' | 'section' }>,
+  computeMs: number,
+): Promise<(SummaryMaterial & { version: string }) | Reason> {
+  const document = await loadSource(db, { workspace_id: workspaceId, document_id: id })
+  if (document === null) return blockId === null ? 'target_deleted' : 'source_changed'
+  const { version, title, body: text } = document
+  return (await textMaterial({ documentId: id, blockId, version, title, text }, computeMs)) ?? 'source_changed'
+}
+
+async function containerSource(
+  db: Queryable,
+  container: Container,
+): Promise<(SummaryMaterial & { version: string }) | Reason> {
+  const source = await sourceOf(db, container)
+  if (typeof source === 'string') return 'target_deleted'
+  const { version, title } = source
+  return { version, ...(await containerMaterial(db, { container, title })) }
 }
 
 /** The text a model makes of it. */

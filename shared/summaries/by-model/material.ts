@@ -1,54 +1,23 @@
-import type { BlockNode } from '../../body/document.ts'
-import { plainText } from '../../body/text.ts'
 import type { Queryable } from '../../database/database.ts'
 import { type Container, documentIdsBelow } from '../container-queries.ts'
 import { ratioOf, summariseDigest } from '../deterministic.ts'
 import { digestedDocuments } from '../digests.ts'
 import { cut, oneLine } from '../plain.ts'
 import { storedSummaries } from '../queries.ts'
-import { type Coverage, sourceLimit } from '../schema.ts'
-import type { Source } from '../source.ts'
-import type { Target } from '../target.ts'
-import { type Material, requestCharacters } from './ask.ts'
-
-/** Material with what of the source is in it. */
-export type SummaryMaterial = {
-  material: Material
-  source_block_ids: string[]
-  source_document_ids: string[]
-  coverage: Coverage
-}
-
-/**
- * What a model is given of a source: the text of a document or section; of a folder or knowledge base a summary of each
- * document below it, the stored one where there is one.
- */
-export async function materialOf(db: Queryable, input: { target: Target; source: Source }): Promise<SummaryMaterial> {
-  const { target, source } = input
-  if (!('lines' in source)) return containerMaterial(db, { container: target as Container, title: source.title })
-  const blocks = source.lines.map((line) => JSON.parse(line) as BlockNode)
-  const texts = blocks.map((block) => plainText(block)).filter((text) => text.trim() !== '')
-  return {
-    material: { kind: target.type, title: source.title, texts },
-    source_block_ids: blocks.slice(0, sourceLimit).map(({ attrs }) => attrs.id),
-    source_document_ids: [String(target.id)],
-    coverage: {
-      ratio: 1,
-      covered_blocks: blocks.length,
-      total_blocks: blocks.length,
-      covered_documents: 1,
-      total_documents: 1,
-      truncated: false,
-    },
-  }
-}
+import { sourceLimit } from '../schema.ts'
+import { requestCharacters } from './ask.ts'
+import type { SummaryMaterial } from './text-material.ts'
 
 // So many requests are the most a summary costs; documents share the room, so that of many each says less.
 const requestLimit = 40
 const documentLimit = 10_000
 const longestEntry = 600
 
-async function containerMaterial(
+/**
+ * What a model is given of a folder or knowledge base: a summary of each document below it, the stored one where there is
+ * one.
+ */
+export async function containerMaterial(
   db: Queryable,
   { container, title }: { container: Container; title: string },
 ): Promise<SummaryMaterial> {

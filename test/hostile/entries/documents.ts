@@ -20,20 +20,25 @@ import { normaliseDocument } from '../../../shared/body/normalise.ts'
 import { StoredBody } from '../../../shared/body/stored-body.ts'
 import { plainText } from '../../../shared/body/text.ts'
 import { catchUp, deriveState, readState } from '../../../shared/body/yjs/state.ts'
+import { growChain } from '../../../shared/changes/project.ts'
 import { extractCandidates } from '../../../shared/concepts/candidates/extract.ts'
 import { renderMarkdown } from '../../../shared/export/markdown.ts'
 import { referencesOf, renamed } from '../../../shared/import/body-links.ts'
 import { copyStructure } from '../../../shared/localization/copy-structure.ts'
-import { faithfulMarkdown, inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
+import { computeMarkdown } from '../../../shared/localization/inline/compute.ts'
+import { inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
 import { structureOf, withAttributesOf, wordsOf } from '../../../shared/localization/inline/structure.ts'
 import { withoutTags, withTags } from '../../../shared/localization/inline/tags.ts'
+import { textsOfUnits } from '../../../shared/localization/jobs/run.ts'
 import { textBlocks } from '../../../shared/localization/units/texts.ts'
 import { compareLinks } from '../../../shared/relations/extract.ts'
 import { computeIndex } from '../../../shared/search/index/index-document.ts'
+import { gatherMaterial } from '../../../shared/summaries/by-model/text-material.ts'
 import { summariseDigest } from '../../../shared/summaries/deterministic.ts'
 import { digestOf } from '../../../shared/summaries/digest.ts'
 import { answerQuery } from '../../../shared/summaries/query-answer.ts'
 import { sectionOf } from '../../../shared/summaries/section.ts'
+import { summariseText } from '../../../shared/summaries/text-summaries.ts'
 import type { Entry, Use } from '../entry.ts'
 
 /** A body with what its readers start from. */
@@ -95,10 +100,23 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'summary of a section': ({ lines, firstId }) => sectionOf(lines, firstId),
   'summary of a query': ({ lines }) =>
     answerQuery({ title: 'a', bodies: [{ id: 'doc_1', lines }], documentCount: 1, q: 'a "b a" word' }),
+  'summaries of all sections': ({ text, lines, firstId }) =>
+    summariseText({
+      documentId: 'doc_1',
+      version: 'v',
+      title: 'a',
+      text,
+      blockIds: [null, firstId, ...headingIds(lines)],
+    }),
+  'material for a model': ({ text }) => gatherMaterial({ ...modelText, blockId: null, text }),
+  'material of a section': ({ text, firstId }) => gatherMaterial({ ...modelText, blockId: firstId, text }),
+  'growth of a chain of changes': ({ lines, edited }) =>
+    growChain(chainOf(JSON.stringify(manifestStep(compareLines(lines, documentToLines(edited)))))),
+  'texts of units': ({ text, firstId }) => textsOfUnits({ text, units: [{ unit_id: 'u', source_block_id: firstId }] }),
   'structure for a translation': ({ document }) => copyStructure(document).content.nodes,
   'texts for a translation': ({ document }) => textBlocks(document.content),
   'segments for a translation': ({ document }) => inlineMarkdown(inlineContents(document)),
-  'segments that come back': ({ document }) => Promise.all(inlineContents(document).map(faithfulMarkdown)),
+  'segments that come back': ({ document }) => Promise.all(inlineContents(document).map(computeMarkdown)),
   'tags of a translation': ({ document }) =>
     inlineContents(document).map((content) => {
       const tagged = withTags(content, { all: true })
@@ -119,6 +137,26 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
 const frame = { heading: {}, resolution: {} }
 const writing = { path: '', anchors: true, characterLimit: Infinity, byteLimit: Infinity }
 const page = { document: { id: 'doc_1', version: 'v' }, limit: 1000, maxBytes: 1_000_000 }
+
+const modelText = { documentId: 'doc_1', version: 'v', title: 'a' }
+
+function headingIds(lines: readonly string[]): string[] {
+  const headings = lines.filter((line) => line.endsWith('"type":"heading"}'))
+  return headings.slice(0, 50).map((line) => JSON.parse(line).attrs.id)
+}
+
+function chainOf(step: string) {
+  const source = {
+    version: 'v',
+    body_seq: 2,
+    title: '',
+    knowledge_base_id: 1,
+    locale: null,
+    chain: 1,
+    projected_seq: 1,
+  }
+  return { ...source, manifests: [{ body_seq: 2, version: 'v', changed_at: 0, step }] }
+}
 
 /** Where in a body a text can stand. */
 const places: Readonly<Record<string, (text: string) => unknown[]>> = {

@@ -16,7 +16,8 @@ import { repairString } from '../../../shared/body/yjs/repair-values.ts'
 import { normaliseName } from '../../../shared/concepts/normalise.ts'
 import { directoriesOf } from '../../../shared/export/directories.ts'
 import { attachmentName, directoryName, markdownPath } from '../../../shared/export/names.ts'
-import { inlineMarkdown, translatedContent } from '../../../shared/localization/inline/markdown.ts'
+import { computeContent } from '../../../shared/localization/inline/compute.ts'
+import { inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
 import { translateTexts } from '../../../shared/localization/jobs/translate.ts'
 import { parseDocumentUri } from '../../../shared/relations/uri.ts'
 import { blockVector } from '../../../shared/search/index/vector.ts'
@@ -121,13 +122,16 @@ export const textEntries: readonly Entry[] = [
       inlineMarkdown: (content) => inlineMarkdown([content]),
       translatedContent: (content) => {
         const [markdown = ''] = inlineMarkdown([content])
-        return translatedContent({ markdown, tagged: { tags: [], name: 'x' }, original: content }, markdown)
+        return computeContent({
+          inline: { markdown, tagged: { tags: [], name: 'x' }, original: content },
+          translation: markdown,
+        })
       },
       'translation that is longer': (content) =>
-        translatedContent(
-          { markdown: 'a', tagged: { tags: [], name: 'x' }, original: [{ type: 'text', text: 'a *' }] },
-          inlineMarkdown([content])[0] ?? '',
-        ),
+        computeContent({
+          inline: { markdown: 'a', tagged: { tags: [], name: 'x' }, original: [{ type: 'text', text: 'a *' }] },
+          translation: inlineMarkdown([content])[0] ?? '',
+        }),
     },
     // Longer texts are parsed in a thread of their own, by the parser that has an entry of its own.
     longest: 2000,

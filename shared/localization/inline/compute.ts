@@ -1,0 +1,51 @@
+import type { BodyNode } from '../../body/document.ts'
+import { parsesAtOnce, timeLimit } from '../../body/markdown/parse-async.ts'
+import { type Computation, ComputationLimitError, computation } from '../../computations/computation.ts'
+import { compute } from '../../computations/compute.ts'
+import { faithfulMarkdown, type InlineMarkdown, translatedContent } from './markdown.ts'
+
+/** A text that has come back from a model, and the one that it translates. */
+type Answered = { inline: InlineMarkdown; translation: string }
+
+/** `faithfulMarkdown` without holding the event loop; null as well for content that takes too much time or memory. */
+export function computeMarkdown(content: readonly BodyNode[]): Promise<InlineMarkdown | null> {
+  return withinLimits(writing, content)
+}
+
+/** `translatedContent` without holding the event loop; null as well for a text that takes too much time or memory. */
+export function computeContent(answered: Answered): Promise<BodyNode[] | null> {
+  return withinLimits(reading, answered)
+}
+
+/** The work of `computeMarkdown`, which a thread calls by its name. @public */
+export function writeContent(content: readonly BodyNode[]): InlineMarkdown | null {
+  return faithfulMarkdown(content)
+}
+
+/** The work of `computeContent`, which a thread calls by its name. @public */
+export function readTranslation({ inline, translation }: Answered): BodyNode[] | null {
+  return translatedContent(inline, translation)
+}
+
+const writing = computation({
+  module: import.meta.url,
+  run: writeContent,
+  isSmall: (content) => parsesAtOnce(JSON.stringify(content)),
+  cpuMs: (content) => 2 * timeLimit(JSON.stringify(content).length),
+})
+
+const reading = computation({
+  module: import.meta.url,
+  run: readTranslation,
+  isSmall: ({ inline, translation }) => parsesAtOnce(inline.markdown) && parsesAtOnce(translation),
+  cpuMs: ({ inline, translation }) => timeLimit(inline.markdown.length + translation.length),
+})
+
+async function withinLimits<Input, Output>(declared: Computation<Input, Output>, input: Input): Promise<Output | null> {
+  try {
+    return await compute(declared, input)
+  } catch (error) {
+    if (error instanceof ComputationLimitError) return null
+    throw error
+  }
+}

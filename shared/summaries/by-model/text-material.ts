@@ -1,0 +1,56 @@
+import type { BlockNode } from '../../body/document.ts'
+import { plainText } from '../../body/text.ts'
+import { textComputation } from '../../body/text-computation.ts'
+import { limited } from '../../computations/computation.ts'
+import { compute } from '../../computations/compute.ts'
+import { type Coverage, sourceLimit } from '../schema.ts'
+import { sectionOf } from '../section.ts'
+import type { Material } from './ask.ts'
+
+/** Material with what of the source is in it. */
+export type SummaryMaterial = {
+  material: Material
+  source_block_ids: string[]
+  source_document_ids: string[]
+  coverage: Coverage
+}
+
+/** A stored body under its title, of which the whole or the section under a heading is to be summarised. */
+type MaterialText = { documentId: string; blockId: string | null; version: string; title: string; text: string }
+
+/** The material with the version of what it was taken from. */
+type TextMaterial = SummaryMaterial & { version: string }
+
+/**
+ * What a model is given of a document or a section; null when there is no such section. A large body is read in a thread,
+ * which takes `computeMs` of a processor at most, or ComputationLimitError is thrown.
+ */
+export function textMaterial(source: MaterialText, computeMs: number): Promise<TextMaterial | null> {
+  return compute(limited(gathering, computeMs), source)
+}
+
+/** The work of `textMaterial`, which a thread calls by its name. @public */
+export function gatherMaterial({ documentId, blockId, version, title, text }: MaterialText): TextMaterial | null {
+  const lines = text.split('\n')
+  const source = blockId === null ? { version, title, lines } : sectionOf(lines, blockId)
+  if (!source) return null
+  const blocks = source.lines.map((line) => JSON.parse(line) as BlockNode)
+  const texts = blocks.map((block) => plainText(block)).filter((text) => text.trim() !== '')
+  return {
+    version: source.version,
+    // An untitled section goes by the title of its document.
+    material: { kind: blockId === null ? 'document' : 'section', title: source.title || title, texts },
+    source_block_ids: blocks.slice(0, sourceLimit).map(({ attrs }) => attrs.id),
+    source_document_ids: [documentId],
+    coverage: {
+      ratio: 1,
+      covered_blocks: blocks.length,
+      total_blocks: blocks.length,
+      covered_documents: 1,
+      total_documents: 1,
+      truncated: false,
+    },
+  }
+}
+
+const gathering = textComputation({ module: import.meta.url, run: gatherMaterial })
