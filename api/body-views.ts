@@ -1,7 +1,6 @@
 import { BlockLines } from '../shared/body/block-lines.ts'
 import { listBlocks } from '../shared/body/blocks.ts'
 import { type ContentFormat, contentMembers } from '../shared/body/content.ts'
-import type { Warning } from '../shared/body/document.ts'
 import { outlineOf } from '../shared/body/outline.ts'
 import { StoredBody } from '../shared/body/stored-body.ts'
 import { textComputation } from '../shared/body/text-computation.ts'
@@ -96,15 +95,9 @@ function documentOf(text: string) {
   return new StoredBody({ version: '', text }).document
 }
 
-/** The `data` of the answer to a write of a whole body, as JSON text; `content` is the body as Markdown. */
-export function writtenText(written: {
-  text: string
-  heading: object
-  content: string | undefined
-  warnings: readonly Warning[]
-}): string {
-  const { text, heading, content, warnings } = written
-  return withDocument({ before: heading, text, behind: { ...(content !== undefined && { content }), warnings } })
+/** The `data` of the answer to a write of a whole body, as JSON text; `behind` are the members behind the document. */
+export function writtenText({ text, heading, behind }: { text: string; heading: object; behind: object }): string {
+  return withDocument({ before: heading, text, behind })
 }
 
 function storedJson({ text, heading, resolution, format }: ContentView): string {

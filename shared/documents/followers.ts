@@ -1,4 +1,4 @@
-import type { LineDifference } from '../body/manifest.ts'
+import type { Ahead } from '../computations/ahead.ts'
 import type { Transaction } from '../database.ts'
 import type { DocumentRow } from './queries.ts'
 
@@ -7,8 +7,11 @@ import type { DocumentRow } from './queries.ts'
  * projection. Derived nouns implement it and the processes put them together, so the core calls what it does not know.
  */
 export type DocumentFollower = {
-  /** After another body of a document was stored, with what only one of the two bodies has. */
-  bodyChanged: (tx: Transaction, input: { document: DocumentRow; difference: LineDifference }) => Promise<void>
+  /** After another body of a document was stored, with the stored texts of the old body and the new one. */
+  bodyChanged: (
+    context: { tx: Transaction; ahead: Ahead },
+    input: { document: DocumentRow; texts: { from: string; to: string } },
+  ) => Promise<void>
 }
 
 /** As `DocumentFollower`, for deletions; one is made for each call, so that it may know who deletes. */

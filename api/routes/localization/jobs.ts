@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { onTheSpot } from '../../../shared/computations/ahead.ts'
 import { ulidPattern } from '../../../shared/ids.ts'
 import { actorOf } from '../../../shared/localization/actor.ts'
 import { applyJob } from '../../../shared/localization/jobs/apply.ts'
@@ -8,7 +9,7 @@ import { presentJob } from '../../../shared/localization/jobs/present.ts'
 import { Applied, ApplyInput, JobInput, TranslationJob } from '../../../shared/localization/jobs/schema.ts'
 import { queues, userJobTableOf } from '../../../shared/queues.ts'
 import { progressOf } from '../../../shared/user-jobs/progress.ts'
-import { followers } from '../../followers.ts'
+import { commitContext } from '../../commit-context.ts'
 import { DocumentParameter } from '../../parameters.ts'
 import { mergeGuards } from '../../preconditions.ts'
 import { apiPrefix, route } from '../../route.ts'
@@ -98,16 +99,18 @@ export const translationJobRoutes = [
       'document_too_large',
       'invalid_node',
     ],
-    async handle({ tx, service, caller, client, params, body, guard: header }) {
-      const guard = mergeGuards(header, body.base_target_version)
+    async handle(call) {
+      const { service, caller, client, params, body } = call
+      const guard = mergeGuards(call.guard, body.base_target_version)
       const { applied, workspaceId } = await applyJob(
-        { tx, jobs: service.jobs, config: service.config, followers },
+        // Its edit makes new ids each time, so that nothing made from it can be computed ahead.
+        { ...commitContext({ ...call, ahead: onTheSpot }), config: service.config },
         {
           caller,
           actor: actorOf(caller, client),
           jobId: params.id,
           unitIds: body.unit_ids,
-          guard: targetGuard({ tx, guard }),
+          guard: targetGuard({ ...call, guard }),
         },
       )
       return { data: applied, etag: applied.version, workspaceId }
