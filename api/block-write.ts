@@ -80,8 +80,8 @@ export function hashBlock({ text, blockId }: { text: string; blockId: string }):
   return currentBlockHash(new BlockLines(text.split('\n')), blockId)
 }
 
-// So much JSON is edited within 10 ms, even in one block.
-const smallLength = 128 * 1024
+// So much JSON is edited within 15 ms, even in one block.
+const smallLength = 256 * 1024
 
 const module = import.meta.url
 const hashing = textComputation({ module, run: hashBlock, smallLength })

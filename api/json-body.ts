@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import { ComputationLimitError, computation } from '../shared/computations/computation.ts'
 import { compute } from '../shared/computations/compute.ts'
 import { Refusal } from '../shared/errors.ts'
@@ -57,8 +58,8 @@ const readers = new Map<string, ReturnType<typeof bodyReader>>()
 function readerOf(operationId: string): ReturnType<typeof bodyReader> {
   const known = readers.get(operationId)
   if (known !== undefined) return known
-  const schema = routes.find((route) => route.operationId === operationId)?.body
-  const reader = bodyReader(schema ?? {})
+  const { body = Type.Object({}) } = routes.find((route) => route.operationId === operationId) ?? {}
+  const reader = bodyReader(body)
   readers.set(operationId, reader)
   return reader
 }

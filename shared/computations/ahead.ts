@@ -16,8 +16,8 @@ export const onTheSpot: Ahead = { result: (computation, input) => computation.ru
  * Runs a transaction that never waits for a thread: neither its locks nor its connection are held while work queues for
  * its turn, so nobody else waits for that turn and no cycle of waits can arise. A result that takes long is computed
  * between two rounds: where it is missing, the transaction rolls back, the result is computed, and the transaction runs
- * again, with the locks and checks of a first one. When an input has changed by then, the computation is done again; a
- * caller who loses that race time and again is answered with 503 `service_unavailable` and `Retry-After`.
+ * again, with the locks and checks of a first one. When an input has changed by then, the computation is done again.
+ * In the tenth round the transaction computes on the spot, so that every write comes through.
  *
  * `transaction` must have no effect outside the database. Of each computation only the latest result is kept, so it may
  * ask for one. Small results are kept as well: computed again they could have other ids of new blocks, and a result
@@ -26,27 +26,28 @@ export const onTheSpot: Ahead = { result: (computation, input) => computation.ru
 export async function computingAhead<T>(transaction: (ahead: Ahead) => Promise<T>): Promise<T> {
   const known: Known = new Map()
   for (let round = 1; ; round += 1) {
+    const isLast = round === rounds
     try {
-      return await transaction({ result: (computation, input) => resultOf(known, { computation, input }) })
+      return await transaction({ result: (computation, input) => resultOf(known, { computation, input, isLast }) })
     } catch (error) {
-      if (!(error instanceof NotComputed) || round === rounds) throw error
+      if (!(error instanceof NotComputed)) throw error
       await error.compute()
     }
   }
 }
 
-// A large write takes three rounds; the others are for races that it loses.
-const rounds = 20
+// A large write takes three or four rounds; the others are for races that it loses.
+const rounds = 10
 
-type Piece<Input, Output> = { computation: Computation<Input, Output>; input: Input }
+type Piece<Input, Output> = { computation: Computation<Input, Output>; input: Input; isLast: boolean }
 type Outcome = { input: unknown; output: () => unknown }
 type Known = Map<unknown, Outcome>
 
 function resultOf<Input, Output>(known: Known, piece: Piece<Input, Output>): Output {
-  const { computation, input } = piece
+  const { computation, input, isLast } = piece
   const outcome = known.get(computation)
   if (outcome !== undefined && isDeepStrictEqual(outcome.input, input)) return outcome.output() as Output
-  if (computation.isSmall(input)) {
+  if (isLast || computation.isSmall(input)) {
     const output = computation.run(input)
     known.set(computation, { input, output: () => output })
     return output

@@ -49,12 +49,11 @@ t.test('what fails is told where the result is asked for, after the checks that 
   await t.rejects(failing, { name: 'ComputationLimitError' })
 })
 
-t.test('whoever loses every race is asked to come again', async (t) => {
+t.test('whoever loses every race comes through at last', async (t) => {
   let round = 0
   const losing = computingAhead(async (ahead) => {
     round += 1
     return ahead.result(echoing, `${round}`)
   })
-  await t.rejects(losing, { code: 'service_unavailable', status: 503, headers: { 'Retry-After': '1' } })
-  t.equal(round, 20)
+  t.equal(await losing, '10')
 })
