@@ -1,12 +1,12 @@
 import Type from 'typebox'
 import { ComputationLimitError, computation } from '../shared/computations/computation.ts'
 import { compute } from '../shared/computations/compute.ts'
-import { Refusal } from '../shared/errors.ts'
-import { describeBrokenJson } from './broken-json.ts'
-import { kindOf } from './expectations.ts'
-import { fingerprintOf } from './idempotency.ts'
-import { bodyReader } from './input.ts'
-import { routes } from './routes.ts'
+import { Refusal } from '../shared/errors/errors.ts'
+import { describeBrokenJson } from './http/broken-json.ts'
+import { kindOf } from './http/expectations.ts'
+import { fingerprintOf } from './http/idempotency.ts'
+import { bodyReader } from './http/input.ts'
+import { routes } from './routes/routes.ts'
 
 /** The JSON of a request to one of the routes. */
 type JsonBody = {

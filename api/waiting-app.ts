@@ -1,8 +1,8 @@
 import express, { type Express } from 'express'
-import { Refusal } from '../shared/errors.ts'
+import { Refusal } from '../shared/errors/errors.ts'
 import type { Readiness } from '../shared/health/readiness.ts'
-import { newId } from '../shared/ids.ts'
-import { errorBody } from './errors.ts'
+import { newId } from '../shared/schema/ids.ts'
+import { errorBody } from './http/errors.ts'
 
 /**
  * What answers until the database is there and migrated: the process is alive and not ready, and whoever calls the

@@ -5,11 +5,11 @@ import { root, startProcess } from './support/processes.ts'
 
 // What `npm run` starts on the service; the rest are tools of the repository.
 const commands = [
-  'shared/migrate-command.ts',
-  'shared/search/reindex-command.ts',
+  'shared/start/migrate-command.ts',
+  'shared/search/index/reindex-command.ts',
   'shared/import/import-command.ts',
-  'shared/dev/dashboard.ts',
-  'shared/dev/start.ts',
+  'shared/start/dashboard.ts',
+  'shared/start/start.ts',
   'shared/auth/bootstrap-command.ts',
 ]
 

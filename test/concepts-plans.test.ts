@@ -10,9 +10,9 @@ import { mergeConcept } from '../shared/concepts/merge.ts'
 import { presentConcept, presentTraversed } from '../shared/concepts/present.ts'
 import { type ConceptFilter, conceptPage } from '../shared/concepts/queries.ts'
 import { type Traversal, traversedRelations } from '../shared/concepts/relation-queries.ts'
-import { type Database, inTransaction, sql, type Transaction } from '../shared/database.ts'
-import { newId } from '../shared/ids.ts'
-import { row } from '../shared/row.ts'
+import { type Database, inTransaction, sql, type Transaction } from '../shared/database/database.ts'
+import { row } from '../shared/database/row.ts'
+import { newId } from '../shared/schema/ids.ts'
 import { startTestService } from './support/service.ts'
 
 const unguarded = { missing: [], require() {}, hold() {} }

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import { ConfigError, readConfig, settings } from '../shared/config.ts'
-import type { Setting } from '../shared/settings.ts'
+import { ConfigError, readConfig, settings } from '../shared/config/config.ts'
+import type { Setting } from '../shared/config/settings.ts'
 
 const entries: [string, Setting<unknown>][] = Object.entries(settings)
 const secrets = { SESSION_SECRET: 's'.repeat(32), TOKEN_PEPPER: 'p'.repeat(32) }
@@ -160,7 +160,7 @@ t.test('generated secrets are the same for every process and readable by their o
   const directory = mkdtempSync(join(tmpdir(), 'documents-config-'))
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))
   const source = `
-    import { readConfig } from '${new URL('../shared/config.ts', import.meta.url)}'
+    import { readConfig } from '${new URL('../shared/config/config.ts', import.meta.url)}'
     const { SESSION_SECRET, TOKEN_PEPPER } = readConfig({ DATA_DIR: process.argv[1] })
     console.log(SESSION_SECRET, TOKEN_PEPPER)`
   const { NODE_OPTIONS: _tap, ...env } = process.env

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import t from 'tap'
-import { sql } from '../shared/database.ts'
+import { sql } from '../shared/database/database.ts'
 import { blockId, h, node, p, text, ul } from './body/build.ts'
 import { bodyOf, eventsOf, make, put, refused, shape } from './support/documents.ts'
 import { startTestService } from './support/service.ts'

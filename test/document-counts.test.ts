@@ -1,7 +1,7 @@
 import t from 'tap'
 import Type from 'typebox'
-import { sql } from '../shared/database.ts'
-import { row } from '../shared/row.ts'
+import { sql } from '../shared/database/database.ts'
+import { row } from '../shared/database/row.ts'
 import { startTestService } from './support/service.ts'
 import { searchV2, write } from './support/workers.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { sql } from '../shared/database.ts'
+import { sql } from '../shared/database/database.ts'
 import { p } from './body/build.ts'
 
 import type { Client } from './support/client.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sql } from '../shared/database.ts'
+import { sql } from '../shared/database/database.ts'
 import { h, node, p } from './body/build.ts'
 import { bodyOf, eventsOf, make, put, refused, shape } from './support/documents.ts'
 import { startTestService } from './support/service.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { inTransaction, sql } from '../shared/database.ts'
+import { inTransaction, sql } from '../shared/database/database.ts'
 import { purgeEvents } from '../shared/events/purge.ts'
 import { type EventDocument, recordEvents } from '../shared/events/record.ts'
 import { eventSequencer } from '../workers/events.ts'

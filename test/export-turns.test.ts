@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import express from 'express'
 import t, { type Test } from 'tap'
-import { sendArchive } from '../api/send-archive.ts'
+import { sendArchive } from '../api/http/send-archive.ts'
 import { onBehalfOf } from '../shared/turns/requester.ts'
 import { Turns } from '../shared/turns/turns.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import t from 'tap'
-import { listen } from '../shared/listener.ts'
+import { listen } from '../shared/database/listener.ts'
 import { createTestDatabase } from './support/postgres.ts'
 
 t.test('a connection that is lost while it begins to listen is made again', async (t) => {

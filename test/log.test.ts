@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { sql } from 'slonik'
 import t from 'tap'
-import { loggerTo } from '../shared/log.ts'
+import { loggerTo } from '../shared/process/log.ts'
 import { root } from './support/processes.ts'
 import { startTestService } from './support/service.ts'
 

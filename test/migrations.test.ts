@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import t, { type Test } from 'tap'
-import { startEmbeddedPostgres } from '../shared/dev/embedded-postgres.ts'
-import { migrationNames } from '../shared/migration-files.ts'
-import { migrate } from '../shared/migrations.ts'
+import { migrationNames } from '../shared/migrations/migration-files.ts'
+import { migrate } from '../shared/migrations/migrations.ts'
+import { startEmbeddedPostgres } from '../shared/start/embedded-postgres.ts'
 import { Client } from './support/client.ts'
 import { createBareDatabase, createTestDatabase } from './support/postgres.ts'
 import { bootstrapToken, startApi, startProcess, startWorker } from './support/processes.ts'
@@ -120,7 +120,7 @@ async function connect(t: Test, url: string): Promise<pg.Client> {
 }
 
 function migrateCommand(url: string) {
-  return startProcess('shared/migrate-command.ts', { env: { DATABASE_URL: url, DATA_DIR: tmpdir() } })
+  return startProcess('shared/start/migrate-command.ts', { env: { DATABASE_URL: url, DATA_DIR: tmpdir() } })
 }
 
 /** Stops whoever creates the table in the middle of its statement, until the connection is cut off. */

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { readConfig } from '../shared/config.ts'
-import { configuredModel, type ModelError, type ModelErrorCode } from '../shared/model.ts'
-import { openModels } from '../shared/open-models.ts'
+import { readConfig } from '../shared/config/config.ts'
+import { configuredModel, type ModelError, type ModelErrorCode } from '../shared/models/model.ts'
+import { openModels } from '../shared/models/open-models.ts'
 import { type StubReply, startModelStub } from './support/model-stub.ts'
 
 const request = { model: 'stub-summary', system: 'Summarise.', user: 'secret text of a document' }

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { describeApi } from '../api/openapi.ts'
-import { routes } from '../api/routes.ts'
+import { describeApi } from '../api/docs/openapi.ts'
+import { routes } from '../api/routes/routes.ts'
 import { decideRequest } from '../shared/auth/device/decide.ts'
 import { workersOf } from '../workers/types.ts'
 import { tellStory } from './support/api-story.ts'
@@ -15,7 +15,7 @@ import { translating } from './support/translation-stub.ts'
 import { startWorkers } from './support/workers.ts'
 
 // `UPDATE_EXAMPLES=1 npm test -- test/openapi-examples.test.ts` writes them anew.
-const file = join(root, 'api/openapi/examples.json')
+const file = join(root, 'api/docs/openapi/examples.json')
 
 t.test('the examples of the description are what calls really send and get', async (t) => {
   const model = await startModelStub(t)

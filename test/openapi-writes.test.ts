@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import openapiTS, { astToString } from 'openapi-typescript'
 import t from 'tap'
-import { describeApi } from '../api/openapi.ts'
-import { routes } from '../api/routes.ts'
+import { describeApi } from '../api/docs/openapi.ts'
+import { routes } from '../api/routes/routes.ts'
 import { typeErrors } from './support/type-errors.ts'
 
 t.test('a typed client writes everything that can be written, without a cast', async (t) => {

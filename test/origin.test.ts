@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t from 'tap'
-import { deadLetterOf, queues } from '../shared/queues.ts'
+import { deadLetterOf, queues } from '../shared/jobs/queues.ts'
 import { Client } from './support/client.ts'
 import { startTestService } from './support/service.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sql } from '../shared/database.ts'
+import { sql } from '../shared/database/database.ts'
 import { searchTopK } from '../shared/search/search.ts'
 import { p } from './body/build.ts'
 import type { Client } from './support/client.ts'

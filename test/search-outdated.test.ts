@@ -1,8 +1,8 @@
 import t from 'tap'
 import Type from 'typebox'
-import { sql } from '../shared/database.ts'
-import { row } from '../shared/row.ts'
-import { tokeniserEpoch } from '../shared/search/tokenise.ts'
+import { sql } from '../shared/database/database.ts'
+import { row } from '../shared/database/row.ts'
+import { tokeniserEpoch } from '../shared/search/text/tokenise.ts'
 import { startTestService } from './support/service.ts'
 
 const service = await startTestService(t)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Queryable } from '../shared/database.ts'
+import type { Queryable } from '../shared/database/database.ts'
 import { type SearchDatabase, searchTopK } from '../shared/search/search.ts'
 import { writeBlocks } from './support/search-blocks.ts'
 import { startTestService } from './support/service.ts'

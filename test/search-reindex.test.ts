@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { sql } from '../shared/database.ts'
-import { queues, type ReindexJob } from '../shared/queues.ts'
-import { firstStep, reindexStep } from '../shared/search/reindex.ts'
-import { tokeniserEpoch } from '../shared/search/tokenise.ts'
-import { searchReindexer } from '../workers/reindex.ts'
+import { sql } from '../shared/database/database.ts'
+import { queues, type ReindexJob } from '../shared/jobs/queues.ts'
+import { firstStep, reindexStep } from '../shared/search/index/reindex.ts'
+import { tokeniserEpoch } from '../shared/search/text/tokenise.ts'
 import { searchIndexer } from '../workers/search.ts'
+import { searchReindexer } from '../workers/sweeps/reindex.ts'
 import { root } from './support/processes.ts'
 import { startTestService, type TestService } from './support/service.ts'
 import { until } from './support/site.ts'
@@ -90,7 +90,7 @@ async function startWithDocuments(t: Test, options = { workers: true }) {
 
 async function reindex({ url, config }: TestService, ...words: string[]) {
   const env = { ...process.env, NODE_OPTIONS: '', DATABASE_URL: url, DATA_DIR: config.DATA_DIR }
-  const { stdout } = await promisify(execFile)(process.execPath, ['shared/search/reindex-command.ts', ...words], {
+  const { stdout } = await promisify(execFile)(process.execPath, ['shared/search/index/reindex-command.ts', ...words], {
     cwd: root,
     env,
   })

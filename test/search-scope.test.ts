@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sql } from '../shared/database.ts'
+import { sql } from '../shared/database/database.ts'
 import type { Client } from './support/client.ts'
 import { queryString, rewrite, searchV2, startSearchService, untilFresh, write } from './support/workers.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Queryable, sql } from '../shared/database.ts'
+import { type Queryable, sql } from '../shared/database/database.ts'
 import { type SearchDatabase, searchTopK } from '../shared/search/search.ts'
 import { startSearchService, untilFresh, write } from './support/workers.ts'
 

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { startEmbeddedPostgres } from '../shared/dev/embedded-postgres.ts'
-import { joinWorkers, parseProcfile } from '../shared/dev/procfile.ts'
+import { startEmbeddedPostgres } from '../shared/start/embedded-postgres.ts'
+import { joinWorkers, parseProcfile } from '../shared/start/procfile.ts'
 import { workerTypes } from '../workers/types.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -84,7 +84,7 @@ t.test('lines of the Procfile that are no plain worker are run as they stand', a
 t.test('a runner that is killed takes its processes along', linuxOnly, async (t) => {
   const service = start()
   await service.printed(/^API /m, readyTime)
-  process.kill(idOf('node shared/dev/start.ts'), 'SIGKILL')
+  process.kill(idOf('node shared/start/start.ts'), 'SIGKILL')
   await service.ended(stopTime)
   const deadline = Date.now() + stopTime
   while (left().length > 0 && Date.now() < deadline) await sleep(50)

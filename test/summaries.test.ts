@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sql } from '../shared/database.ts'
+import { sql } from '../shared/database/database.ts'
 import type { Client, Reply } from './support/client.ts'
 import { refused } from './support/documents.ts'
 import { startModelStub } from './support/model-stub.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { queues } from '../shared/queues.ts'
+import { queues } from '../shared/jobs/queues.ts'
 import { summaryRefresher } from '../workers/summary-refresh.ts'
 import { summarySweep } from '../workers/sweeps/summaries.ts'
 import type { Client } from './support/client.ts'

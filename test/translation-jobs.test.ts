@@ -1,6 +1,6 @@
 import t from 'tap'
-import { inTransaction, sql } from '../shared/database.ts'
-import { queues } from '../shared/queues.ts'
+import { inTransaction, sql } from '../shared/database/database.ts'
+import { queues } from '../shared/jobs/queues.ts'
 import { retentionSweep } from '../workers/sweeps/retention.ts'
 import { workersOf } from '../workers/types.ts'
 import { doc, h, p, text, ul } from './body/build.ts'

@@ -1,11 +1,11 @@
 import type { FoundCandidate } from '../shared/concepts/candidates/extract.ts'
 import { lockExtraction } from '../shared/concepts/candidates/extraction-queries.ts'
 import { type ExtractionSource, loadExtractionSource, writeCandidates } from '../shared/concepts/candidates/refresh.ts'
-import { queues } from '../shared/queues.ts'
-import { extracting } from './computations.ts'
-import { defineProjection } from './define-projection.ts'
-import { oneByOne } from './one-by-one.ts'
-import type { Projection } from './projection.ts'
+import { queues } from '../shared/jobs/queues.ts'
+import { extracting } from './runtime/computations.ts'
+import { defineProjection } from './runtime/define-projection.ts'
+import { oneByOne } from './runtime/one-by-one.ts'
+import type { Projection } from './runtime/projection.ts'
 
 /** The candidates of documents that were extracted once; they depend on body and title (decisions B). */
 export const candidatesProjection: Projection<ExtractionSource, FoundCandidate[]> = oneByOne({

@@ -6,11 +6,11 @@ import {
   writeChains,
 } from '../shared/changes/project.ts'
 import { lockChains } from '../shared/changes/queries.ts'
-import type { Config } from '../shared/config.ts'
-import { queues } from '../shared/queues.ts'
-import { defineProjection } from './define-projection.ts'
-import { atOnce, type Projection, type ProjectionComputation } from './projection.ts'
-import type { Worker } from './runtime.ts'
+import type { Config } from '../shared/config/config.ts'
+import { queues } from '../shared/jobs/queues.ts'
+import { defineProjection } from './runtime/define-projection.ts'
+import { atOnce, type Projection, type ProjectionComputation } from './runtime/projection.ts'
+import type { Worker } from './runtime/runtime.ts'
 
 // Handing the manifests to a thread and back would take longer than walking over them.
 const growing: ProjectionComputation<ChainSource, ChainGrowth> = atOnce(({ source }) => growChain(source))

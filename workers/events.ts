@@ -1,9 +1,9 @@
-import { openDatabase } from '../shared/database.ts'
+import { openDatabase } from '../shared/database/database.ts'
+import { listen } from '../shared/database/listener.ts'
+import { Wakeup } from '../shared/database/wakeup.ts'
 import { numberUnlessBusy } from '../shared/events/number.ts'
 import { unnumberedChannel } from '../shared/events/record.ts'
-import { listen } from '../shared/listener.ts'
-import { Wakeup } from '../shared/wakeup.ts'
-import type { Worker } from './runtime.ts'
+import type { Worker } from './runtime/runtime.ts'
 
 /**
  * The sequencer: numbers committed events in batches, woken by the writes themselves. Several copies may run; one of

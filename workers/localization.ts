@@ -1,8 +1,8 @@
+import { type UserJobTable, userJobTables } from '../shared/jobs/queues.ts'
 import { type JobSource, jobMoved, loadJob, recordEnd, runJob, storeJob } from '../shared/localization/jobs/run.ts'
 import type { Translated } from '../shared/localization/jobs/translate.ts'
-import { type UserJobTable, userJobTables } from '../shared/queues.ts'
-import { defineDeadUserJob } from './dead-user-job.ts'
-import { defineUserJob, type UserJob } from './user-job.ts'
+import { defineDeadUserJob } from './runtime/dead-user-job.ts'
+import { defineUserJob, type UserJob } from './runtime/user-job.ts'
 
 // Machine candidates for units, which somebody applies or not (decisions B).
 const translationJob: UserJob<JobSource, Translated> = {

@@ -1,10 +1,10 @@
-import { untilReady, watchDatabase } from '../shared/database-watch.ts'
-import { createLogger } from '../shared/log.ts'
-import { processConfig } from '../shared/process-config.ts'
-import { warnAboutSettings } from '../shared/setting-warnings.ts'
-import { onStopSignal } from '../shared/stop-signals.ts'
-import { serveMetrics } from './metrics-server.ts'
-import { openRuntime } from './runtime.ts'
+import { processConfig } from '../shared/config/process-config.ts'
+import { untilReady, watchDatabase } from '../shared/health/database-watch.ts'
+import { createLogger } from '../shared/process/log.ts'
+import { warnAboutSettings } from '../shared/process/setting-warnings.ts'
+import { onStopSignal } from '../shared/process/stop-signals.ts'
+import { serveMetrics } from './runtime/metrics-server.ts'
+import { openRuntime } from './runtime/runtime.ts'
 import { isWorkerType, type WorkerType, workersOf, workerTypes } from './types.ts'
 
 // `node workers/main.ts <type>…` runs the named worker types in this process; without a name, those of WORKER_QUEUES.

@@ -1,9 +1,14 @@
-import { queues } from '../shared/queues.ts'
-import { type IndexChange, type IndexSource, loadIndexSources, writeIndexes } from '../shared/search/index-document.ts'
-import { lockIndexes } from '../shared/search/index-queries.ts'
-import { indexing } from './computations.ts'
-import { defineProjection } from './define-projection.ts'
-import type { Projection } from './projection.ts'
+import { queues } from '../shared/jobs/queues.ts'
+import {
+  type IndexChange,
+  type IndexSource,
+  loadIndexSources,
+  writeIndexes,
+} from '../shared/search/index/index-document.ts'
+import { lockIndexes } from '../shared/search/index/index-queries.ts'
+import { indexing } from './runtime/computations.ts'
+import { defineProjection } from './runtime/define-projection.ts'
+import type { Projection } from './runtime/projection.ts'
 
 /** The search index of documents; depends on body, title, knowledge base and locale (decisions B). */
 export const searchProjection: Projection<IndexSource, IndexChange> = {

@@ -1,4 +1,4 @@
-import { queues, userJobTableOf } from '../shared/queues.ts'
+import { queues, userJobTableOf } from '../shared/jobs/queues.ts'
 import {
   askForSummary,
   type JobSource,
@@ -6,8 +6,8 @@ import {
   lockAndCompare,
   writeResult,
 } from '../shared/summaries/by-model/job.ts'
-import { defineDeadUserJob } from './dead-user-job.ts'
-import { defineUserJob, type UserJob } from './user-job.ts'
+import { defineDeadUserJob } from './runtime/dead-user-job.ts'
+import { defineUserJob, type UserJob } from './runtime/user-job.ts'
 
 /** Summaries by a model, which people ask for and pay for (decisions 2.11, B). */
 export const summaryJob: UserJob<JobSource, string> = {

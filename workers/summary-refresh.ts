@@ -1,10 +1,10 @@
-import { loadSource } from '../shared/projections/queries.ts'
-import { queues } from '../shared/queues.ts'
+import { loadSource } from '../shared/jobs/projections/queries.ts'
+import { queues } from '../shared/jobs/queues.ts'
 import { refreshDocument } from '../shared/summaries/refresh.ts'
-import { defineProjection } from './define-projection.ts'
-import { oneByOne } from './one-by-one.ts'
-import { atOnce, type ProjectionSource } from './projection.ts'
-import type { Runtime, Worker } from './runtime.ts'
+import { defineProjection } from './runtime/define-projection.ts'
+import { oneByOne } from './runtime/one-by-one.ts'
+import { atOnce, type ProjectionSource } from './runtime/projection.ts'
+import type { Runtime, Worker } from './runtime/runtime.ts'
 
 /**
  * Refreshes the stored deterministic summaries of documents that change, where SUMMARY_AUTO_REFRESH says so (decisions

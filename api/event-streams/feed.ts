@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database } from '../../shared/database.ts'
+import type { Database } from '../../shared/database/database.ts'
+import { type Listener, listen } from '../../shared/database/listener.ts'
+import { Wakeup } from '../../shared/database/wakeup.ts'
 import { numberedChannel } from '../../shared/events/number.ts'
 import { logExtent, numberedEvents } from '../../shared/events/queries.ts'
-import { type Listener, listen } from '../../shared/listener.ts'
-import { Wakeup } from '../../shared/wakeup.ts'
 import { RecentEvents } from './recent-events.ts'
 import { type WireEvent, wireEvent } from './wire.ts'
 

@@ -1,5 +1,5 @@
 import { ulid } from 'ulid'
-import type { Database } from '../../shared/database.ts'
+import type { Database } from '../../shared/database/database.ts'
 import { releaseLeases, renewLeases, type StreamLease, takeLease } from '../../shared/events/lease-queries.ts'
 
 /** The leases of this process. */

@@ -1,6 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { Request, Response } from 'express'
-import type { Config } from '../../shared/config.ts'
+import type { Config } from '../../shared/config/config.ts'
 
 /** The cookies that pages use: who is signed in, which account this browser is known to, where a sign-in elsewhere began. */
 export type CookieName = 'svc_session' | 'svc_known' | 'svc_openid'

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import type { Refusal } from '../../shared/errors.ts'
+import type { Refusal } from '../../shared/errors/errors.ts'
 import { pageHeaders } from './headers.ts'
 import { type PageRefusal, pageRefusalOf } from './refusals.ts'
 import { view } from './render.ts'

@@ -1,6 +1,6 @@
 import express, { type Request, type Response } from 'express'
-import { Refusal } from '../../shared/errors.ts'
-import { isStorable } from '../../shared/strings.ts'
+import { Refusal } from '../../shared/errors/errors.ts'
+import { isStorable } from '../../shared/schema/strings.ts'
 import type { Form } from './page.ts'
 
 const maxBytes = 16_384

@@ -1,6 +1,6 @@
 import { checkPassword } from '../../shared/auth/check-password.ts'
-import { addressOf } from '../address.ts'
-import type { Guesses } from '../throttles.ts'
+import { addressOf } from '../http/address.ts'
+import type { Guesses } from '../http/throttles.ts'
 import { type Browser, browserOf, isProgram, requireOwnForm, signIn } from './browser.ts'
 import { accountKey, knownBrowser, remember } from './known-browser.ts'
 import { nextPath } from './next-path.ts'

@@ -1,13 +1,13 @@
 import { keyedHash } from '../../shared/auth/keyed-hash.ts'
 import { matchIdentity } from '../../shared/auth/match-identity.ts'
-import { isBrowserId, newBrowserId } from '../../shared/auth/sessions.ts'
 import {
   OpenIdError,
   type OpenIdFlow,
   type OpenIdIdentity,
   type OpenIdProvider,
   openIdCallbackPath,
-} from '../openid.ts'
+} from '../../shared/auth/openid-provider.ts'
+import { isBrowserId, newBrowserId } from '../../shared/auth/sessions.ts'
 import { browserOf, signIn } from './browser.ts'
 import { cookieOf, setCookie } from './cookies.ts'
 import { nextPath } from './next-path.ts'

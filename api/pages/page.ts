@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import type { Service } from '../service.ts'
+import type { Service } from '../http/service.ts'
 
 /** What a handler of a page gets. */
 export type PageCall = {

@@ -1,5 +1,5 @@
-import { errorCatalogue } from '../../shared/error-catalogue.ts'
-import type { Refusal } from '../../shared/errors.ts'
+import { errorCatalogue } from '../../shared/errors/error-catalogue.ts'
+import type { Refusal } from '../../shared/errors/errors.ts'
 
 /** A refusal told to a person: status, heading and a sentence or two that say what to do. */
 export class PageRefusal extends Error {

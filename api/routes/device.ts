@@ -1,7 +1,7 @@
 import { exchangeCode, poll } from '../../shared/auth/device/exchange-code.ts'
 import { requestCode } from '../../shared/auth/device/request-code.ts'
 import { DeviceCode, DeviceCodeRequest, DeviceToken, DeviceTokenRequest } from '../../shared/auth/device/schema.ts'
-import { openRoute, type Route } from '../route.ts'
+import { openRoute, type Route } from '../http/route.ts'
 
 /** How a program without a browser gets a token from a person who has one (specification 5.4, RFC 8628). */
 export const deviceRoutes: readonly Route[] = [

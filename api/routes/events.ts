@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { canonicalLocale } from '../../shared/locale.ts'
-import { Text } from '../../shared/strings.ts'
-import { route } from '../route.ts'
+import { canonicalLocale } from '../../shared/locales/locale.ts'
+import { Text } from '../../shared/schema/strings.ts'
+import { route } from '../http/route.ts'
 
 const member = (name: string) => `\`${name}\``
 const documentMembers = [

@@ -3,7 +3,7 @@ import { presentCaller } from '../../shared/auth/present.ts'
 import { Me } from '../../shared/auth/schema.ts'
 import { WorkspaceQuota } from '../../shared/quotas/schema.ts'
 import { workspaceQuota } from '../../shared/quotas/workspace-quota.ts'
-import { type Route, route } from '../route.ts'
+import { type Route, route } from '../http/route.ts'
 
 /** Who calls and what the default workspace may hold (decisions 4.1). */
 export const meRoutes: readonly Route[] = [

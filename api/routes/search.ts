@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { visibleWorkspaces } from '../../shared/auth/caller.ts'
-import type { Queryable } from '../../shared/database.ts'
-import { Refusal } from '../../shared/errors.ts'
-import { IntegerIdFilter } from '../../shared/identifiers.ts'
-import { canonicalLocale } from '../../shared/locale.ts'
+import type { Queryable } from '../../shared/database/database.ts'
+import { Refusal } from '../../shared/errors/errors.ts'
+import { canonicalLocale } from '../../shared/locales/locale.ts'
+import { IntegerIdFilter } from '../../shared/schema/identifiers.ts'
 import { presentResult, presentV2Result } from '../../shared/search/present.ts'
 import type { SearchScope } from '../../shared/search/request.ts'
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../shared/search/schema.ts'
 import { searchExhaustive, searchTopK } from '../../shared/search/search.ts'
 import { documentSummaries } from '../../shared/summaries/attach.ts'
-import { route } from '../route.ts'
+import { route } from '../http/route.ts'
 
 const tag = 'Search'
 

@@ -1,11 +1,11 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
+import { giveBackLocks, lockAttachment, markLocks, referencingDocuments } from '../body/attachment-reference-queries.ts'
 import { type CommitContext, commitBody } from '../body/commit.ts'
 import { withoutImagesOf } from '../body/remove-images.ts'
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import { lockDocuments } from '../documents/queries.ts'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import { type AttachmentRow, deleteAttachmentRow, visibleAttachment } from './queries.ts'
-import { giveBackLocks, lockAttachment, markLocks, referencingDocuments } from './reference-queries.ts'
 
 /**
  * Deletes an attachment; its bytes are removed once the deletion is committed. 404 `attachment_not_found`, 403 without a

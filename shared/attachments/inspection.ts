@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Transform, type TransformCallback } from 'node:stream'
 import { TextDecoder } from 'node:util'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import { isOfType, isText, sampleBytes } from './media-types.ts'
 
 /** What a file is held against while it streams past. */

@@ -1,5 +1,5 @@
-import type { Database } from '../database.ts'
-import { inTransaction, withLimitsOf } from '../database.ts'
+import type { Database } from '../database/database.ts'
+import { inTransaction, withLimitsOf } from '../database/database.ts'
 import type { FileStore } from './file-store.ts'
 import { type DueFiles, deleteLooseFiles, lockLooseFiles } from './loose-queries.ts'
 

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
-import { row } from '../row.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 /** Writes down a file before its first byte is stored; it may be removed in so many hours unless it is claimed. */
 export async function insertLooseFile(db: Queryable, file: { id: string; hours: number }): Promise<void> {

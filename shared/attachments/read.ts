@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import type { FileStore } from './file-store.ts'
 import type { AttachmentRow } from './queries.ts'
 

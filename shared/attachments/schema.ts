@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { Time, UserId } from '../identifiers.ts'
-import { documentIdPattern, ulidPattern } from '../ids.ts'
+import { Time, UserId } from '../schema/identifiers.ts'
+import { documentIdPattern, ulidPattern } from '../schema/ids.ts'
 
 /** A file of a document as the API returns it (decisions 2.1). */
 export const Attachment = Type.Object(

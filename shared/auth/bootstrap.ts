@@ -1,5 +1,5 @@
-import { type Database, inTransaction, type Transaction } from '../database.ts'
-import { newId } from '../ids.ts'
+import { type Database, inTransaction, type Transaction } from '../database/database.ts'
+import { newId } from '../schema/ids.ts'
 import { hashPassword } from './passwords.ts'
 import * as queries from './queries.ts'
 import type { Role } from './schema.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import type { Role } from './schema.ts'
 import type { Scope } from './scopes.ts'
 

@@ -1,4 +1,4 @@
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '../database/database.ts'
 import { verifyPassword } from './passwords.ts'
 import { credentialsByEmail } from './session-queries.ts'
 

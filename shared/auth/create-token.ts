@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
-import type { Transaction } from '../database.ts'
+import type { Config } from '../config/config.ts'
+import type { Transaction } from '../database/database.ts'
 import { insertToken } from './queries.ts'
 import { resolveScopes } from './scopes.ts'
 import { enforceTokenQuota } from './token-quota.ts'

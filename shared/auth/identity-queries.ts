@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { type Queryable, sql } from '../database.ts'
-import { row } from '../row.ts'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 const UserRow = row(Type.Object({ user_id: Type.String() }))
 

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
-import { row } from '../row.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import { Role } from './schema.ts'
 import type { Scope } from './scopes.ts'
 

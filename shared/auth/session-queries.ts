@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { prepared, type Queryable, sql } from '../database.ts'
-import { row } from '../row.ts'
+import { prepared, type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 /** How long a session lasts at most, and without being used. */
 export type SessionLimits = { days: number; idleHours: number }

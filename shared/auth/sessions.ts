@@ -1,4 +1,4 @@
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '../database/database.ts'
 import { keyedHash, sameText } from './keyed-hash.ts'
 import * as queries from './session-queries.ts'
 import { randomText } from './tokens.ts'

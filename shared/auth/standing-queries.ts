@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { prepared, type Queryable, sql } from '../database.ts'
-import { Nullable } from '../identifiers.ts'
-import { row } from '../row.ts'
+import { prepared, type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { Nullable } from '../schema/identifiers.ts'
 
 const StandingShape = Type.Object({
   token_id: Type.String(),

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { type Queryable, sql, type Transaction } from '../database.ts'
-import { row } from '../row.ts'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import type { Scope } from './scopes.ts'
 
 const nullableTime = Type.Union([Type.Number(), Type.Null()])

@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts'
-import type { Transaction } from '../database.ts'
-import { Refusal } from '../errors.ts'
+import type { Config } from '../config/config.ts'
+import type { Transaction } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
 import { liveTokens, lockUser } from './token-queries.ts'
 
 /**

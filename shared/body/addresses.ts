@@ -1,4 +1,4 @@
-import { ulidPattern } from '../ids.ts'
+import { ulidPattern } from '../schema/ids.ts'
 
 const linkSchemes = new Set(['http', 'https', 'mailto', 'tel', 'svc'])
 const imageSchemes = new Set(['http', 'https'])

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
-import { Refusal } from '../errors.ts'
+import type { Config } from '../config/config.ts'
+import { Refusal } from '../errors/errors.ts'
 
 /** How much a body may hold: code points of text, and bytes of its stored lines with everything in them. */
 export type BodyLimits = { characterLimit: number; byteLimit: number }

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import { BlockLines, blockIds, type Location, nodeAt } from './block-lines.ts'
 import { currentBlockHash } from './blocks.ts'
 import type { BlockNode, Warning } from './document.ts'

@@ -1,6 +1,6 @@
-import { longestIncreasing } from '../sequence.ts'
 import { textVersion } from './canonical.ts'
 import type { BlockNode } from './document.ts'
+import { longestIncreasing } from './sequence.ts'
 import { plainText } from './text.ts'
 
 /** A top-level block as a manifest lists it (decisions 2.7); `hash` is that of the whole block. */

@@ -1,5 +1,5 @@
-import { Refusal } from '../errors.ts'
-import { blockIdPattern, newId } from '../ids.ts'
+import { Refusal } from '../errors/errors.ts'
+import { blockIdPattern, newId } from '../schema/ids.ts'
 import type { BodyLimits } from './body-limits.ts'
 import type { Warning } from './document.ts'
 

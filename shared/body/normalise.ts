@@ -1,4 +1,4 @@
-import { newId } from '../ids.ts'
+import { newId } from '../schema/ids.ts'
 import { checkBytes, checkCharacters } from './body-limits.ts'
 import type { BlockNode, BodyNode, DocNode, Warning } from './document.ts'
 import { bodySchema, inlineTypes, isTextblock } from './nodes.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import { type BlockLines, type Location, nodeAt, withNodeAt } from './block-lines.ts'
 import type { BlockNode, BodyNode } from './document.ts'
 import { bodySchema } from './nodes.ts'

@@ -1,4 +1,4 @@
-import { blockIdPattern } from '../ids.ts'
+import { blockIdPattern } from '../schema/ids.ts'
 import type { Attribute } from './attributes.ts'
 import { isBlockType, markTable, nodeTable } from './nodes.ts'
 

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
-import { Nullable } from '../identifiers.ts'
-import { row } from '../row.ts'
+import { Nullable } from '../schema/identifiers.ts'
 
 /** Where the history of one document lies. */
 type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { Nullable, Version } from '../identifiers.ts'
-import { resolvedLocaleMembers } from '../locale.ts'
+import { resolvedLocaleMembers } from '../locales/locale.ts'
+import { Nullable, Version } from '../schema/identifiers.ts'
 import { TiptapDocument, Warning } from './schema.ts'
 
 const position = Type.Integer({ minimum: 0 })

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import type { BlockLines } from './block-lines.ts'
 import type { BlockNode, DocNode, Warning } from './document.ts'
 import { exportSegments, joinSegments, toMarkdown } from './markdown/to-markdown.ts'

@@ -1,7 +1,7 @@
 import Type, { type StaticDecode } from 'typebox'
-import { Nullable, Time, UserId, Version } from '../identifiers.ts'
 import { asText } from '../json-text.ts'
-import { resolvedLocaleMembers } from '../locale.ts'
+import { resolvedLocaleMembers } from '../locales/locale.ts'
+import { Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
 import type { DocNode } from './document.ts'
 import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
 

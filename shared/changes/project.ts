@@ -1,7 +1,7 @@
 import type { BlockStep } from '../body/manifest.ts'
-import type { Queryable, Transaction } from '../database.ts'
-import type { Derived, DocumentSource } from '../projections/queries.ts'
-import type { DocumentJob } from '../queues.ts'
+import type { Queryable, Transaction } from '../database/database.ts'
+import type { Derived, DocumentSource } from '../jobs/projections/queries.ts'
+import type { DocumentJob } from '../jobs/queues.ts'
 import * as queries from './queries.ts'
 import type { RecordedChange } from './schema.ts'
 

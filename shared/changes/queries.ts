@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
 import type { BlockStep } from '../body/manifest.ts'
-import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
-import { Nullable } from '../identifiers.ts'
-import { documentKeys, lockProjected } from '../projections/queries.ts'
-import type { DocumentJob } from '../queues.ts'
-import { row } from '../row.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { documentKeys, lockProjected } from '../jobs/projections/queries.ts'
+import type { DocumentJob } from '../jobs/queues.ts'
+import { Nullable } from '../schema/identifiers.ts'
 import { RecordedChange } from './schema.ts'
 
 const ChainShape = Type.Object({ chain: Type.Number(), base_seq: Type.Number(), projected_seq: Type.Number() })

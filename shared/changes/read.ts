@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Queryable } from '../database.ts'
-import type { DocumentJob } from '../queues.ts'
+import type { Queryable } from '../database/database.ts'
+import type { DocumentJob } from '../jobs/queues.ts'
 import { firstChain } from './project.ts'
 import * as queries from './queries.ts'
 import type { DocumentChanges } from './schema.ts'

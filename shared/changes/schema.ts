@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Nullable, Time, Version } from '../identifiers.ts'
+import { Nullable, Time, Version } from '../schema/identifiers.ts'
 
 const Position = Type.Integer({ minimum: 0, description: 'index among the top-level blocks' })
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import { type Computation, ComputationLimitError } from './computation.ts'
 import { compute } from './compute.ts'
 

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import { Turns } from '../turns/turns.ts'
 import { type Computation, ComputationLimitError } from './computation.ts'
 import { Thread } from './thread.ts'

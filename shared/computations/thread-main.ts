@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
-import { type ErrorCode, type ErrorDetails, Refusal } from '../errors.ts'
+import { type ErrorCode, type ErrorDetails, Refusal } from '../errors/errors.ts'
 
 /** What a thread is asked for: a function of a module, and its input. */
 type Task = { module: string; name: string; input: unknown }

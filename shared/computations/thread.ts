@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import { type Computation, ComputationLimitError } from './computation.ts'
 import type { ThreadAnswer } from './thread-main.ts'
 

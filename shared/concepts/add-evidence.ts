@@ -1,5 +1,5 @@
 import type { Caller } from '../auth/caller.ts'
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import { findConceptRow, lockConcept, requireConceptWriter, requireUnmerged } from './find.ts'
 import type { VersionGuard } from './guard.ts'
 import type { ConceptEvidenceInput } from './inputs.ts'

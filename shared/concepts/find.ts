@@ -1,6 +1,6 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
-import type { Queryable, Transaction } from '../database.ts'
-import { Refusal } from '../errors.ts'
+import type { Queryable, Transaction } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
 import { type ConceptRow, lockConcepts, type NamedConcept, resolvedConcept, visibleConcept } from './queries.ts'
 
 /** Who asks for which concept; `field` is the member of a body that named it. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 
 /**
  * A precondition that a caller put on a record with a version of its own. The two halves stand apart because what a

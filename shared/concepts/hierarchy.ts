@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { sql, type Transaction } from '../database.ts'
-import { row } from '../row.ts'
+import { sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import type { ConceptRow } from './queries.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
-import type { Queryable, Transaction } from '../database.ts'
-import { Refusal } from '../errors.ts'
-import type { NamedId } from '../identifiers.ts'
+import type { Queryable, Transaction } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
 import { type KnowledgeBaseKey, lockStructure, workspaceOfKnowledgeBase } from '../knowledge-bases/queries.ts'
+import type { NamedId } from '../schema/identifiers.ts'
 
 /** The visible knowledge base that a query or body names; otherwise 404 with the member. */
 export async function findHome(db: Queryable, input: { caller: Caller; id: NamedId }): Promise<KnowledgeBaseKey> {

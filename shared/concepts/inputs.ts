@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { IntegerIdInput, Nullable, Version } from '../identifiers.ts'
-import { blockIdPattern } from '../ids.ts'
-import { Text, TrimmedText } from '../strings.ts'
+import { IntegerIdInput, Nullable, Version } from '../schema/identifiers.ts'
+import { blockIdPattern } from '../schema/ids.ts'
+import { Text, TrimmedText } from '../schema/strings.ts'
 import { ConceptPredicate } from './schema.ts'
 
 const name = TrimmedText({ min: 1, max: 200 })

@@ -1,5 +1,5 @@
-import { type Queryable, sql, type Transaction } from '../database.ts'
-import { row } from '../row.ts'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import type { ConceptRow } from './queries.ts'
 import { ConceptMerge } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import type { Caller } from '../auth/caller.ts'
-import type { Transaction } from '../database.ts'
-import { Refusal } from '../errors.ts'
+import type { Transaction } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
 import { findConceptRow, missingConcept, requireActive, requireConceptWriter, requireUnmerged } from './find.ts'
 import { requireAll, type VersionGuard } from './guard.ts'
 import { lockHierarchy, mergeClosesCycle } from './hierarchy.ts'

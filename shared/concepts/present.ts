@@ -1,4 +1,4 @@
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '../database/database.ts'
 import { mergeHistory } from './merge-queries.ts'
 import type { ConceptRow, NamedConcept } from './queries.ts'
 import { outgoingRelations, type RelationRow, type TraversedRow } from './relation-queries.ts'

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { IntegerId, Nullable, Time, UserId, Version } from '../identifiers.ts'
+import { IntegerId, Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
 
 /** The predicates of concept relations. */
 export const ConceptPredicate = Type.Enum(['alias_of', 'broader_than', 'related_to', 'evidenced_by'])

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { type Queryable, sql } from '../database.ts'
-import { row } from '../row.ts'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 /** The current versions of documents of one workspace; those that are gone are left out. */
 export function documentVersions(db: Queryable, input: { workspaceId: string; documentIds: readonly string[] }) {

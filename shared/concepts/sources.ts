@@ -1,5 +1,5 @@
-import type { Queryable } from '../database.ts'
-import { Refusal } from '../errors.ts'
+import type { Queryable } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
 import type { EvidenceInput } from './inputs.ts'
 import { documentVersions, presentBlocks } from './source-queries.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from '../auth/caller.ts'
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import { findConceptRow, lockConcept, requireConceptWriter, requireUnmerged } from './find.ts'
 import type { VersionGuard } from './guard.ts'
 import type { ConceptUpdateInput } from './inputs.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 
 /** The time for which something is valid, [valid_from, valid_to) in Unix milliseconds; an absent end is without bound. */
 export type ValidityInput = { valid_from?: number | undefined; valid_to?: number | undefined }

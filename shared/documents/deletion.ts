@@ -1,6 +1,6 @@
-import { type Transaction, withLimitsOf } from '../database.ts'
+import { type Transaction, withLimitsOf } from '../database/database.ts'
 import { recordEvents } from '../events/record.ts'
-import { sourcesDeleted } from '../user-jobs/obsolete.ts'
+import { sourcesDeleted } from '../jobs/requested/obsolete.ts'
 import type { DeletionFollower } from './followers.ts'
 import { eventDocument } from './present.ts'
 import { deleteRows, lockDocuments } from './queries.ts'

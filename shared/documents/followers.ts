@@ -1,5 +1,5 @@
 import type { Ahead } from '../computations/ahead.ts'
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import type { DocumentRow } from './queries.ts'
 
 /**

@@ -1,11 +1,11 @@
 import { type Caller, defaultWorkspace, requireWriter } from '../auth/caller.ts'
-import type { Transaction } from '../database.ts'
-import { Refusal } from '../errors.ts'
-import type { NamedId } from '../identifiers.ts'
+import type { Transaction } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
 import { createKnowledgeBase } from '../knowledge-bases/create.ts'
-import { holdPlace, type Place } from '../knowledge-bases/places.ts'
+import { holdPlace, type Place } from '../knowledge-bases/locations.ts'
 import { lockWorkspace, lowestKnowledgeBase } from '../knowledge-bases/queries.ts'
 import type { QuotaLimits } from '../quotas/enforce.ts'
+import type { NamedId } from '../schema/identifiers.ts'
 
 /** What a request says about the location; absent members are left to the rules of decisions 2.3. */
 export type LocationInput = { knowledge_base_id?: NamedId | undefined; folder_id?: NamedId | null | undefined }

@@ -1,7 +1,7 @@
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import { recordEvents } from '../events/record.ts'
-import { documentsChanged } from '../projections/changed.ts'
-import type { Jobs } from '../queues.ts'
+import { documentsChanged } from '../jobs/projections/changed.ts'
+import type { Jobs } from '../jobs/queues.ts'
 import { eventDocument } from './present.ts'
 import { lockDocuments } from './queries.ts'
 

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { IntegerId, IntegerIdInput, Nullable, Time, UserId, Version } from '../identifiers.ts'
-import { documentIdPattern } from '../ids.ts'
-import { resolvedLocaleMembers } from '../locale.ts'
-import { Text, TrimmedText } from '../strings.ts'
+import { resolvedLocaleMembers } from '../locales/locale.ts'
+import { IntegerId, IntegerIdInput, Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
+import { documentIdPattern } from '../schema/ids.ts'
+import { Text, TrimmedText } from '../schema/strings.ts'
 
 const DocumentType = Type.Enum(['document', 'spreadsheet'], {
   description: 'immutable label; both have the same body schema and endpoints',

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { type Database, inTransaction, type Queryable, sql } from '../database.ts'
-import { row } from '../row.ts'
+import { type Database, inTransaction, type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 /** One open stream of a token; `streamId` is unique. */
 export type StreamLease = { tokenId: string; streamId: string }

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { type Database, inTransaction, sql } from '../database.ts'
-import { row } from '../row.ts'
+import { type Database, inTransaction, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 /** Channel on which readers of the log are told that there are new ids. */
 export const numberedChannel = 'svc_events_numbered'

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { type Database, inTransaction, sql } from '../database.ts'
-import { row } from '../row.ts'
+import { type Database, inTransaction, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 /**
  * Purges at most `batch` events that are older than `days`, and the leases of streams that nobody holds any more;

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { prepared, sql, type Transaction } from '../database.ts'
-import { row } from '../row.ts'
+import { prepared, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 /** Names of decisions 6 that a write can record. */
 export type EventName =

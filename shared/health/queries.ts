@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { type Queryable, sql } from '../database.ts'
-import { userJobTables } from '../queues.ts'
-import { row } from '../row.ts'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { userJobTables } from '../jobs/queues.ts'
 
 /** Resolves when PostgreSQL answers. */
 export async function answer(db: Queryable): Promise<void> {

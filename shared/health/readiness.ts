@@ -1,7 +1,7 @@
 import bossPackage from 'pg-boss/package.json' with { type: 'json' }
-import { type Database, refusedWriteWithin } from '../database.ts'
-import { migrationNames } from '../migration-files.ts'
-import { deadLetterOf, queues } from '../queues.ts'
+import { type Database, refusedWriteWithin } from '../database/database.ts'
+import { deadLetterOf, queues } from '../jobs/queues.ts'
+import { migrationNames } from '../migrations/migration-files.ts'
 import * as queries from './queries.ts'
 
 /** What `/readyz` answers with (decisions 9). */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type CommandLine, exitFailed, runCommandLine, UsageError } from '../command-line.ts'
+import { type CommandLine, exitFailed, runCommandLine, UsageError } from '../process/command-line.ts'
 import { openFolder } from './folder-source.ts'
 import type { Plan } from './plan.ts'
 import { planOf } from './plan-of.ts'

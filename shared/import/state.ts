@@ -1,5 +1,5 @@
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
-import { newId } from '../ids.ts'
+import { newId } from '../schema/ids.ts'
 import { ImportError } from './service-client.ts'
 
 /** What an import is of and where it goes; another one cannot go on with its state. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 
 /**
  * Refuses to delete a knowledge base unless body or query repeat its id (decisions 2.2): 400 `invalid_request` when

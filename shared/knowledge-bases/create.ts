@@ -1,4 +1,4 @@
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import { enforceQuota, type QuotaLimits } from '../quotas/enforce.ts'
 import { insertKnowledgeBase, type KnowledgeBaseRow } from './queries.ts'
 

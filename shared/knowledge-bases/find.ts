@@ -1,6 +1,6 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
-import type { Queryable } from '../database.ts'
-import { Refusal } from '../errors.ts'
+import type { Queryable } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
 import {
   type KnowledgeBaseKey,
   type KnowledgeBaseRow,

@@ -1,5 +1,5 @@
-import type { Transaction } from '../database.ts'
-import { Refusal } from '../errors.ts'
+import type { Transaction } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
 import { type KnowledgeBaseKey, type KnowledgeBaseRow, renameKnowledgeBase as renameRow } from './queries.ts'
 
 /** Renames a knowledge base; the name is trimmed. Refuses with 404 when it was deleted meanwhile. */

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { IntegerId, Time, UserId } from '../identifiers.ts'
-import { TrimmedText } from '../strings.ts'
+import { IntegerId, Time, UserId } from '../schema/identifiers.ts'
+import { TrimmedText } from '../schema/strings.ts'
 
 /** Name of a knowledge base or folder; not unique. Store `value.trim()`. */
 export const Name = TrimmedText({ min: 1, max: 200 })

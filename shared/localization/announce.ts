@@ -1,9 +1,9 @@
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import { eventDocument } from '../documents/present.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import { recordEvents } from '../events/record.ts'
-import { documentsChanged } from '../projections/changed.ts'
-import type { DocumentChange, Jobs } from '../queues.ts'
+import { documentsChanged } from '../jobs/projections/changed.ts'
+import type { DocumentChange, Jobs } from '../jobs/queues.ts'
 
 /** Records that the metadata of a member changed, and lets its projections follow; to be called last. */
 export async function announceMember(

@@ -1,5 +1,5 @@
-import { type Queryable, sql, type Transaction } from '../database.ts'
-import { newId } from '../ids.ts'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { newId } from '../schema/ids.ts'
 
 /** What can be done to a set, its translations, units and jobs (decisions 2.4). */
 export type AuditAction =

@@ -1,7 +1,7 @@
 import { characterCount, nodeCount } from '../body/canonical.ts'
 import type { BlockNode, BodyNode, DocNode } from '../body/document.ts'
 import { isBlockType } from '../body/nodes.ts'
-import { newId } from '../ids.ts'
+import { newId } from '../schema/ids.ts'
 import { blank, textBlocks } from './units/texts.ts'
 
 /** A body without its translatable texts; `blockIds` leads from each block of the source to its copy. */

@@ -1,8 +1,8 @@
 import type { Caller } from '../auth/caller.ts'
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import { deleteDocuments } from '../documents/deletion.ts'
 import type { DeletionFollower } from '../documents/followers.ts'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import { holdMember } from './hold.ts'
 import { findWritable, type MemberName, memberNamed } from './members.ts'
 

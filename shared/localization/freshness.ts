@@ -1,4 +1,4 @@
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '../database/database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import { translationFacts } from './queries.ts'
 import type { TranslationFreshness } from './schema.ts'

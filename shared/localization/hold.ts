@@ -1,5 +1,5 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import { type DocumentRow, lockDocument, visibleDocument } from '../documents/queries.ts'
 import { lockStructure } from '../knowledge-bases/queries.ts'
 

@@ -1,7 +1,7 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
-import type { Queryable, Transaction } from '../database.ts'
+import type { Queryable, Transaction } from '../database/database.ts'
 import { type DocumentRow, documentsOfSets, visibleDocument } from '../documents/queries.ts'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import { type SetRow, visibleSet } from './queries.ts'
 
 /** A document set with its members, the source first, then by locale. */

@@ -1,4 +1,4 @@
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '../database/database.ts'
 import { presentDocument } from '../documents/present.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import type { Document } from '../documents/schema.ts'

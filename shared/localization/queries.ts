@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import type { DocumentLocator } from '../documents/queries.ts'
-import { row } from '../row.ts'
 
 const SetShape = Type.Object({
   workspace_id: Type.String(),

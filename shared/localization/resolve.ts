@@ -1,4 +1,4 @@
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '../database/database.ts'
 import type { DocumentLocator } from '../documents/queries.ts'
 import { lookupLocale } from './lookup.ts'
 import { variantsOf } from './queries.ts'

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { maximumTranslationTitle } from '../documents/schema.ts'
-import { Nullable, Version } from '../identifiers.ts'
-import { Text, TrimmedText } from '../strings.ts'
+import { Nullable, Version } from '../schema/identifiers.ts'
+import { Text, TrimmedText } from '../schema/strings.ts'
 
 const locale = Type.String({ description: 'BCP 47' })
 const localeInput = Text({ description: 'BCP 47' })

@@ -1,4 +1,4 @@
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import type { SourceChange } from './units/changes.ts'
 import { insertTargets, mapCopies, putUnits, sourcedUnits } from './units/queries.ts'

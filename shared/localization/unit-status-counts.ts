@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { type Queryable, sql } from '../database.ts'
-import { row } from '../row.ts'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import { type UnitStatusCounts, unitStatuses } from './schema.ts'
 
 const CountRow = row(

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { type Queryable, sql, type Transaction } from '../database.ts'
-import { row } from '../row.ts'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 /** What is counted per workspace: objects, under the name of their table, or the bytes of all attachments together. */
 export type Quota = 'knowledge_bases' | 'documents' | 'folders' | 'attachment_bytes'

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Time } from '../identifiers.ts'
+import { Time } from '../schema/identifiers.ts'
 
 const count = Type.Integer({ minimum: 0 })
 

@@ -1,8 +1,8 @@
 import Type from 'typebox'
-import type { Config } from '../config.ts'
-import { type Queryable, sql, type Transaction } from '../database.ts'
-import { Refusal } from '../errors.ts'
-import { row } from '../row.ts'
+import type { Config } from '../config/config.ts'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { Refusal } from '../errors/errors.ts'
 
 /**
  * Source characters that jobs of this UTC day reserve. A job that ended without any output gives its characters back by

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
-import type { Queryable } from '../database.ts'
+import type { Config } from '../config/config.ts'
+import type { Queryable } from '../database/database.ts'
 import { usageOf } from './queries.ts'
 import type { WorkspaceQuota } from './schema.ts'
 import { nextUtcDay, translationCharactersToday } from './translation.ts'

@@ -1,6 +1,6 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
-import type { Transaction } from '../database.ts'
-import { Refusal } from '../errors.ts'
+import type { Transaction } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
 import { deleteRelationRow, lockRelation } from './queries.ts'
 
 /**

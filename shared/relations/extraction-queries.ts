@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
-import { documentKeys, lockProjected } from '../projections/queries.ts'
-import type { DocumentJob } from '../queues.ts'
-import { row } from '../row.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { documentKeys, lockProjected } from '../jobs/projections/queries.ts'
+import type { DocumentJob } from '../jobs/queues.ts'
 import type { DocumentLink } from './links.ts'
 
 const InlineShape = Type.Object({

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { Nullable, Time, UserId, Version } from '../identifiers.ts'
-import { blockIdPattern } from '../ids.ts'
-import { Text } from '../strings.ts'
+import { Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
+import { blockIdPattern } from '../schema/ids.ts'
+import { Text } from '../schema/strings.ts'
 import { predicates } from './predicates.ts'
 import { documentUriPattern } from './uri.ts'
 

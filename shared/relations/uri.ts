@@ -1,4 +1,4 @@
-import { blockIdPattern, documentIdPattern } from '../ids.ts'
+import { blockIdPattern, documentIdPattern } from '../schema/ids.ts'
 
 const documentId = documentIdPattern.slice(1, -1)
 const blockId = blockIdPattern.slice(1, -1)

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
-import { row } from '../row.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 /** What identifies one use of an Idempotency-Key (decisions 2.0). */
 export type IdempotencyScope = { tokenId: string; method: string; path: string; key: string }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { cursorMembers, cursorText } from '../cursor-text.ts'
-import { Refusal } from '../errors.ts'
-import { isStorable } from '../strings.ts'
+import { Refusal } from '../errors/errors.ts'
+import { cursorMembers, cursorText } from '../schema/cursor-text.ts'
+import { isStorable } from '../schema/strings.ts'
 import type { Search } from './request.ts'
 
 /** Where an exhaustive search goes on, and the state of its scope when it stopped there. */

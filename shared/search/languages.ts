@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { prepared, type Queryable, sql } from '../database.ts'
-import { row } from '../row.ts'
+import { prepared, type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 /**
  * Searches with the words of a query stemmed in every language of the workspaces. `search` returns what it found together

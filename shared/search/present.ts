@@ -1,4 +1,4 @@
-import { headingPathAt } from './outline.ts'
+import { headingPathAt } from './index/outline.ts'
 import type { Found } from './rank.ts'
 import type { SearchResult, SearchV2Result } from './schema.ts'
 

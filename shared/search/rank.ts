@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { fieldWeights, termWeight } from './bm25.ts'
-import type { Hit } from './hits.ts'
 import { contextOf, type Matches, matchesOf } from './match.ts'
 import type { Term } from './query.ts'
 import type { SearchV2Result } from './schema.ts'
-import { tokenise } from './tokenise.ts'
-import { type Window, windowSize, windowsOf } from './windows.ts'
+import type { Hit } from './statement/hits.ts'
+import { tokenise } from './text/tokenise.ts'
+import { type Window, windowSize, windowsOf } from './text/windows.ts'
 
 /** A hit with where it matched and how it scored. */
 export type Found = {

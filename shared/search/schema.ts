@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { PathEntry } from '../documents/schema.ts'
-import { IntegerId, Nullable, Time, Version } from '../identifiers.ts'
-import { isStorable } from '../strings.ts'
+import { IntegerId, Nullable, Time, Version } from '../schema/identifiers.ts'
+import { isStorable } from '../schema/strings.ts'
 import { Summary } from '../summaries/schema.ts'
 
 /** The query as it is searched for and answered: in NFKC, trimmed (decisions 2.8). */

@@ -1,8 +1,8 @@
 import { ulid } from 'ulid'
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 import { lockDocument } from '../documents/queries.ts'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import * as queries from './queries.ts'
 
 /**

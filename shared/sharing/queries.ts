@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { prepared, type Queryable, sql, type Transaction } from '../database.ts'
-import { row } from '../row.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 const ShareShape = Type.Object({
   workspace_id: Type.String(),

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { Time } from '../identifiers.ts'
-import { documentIdPattern, ulidPattern } from '../ids.ts'
+import { Time } from '../schema/identifiers.ts'
+import { documentIdPattern, ulidPattern } from '../schema/ids.ts'
 
 /** Pattern of the id of a share; whoever knows it can read the document. */
 export const shareIdPattern = `^shr_${ulidPattern}$`

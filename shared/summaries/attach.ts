@@ -1,4 +1,4 @@
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '../database/database.ts'
 import { type Child, summariseChildren, summariseDigest } from './deterministic.ts'
 import type { DocumentSelection } from './digest-queries.ts'
 import { type DigestedDocument, digestedDocuments } from './digests.ts'

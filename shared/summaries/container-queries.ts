@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql, type Transaction } from '../database.ts'
-import { row } from '../row.ts'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import type { Target } from './target.ts'
 
 /** A target with documents and folders below it. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql } from '../database.ts'
-import { Nullable } from '../identifiers.ts'
-import { row } from '../row.ts'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { Nullable } from '../schema/identifiers.ts'
 import { Digest } from './digest.ts'
 
 /** Which documents are asked for: some by id, or all of a knowledge base. */

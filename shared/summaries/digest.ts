@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import type { BlockNode, BodyNode } from '../body/document.ts'
 import { headingTitle } from '../body/outline.ts'
 import { plainText } from '../body/text.ts'
-import { Nullable } from '../identifiers.ts'
+import { Nullable } from '../schema/identifiers.ts'
 import { cut, oneLine } from './plain.ts'
 
 const Passage = Type.Object({ block_id: Type.String(), text: Type.String() })

@@ -1,4 +1,4 @@
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '../database/database.ts'
 import { type Digest, digestOf } from './digest.ts'
 import { bodiesOf, type DocumentHead, type DocumentSelection, documentHeads, keepDigests } from './digest-queries.ts'
 

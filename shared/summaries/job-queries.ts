@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql, type Transaction } from '../database.ts'
-import { Nullable } from '../identifiers.ts'
-import type { UserJobKey } from '../queues.ts'
-import { row } from '../row.ts'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import type { UserJobKey } from '../jobs/queues.ts'
+import { Nullable } from '../schema/identifiers.ts'
 import type { SummaryJob } from './schema.ts'
 import { isAbout, type Target, targetColumns, targetValues } from './target.ts'
 

@@ -2,9 +2,9 @@ import type { BlockNode, BodyNode } from '../body/document.ts'
 import { isTextblock } from '../body/nodes.ts'
 import { plainText } from '../body/text.ts'
 import { fieldWeights, idf, impact } from '../search/bm25.ts'
-import { detectLanguage } from '../search/detect-language.ts'
 import { matchTerms, type Span } from '../search/match.ts'
 import { parseQuery } from '../search/query.ts'
+import { detectLanguage } from '../search/text/detect-language.ts'
 
 import { oneLine } from './plain.ts'
 

@@ -1,4 +1,4 @@
-import { notBegun, type Progress } from '../user-jobs/progress.ts'
+import { notBegun, type Progress } from '../jobs/requested/progress.ts'
 import type { Derived } from './deterministic.ts'
 import type { SummaryJobRow } from './job-queries.ts'
 import type { StoredSummary } from './queries.ts'

@@ -1,5 +1,5 @@
-import { type Database, inTransaction, type Transaction } from '../database.ts'
-import type { DocumentJob } from '../queues.ts'
+import { type Database, inTransaction, type Transaction } from '../database/database.ts'
+import type { DocumentJob } from '../jobs/queues.ts'
 import { lockSummary, refreshableContainers, storedOfDocument } from './queries.ts'
 import { store } from './save.ts'
 import { derive, sourceOf } from './source.ts'

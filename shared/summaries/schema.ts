@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { IntegerId, Nullable, Time, UserId, Version } from '../identifiers.ts'
-import { blockIdPattern } from '../ids.ts'
-import { Text } from '../strings.ts'
-import { progressMembers } from '../user-jobs/progress.ts'
+import { progressMembers } from '../jobs/requested/progress.ts'
+import { IntegerId, Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
+import { blockIdPattern } from '../schema/ids.ts'
+import { Text } from '../schema/strings.ts'
 
 /** How many characters a stored summary has at most, and how many one that was made without a model (decisions 2.11). */
 export const textLimits = { stored: 20_000, deterministic: 4000 } as const

@@ -1,5 +1,5 @@
-import type { Queryable } from '../database.ts'
-import { loadSource } from '../projections/queries.ts'
+import type { Queryable } from '../database/database.ts'
+import { loadSource } from '../jobs/projections/queries.ts'
 import { type Container, containerName, documentIdsBelow, firstChildren, firstTitles } from './container-queries.ts'
 import { type Child, childLimit, type Derived, summariseChildren, summariseDigest } from './deterministic.ts'
 import { digestOf } from './digest.ts'

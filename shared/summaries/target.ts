@@ -1,4 +1,4 @@
-import { sql } from '../database.ts'
+import { sql } from '../database/database.ts'
 import type { Summary } from './schema.ts'
 
 /** What a summary is about. */

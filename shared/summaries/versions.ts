@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql } from '../database.ts'
-import { row } from '../row.ts'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
 
 /*
  * The source version of a folder or knowledge base (decisions 2.11): a hash over the set of (document id, body version,

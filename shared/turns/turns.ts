@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../errors/errors.ts'
 import { type Capacity, FairQueue } from './fair-queue.ts'
 import { currentCall } from './requester.ts'
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
-import { unmarked } from '../../shared/search/lexemes.ts'
 import { parseQuery, termQueries } from '../../shared/search/query.ts'
-import { isStopWord, tokenise } from '../../shared/search/tokenise.ts'
+import { unmarked } from '../../shared/search/text/lexemes.ts'
+import { isStopWord, tokenise } from '../../shared/search/text/tokenise.ts'
 import type { Site } from '../support/site.ts'
 
 /** SQLite's full-text index over the same blocks and lexemes. */

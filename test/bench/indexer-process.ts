@@ -1,5 +1,5 @@
-import { inTransaction, openDatabase } from '../../shared/database.ts'
-import { computeIndex, loadIndexSources, writeIndexes } from '../../shared/search/index-document.ts'
+import { inTransaction, openDatabase } from '../../shared/database/database.ts'
+import { computeIndex, loadIndexSources, writeIndexes } from '../../shared/search/index/index-document.ts'
 
 /*
  * Indexes each document that its parent names, and answers what that cost: a process of its own, as a worker is, since the

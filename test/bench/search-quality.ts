@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { detectLanguage } from '../../shared/search/detect-language.ts'
 import { matchTerms } from '../../shared/search/match.ts'
 import { parseQuery } from '../../shared/search/query.ts'
+import { detectLanguage } from '../../shared/search/text/detect-language.ts'
 import type { Figure } from './harness.ts'
 
 const folder = new URL('../search/corpus/', import.meta.url)

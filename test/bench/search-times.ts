@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import pg from 'pg'
-import { type Database, openDatabase, type Queryable } from '../../shared/database.ts'
+import { type Database, openDatabase, type Queryable } from '../../shared/database/database.ts'
 import { type SearchDatabase, searchTopK } from '../../shared/search/search.ts'
 import type { Site } from '../support/site.ts'
 import { percentile, rate } from './harness.ts'

@@ -1,4 +1,4 @@
-import { openDatabase, sql } from '../../shared/database.ts'
+import { openDatabase, sql } from '../../shared/database/database.ts'
 import { parseQuery, termQueries } from '../../shared/search/query.ts'
 import type { Site } from '../support/site.ts'
 import { type Fts5, fts5 } from './fts5.ts'

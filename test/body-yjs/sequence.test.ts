@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { matchSequences } from '../../shared/sequence.ts'
+import { matchSequences } from '../../shared/body/sequence.ts'
 
 const count = 1500
 const numbered = (length: number, name: (index: number) => string) => Array.from({ length }, (_, index) => name(index))

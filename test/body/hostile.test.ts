@@ -3,7 +3,7 @@ import { renderHtml } from '../../shared/body/html.ts'
 import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
 import { fromMarkdownAsync, timeLimit } from '../../shared/body/markdown/parse-async.ts'
 import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { Refusal } from '../../shared/errors/errors.ts'
 
 // Every text either becomes a document that converts on, or is refused with a 422; never a crash or a hang.
 async function survives(markdown: string): Promise<string> {

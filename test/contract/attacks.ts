@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Route } from '../../api/route.ts'
+import type { Route } from '../../api/http/route.ts'
 import { form, type Part } from '../support/attachments.ts'
 import { bodyOf, type Fixture, partsOf, pathOf } from './fixtures.ts'
 

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { errorType, statusesOf } from '../../api/errors.ts'
-import { errorsOf } from '../../api/route-errors.ts'
-import { routes } from '../../api/routes.ts'
-import { type CatalogueEntry, errorCatalogue } from '../../shared/error-catalogue.ts'
-import type { ErrorCode } from '../../shared/errors.ts'
+import { errorType, statusesOf } from '../../api/http/errors.ts'
+import { errorsOf } from '../../api/http/route-errors.ts'
+import { routes } from '../../api/routes/routes.ts'
+import { type CatalogueEntry, errorCatalogue } from '../../shared/errors/error-catalogue.ts'
+import type { ErrorCode } from '../../shared/errors/errors.ts'
 
 // Decisions 7, with 404 and 422 of the same code on lines of their own.
 const registry = `

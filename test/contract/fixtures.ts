@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox'
-import type { ParameterMarks } from '../../api/input.ts'
-import type { Route } from '../../api/route.ts'
+import type { ParameterMarks } from '../../api/http/input.ts'
+import type { Route } from '../../api/http/route.ts'
 import { form, type Part, samples, uploaded } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type CursorScope, decodeCursor, encodeCursor, pageOf, takeWithin } from '../../api/pagination.ts'
+import { type CursorScope, decodeCursor, encodeCursor, pageOf, takeWithin } from '../../api/http/pagination.ts'
 
 const numRuns = Number(process.env['FC_RUNS'] ?? 200)
 const scope: CursorScope = { endpoint: 'GET /documents', filters: { folder_id: 3 }, sort: 'updated_at' }

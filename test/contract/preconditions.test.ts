@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { entityTagOf, mergeGuards, parseGuard, satisfies, type VersionForm } from '../../api/preconditions.ts'
+import { entityTagOf, mergeGuards, parseGuard, satisfies, type VersionForm } from '../../api/http/preconditions.ts'
 
 const numRuns = Number(process.env['FC_RUNS'] ?? 200)
 const version = `sha256:${'0123456789abcdef'.repeat(4)}`

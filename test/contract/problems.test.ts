@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import Type from 'typebox'
 import { Check, Errors } from 'typebox/value'
-import { firstProblems } from '../../api/problems.ts'
-import { Text } from '../../shared/strings.ts'
+import { firstProblems } from '../../api/http/problems.ts'
+import { Text } from '../../shared/schema/strings.ts'
 
 const runs = { numRuns: Number(process.env['FC_RUNS'] ?? 200) }
 

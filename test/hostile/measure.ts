@@ -1,5 +1,5 @@
-import { Refusal } from '../../shared/errors.ts'
-import { ModelError } from '../../shared/model.ts'
+import { Refusal } from '../../shared/errors/errors.ts'
+import { ModelError } from '../../shared/models/model.ts'
 import type { Use } from './entry.ts'
 import type { Work, WorkCounter } from './work.ts'
 

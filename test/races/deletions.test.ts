@@ -1,5 +1,5 @@
 import t from 'tap'
-import { routes } from '../../api/routes.ts'
+import { routes } from '../../api/routes/routes.ts'
 import { bodyOf, createFixture, pathOf, queryOf, withModel } from '../contract/fixtures.ts'
 import { startTestService } from '../support/service.ts'
 

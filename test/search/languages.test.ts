@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { detectLanguage } from '../../shared/search/detect-language.ts'
 import { matchTerms } from '../../shared/search/match.ts'
 import { parseQuery } from '../../shared/search/query.ts'
-import { languageOf } from '../../shared/search/stems.ts'
+import { detectLanguage } from '../../shared/search/text/detect-language.ts'
+import { languageOf } from '../../shared/search/text/stems.ts'
 
 const inScope = ['de', 'en', 'es', 'fr', 'ru', 'simple']
 

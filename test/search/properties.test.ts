@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { fold, normalise } from '../../shared/search/fold.ts'
 import { contextOf, matchTerms } from '../../shared/search/match.ts'
 import { parseQuery, termQueries } from '../../shared/search/query.ts'
-import { tokenise } from '../../shared/search/tokenise.ts'
+import { fold, normalise } from '../../shared/search/text/fold.ts'
+import { tokenise } from '../../shared/search/text/tokenise.ts'
 import { runs } from '../support/property-runs.ts'
 import { anyText, fewWords } from './random-text.ts'
 

@@ -1,4 +1,4 @@
-import { routes } from '../../api/routes.ts'
+import { routes } from '../../api/routes/routes.ts'
 import { form, samples } from './attachments.ts'
 import type { Client, Reply } from './client.ts'
 import { until } from './site.ts'

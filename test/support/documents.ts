@@ -1,8 +1,8 @@
 import type { Test } from 'tap'
 import Type from 'typebox'
 import type { BlockNode, BodyNode, DocNode } from '../../shared/body/document.ts'
-import { type Database, sql } from '../../shared/database.ts'
-import { row } from '../../shared/row.ts'
+import { type Database, sql } from '../../shared/database/database.ts'
+import { row } from '../../shared/database/row.ts'
 import { withoutIds } from '../body/build.ts'
 import type { Client, Reply } from './client.ts'
 

@@ -1,7 +1,7 @@
 import { computation } from '../../shared/computations/computation.ts'
-import type { IndexChange, IndexSource } from '../../shared/search/index-document.ts'
-import { indexDocument } from '../../workers/computations.ts'
-import type { ProjectionInput } from '../../workers/projection.ts'
+import type { IndexChange, IndexSource } from '../../shared/search/index/index-document.ts'
+import { indexDocument } from '../../workers/runtime/computations.ts'
+import type { ProjectionInput } from '../../workers/runtime/projection.ts'
 
 /** Indexes a document, but never comes to an end of one that holds the word ENDLESS. @public */
 export function indexUnlessEndless(input: ProjectionInput<IndexSource>): IndexChange {

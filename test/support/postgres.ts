@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { migrate } from '../../shared/migrations.ts'
+import { migrate } from '../../shared/migrations/migrations.ts'
 
 /** The environment variable through which `npm test` tells the test files where their PostgreSQL is. */
 export const serverVariable = 'TEST_POSTGRES_URL'

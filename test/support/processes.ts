@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { freePort } from '../../shared/dev/free-port.ts'
-import { signalledOnParentDeath } from '../../shared/dev/parent-death.ts'
+import { freePort } from '../../shared/start/free-port.ts'
+import { signalledOnParentDeath } from '../../shared/start/parent-death.ts'
 
 /** A process of the service as an operator starts it; it ends with the test process at the latest. */
 export type ServiceProcess = {
@@ -77,7 +77,7 @@ export async function startWorker(types: string[], env: Settings, place?: Place)
 /** Does what `npm start` does, on a free port; `directory` becomes DATA_DIR. */
 export async function startWholeService(options: { directory: string; env?: Settings }) {
   const env = { LOG_LEVEL: 'warn', ...options.env, DATA_DIR: options.directory, PORT: '0' }
-  const started = startProcess('shared/dev/start.ts', { env })
+  const started = startProcess('shared/start/start.ts', { env })
   await until(started, async () => /^API /m.test(started.output()))
   const [, origin = ''] = /^API +(\S+)\/api\/v1$/m.exec(started.output()) ?? []
   const { token } = JSON.parse(readFileSync(join(options.directory, 'bootstrap.json'), 'utf8')) as { token: string }

@@ -1,7 +1,7 @@
-import { sql } from '../../shared/database.ts'
-import { scopeLexemes } from '../../shared/search/scopes.ts'
-import { tokeniserEpoch } from '../../shared/search/tokenise.ts'
-import { blockVector } from '../../shared/search/vector.ts'
+import { sql } from '../../shared/database/database.ts'
+import { scopeLexemes } from '../../shared/search/index/scopes.ts'
+import { blockVector } from '../../shared/search/index/vector.ts'
+import { tokeniserEpoch } from '../../shared/search/text/tokenise.ts'
 import type { TestService } from './service.ts'
 
 /** Writes blocks into documents of a workspace of their own, as the worker would have indexed them. */

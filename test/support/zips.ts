@@ -1,5 +1,5 @@
 import { fromBufferPromise } from 'yauzl'
-import { Archive } from '../../shared/knowledge-bases/export/archive.ts'
+import { Archive } from '../../shared/export/archive.ts'
 import type { Client } from './client.ts'
 
 /** The files of a zip by name. */

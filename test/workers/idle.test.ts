@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import Type from 'typebox'
-import { inTransaction, sql, type Transaction } from '../../shared/database.ts'
+import { inTransaction, sql, type Transaction } from '../../shared/database/database.ts'
+import { row } from '../../shared/database/row.ts'
 import { queueLoads } from '../../shared/health/queries.ts'
-import { deadLetterOf, queues } from '../../shared/queues.ts'
-import { row } from '../../shared/row.ts'
-import { completeAttempt, defineWorker } from '../../workers/define.ts'
+import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
+import { completeAttempt, defineWorker } from '../../workers/runtime/define.ts'
 import {
   activeAttempts,
   claimStatement,
   deleteFinishedJobs,
   deleteForgottenJobs,
   nextDueStatement,
-} from '../../workers/job-queries.ts'
+} from '../../workers/runtime/job-queries.ts'
 import { retentionSweep } from '../../workers/sweeps/retention.ts'
 import { workersOf, workerTypes } from '../../workers/types.ts'
 import { serverVariable } from '../support/postgres.ts'

@@ -1,6 +1,6 @@
 import { removeLooseFiles } from '../../shared/attachments/loose-files.ts'
 import { openFileStore } from '../../shared/attachments/open-file-store.ts'
-import { queues } from '../../shared/queues.ts'
+import { queues } from '../../shared/jobs/queues.ts'
 import { defineSweep } from './define.ts'
 
 /** Removes the bytes of deleted attachments, and those of uploads that a crash has left behind for an hour. */

@@ -1,11 +1,11 @@
 import { deleteExpiredSignIns } from '../../shared/auth/session-queries.ts'
 import { sessionLimits } from '../../shared/auth/sessions.ts'
 import { purgeEvents } from '../../shared/events/purge.ts'
+import { queues, userJobTables } from '../../shared/jobs/queues.ts'
+import { deleteEndedJobs, deleteOldAnswers } from '../../shared/jobs/requested/queries.ts'
 import { deleteOldAudit } from '../../shared/localization/audit-queries.ts'
-import { queues, userJobTables } from '../../shared/queues.ts'
 import { deleteExpired } from '../../shared/requests/queries.ts'
-import { deleteEndedJobs, deleteOldAnswers } from '../../shared/user-jobs/queries.ts'
-import { deleteFinishedJobs, deleteForgottenJobs } from '../job-queries.ts'
+import { deleteFinishedJobs, deleteForgottenJobs } from '../runtime/job-queries.ts'
 import { defineSweep } from './define.ts'
 
 /** Forgets what has outlived its retention, in batches that never hold locks for long (decisions B, retention sweeps). */

@@ -1,6 +1,6 @@
-import { laggingDocuments } from '../../shared/projections/queries.ts'
-import { deadLetterOf, projections, queues, userJobTables } from '../../shared/queues.ts'
-import { strandedJobs } from '../../shared/user-jobs/queries.ts'
+import { laggingDocuments } from '../../shared/jobs/projections/queries.ts'
+import { deadLetterOf, projections, queues, userJobTables } from '../../shared/jobs/queues.ts'
+import { strandedJobs } from '../../shared/jobs/requested/queries.ts'
 import { defineSweep } from './define.ts'
 
 /**

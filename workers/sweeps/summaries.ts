@@ -1,4 +1,4 @@
-import { queues } from '../../shared/queues.ts'
+import { queues } from '../../shared/jobs/queues.ts'
 import { refreshContainers } from '../../shared/summaries/refresh.ts'
 import { defineSweep } from './define.ts'
 

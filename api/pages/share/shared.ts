@@ -1,9 +1,9 @@
 import type { Request } from 'express'
 import { type ShareRow, shareById } from '../../../shared/sharing/queries.ts'
 import { shareIdPattern } from '../../../shared/sharing/schema.ts'
-import { addressOf } from '../../address.ts'
-import { parseGuard, satisfies } from '../../preconditions.ts'
-import { rateLimitHeaders } from '../../rate-limit.ts'
+import { addressOf } from '../../http/address.ts'
+import { parseGuard, satisfies } from '../../http/preconditions.ts'
+import { rateLimitHeaders } from '../../http/rate-limit.ts'
 import type { PageCall } from '../page.ts'
 import { pageMissing } from '../refusals.ts'
 

@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { presentConcept } from '../../../shared/concepts/present.ts'
 import { type ConceptRow, namedConcept } from '../../../shared/concepts/queries.ts'
-import type { Queryable } from '../../../shared/database.ts'
-import { ulidPattern } from '../../../shared/ids.ts'
-import type { Answer } from '../../route.ts'
+import type { Queryable } from '../../../shared/database/database.ts'
+import { ulidPattern } from '../../../shared/schema/ids.ts'
+import type { Answer } from '../../http/route.ts'
 
 /** Path parameter: a concept. */
 export const ConceptParameter = Type.Object({

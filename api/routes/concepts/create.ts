@@ -1,7 +1,7 @@
 import { createConcept } from '../../../shared/concepts/create.ts'
 import { ConceptCreateInput } from '../../../shared/concepts/inputs.ts'
 import { Concept } from '../../../shared/concepts/schema.ts'
-import { apiPrefix, route } from '../../route.ts'
+import { apiPrefix, route } from '../../http/route.ts'
 import { answerConcept } from './answers.ts'
 
 /** `POST /concepts` (specification 4.5). */

@@ -4,11 +4,11 @@ import { normaliseName } from '../../../shared/concepts/normalise.ts'
 import { presentSummary } from '../../../shared/concepts/present.ts'
 import { type ConceptFilter, conceptPage, nameStartLength } from '../../../shared/concepts/queries.ts'
 import { ConceptSummary } from '../../../shared/concepts/schema.ts'
-import { IntegerIdInput } from '../../../shared/identifiers.ts'
-import { Text, TrimmedText } from '../../../shared/strings.ts'
-import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../pagination.ts'
-import { wholeListLimit, wholeListParameters } from '../../parameters.ts'
-import { route } from '../../route.ts'
+import { IntegerIdInput } from '../../../shared/schema/identifiers.ts'
+import { Text, TrimmedText } from '../../../shared/schema/strings.ts'
+import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
+import { wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
+import { route } from '../../http/route.ts'
 
 /** `GET /concepts` (specification 4.5). */
 export const listConcepts = route({

@@ -1,9 +1,9 @@
 import { ConceptMergeInput } from '../../../shared/concepts/inputs.ts'
 import { mergeConcept } from '../../../shared/concepts/merge.ts'
 import { Concept } from '../../../shared/concepts/schema.ts'
-import { parseMember } from '../../preconditions.ts'
-import { route } from '../../route.ts'
-import { mergeGuardsOf } from '../../version-guard.ts'
+import { parseMember } from '../../http/preconditions.ts'
+import { route } from '../../http/route.ts'
+import { mergeGuardsOf } from '../../http/version-guard.ts'
 import { answerConcept, ConceptParameter } from './answers.ts'
 
 /** `POST /concepts/{id}/merge` (specification 4.5). */

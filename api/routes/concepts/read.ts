@@ -1,7 +1,7 @@
 import { findConcept } from '../../../shared/concepts/find.ts'
 import { conceptVersion, presentConcept } from '../../../shared/concepts/present.ts'
 import { Concept } from '../../../shared/concepts/schema.ts'
-import { route } from '../../route.ts'
+import { route } from '../../http/route.ts'
 import { ConceptParameter } from './answers.ts'
 
 /** `GET /concepts/{id}` (specification 4.5). */

@@ -1,8 +1,8 @@
 import { addRelation } from '../../../shared/concepts/add-relation.ts'
 import { ConceptRelationInput } from '../../../shared/concepts/inputs.ts'
 import { ConceptWithRelation } from '../../../shared/concepts/schema.ts'
-import { route } from '../../route.ts'
-import { versionGuard } from '../../version-guard.ts'
+import { route } from '../../http/route.ts'
+import { versionGuard } from '../../http/version-guard.ts'
 import { answerConcept, ConceptParameter } from './answers.ts'
 
 /** `POST /concepts/{id}/relations` (specification 4.5). */

@@ -1,4 +1,4 @@
-import type { Route } from '../../route.ts'
+import type { Route } from '../../http/route.ts'
 import { postConcept } from './create.ts'
 import { listConcepts } from './list.ts'
 import { postConceptMerge } from './merge.ts'

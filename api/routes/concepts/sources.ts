@@ -1,8 +1,8 @@
 import { addEvidence } from '../../../shared/concepts/add-evidence.ts'
 import { ConceptEvidenceInput } from '../../../shared/concepts/inputs.ts'
 import { ConceptWithRelation } from '../../../shared/concepts/schema.ts'
-import { route } from '../../route.ts'
-import { versionGuard } from '../../version-guard.ts'
+import { route } from '../../http/route.ts'
+import { versionGuard } from '../../http/version-guard.ts'
 import { answerConcept, ConceptParameter } from './answers.ts'
 
 /** `POST /concepts/{id}/sources` (specification 4.5). */

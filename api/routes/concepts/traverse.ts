@@ -3,9 +3,9 @@ import { findConcept } from '../../../shared/concepts/find.ts'
 import { presentTraversed } from '../../../shared/concepts/present.ts'
 import { traversedRelations } from '../../../shared/concepts/relation-queries.ts'
 import { ConceptPredicate, TraversedRelation } from '../../../shared/concepts/schema.ts'
-import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../pagination.ts'
-import { wholeListLimit, wholeListParameters } from '../../parameters.ts'
-import { route } from '../../route.ts'
+import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
+import { wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
+import { route } from '../../http/route.ts'
 import { ConceptParameter } from './answers.ts'
 
 /** `GET /concepts/{id}/traverse` (specification 4.5). */

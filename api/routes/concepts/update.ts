@@ -1,8 +1,8 @@
 import { ConceptUpdateInput } from '../../../shared/concepts/inputs.ts'
 import { Concept } from '../../../shared/concepts/schema.ts'
 import { updateConcept } from '../../../shared/concepts/update.ts'
-import { route } from '../../route.ts'
-import { versionGuard } from '../../version-guard.ts'
+import { route } from '../../http/route.ts'
+import { versionGuard } from '../../http/version-guard.ts'
 import { answerConcept, ConceptParameter } from './answers.ts'
 
 /** `PATCH /concepts/{id}` (specification 4.5). */

@@ -1,10 +1,10 @@
 import Type from 'typebox'
 import { auditPage, TranslationAuditRecord } from '../../../shared/localization/audit-list.ts'
 import { findSetOf } from '../../../shared/localization/members.ts'
-import { decodeCursor, encodeCursor, pageOf } from '../../pagination.ts'
-import { DocumentParameter, pageParameters } from '../../parameters.ts'
-import { route } from '../../route.ts'
-import type { Family } from './families.ts'
+import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
+import { DocumentParameter, pageParameters } from '../../http/parameters.ts'
+import type { Family } from '../../http/path-families.ts'
+import { route } from '../../http/route.ts'
 
 /** Who did what to a document set (specification 4.13), by the paths of one family. */
 export const auditRoutes = ({ listed, singular, noun }: Family) => [

@@ -1,5 +1,5 @@
+import { byDocument, byLocale } from '../../http/path-families.ts'
 import { auditRoutes } from './audit.ts'
-import { byDocument, byLocale } from './families.ts'
 import { translationJobRoutes } from './jobs.ts'
 import { documentSetRoutes, setRoutes } from './sets.ts'
 import { translationRoutes } from './translations.ts'

@@ -5,9 +5,9 @@ import { deactivateLocalization } from '../../../shared/localization/deactivate.
 import { findSet, findSetOf } from '../../../shared/localization/members.ts'
 import { presentOne, presentSet } from '../../../shared/localization/present.ts'
 import { ActivateInput, DocumentSet } from '../../../shared/localization/schema.ts'
-import { DocumentParameter, DocumentSetParameter } from '../../parameters.ts'
-import { apiPrefix, route } from '../../route.ts'
-import type { Family } from './families.ts'
+import { DocumentParameter, DocumentSetParameter } from '../../http/parameters.ts'
+import type { Family } from '../../http/path-families.ts'
+import { apiPrefix, route } from '../../http/route.ts'
 
 const tag = 'Localization'
 

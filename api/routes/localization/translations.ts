@@ -9,9 +9,9 @@ import {
 } from '../../../shared/localization/schema.ts'
 import { updateTranslation } from '../../../shared/localization/update-translation.ts'
 import { deletionFollowers } from '../../followers.ts'
-import { DocumentParameter } from '../../parameters.ts'
-import { apiPrefix, route } from '../../route.ts'
-import type { Family } from './families.ts'
+import { DocumentParameter } from '../../http/parameters.ts'
+import type { Family } from '../../http/path-families.ts'
+import { apiPrefix, route } from '../../http/route.ts'
 
 const tag = 'Localization'
 

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { ulidPattern } from '../../../shared/ids.ts'
+import { inSnapshot } from '../../../shared/database/snapshot.ts'
 import { actorOf } from '../../../shared/localization/actor.ts'
 import { listUnits } from '../../../shared/localization/units/list.ts'
 import { prepareTranslation } from '../../../shared/localization/units/prepare.ts'
@@ -11,12 +11,12 @@ import {
   TranslationUnit,
   UnitStatusName,
 } from '../../../shared/localization/units/schema.ts'
-import { inSnapshot } from '../../../shared/snapshot.ts'
-import { decodeCursor, encodeCursor, pageOf } from '../../pagination.ts'
-import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../parameters.ts'
-import { route } from '../../route.ts'
-import { targetGuard } from '../../target-guard.ts'
-import { byDocument } from './families.ts'
+import { ulidPattern } from '../../../shared/schema/ids.ts'
+import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
+import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
+import { byDocument } from '../../http/path-families.ts'
+import { route } from '../../http/route.ts'
+import { targetGuard } from './target-guard.ts'
 
 const tag = 'Localization'
 

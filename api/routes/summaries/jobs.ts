@@ -1,13 +1,13 @@
 import Type from 'typebox'
 import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
-import { Refusal } from '../../../shared/errors.ts'
-import { ulidPattern } from '../../../shared/ids.ts'
-import { queues, userJobTableOf } from '../../../shared/queues.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
+import { queues, userJobTableOf } from '../../../shared/jobs/queues.ts'
+import { progressOf } from '../../../shared/jobs/requested/progress.ts'
+import { ulidPattern } from '../../../shared/schema/ids.ts'
 import { visibleJob } from '../../../shared/summaries/job-queries.ts'
 import { presentJob } from '../../../shared/summaries/present.ts'
 import { SummaryJob } from '../../../shared/summaries/schema.ts'
-import { progressOf } from '../../../shared/user-jobs/progress.ts'
-import { route } from '../../route.ts'
+import { route } from '../../http/route.ts'
 
 const table = userJobTableOf(queues.summariesModel)
 

@@ -1,8 +1,8 @@
 import Type from 'typebox'
-import { Text } from '../../../shared/strings.ts'
+import { Text } from '../../../shared/schema/strings.ts'
 import { readSummary } from '../../../shared/summaries/read.ts'
 import { Summary } from '../../../shared/summaries/schema.ts'
-import { type Route, route } from '../../route.ts'
+import { type Route, route } from '../../http/route.ts'
 import type { SummaryTargetKind } from './targets.ts'
 
 /** `GET …/summary` (specification 4.6). */

@@ -1,4 +1,4 @@
-import type { Route } from '../../route.ts'
+import type { Route } from '../../http/route.ts'
 import { getSummaryJob } from './jobs.ts'
 import { getSummary } from './read.ts'
 import { rebuildSummary } from './rebuild.ts'

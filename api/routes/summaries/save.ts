@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { saveManual } from '../../../shared/summaries/save.ts'
 import { Summary, SummaryInput } from '../../../shared/summaries/schema.ts'
-import { type Route, route } from '../../route.ts'
-import { versionGuard } from '../../version-guard.ts'
+import { type Route, route } from '../../http/route.ts'
+import { versionGuard } from '../../http/version-guard.ts'
 import type { SummaryTargetKind } from './targets.ts'
 
 /** `PUT …/summary` (specification 4.6). */

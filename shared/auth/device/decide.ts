@@ -1,5 +1,5 @@
-import type { Config } from '../../config.ts'
-import type { Queryable } from '../../database.ts'
+import type { Config } from '../../config/config.ts'
+import type { Queryable } from '../../database/database.ts'
 import { isReading, type Scope } from '../scopes.ts'
 import { codeHash } from './codes.ts'
 import { decide, pendingRequest } from './queries.ts'

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Text, TrimmedText } from '../../strings.ts'
+import { Text, TrimmedText } from '../../schema/strings.ts'
 import { scopes } from '../scopes.ts'
 
 /** What a client sends to begin (specification 4.1). */

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../database.ts'
+import type { Transaction } from '../../database/database.ts'
 import { lockDocuments } from '../../documents/queries.ts'
 import * as queries from './queries.ts'
 import { foldFollower, loadFollower } from './stored-follower.ts'

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { prepared, type Queryable, sql, type Transaction } from '../../database.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
+import { row } from '../../database/row.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
-import { row } from '../../row.ts'
 
 /** Which document: a row of `documents`, or its key alone. */
 export type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>

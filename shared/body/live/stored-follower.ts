@@ -1,4 +1,4 @@
-import type { Transaction } from '../../database.ts'
+import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { bodyText, dropUnusedBody } from '../queries.ts'
 import { Follower } from './follower.ts'

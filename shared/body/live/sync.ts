@@ -1,6 +1,6 @@
-import type { Transaction } from '../../database.ts'
+import type { Transaction } from '../../database/database.ts'
 import { type DocumentRow, lockDocuments } from '../../documents/queries.ts'
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../errors/errors.ts'
 import { linesToDocument } from '../canonical.ts'
 import { bodyText } from '../queries.ts'
 import { deriveState } from '../yjs/state.ts'

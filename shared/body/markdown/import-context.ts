@@ -1,5 +1,5 @@
 import type { Definition, Root } from 'mdast'
-import type { Refusal } from '../../errors.ts'
+import type { Refusal } from '../../errors/errors.ts'
 import { checkBytes } from '../body-limits.ts'
 import type { Warning, WarningCode } from '../document.ts'
 import { maximumDepth, refuseNode } from '../normalise-state.ts'

@@ -1,6 +1,6 @@
 import type { Html, Root, RootContent } from 'mdast'
-import { Refusal } from '../../errors.ts'
-import { blockIdPattern } from '../../ids.ts'
+import { Refusal } from '../../errors/errors.ts'
+import { blockIdPattern } from '../../schema/ids.ts'
 import { type BodyLimits, checkCharacters } from '../body-limits.ts'
 import type { BodyNode, Warning } from '../document.ts'
 import { checkText, refuseNode } from '../normalise-state.ts'

@@ -1,6 +1,6 @@
-import { longestIncreasing, matchSequences } from '../../sequence.ts'
 import type { BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
+import { longestIncreasing, matchSequences } from '../sequence.ts'
 import { equalJson } from './equal.ts'
 
 /** Siblings: the children of one block, or of the document. */

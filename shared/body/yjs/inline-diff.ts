@@ -1,5 +1,5 @@
-import { type Match, matchSequences } from '../../sequence.ts'
 import type { BodyNode } from '../document.ts'
+import { type Match, matchSequences } from '../sequence.ts'
 import { equalJson } from './equal.ts'
 import { type Line, lineOf, plainText, sliceLine, type Token, tokensOf } from './line.ts'
 import { type Formats, formatsOf } from './marks.ts'

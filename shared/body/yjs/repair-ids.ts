@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { blockIdPattern } from '../../ids.ts'
+import { blockIdPattern } from '../../schema/ids.ts'
 import type { BodyNode } from '../document.ts'
 import { isBlockType } from '../nodes.ts'
 import type { Repair } from './repair-pass.ts'

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql, type Transaction } from '../../database.ts'
-import { newId } from '../../ids.ts'
-import type { DocumentJob } from '../../queues.ts'
-import { row } from '../../row.ts'
+import { type Queryable, sql, type Transaction } from '../../database/database.ts'
+import { row } from '../../database/row.ts'
+import type { DocumentJob } from '../../jobs/queues.ts'
+import { newId } from '../../schema/ids.ts'
 import { extractorVersion, type FoundCandidate } from './extract.ts'
 import { ReviewStatus } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import { type Caller, visibleWorkspaces } from '../../auth/caller.ts'
-import type { Queryable } from '../../database.ts'
-import { Refusal } from '../../errors.ts'
+import type { Queryable } from '../../database/database.ts'
+import { Refusal } from '../../errors/errors.ts'
 import { type CandidateRow, visibleCandidate } from './queries.ts'
 
 /** A visible candidate; otherwise 404. */

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database.ts'
+import type { Queryable } from '../../database/database.ts'
 import { type CurrentSources, currentSources } from '../sources.ts'
 import type { CandidateRow, StoredCandidate } from './queries.ts'
 import type { ConceptCandidate } from './schema.ts'

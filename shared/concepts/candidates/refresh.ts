@@ -1,6 +1,6 @@
-import type { Queryable, Transaction } from '../../database.ts'
-import { type DocumentSource, loadSource } from '../../projections/queries.ts'
-import type { DocumentJob } from '../../queues.ts'
+import type { Queryable, Transaction } from '../../database/database.ts'
+import { type DocumentSource, loadSource } from '../../jobs/projections/queries.ts'
+import type { DocumentJob } from '../../jobs/queues.ts'
 import { extractCandidates, type FoundCandidate } from './extract.ts'
 import {
   extractedSeq,

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { IntegerId, Nullable, Time, UserId, Version } from '../../identifiers.ts'
-import { Text } from '../../strings.ts'
+import { IntegerId, Nullable, Time, UserId, Version } from '../../schema/identifiers.ts'
+import { Text } from '../../schema/strings.ts'
 import { Concept } from '../schema.ts'
 
 /** Where in a document candidates are looked for. */

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { IntegerId, IntegerIdInput, Nullable, Time, UserId } from '../../identifiers.ts'
+import { IntegerId, IntegerIdInput, Nullable, Time, UserId } from '../../schema/identifiers.ts'
 import { Name } from '../schema.ts'
 
 /** A folder (decisions 2.1). */

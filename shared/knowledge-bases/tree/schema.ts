@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { IntegerId, Nullable, Time } from '../../identifiers.ts'
+import { IntegerId, Nullable, Time } from '../../schema/identifiers.ts'
 
 /** A document as tree and children show it (decisions 4.7). */
 export const DocumentNode = Type.Object(

@@ -3,7 +3,7 @@ import { exportInline } from '../../body/markdown/export-inline.ts'
 import { parseMarkdownAsync } from '../../body/markdown/parse-async.ts'
 import { writeFlow } from '../../body/markdown/processor.ts'
 import { normaliseBlocks } from '../../body/normalise.ts'
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../errors/errors.ts'
 import { structureOf, withAttributesOf, wordsOf } from './structure.ts'
 import { type Tagged, withoutTags, withTags } from './tags.ts'
 

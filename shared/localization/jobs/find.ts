@@ -1,7 +1,7 @@
 import { type Caller, visibleWorkspaces } from '../../auth/caller.ts'
-import type { Config } from '../../config.ts'
-import type { Queryable } from '../../database.ts'
-import { Refusal } from '../../errors.ts'
+import type { Config } from '../../config/config.ts'
+import type { Queryable } from '../../database/database.ts'
+import { Refusal } from '../../errors/errors.ts'
 import { type JobRow, visibleJob } from './queries.ts'
 
 /** A job in one of the caller's workspaces, whatever became of its documents; 404 `job_not_found`. */

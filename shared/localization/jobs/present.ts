@@ -1,5 +1,5 @@
-import type { Config } from '../../config.ts'
-import { notBegun, type Progress } from '../../user-jobs/progress.ts'
+import type { Config } from '../../config/config.ts'
+import { notBegun, type Progress } from '../../jobs/requested/progress.ts'
 import type { JobRow, StoredResult } from './queries.ts'
 import type { TranslationJob } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { Nullable, Time, Version } from '../../identifiers.ts'
-import { Text } from '../../strings.ts'
-import { progressMembers } from '../../user-jobs/progress.ts'
+import { progressMembers } from '../../jobs/requested/progress.ts'
+import { Nullable, Time, Version } from '../../schema/identifiers.ts'
+import { Text } from '../../schema/strings.ts'
 
 /** How many units one job translates at most (specification 8). */
 export const maximumUnits = 100

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import type { BodyNode } from '../../body/document.ts'
 import { codePoints } from '../../body/normalise-state.ts'
 import { estimateTokens } from '../../body/read.ts'
-import { ModelError, type ModelErrorCode, type ModelRequest } from '../../model.ts'
+import { ModelError, type ModelErrorCode, type ModelRequest } from '../../models/model.ts'
 import { faithfulMarkdown, type InlineMarkdown, translatedContent } from '../inline/markdown.ts'
 
 /** A text to translate. */

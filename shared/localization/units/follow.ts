@@ -1,6 +1,6 @@
 import type { TwoTexts } from '../../body/change.ts'
 import type { Ahead } from '../../computations/ahead.ts'
-import type { Transaction } from '../../database.ts'
+import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { changingSource, changingTarget, type SourceChange, type TargetChange } from './changes.ts'
 import * as queries from './queries.ts'

@@ -1,5 +1,5 @@
 import type { Caller } from '../../auth/caller.ts'
-import type { Transaction } from '../../database.ts'
+import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { type Actor, recordAudit } from '../audit-queries.ts'
 import { findWritable } from '../members.ts'

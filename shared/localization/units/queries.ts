@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { prepared, type Queryable, sql, type Transaction } from '../../database.ts'
-import { Nullable } from '../../identifiers.ts'
-import { newId } from '../../ids.ts'
-import { row } from '../../row.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
+import { row } from '../../database/row.ts'
+import { Nullable } from '../../schema/identifiers.ts'
+import { newId } from '../../schema/ids.ts'
 import { unitStatuses } from '../schema.ts'
 import type { SourceChange, TargetChange } from './changes.ts'
 

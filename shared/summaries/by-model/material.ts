@@ -1,6 +1,6 @@
 import type { BlockNode } from '../../body/document.ts'
 import { plainText } from '../../body/text.ts'
-import type { Queryable } from '../../database.ts'
+import type { Queryable } from '../../database/database.ts'
 import { type Container, documentIdsBelow } from '../container-queries.ts'
 import { ratioOf, summariseDigest } from '../deterministic.ts'
 import { digestedDocuments } from '../digests.ts'

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database.ts'
+import type { Queryable } from '../../database/database.ts'
 import type { KnowledgeBaseRow } from '../../knowledge-bases/queries.ts'
 import type { TreeFolder, TreeNode } from '../../knowledge-bases/tree/schema.ts'
 import { containerSummary, documentSummary, type KnownSummaries, knownSummaries } from '../attach.ts'

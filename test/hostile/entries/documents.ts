@@ -1,7 +1,13 @@
-import { editText, hashBlock } from '../../../api/block-write.ts'
-import { renderBlocks, renderContent, renderOutline, renderOutlinePart, renderRead } from '../../../api/body-views.ts'
 import { renderShared } from '../../../api/pages/share/shared-html.ts'
-import type { ReadRequest } from '../../../api/read-part.ts'
+import { editText, hashBlock } from '../../../api/routes/body/block-write.ts'
+import {
+  renderBlocks,
+  renderContent,
+  renderOutline,
+  renderOutlinePart,
+  renderRead,
+} from '../../../api/routes/body/body-views.ts'
+import type { ReadRequest } from '../../../api/routes/body/read-part.ts'
 import { BlockLines } from '../../../shared/body/block-lines.ts'
 import { currentBlockHash, describeBlock } from '../../../shared/body/blocks.ts'
 import { documentToLines } from '../../../shared/body/canonical.ts'
@@ -15,8 +21,8 @@ import { normaliseDocument } from '../../../shared/body/normalise.ts'
 import { plainText } from '../../../shared/body/text.ts'
 import { catchUp, deriveState, readState } from '../../../shared/body/yjs/state.ts'
 import { extractCandidates } from '../../../shared/concepts/candidates/extract.ts'
+import { renderMarkdown } from '../../../shared/export/markdown.ts'
 import { referencesOf, renamed } from '../../../shared/import/body-links.ts'
-import { renderMarkdown } from '../../../shared/knowledge-bases/export/markdown.ts'
 import { copyStructure } from '../../../shared/localization/copy-structure.ts'
 import { faithfulMarkdown, inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
 import { structureOf, withAttributesOf, wordsOf } from '../../../shared/localization/inline/structure.ts'
@@ -24,7 +30,7 @@ import { withoutTags, withTags } from '../../../shared/localization/inline/tags.
 import { changeSource, changeTarget } from '../../../shared/localization/units/changes.ts'
 import { textBlocks } from '../../../shared/localization/units/texts.ts'
 import { compareLinks } from '../../../shared/relations/extract.ts'
-import { computeIndex } from '../../../shared/search/index-document.ts'
+import { computeIndex } from '../../../shared/search/index/index-document.ts'
 import { summariseDigest } from '../../../shared/summaries/deterministic.ts'
 import { digestOf } from '../../../shared/summaries/digest.ts'
 import { answerQuery } from '../../../shared/summaries/query-answer.ts'

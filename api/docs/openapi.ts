@@ -1,0 +1,64 @@
+import { scopes } from '../../shared/auth/scopes.ts'
+import { apiPrefix, type Route } from '../http/route.ts'
+import { tags } from '../http/tags.ts'
+import { envelopeSchemas, headers, parameters, sharedResponses } from './openapi/components.ts'
+import { operationOf } from './openapi/operation.ts'
+import { errorResponse } from './openapi/responses.ts'
+import { schemaRegistry } from './openapi/schemas.ts'
+
+/** Version of the interface description (specification 9). */
+export const descriptionVersion = '1.10.0'
+
+/** The OpenAPI 3.1 description of the route table; `origin` is where people and clients reach the service. */
+export function describeApi(input: { routes: readonly Route[]; origin: string }): object {
+  const listed = input.routes.filter((spec) => spec.listed !== 'reference')
+  const registry = schemaRegistry()
+  const paths = Object.fromEntries(
+    [...Map.groupBy(listed, (spec) => spec.path)].map(([path, specs]) => [
+      path,
+      Object.fromEntries(specs.map((spec) => [spec.method.toLowerCase(), operationOf(spec, registry)])),
+    ]),
+  )
+  const used = new Set(listed.map((spec) => spec.tag))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Knowledge Base Documents Service',
+      version: descriptionVersion,
+      summary: 'Knowledge bases of folders and documents that people and programs edit.',
+      description: introduction,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    externalDocs: { description: 'Narrative reference', url: `${input.origin}/api-docs.md` },
+    servers: [{ url: `${input.origin}${apiPrefix}`, description: 'This service' }],
+    security: [{ bearer: [] }],
+    tags: Object.entries(tags).flatMap(([name, description]) =>
+      used.has(name as Route['tag']) ? [{ name, description }] : [],
+    ),
+    paths,
+    components: {
+      securitySchemes: { bearer },
+      schemas: { ...registry.components(), ...envelopeSchemas },
+      parameters,
+      headers,
+      responses: Object.fromEntries(
+        Object.entries(sharedResponses).map(([name, { status, codes }]) => [name, errorResponse(status, codes)]),
+      ),
+    },
+  }
+}
+
+const introduction = [
+  'Every 2xx answer in JSON carries its result as `data` beside `request_id`; every error carries `error` beside',
+  '`request_id`, and its `code` is what clients branch on. Every GET but the event stream also serves HEAD; OPTIONS names the methods of a',
+  'path. Unknown query parameters and unknown members of bodies are ignored. Times are Unix milliseconds; lengths of',
+  'strings count Unicode code points.',
+].join(' ')
+
+const bearer = {
+  type: 'http',
+  scheme: 'bearer',
+  description: `An API token, \`svc_tok_<id>_<secret>\`. Its scopes are among ${scopes
+    .map((scope) => `\`${scope}\``)
+    .join(', ')}; the role in the workspace counts as well.`,
+}

@@ -1,0 +1,94 @@
+import { STATUS_CODES } from 'node:http'
+import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
+import type { ErrorCode } from '../../../shared/errors/errors.ts'
+import { isIdempotent, type Route, type Success } from '../../http/route.ts'
+import { errorsOf } from '../../http/route-errors.ts'
+import { countedHeaders, headerReferences, type headers, sharedResponses } from './components.ts'
+import { answerExample } from './examples.ts'
+import type { JsonSchema, SchemaRegistry } from './schemas.ts'
+
+/** The `responses` member of an operation: its successes, 304 where it is conditional, every error status. */
+export function responsesOf(spec: Route, registry: SchemaRegistry): Record<string, object> {
+  return Object.fromEntries([
+    ...spec.success.map((success) => [success.status, successResponse({ spec, success, registry })]),
+    ...(spec.conditional ? [[304, notModified]] : []),
+    ...[...errorsOf(spec)].map(([status, codes]) => [status, errorReference(status, codes)]),
+  ])
+}
+
+/** A response of the error envelope; its codes stand in the description and as an enum. */
+export function errorResponse(status: number, codes: readonly ErrorCode[]): object {
+  const meanings = codes.map((code) => `- \`${code}\`: ${errorCatalogue[code].message}`)
+  const code = { type: 'string', enum: codes }
+  return {
+    description: [`${STATUS_CODES[status]}.`, '', ...meanings].join('\n'),
+    headers: headerReferences(...errorHeaders(status, codes)),
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/Error' },
+            { type: 'object', properties: { error: { type: 'object', properties: { code } } } },
+          ],
+        },
+      },
+    },
+  }
+}
+
+const notModified = {
+  description: 'The client has the current version.',
+  headers: headerReferences(...countedHeaders, 'ETag'),
+}
+
+function errorReference(status: number, codes: readonly ErrorCode[]): object {
+  const shared = Object.entries(sharedResponses).find(
+    ([, response]) => response.status === status && response.codes.join() === codes.join(),
+  )
+  return shared === undefined ? errorResponse(status, codes) : { $ref: `#/components/responses/${shared[0]}` }
+}
+
+function errorHeaders(status: number, codes: readonly ErrorCode[]): (keyof typeof headers)[] {
+  if (status === 401) return ['RequestId', 'WwwAuthenticate']
+  const retries: ErrorCode[] = ['rate_limited', 'slow_down', 'idempotency_in_progress', 'service_unavailable']
+  return [
+    ...countedHeaders,
+    ...(status === 403 && codes.includes('insufficient_scope') ? (['WwwAuthenticate'] as const) : []),
+    ...(codes.includes('version_conflict') ? (['ETag'] as const) : []),
+    ...(codes.some((code) => retries.includes(code)) ? (['RetryAfter'] as const) : []),
+  ]
+}
+
+function successResponse(input: { spec: Route; success: Success; registry: SchemaRegistry }): object {
+  const { spec, success, registry } = input
+  const names = [
+    ...countedHeaders,
+    ...(success.etag ? (['ETag'] as const) : []),
+    ...(success.location ? (['Location'] as const) : []),
+    ...(isIdempotent(spec) ? (['IdempotentReplayed'] as const) : []),
+  ]
+  const response = { description: success.description, headers: headerReferences(...names) }
+  if (success.media !== undefined)
+    return { ...response, content: { [success.media]: { schema: bodyOf(success.media) } } }
+  if (success.data === null) return response
+  const content = { schema: envelopeOf(success, registry), ...answerExample(spec.operationId, success.status) }
+  return { ...response, content: { 'application/json': content } }
+}
+
+// OpenAPI 3.1 describes bytes by their media type alone, and text as a string.
+function bodyOf(media: string): JsonSchema {
+  return media.startsWith('text/') ? { type: 'string' } : {}
+}
+
+function envelopeOf(success: Success, registry: SchemaRegistry): JsonSchema {
+  const data = success.data === null ? {} : registry.publish(success.data)
+  const properties: Record<string, JsonSchema> = {
+    data: success.list ? { type: 'array', items: data } : data,
+    ...(success.list && { page: { $ref: '#/components/schemas/Page' } }),
+    ...Object.fromEntries(
+      Object.entries(success.members ?? {}).map(([name, schema]) => [name, registry.publish(schema)]),
+    ),
+    request_id: { type: 'string' },
+  }
+  return { type: 'object', required: Object.keys(properties), properties }
+}

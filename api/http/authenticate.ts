@@ -1,0 +1,65 @@
+import { bearerToken } from '../../shared/auth/bearer.ts'
+import type { Caller } from '../../shared/auth/caller.ts'
+import { tokenWithUser, touchToken } from '../../shared/auth/queries.ts'
+import type { Scope } from '../../shared/auth/scopes.ts'
+import { parseBearer, secretMatches } from '../../shared/auth/tokens.ts'
+import type { Database } from '../../shared/database/database.ts'
+import { isWriteRefusal } from '../../shared/database/outages.ts'
+import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
+
+/**
+ * Resolves the Authorization header to the caller (specification 5). Cookies and query strings never count. The token
+ * is looked up on every call, so a revocation takes effect at once.
+ */
+export async function authenticate(
+  context: { database: Database; pepper: string },
+  authorization: string | undefined,
+): Promise<Caller> {
+  const presented = parseBearer(bearerToken(authorization, 'svc'))
+  if (presented === null) {
+    throw unauthorized(
+      'invalid_token',
+      'The token is malformed: it must be svc_tok_<id>_<secret>, whole and unchanged.',
+    )
+  }
+  const token = await tokenWithUser(context.database, presented.id)
+  const genuine =
+    token !== null && secretMatches({ secret: presented.secret, storedHash: token.secret_hash, pepper: context.pepper })
+  if (!genuine) throw unauthorized('invalid_token')
+  if (token.revoked_at !== null) throw unauthorized('token_revoked')
+  if (token.expires_at !== null && token.expires_at <= Date.now()) throw unauthorized('token_expired')
+  if (Date.now() - (token.last_used_at ?? 0) > touchEveryMs) await noteUse(context.database, token.id)
+  return {
+    tokenId: token.id,
+    userId: token.user_id,
+    email: token.email,
+    name: token.name,
+    scopes: token.scopes,
+    expiresAt: token.expires_at,
+    memberships: token.memberships,
+  }
+}
+
+/** Refuses with 403 unless the token has every scope (decisions 5). */
+export function requireScopes(caller: Caller, required: readonly Scope[]): void {
+  if (required.every((scope) => caller.scopes.includes(scope))) return
+  throw new Refusal('insufficient_scope', {
+    details: { required_scopes: [...required] },
+    headers: { 'WWW-Authenticate': `Bearer realm="svc", error="insufficient_scope", scope="${required.join(' ')}"` },
+  })
+}
+
+// "Last used" is for people who look at their tokens: a minute's precision costs next to no writes.
+const touchEveryMs = 60_000
+
+// A database that takes no writes can still be read.
+async function noteUse(database: Database, tokenId: string): Promise<void> {
+  await touchToken(database, tokenId).catch((error: unknown) => {
+    if (!isWriteRefusal(error)) throw error
+  })
+}
+
+function unauthorized(code: ErrorCode, message?: string): Refusal {
+  const headers = { 'WWW-Authenticate': 'Bearer realm="svc", error="invalid_token"' }
+  return new Refusal(code, { ...(message !== undefined && { message }), headers })
+}

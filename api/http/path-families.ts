@@ -1,0 +1,68 @@
+import Type, { type TObject, type TString } from 'typebox'
+import { canonicalLocale } from '../../shared/locales/locale.ts'
+import type { MemberName } from '../../shared/localization/members.ts'
+import { documentIdPattern } from '../../shared/schema/ids.ts'
+import { DocumentParameter } from './parameters.ts'
+import type { Route } from './route.ts'
+
+/** One of the two path families that the same operations have (decisions 4.13). */
+export type Family = {
+  listed: NonNullable<Route['listed']>
+  /** The segments below `/documents/{id}`: of the translations, and of what is done to the set. */
+  plural: 'translations' | 'localizations'
+  singular: 'translation' | 'localization'
+  /** In operation ids. */
+  noun: 'Translation' | 'Localization'
+  /** The parameter that names one translation, and what is refused when it is malformed. */
+  parameter: 'targetDocId' | 'locale'
+  params: TObject<{ id: TString } & Record<string, TString>>
+  errors: readonly Route['errors'][number][]
+  /** Which member of the set of which document the parameters name. */
+  read: (params: Record<string, string>) => { documentId: string; name: MemberName }
+}
+
+const { id } = DocumentParameter.properties
+
+/** As the interface description lists them: a translation is named by its document. */
+export const byDocument: Family = {
+  listed: 'openapi',
+  plural: 'translations',
+  singular: 'translation',
+  noun: 'Translation',
+  parameter: 'targetDocId',
+  params: Type.Object({
+    id,
+    targetDocId: Type.String({
+      pattern: documentIdPattern,
+      description: 'document id of the translation',
+      'x-error': 'translation_not_found',
+    }),
+  }),
+  errors: [],
+  read: ({ id = '', targetDocId = '' }) => ({ documentId: id, name: { documentId: targetDocId } }),
+}
+
+/** As the narrative reference lists them: a translation is named by its locale. */
+export const byLocale: Family = {
+  listed: 'reference',
+  plural: 'localizations',
+  singular: 'localization',
+  noun: 'Localization',
+  parameter: 'locale',
+  params: Type.Object({ id, locale: Type.String({ description: 'BCP 47', 'x-error': 'invalid_locale' }) }),
+  errors: ['invalid_locale'],
+  read: ({ id = '', locale = '' }) => {
+    return { documentId: id, name: { locale: canonicalLocale(locale, { status: 400, field: 'locale' }) } }
+  },
+}
+
+/** The path of the same operation in the other family; null for a route that has one path only. */
+export function otherFamilyPath({ path, listed }: Pick<Route, 'path' | 'listed'>): string | null {
+  if (listed === undefined) return null
+  const [from, to] = path.includes('/localization') ? [byLocale, byDocument] : [byDocument, byLocale]
+  const renamed = path
+    .replace(`/${from.plural}`, `/${to.plural}`)
+    .replace(`/${from.singular}/`, `/${to.singular}/`)
+    .replace(`/${from.singular}-`, `/${to.singular}-`)
+  return renamed.replace(`{${from.parameter}}`, `{${to.parameter}}`)
+}

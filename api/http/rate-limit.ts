@@ -1,0 +1,198 @@
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Config } from '../../shared/config/config.ts'
+import { type Database, foreignStatements } from '../../shared/database/database.ts'
+import { Refusal } from '../../shared/errors/errors.ts'
+import type { Logger } from '../../shared/process/log.ts'
+
+/** The buckets of decisions 8; a call counts in exactly one. */
+export type Bucket = 'read' | 'write' | 'search' | 'job' | 'ip' | 'share'
+
+/** What the `X-RateLimit-*` headers say; `reset` is in seconds from now (decisions 8). */
+export type RateLimitState = { limit: number; remaining: number; reset: number }
+
+export type RateLimiter = {
+  /**
+   * Counts one call of `key` (a token id or an address) and, with `userId`, of all tokens of that user together. Returns
+   * the state of the window that has fewer calls left, or null when the bucket is unlimited. Over one of the limits: 429
+   * `rate_limited` with Retry-After.
+   */
+  consume: (bucket: Bucket, key: string, userId?: string) => Promise<RateLimitState | null>
+}
+
+/**
+ * Fixed windows of 60 s whose counters live in PostgreSQL, so that all processes share them and restarts keep them. A
+ * process takes a small share of a wide window at once, so that not every read is a write as well.
+ */
+export function createRateLimiter(context: { database: Database; config: Config; log: Logger }): RateLimiter {
+  const { config, database, log } = context
+  const limits: Record<Bucket, number> = {
+    read: config.RATE_READ_PER_MIN,
+    write: config.RATE_WRITE_PER_MIN,
+    search: config.RATE_SEARCH_PER_MIN,
+    job: config.RATE_JOB_PER_MIN,
+    ip: config.RATE_IP_PER_MIN,
+    share: config.RATE_SHARE_PER_MIN,
+  }
+  const windowOf = (prefix: string, points: number) =>
+    points > 0 ? new Window(storedWindows({ database, log, prefix, points, remembersFull: true })) : null
+  const buckets = Object.entries(limits)
+  const windows = new Map(buckets.map(([bucket, limit]) => [bucket, windowOf(bucket, limit)]))
+  const userWindows = new Map(
+    buckets.map(([bucket, limit]) => [bucket, windowOf(`user-${bucket}`, limit * config.RATE_USER_FACTOR)]),
+  )
+  return {
+    async consume(bucket, key, userId) {
+      const state = await counted(bucket, windows.get(bucket)?.count(key))
+      if (state === null || userId === undefined) return state
+      const ofUser = await counted(bucket, userWindows.get(bucket)?.count(userId))
+      return ofUser !== null && ofUser.remaining < state.remaining ? ofUser : state
+    },
+  }
+}
+
+async function counted(bucket: Bucket, call: Promise<Counted> | undefined): Promise<RateLimitState | null> {
+  if (call === undefined) return null
+  const { state, allowed } = await call
+  if (allowed) return state
+  throw new Refusal('rate_limited', {
+    details: { bucket, retry_after: state.reset },
+    headers: { 'Retry-After': String(state.reset), ...rateLimitHeaders(state) },
+  })
+}
+
+/** The response headers of specification 2.1. */
+export function rateLimitHeaders(state: RateLimitState): Record<string, string> {
+  return {
+    'X-RateLimit-Limit': String(state.limit),
+    'X-RateLimit-Remaining': String(state.remaining),
+    'X-RateLimit-Reset': String(state.reset),
+  }
+}
+
+/**
+ * The library's fixed windows over our table: `points` a key in `seconds` (60 by default). With `remembersFull` a process
+ * refuses a key that is over its limit without asking the table again until the window ends. While the table takes no
+ * writes each process counts by itself: what can still be read is served, within limits.
+ */
+export function storedWindows(options: {
+  database: Database
+  log: Logger
+  prefix: string
+  points: number
+  seconds?: number
+  remembersFull?: boolean
+}): RateLimiterPostgres {
+  const statements = foreignStatements(options.database)
+  const { prefix: keyPrefix, points, seconds: duration = 60 } = options
+  return new RateLimiterPostgres({
+    insuranceLimiter: new RateLimiterMemory({ keyPrefix, points, duration }),
+    storeClient: {
+      query: async (query: { text: string; values?: unknown[] }) => {
+        try {
+          const { rows } = await statements.executeSql(query.text, query.values)
+          return { rows, rowCount: rows.length }
+        } catch (err) {
+          options.log.warn({ err, prefix: keyPrefix }, 'rate limits are counted in memory')
+          throw err
+        }
+      },
+    },
+    storeType: 'client',
+    tableName: 'rate_limit_windows',
+    tableCreated: true,
+    clearExpiredByTimeout: false,
+    keyPrefix,
+    points,
+    // A caller over its limit costs no more writes until the window ends.
+    ...(options.remembersFull && { inMemoryBlockOnConsumed: points + 1 }),
+    duration,
+  })
+}
+
+type Counted = { state: RateLimitState; allowed: boolean }
+
+/** What a process has left of the share it took of a window, and what was left to everybody when it took it. */
+type Share = { left: number; remaining: number; endsAt: number }
+
+// Only far from the limit: near it every call is counted by itself, so that no share goes to waste.
+function shareSize(limit: number, remaining: number): number {
+  const size = Math.floor(limit / sharesPerWindow)
+  return remaining < 2 * size ? 1 : Math.max(1, size)
+}
+
+const sharesPerWindow = 50
+
+class Window {
+  readonly #limiter: RateLimiterPostgres
+  readonly #shares = new Map<string, Share>()
+  readonly #taking = new Map<string, Promise<void>>()
+
+  constructor(limiter: RateLimiterPostgres) {
+    this.#limiter = limiter
+  }
+
+  async count(key: string): Promise<Counted> {
+    for (;;) {
+      const share = this.#shares.get(key)
+      if (share !== undefined && share.left > 0 && share.endsAt > Date.now()) {
+        share.left -= 1
+        return { state: this.#stateOf(share), allowed: true }
+      }
+      const taking = this.#taking.get(key)
+      if (taking === undefined) return this.#takeAlone(key, share)
+      await taking
+    }
+  }
+
+  // One share at a time: calls that arrive together would otherwise each take one and waste most of the window.
+  async #takeAlone(key: string, known: Share | undefined): Promise<Counted> {
+    const taking = this.#take(key, known)
+    const settled = taking.then(
+      () => {},
+      () => {},
+    )
+    this.#taking.set(key, settled)
+    try {
+      return await taking
+    } finally {
+      this.#taking.delete(key)
+    }
+  }
+
+  async #take(key: string, known: Share | undefined): Promise<Counted> {
+    const size = shareSize(this.#limiter.points, await this.#remaining(key, known))
+    const { result, allowed } = await consume(this.#limiter, { key, size })
+    const share = {
+      left: allowed ? size - 1 : 0,
+      remaining: Math.max(0, result.remainingPoints),
+      endsAt: Date.now() + result.msBeforeNext,
+    }
+    if (this.#shares.size > keptShares) this.#shares.clear()
+    this.#shares.set(key, share)
+    return { state: this.#stateOf(share), allowed }
+  }
+
+  // In a window that this process has taken nothing of yet, others may have.
+  async #remaining(key: string, known: Share | undefined): Promise<number> {
+    if (known !== undefined && known.endsAt > Date.now()) return known.remaining
+    return (await this.#limiter.get(key))?.remainingPoints ?? this.#limiter.points
+  }
+
+  #stateOf({ left, remaining, endsAt }: Share): RateLimitState {
+    const reset = Math.min(60, Math.max(1, Math.ceil((endsAt - Date.now()) / 1000)))
+    return { limit: this.#limiter.points, remaining: remaining + left, reset }
+  }
+}
+
+// Forgetting shares only makes a process count more often; it bounds the memory of a process that many callers use.
+const keptShares = 100_000
+
+async function consume(limiter: RateLimiterPostgres, { key, size }: { key: string; size: number }) {
+  try {
+    return { result: await limiter.consume(key, size), allowed: true }
+  } catch (rejected) {
+    // The library rejects with a plain result when the limit is exceeded, and with an Error when the store failed.
+    if (!(rejected instanceof RateLimiterRes)) throw rejected
+    return { result: rejected, allowed: false }
+  }
+}

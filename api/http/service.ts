@@ -1,0 +1,33 @@
+import type { FileStore } from '../../shared/attachments/file-store.ts'
+import type { OpenIdProvider } from '../../shared/auth/openid-provider.ts'
+import type { Config } from '../../shared/config/config.ts'
+import type { Database } from '../../shared/database/database.ts'
+import type { Jobs } from '../../shared/jobs/queues.ts'
+import type { Logger } from '../../shared/process/log.ts'
+import type { EventStreams } from '../event-streams/hub.ts'
+import type { Exports } from './exports.ts'
+import type { RateLimiter } from './rate-limit.ts'
+import type { HttpMetrics } from './request-metrics.ts'
+import type { Throttles } from './throttles.ts'
+
+/** What the API process is made of; one object is passed to every route. */
+export type Service = {
+  config: Config
+  database: Database
+  /** The bytes of attachments. */
+  files: FileStore
+  jobs: Jobs
+  log: Logger
+  rateLimiter: RateLimiter
+  /** What guessing of passwords and codes runs into. */
+  throttles: Throttles
+  /** Where people can sign in beside their passwords; null unless it is configured. */
+  openid: OpenIdProvider | null
+  metrics: HttpMetrics
+  exports: Exports
+  eventStreams: EventStreams
+  /** Whether the process is about to stop: it still serves, but load balancers should send their calls elsewhere. */
+  isDraining: () => boolean
+  /** Holds every response against its declared schema; the tests switch it on. */
+  checkResponses: boolean
+}

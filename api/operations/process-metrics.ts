@@ -1,0 +1,216 @@
+import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+import { computationLoad } from '../../shared/computations/compute.ts'
+import type { Database } from '../../shared/database/database.ts'
+import { failedUserJobs, lags, queueLoads, sizes } from '../../shared/health/queries.ts'
+import { durationBounds, jobOutcomes } from '../../shared/jobs/job-metrics.ts'
+import { observeBuild } from '../../shared/process/build-metric.ts'
+import { outdatedDocuments } from '../../shared/search/index/reindex.ts'
+
+/**
+ * Adds to the registry what is read at the time of a scrape: the process itself, its connection pool, the load of the
+ * queues and how jobs ended in all worker processes. The database is asked at most once in five seconds however many
+ * scrape.
+ */
+export function observeProcess(context: { registry: Registry; database: Database }): void {
+  const { registry, database } = context
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
+  observePool({ registry, database })
+  observeComputations(registry)
+  observeBuild(registry)
+  observeQueues({ registry, loads: cached(() => loadsWithFailures(database)) })
+  observeLags({ registry, latest: cached(async () => [await lags(database)]) })
+  observeSizes({ registry, latest: cached(async () => [await sizes(database)], sizesFreshMs) })
+  observeJobs({ registry, outcomes: cached(() => jobOutcomes(database)) })
+  observeSearch({ registry, outdated: cached(async () => [await outdatedDocuments(database)]) })
+}
+
+const freshMs = 5000
+// PostgreSQL looks at every file of the database to tell its size.
+const sizesFreshMs = 60_000
+// How often the event loop is sampled for its lag. At prom-client's 10 ms, sampling is most of what an idle API does.
+const eventLoopSampleMs = 100
+
+function observePool({ registry, database }: { registry: Registry; database: Database }): void {
+  new Gauge({
+    name: 'svc_pool_connections',
+    help: 'Connections of the pool by state',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { acquiredConnections, idleConnections, pendingConnections } = database.state()
+      this.set({ state: 'acquired' }, acquiredConnections)
+      this.set({ state: 'idle' }, idleConnections)
+      this.set({ state: 'pending' }, pendingConnections)
+    },
+  })
+  new Gauge({
+    name: 'svc_pool_waiting_clients',
+    help: 'Queries that wait for a connection',
+    registers: [registry],
+    collect() {
+      this.set(database.state().waitingClients)
+    },
+  })
+}
+
+function observeComputations(registry: Registry): void {
+  new Gauge({
+    name: 'svc_computations',
+    help: 'Heavy pieces of work of this process that run in threads or wait for their turn',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { running, waiting } = computationLoad()
+      this.set({ state: 'running' }, running)
+      this.set({ state: 'waiting' }, waiting)
+    },
+  })
+  new Counter({
+    name: 'svc_computations_ended_total',
+    help: 'Heavy pieces of work that ended in a thread, by how they ended',
+    labelNames: ['end'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [end, count] of Object.entries(computationLoad().ends)) this.inc({ end }, count)
+    },
+  })
+}
+
+type QueueLoads = Awaited<ReturnType<typeof queueLoads>>
+
+const queueGauges = [
+  { name: 'svc_queue_waiting_jobs', help: 'Jobs that wait, due or held back', value: 'waiting' },
+  { name: 'svc_queue_oldest_seconds', help: 'For how long the oldest job has been due', value: 'oldest_seconds' },
+  { name: 'svc_queue_active_jobs', help: 'Jobs that run', value: 'active' },
+  {
+    name: 'svc_queue_failed_jobs',
+    help: 'Jobs that failed for good: in the dead-letter queue, or requested and failed; counted up to 10000',
+    value: 'dead',
+  },
+] as const
+
+// A requested job ends in its own table, not in the dead-letter queue, whose worker empties it.
+async function loadsWithFailures(database: Database): Promise<QueueLoads> {
+  const [loads, failures] = await Promise.all([queueLoads(database), failedUserJobs(database)])
+  const failed = new Map(failures.map(({ queue, failed }) => [queue, failed]))
+  return loads.map((load) => ({ ...load, dead: load.dead + (failed.get(load.name) ?? 0) }))
+}
+
+function observeQueues({ registry, loads }: { registry: Registry; loads: () => Promise<QueueLoads> }): void {
+  for (const { name, help, value } of queueGauges) {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['queue'],
+      registers: [registry],
+      async collect() {
+        this.reset()
+        for (const load of await loads()) this.set({ queue: load.name }, load[value])
+      },
+    })
+  }
+}
+
+type JobOutcomes = Awaited<ReturnType<typeof jobOutcomes>>
+
+// Counters of other processes, so they are set anew at each scrape; cumulative buckets as a histogram has them.
+function observeJobs({
+  registry,
+  outcomes,
+}: {
+  registry: Registry
+  outcomes: () => Promise<readonly JobOutcomes[number][]>
+}): void {
+  const counter = (name: string, help: string, fill: (metric: Counter, counted: JobOutcomes[number]) => void) =>
+    new Counter({
+      name,
+      help,
+      labelNames: ['queue', 'outcome', 'le'],
+      registers: [registry],
+      async collect() {
+        this.reset()
+        for (const counted of await outcomes()) fill(this, counted)
+      },
+    })
+  counter('svc_job_duration_seconds_count', 'Finished runs of jobs by outcome', (metric, { queue, outcome, jobs }) =>
+    metric.inc({ queue, outcome }, jobs),
+  )
+  counter('svc_job_duration_seconds_sum', 'Time spent in runs of jobs', (metric, { queue, outcome, seconds }) =>
+    metric.inc({ queue, outcome }, seconds),
+  )
+  counter('svc_job_duration_seconds_bucket', 'Runs of jobs that took at most `le`', (metric, counted) => {
+    const { queue, outcome, buckets, jobs } = counted
+    for (const [index, bound] of durationBounds.entries()) {
+      metric.inc({ queue, outcome, le: String(bound) }, buckets[index] ?? 0)
+    }
+    metric.inc({ queue, outcome, le: '+Inf' }, jobs)
+  })
+}
+
+type Lags = Awaited<ReturnType<typeof lags>>
+
+function observeLags({ registry, latest }: { registry: Registry; latest: () => Promise<readonly Lags[]> }): void {
+  const gauge = (name: string, help: string, value: keyof Lags) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.reset()
+        for (const lag of await latest()) this.set(lag[value])
+      },
+    })
+  gauge(
+    'svc_events_unnumbered_seconds',
+    'For how long the oldest event has waited for its number',
+    'unnumbered_seconds',
+  )
+  gauge('svc_stale_documents_oldest_seconds', 'For how long the stalest document has waited', 'stale_seconds')
+}
+
+type Sizes = Awaited<ReturnType<typeof sizes>>
+
+function observeSizes({ registry, latest }: { registry: Registry; latest: () => Promise<readonly Sizes[]> }): void {
+  new Gauge({
+    name: 'svc_stored_bytes',
+    help: 'Bytes of the database on its disk, and of all attachments',
+    labelNames: ['what'],
+    registers: [registry],
+    async collect() {
+      this.reset()
+      for (const size of await latest()) {
+        for (const [what, bytes] of Object.entries(size)) this.set({ what }, bytes)
+      }
+    },
+  })
+}
+
+function observeSearch({
+  registry,
+  outdated,
+}: {
+  registry: Registry
+  outdated: () => Promise<readonly number[]>
+}): void {
+  new Gauge({
+    name: 'svc_search_outdated_documents',
+    help: 'Documents that another tokeniser indexed and that are still to be indexed again',
+    registers: [registry],
+    async collect() {
+      this.reset()
+      for (const count of await outdated()) this.set(count)
+    },
+  })
+}
+
+// While the database is out of reach what it would tell is absent, and everything else is still there to be scraped.
+function cached<T>(ask: () => Promise<readonly T[]>, maxAgeMs = freshMs): () => Promise<readonly T[]> {
+  let latest: { at: number; answer: Promise<readonly T[]> } | undefined
+  return () => {
+    if (latest === undefined || Date.now() - latest.at > maxAgeMs) {
+      latest = { at: Date.now(), answer: ask().catch(() => []) }
+    }
+    return latest.answer
+  }
+}

@@ -1,0 +1,17 @@
+import type { ErrorCode } from '../../../shared/errors/errors.ts'
+
+/** What can be wrong with nodes that a request puts into a body ("body codes" of decisions C, without anchors). */
+export const nodeErrors = [
+  'invalid_node',
+  'invalid_block_id',
+  'duplicate_block_id',
+  'attachment_not_found',
+  'document_too_large',
+] as const satisfies readonly ErrorCode[]
+
+/** What can be wrong with a whole body in either writable format. */
+export const contentErrors = [
+  ...nodeErrors,
+  'duplicate_block_anchor',
+  'invalid_markdown_anchor',
+] as const satisfies readonly ErrorCode[]

@@ -1,0 +1,95 @@
+import Type from 'typebox'
+import { bodyLimits } from '../../../shared/body/body-limits.ts'
+import { commitBody } from '../../../shared/body/commit.ts'
+import { type ContentSource, writeContent } from '../../../shared/body/content.ts'
+import { Content, ContentInput } from '../../../shared/body/schema.ts'
+import type { StoredBody } from '../../../shared/body/stored-body.ts'
+import { answerWarnings } from '../../../shared/body/warnings.ts'
+import { commitContext } from '../../commit-context.ts'
+import { vendorType } from '../../http/accept.ts'
+import { DocumentParameter } from '../../http/parameters.ts'
+import { route } from '../../http/route.ts'
+import type { Service } from '../../http/service.ts'
+import { contentErrors } from './body-errors.ts'
+import { bodyGuard } from './body-guard.ts'
+import { contentText, writtenText } from './body-views.ts'
+import { localeParameter, requireVariantBody } from './locale-read.ts'
+import { bodyHeading } from './stored-body.ts'
+
+const tag = 'Content'
+const annotate = Type.Optional(
+  Type.Enum(['anchors'], { description: 'put the block id above each block; Markdown only' }),
+)
+
+/** Whole bodies (specification 4.9). */
+export const contentRoutes = [
+  route({
+    method: 'GET',
+    path: '/documents/{id}/content',
+    operationId: 'getContent',
+    tag,
+    summary: 'Read the body of a document',
+    scopes: ['documents:read'],
+    params: DocumentParameter,
+    query: Type.Object({
+      format: Type.Optional(Type.Enum(['tiptap-json', 'markdown', 'html'], { default: 'tiptap-json' })),
+      annotate,
+      locale: localeParameter,
+    }),
+    conditional: true,
+    answerTypes: [vendorType],
+    success: { status: 200, description: 'The body', data: Content, etag: true },
+    errors: ['document_not_found', 'invalid_locale', 'invalid_node'],
+    async handle({ db, caller, params, query }) {
+      const { stored, resolution } = await requireVariantBody({ db, caller, params, query })
+      const { format = 'tiptap-json', annotate } = query
+      const framed = { text: stored.body, heading: bodyHeading(stored), resolution }
+      const dataText = await contentText({ ...framed, format, anchors: annotate === 'anchors' })
+      return { dataText, etag: stored.version }
+    },
+  }),
+
+  route({
+    method: 'PUT',
+    path: '/documents/{id}/content',
+    operationId: 'replaceContent',
+    tag,
+    summary: 'Replace the body of a document',
+    description:
+      'Blocks keep the ids they are given, in Markdown by anchors; blocks without one get a new id. The state before is kept as a version.',
+    scopes: ['documents:write'],
+    params: DocumentParameter,
+    query: Type.Object({ annotate }),
+    body: ContentInput,
+    mediaTypes: [vendorType],
+    guard: 'required',
+    success: { status: 200, description: 'The new body', data: Content, etag: true },
+    errors: ['document_not_found', 'version_conflict', ...contentErrors],
+    async handle(call) {
+      const { caller, params, body } = call
+      const committed = await commitBody(commitContext(call), {
+        documentId: params.id,
+        caller,
+        guard: bodyGuard(call, { required: true }),
+        edit: (stored) => writeContent(call.ahead, sourceOf(call, stored)),
+      })
+      const { document, edited } = committed
+      const { markdown, warnings } = edited
+      const dataText = writtenText({
+        text: committed.body.text,
+        heading: { ...bodyHeading(document), format: body.format },
+        behind: {
+          ...(markdown !== null && { content: markdown.content }),
+          warnings: answerWarnings([...warnings, ...(markdown?.warnings ?? [])]),
+        },
+      })
+      return { dataText, etag: document.version }
+    },
+  }),
+]
+
+type Replacing = { service: Service; query: { annotate?: 'anchors' | undefined }; body: ContentInput }
+
+function sourceOf({ service, query, body }: Replacing, stored: StoredBody): ContentSource {
+  return { input: body, stored, anchors: query.annotate === 'anchors', ...bodyLimits(service.config) }
+}

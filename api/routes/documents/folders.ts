@@ -1,0 +1,103 @@
+import Type from 'typebox'
+import { findFolder, findWritableFolder, presentFolder } from '../../../shared/knowledge-bases/folders/find.ts'
+import { Folder, FolderCreateInput, FolderUpdateInput } from '../../../shared/knowledge-bases/folders/schema.ts'
+import { presentNode } from '../../../shared/knowledge-bases/tree/nodes.ts'
+import { childPage } from '../../../shared/knowledge-bases/tree/queries.ts'
+import { ChildNode } from '../../../shared/knowledge-bases/tree/schema.ts'
+import { createFolder } from '../../../shared/structure/create-folder.ts'
+import { deleteFolder } from '../../../shared/structure/delete-folder.ts'
+import { updateFolder } from '../../../shared/structure/update-folder.ts'
+import { deletionFollowers } from '../../followers.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { FolderParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
+import { apiPrefix, type Route, route } from '../../http/route.ts'
+import { childCursors } from './child-cursor.ts'
+
+const tag = 'Folders'
+
+/** Folders and what stands in them (specification 4.7). */
+export const folderRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/folders',
+    operationId: 'createFolder',
+    tag,
+    summary: 'Create a folder',
+    scopes: ['knowledge-bases:write'],
+    body: FolderCreateInput,
+    success: { status: 201, description: 'The folder', data: Folder, location: true },
+    errors: ['folder_knowledge_base_mismatch', 'knowledge_base_not_found', 'folder_not_found', 'quota_exceeded'],
+    handle: async ({ caller, tx, service, body }) => {
+      const folder = await createFolder({ tx, config: service.config, caller }, body)
+      const location = `${apiPrefix}/folders/${folder.id}`
+      return { data: presentFolder(folder), location, workspaceId: folder.workspace_id }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/folders/{id}',
+    operationId: 'getFolder',
+    tag,
+    summary: 'A folder',
+    scopes: ['knowledge-bases:read'],
+    params: FolderParameter,
+    success: { status: 200, description: 'The folder', data: Folder },
+    errors: [],
+    handle: async ({ caller, db, params }) => ({
+      data: presentFolder(await findFolder(db, { caller, id: params.id })),
+    }),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/folders/{id}',
+    operationId: 'updateFolder',
+    tag,
+    summary: 'Rename or move a folder with everything in it',
+    scopes: ['knowledge-bases:write'],
+    params: FolderParameter,
+    body: FolderUpdateInput,
+    success: { status: 200, description: 'The folder', data: Folder },
+    errors: ['cross_workspace_move', 'folder_knowledge_base_mismatch', 'knowledge_base_not_found', 'folder_cycle'],
+    handle: async ({ caller, tx, service, params, body }) => {
+      const folder = await updateFolder({ tx, jobs: service.jobs, caller }, { id: params.id, update: body })
+      return { data: presentFolder(folder) }
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/folders/{id}',
+    operationId: 'deleteFolder',
+    tag,
+    summary: 'Delete a folder with its subfolders and documents',
+    scopes: ['knowledge-bases:write'],
+    params: FolderParameter,
+    success: { status: 204, description: 'Deleted', data: null },
+    errors: [],
+    handle: async ({ caller, client, tx, params }) => {
+      const followers = deletionFollowers({ caller, client })
+      await deleteFolder({ tx, followers }, await findWritableFolder(tx, { caller, id: params.id }))
+      return {}
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/folders/{id}/children',
+    operationId: 'listFolderChildren',
+    tag,
+    summary: 'Folders and documents directly in a folder',
+    description: 'Folders first by name, then documents by title.',
+    scopes: ['knowledge-bases:read', 'documents:read'],
+    params: FolderParameter,
+    query: Type.Object(wholeListParameters),
+    success: { status: 200, description: 'A page of children', data: ChildNode, list: true },
+    errors: ['invalid_cursor'],
+    handle: async ({ caller, db, params, endpoint, query: { limit = wholeListLimit, cursor } }) => {
+      const cursors = childCursors(endpoint, params.id)
+      const after = cursors.read(cursor)
+      const folder = await findFolder(db, { caller, id: params.id })
+      const rows = await childPage(db, { workspaceId: folder.workspace_id, folderId: folder.id, after, limit })
+      const { data, page } = pageOf({ rows, limit, cursor, next: cursors.after })
+      return { data: data.map(presentNode), page }
+    },
+  }),
+]

@@ -1,0 +1,111 @@
+import Type from 'typebox'
+import { defaultWorkspace, requireWriter, visibleWorkspaces } from '../../../shared/auth/caller.ts'
+import { requireConfirmation } from '../../../shared/knowledge-bases/confirm.ts'
+import { createKnowledgeBase } from '../../../shared/knowledge-bases/create.ts'
+import { findKnowledgeBase, findWritableKnowledgeBase } from '../../../shared/knowledge-bases/find.ts'
+import { knowledgeBasePage } from '../../../shared/knowledge-bases/queries.ts'
+import { renameKnowledgeBase } from '../../../shared/knowledge-bases/rename.ts'
+import { ConfirmInput, ConfirmQuery, KnowledgeBase, NameInput } from '../../../shared/knowledge-bases/schema.ts'
+import { deleteEndless } from '../../../shared/relations/queries.ts'
+import { deleteKnowledgeBase } from '../../../shared/structure/delete-knowledge-base.ts'
+import { deletionFollowers } from '../../followers.ts'
+import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
+import { KnowledgeBaseParameter, pageParameters } from '../../http/parameters.ts'
+import { apiPrefix, type Route, route } from '../../http/route.ts'
+import { getTree } from './tree.ts'
+
+const tag = 'Knowledge bases'
+
+/** Knowledge bases and their tree (specification 4.7). */
+export const knowledgeBaseRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/knowledge-bases',
+    operationId: 'listKnowledgeBases',
+    tag,
+    summary: 'Knowledge bases of every workspace you can see, by id',
+    scopes: ['knowledge-bases:read'],
+    query: Type.Object(pageParameters),
+    success: { status: 200, description: 'A page of knowledge bases', data: KnowledgeBase, list: true },
+    errors: ['invalid_cursor'],
+    handle: async ({ caller, db, endpoint, query: { limit = 50, cursor } }) => {
+      const scope: CursorScope = { endpoint, filters: {}, sort: 'id' }
+      const [after = 0] = cursor === undefined ? [] : decodeCursor(scope, cursor, ['number'])
+      const workspaceIds = visibleWorkspaces(caller)
+      const rows = await knowledgeBasePage(db, { workspaceIds, after: Number(after), limit })
+      return pageOf({ rows, limit, cursor, next: ({ id }) => encodeCursor(scope, [id]) })
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/knowledge-bases',
+    operationId: 'createKnowledgeBase',
+    tag,
+    summary: 'Create a knowledge base in the default workspace',
+    scopes: ['knowledge-bases:write'],
+    body: NameInput,
+    success: { status: 201, description: 'The knowledge base', data: KnowledgeBase, location: true },
+    errors: ['workspace_not_found', 'quota_exceeded'],
+    handle: async ({ caller, tx, service, body }) => {
+      const workspaceId = defaultWorkspace(caller).workspace_id
+      requireWriter(caller, workspaceId)
+      const created = await createKnowledgeBase(
+        { tx, config: service.config },
+        { workspaceId, name: body.name, createdBy: caller.userId },
+      )
+      return { data: created, location: `${apiPrefix}/knowledge-bases/${created.id}`, workspaceId }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/knowledge-bases/{id}',
+    operationId: 'getKnowledgeBase',
+    tag,
+    summary: 'A knowledge base',
+    scopes: ['knowledge-bases:read'],
+    params: KnowledgeBaseParameter,
+    success: { status: 200, description: 'The knowledge base', data: KnowledgeBase },
+    errors: [],
+    handle: async ({ caller, db, params }) => ({ data: await findKnowledgeBase(db, { caller, id: params.id }) }),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/knowledge-bases/{id}',
+    operationId: 'renameKnowledgeBase',
+    tag,
+    summary: 'Rename a knowledge base',
+    scopes: ['knowledge-bases:write'],
+    params: KnowledgeBaseParameter,
+    body: NameInput,
+    success: { status: 200, description: 'The knowledge base', data: KnowledgeBase },
+    errors: [],
+    handle: async ({ caller, tx, params, body }) => {
+      const key = await findWritableKnowledgeBase(tx, { caller, id: params.id })
+      return { data: await renameKnowledgeBase(tx, { ...key, name: body.name }) }
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/knowledge-bases/{id}',
+    operationId: 'deleteKnowledgeBase',
+    tag,
+    summary: 'Delete a knowledge base with all its contents',
+    description:
+      '`confirm_id` repeats the id, in the body or, for clients that drop the body of a DELETE, in the query.',
+    scopes: ['knowledge-bases:write'],
+    params: KnowledgeBaseParameter,
+    query: ConfirmQuery,
+    body: ConfirmInput,
+    success: { status: 204, description: 'Deleted', data: null },
+    errors: ['confirm_id_mismatch'],
+    handle: async ({ caller, client, tx, params, query, body }) => {
+      const followers = deletionFollowers({ caller, client })
+      requireConfirmation(params.id, [body.confirm_id, query.confirm_id])
+      const key = await findWritableKnowledgeBase(tx, { caller, id: params.id })
+      const documentIds = await deleteKnowledgeBase({ tx, followers }, key)
+      await deleteEndless(tx, { workspaceId: key.workspaceId, documentIds })
+      return {}
+    },
+  }),
+  getTree,
+]

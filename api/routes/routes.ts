@@ -1,0 +1,47 @@
+import type { Route } from '../http/route.ts'
+import { attachmentRoutes } from './attachments.ts'
+import { batchRoutes } from './body/batch.ts'
+import { blockRoutes } from './body/blocks.ts'
+import { changesRoutes } from './body/changes.ts'
+import { contentRoutes } from './body/content.ts'
+import { readingRoutes } from './body/reading.ts'
+import { versionRoutes } from './body/versions.ts'
+import { candidateRoutes } from './candidates.ts'
+import { conceptRoutes } from './concepts/routes.ts'
+import { deviceRoutes } from './device.ts'
+import { documentRoutes } from './documents/documents.ts'
+import { exportRoutes } from './documents/export.ts'
+import { folderRoutes } from './documents/folders.ts'
+import { knowledgeBaseRoutes } from './documents/knowledge-bases.ts'
+import { sharingRoutes } from './documents/sharing.ts'
+import { eventRoutes } from './events.ts'
+import { localizationRoutes } from './localization/routes.ts'
+import { meRoutes } from './me.ts'
+import { relationRoutes } from './relations.ts'
+import { searchRoutes } from './search.ts'
+import { summaryRoutes } from './summaries/routes.ts'
+
+/** The route table: every endpoint below `/api/v1`, in the order in which the description lists them. */
+export const routes: readonly Route[] = [
+  ...deviceRoutes,
+  ...meRoutes,
+  ...eventRoutes,
+  ...searchRoutes,
+  ...relationRoutes,
+  ...conceptRoutes,
+  ...candidateRoutes,
+  ...summaryRoutes,
+  ...knowledgeBaseRoutes,
+  ...exportRoutes,
+  ...folderRoutes,
+  ...documentRoutes,
+  ...sharingRoutes,
+  ...contentRoutes,
+  ...readingRoutes,
+  ...versionRoutes,
+  ...blockRoutes,
+  ...batchRoutes,
+  ...changesRoutes,
+  ...localizationRoutes,
+  ...attachmentRoutes,
+]

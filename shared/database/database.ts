@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto'
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import {
+  type CommonQueryMethods,
+  createPool,
+  createTypeParserPreset,
+  type DatabasePool,
+  type DatabaseTransactionConnection,
+  type Interceptor,
+  type QuerySqlToken,
+  SchemaValidationError,
+  sql,
+} from 'slonik'
+import { Refusal } from '../errors/errors.ts'
+import { deadlineDriver } from './deadline-driver.ts'
+import { isWriteRefusal } from './outages.ts'
+import { connectLimit, timeLimits, type WorkKind, withAnswerLimit, withSilenceSettings } from './time-limits.ts'
+
+export { sql } from 'slonik'
+
+/** The pool of a process. */
+export type Database = DatabasePool
+
+/** One open transaction. */
+export type Transaction = DatabaseTransactionConnection
+
+/** Either of the two: what a read needs. */
+export type Queryable = Pick<
+  CommonQueryMethods,
+  'any' | 'anyFirst' | 'maybeOne' | 'maybeOneFirst' | 'one' | 'oneFirst' | 'query'
+>
+
+/**
+ * Opens a pool for one kind of work, by default that of requests and jobs. Rows are validated against their schema; `int8`
+ * comes back as a number where it is safe (ids and counts here are far below 2^53), `timestamptz` as Unix milliseconds.
+ * Throws when the database cannot be reached.
+ */
+export async function openDatabase(options: { url: string; poolSize?: number; kind?: WorkKind }): Promise<Database> {
+  const { kind = 'work' } = options
+  const refused = { at: Number.NEGATIVE_INFINITY }
+  const onError = (error: unknown) => {
+    if (isWriteRefusal(error)) refused.at = performance.now()
+  }
+  const database = await createPool(withSilenceSettings(options.url), {
+    driverFactory: deadlineDriver({ kind, onError }),
+    maxPoolSize: options.poolSize ?? 10,
+    captureStackTrace: false,
+    connectionTimeout: connectLimit,
+    // One attempt: whoever asked tries again, and is told at once that the database is out of reach.
+    connectionRetryLimit: 1,
+    gracefulTerminationTimeout: 1000,
+    idleTimeout: 30_000,
+    statementTimeout: timeLimits[kind].statement,
+    idleInTransactionSessionTimeout: timeLimits[kind].pause,
+    interceptors: [rowValidation],
+    // The default DISCARD ALL after every use doubles the cost of a statement and drops prepared statements. Nothing
+    // here changes session state: only SET LOCAL is used.
+    resetConnection: async () => {},
+    typeParsers: [...createTypeParserPreset().filter(({ name }) => name !== 'int8'), { name: 'int8', parse: Number }],
+  })
+  refusals.set(database, refused)
+  return database
+}
+
+const refusals = new WeakMap<Database, { at: number }>()
+
+/** Whether the database has refused this pool a write within so many milliseconds, because of its disk for instance. */
+export function refusedWriteWithin(database: Database, milliseconds: number): boolean {
+  return performance.now() - (refusals.get(database)?.at ?? Number.NEGATIVE_INFINITY) < milliseconds
+}
+
+/** Gives the rest of a transaction the time limits of another kind of work, at both ends, while `work` runs. */
+export async function withLimitsOf<T>(
+  tx: Pick<Transaction, 'query'>,
+  kind: WorkKind,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { statement: longest, pause } = timeLimits[kind]
+  await tx.query(sql.unsafe`
+    SELECT set_config('statement_timeout', ${String(longest)}, true),
+      set_config('idle_in_transaction_session_timeout', ${String(pause)}, true)`)
+  return withAnswerLimit(kind, work)
+}
+
+/**
+ * Runs `work` in one transaction. A Refusal rolls it back and is thrown on; it costs no connection, which a plain
+ * throw inside slonik's own `transaction` would. The work is run again when PostgreSQL reports a serialisation failure
+ * or a deadlock, so it must have no effect outside the database.
+ */
+export async function inTransaction<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const outcome = await database.transaction<{ value: T } | { refusal: Refusal }>(async (tx) => {
+    try {
+      return { value: await work(tx) }
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      await tx.query(statement('ROLLBACK AND CHAIN'))
+      return { refusal: error }
+    }
+  })
+  if ('refusal' in outcome) throw outcome.refusal
+  return outcome.value
+}
+
+/**
+ * Marks a statement to be prepared once a connection and executed by name from then on: for the fixed statements of
+ * every request and job, whose parsing costs more than their execution. Not for texts that vary with their input, and
+ * not where the best plan depends on the values, such as an exhaustive search.
+ */
+export function prepared<T extends QuerySqlToken>(token: T): T {
+  return { ...token, name: statementName(token.sql) }
+}
+
+/**
+ * Lends a slonik connection to a library that brings its own SQL text, such as pg-boss or the rate limiter
+ * (decisions D29). Statements are prepared by name, since those libraries send few texts very often.
+ */
+export function foreignStatements(connection: Pick<CommonQueryMethods, 'query'>) {
+  return {
+    async executeSql(text: string, values: unknown[] = []): Promise<{ rows: Record<string, unknown>[] }> {
+      const result = await connection.query(prepared(statement(text, values)))
+      return { rows: result.rows as Record<string, unknown>[] }
+    },
+  }
+}
+
+const names = new Map<string, string>()
+
+// The same text has the same name in every process. Texts are few: they stand in our code or in that of a library.
+function statementName(text: string): string {
+  const known = names.get(text)
+  if (known !== undefined) return known
+  const name = createHash('sha1').update(text).digest('base64url')
+  names.set(text, name)
+  return name
+}
+
+const anything: StandardSchemaV1<unknown, Record<string, unknown>> = {
+  '~standard': { version: 1, vendor: 'foreign', validate: (value) => ({ value: value as Record<string, unknown> }) },
+}
+
+function statement(text: string, values: unknown[] = []): QuerySqlToken<typeof anything> {
+  return { type: Symbol.for('SLONIK_TOKEN_QUERY'), parser: anything, sql: text, values } as unknown as QuerySqlToken<
+    typeof anything
+  >
+}
+
+const rowValidation: Interceptor = {
+  name: 'row-validation',
+  transformRow: (context, query, row) => {
+    const schema = context.resultParser?.['~standard']
+    const result = schema?.validate(row)
+    if (result === undefined) return row
+    if (result instanceof Promise) throw new TypeError('row schemas are synchronous')
+    if (result.issues) throw new SchemaValidationError(query, row, result.issues)
+    return result.value as typeof row
+  },
+}

@@ -1,0 +1,56 @@
+import Type, { type Static } from 'typebox'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import type { KnowledgeBaseKey } from '../knowledge-bases/queries.ts'
+import { Nullable } from '../schema/identifiers.ts'
+
+const DocumentSizeShape = Type.Object({
+  id: Type.String(),
+  title: Type.String(),
+  folder_id: Nullable(Type.Number()),
+  updated_at: Type.Number(),
+  /** Bytes of the stored body. */
+  size: Type.Number(),
+})
+
+/** What is known of a document before its body is read. */
+export type DocumentSize = Static<typeof DocumentSizeShape>
+
+/** Documents of a knowledge base behind `after`, by id, variants included; the size of a body is known unread. */
+export function documentSizes(
+  db: Queryable,
+  page: KnowledgeBaseKey & { after: string; limit: number },
+): Promise<readonly DocumentSize[]> {
+  return db.any(sql.type(row(DocumentSizeShape))`
+    SELECT d.id, d.title, d.folder_id, d.updated_at, octet_length(b.body) AS size
+    FROM documents d
+    JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
+    WHERE d.workspace_id = ${page.workspaceId} AND d.knowledge_base_id = ${page.id} AND d.id > ${page.after}
+    ORDER BY d.id LIMIT ${page.limit}`)
+}
+
+const BodyShape = Type.Object({ id: Type.String(), body: Type.String() })
+
+/** The canonical texts of the current bodies of documents, in no order. */
+export function currentBodies(
+  db: Queryable,
+  input: { workspaceId: string; documentIds: readonly string[] },
+): Promise<readonly Static<typeof BodyShape>[]> {
+  return db.any(sql.type(row(BodyShape))`
+    SELECT d.id, b.body
+    FROM documents d
+    JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
+    WHERE d.workspace_id = ${input.workspaceId} AND d.id = ANY(${sql.array([...input.documentIds], 'text')})`)
+}
+
+const AlikeShape = Type.Object({ id: Type.String(), number: Type.Number() })
+
+/** Ids that differ from an earlier one in case alone, each with its number among those, from 2; normally none. */
+export function idsAlike(db: Queryable, key: KnowledgeBaseKey): Promise<readonly Static<typeof AlikeShape>[]> {
+  return db.any(sql.type(row(AlikeShape))`
+    SELECT id, number FROM (
+      SELECT id, row_number() OVER (PARTITION BY lower(id) ORDER BY id) AS number
+      FROM documents WHERE workspace_id = ${key.workspaceId} AND knowledge_base_id = ${key.id}
+    ) numbered
+    WHERE number > 1`)
+}

@@ -1,0 +1,152 @@
+import Type, { type Static } from 'typebox'
+import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
+import { row } from '../../database/row.ts'
+import { Nullable } from '../../schema/identifiers.ts'
+import type { DocumentJob } from '../queues.ts'
+
+const SourceShape = Type.Object({
+  version: Type.String(),
+  body_seq: Type.Number(),
+  title: Type.String(),
+  knowledge_base_id: Type.Number(),
+  locale: Nullable(Type.String()),
+})
+
+/** What projections derive from, apart from the text of the body; comparing it tells whether a source has moved. */
+export type DocumentSource = Static<typeof SourceShape>
+
+/** What has been derived of a document, and from what. */
+export type Derived<Source, Result> = { job: DocumentJob; source: Source; result: Result }
+
+/** The keys of documents as a table to join with, of which the columns are named by the caller. */
+export function documentKeys(jobs: readonly DocumentJob[]) {
+  const keys = jobs.map(({ workspace_id, document_id }) => [workspace_id, document_id])
+  return sql.unnest(keys, ['text', 'text'])
+}
+
+const KeyedSource = row(Type.Object({ document_id: Type.String(), ...SourceShape.properties }))
+
+/**
+ * The current sources of documents by id, locked FOR SHARE in the order of their ids: until the worker's transaction
+ * ends, no write can move them, and other workers are not held up. Left out are documents that are gone and, unless
+ * `wait` is set, those that somebody is writing at this moment.
+ */
+export async function lockSources(
+  tx: Transaction,
+  jobs: readonly DocumentJob[],
+  { wait }: { wait: boolean },
+): Promise<ReadonlyMap<string, DocumentSource>> {
+  const sources = await tx.any(
+    prepared(sql.type(KeyedSource)`
+    SELECT d.id AS document_id, d.version, d.body_seq, d.title, d.knowledge_base_id, d.locale
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN documents d ON d.workspace_id = k.workspace_id AND d.id = k.document_id
+    ORDER BY d.id FOR SHARE OF d ${wait ? sql.fragment`` : sql.fragment`SKIP LOCKED`}`),
+  )
+  return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
+}
+
+/** The same of one document; null when it is gone. */
+export async function lockSource(tx: Transaction, job: DocumentJob): Promise<DocumentSource | null> {
+  return (await lockSources(tx, [job], { wait: true })).get(job.document_id) ?? null
+}
+
+/** A source with the body's canonical text. */
+export type LoadedSource = DocumentSource & { body: string }
+
+const KeyedBody = row(Type.Object({ document_id: Type.String(), ...SourceShape.properties, body: Type.String() }))
+
+/** The sources of documents with their bodies by id, unlocked; documents that are gone are left out. */
+export async function loadSources(
+  db: Queryable,
+  jobs: readonly DocumentJob[],
+): Promise<ReadonlyMap<string, LoadedSource>> {
+  const sources = await db.any(
+    prepared(sql.type(KeyedBody)`
+    SELECT d.id AS document_id, d.version, d.body_seq, d.title, d.knowledge_base_id, d.locale, b.body
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN documents d ON d.workspace_id = k.workspace_id AND d.id = k.document_id
+    JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq`),
+  )
+  return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
+}
+
+/** The same of one document; null when it is gone. */
+export async function loadSource(db: Queryable, job: DocumentJob): Promise<LoadedSource | null> {
+  return (await loadSources(db, [job])).get(job.document_id) ?? null
+}
+
+const SizeRow = row(Type.Object({ document_id: Type.String(), bytes: Type.Number() }))
+
+/** About how many bytes the bodies of documents have, by id; documents that are gone are left out. */
+export async function documentSizes(db: Queryable, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
+  const sizes = await db.any(
+    prepared(sql.type(SizeRow)`
+    SELECT d.id AS document_id, d.character_count + 100 * d.node_count AS bytes
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN documents d ON d.workspace_id = k.workspace_id AND d.id = k.document_id`),
+  )
+  return new Map(sizes.map(({ document_id, bytes }) => [document_id, bytes]))
+}
+
+const SeqRow = row(Type.Object({ document_id: Type.String(), body_seq: Type.Number() }))
+
+/**
+ * Locks the rows in which a projection says from which bodies it is, in the order of the documents' ids; the body_seq
+ * each stands at, by id. `column` holds it; documents that have no row are left out.
+ */
+export async function lockProjected(
+  tx: Transaction,
+  jobs: readonly DocumentJob[],
+  { table, column = 'body_seq' }: { table: string; column?: string },
+): Promise<ReadonlyMap<string, number>> {
+  const seqs = await tx.any(
+    prepared(sql.type(SeqRow)`
+    SELECT p.document_id, p.${sql.identifier([column])} AS body_seq
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN ${sql.identifier([table])} p ON p.workspace_id = k.workspace_id AND p.document_id = k.document_id
+    ORDER BY p.document_id FOR UPDATE OF p`),
+  )
+  return new Map(seqs.map(({ document_id, body_seq }) => [document_id, body_seq]))
+}
+
+/** Notes that a projection has caught up with its sources. */
+export async function markCurrent(
+  tx: Transaction,
+  input: { projection: string; jobs: readonly DocumentJob[] },
+): Promise<void> {
+  if (input.jobs.length === 0) return
+  await tx.query(
+    prepared(sql.unsafe`
+    DELETE FROM stale_projections s USING ${documentKeys(input.jobs)} AS k (workspace_id, document_id)
+    WHERE s.workspace_id = k.workspace_id AND s.projection = ${input.projection} AND s.document_id = k.document_id`),
+  )
+}
+
+const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: Type.String() }))
+
+/**
+ * Documents whose projection has lagged for longer than `seconds`, the longest first. One whose jobs have ended in the
+ * dead-letter queue since then is left alone for a while: after the second time for a quarter of an hour, then for four
+ * times as long each time, at most a day. A write of it is not held back, since that enqueues its own job.
+ */
+export function laggingDocuments(
+  db: Queryable,
+  input: { projection: string; deadLetter: string; seconds: number; limit: number },
+): Promise<readonly DocumentJob[]> {
+  return db.any(sql.type(LaggingRow)`
+    WITH dead AS (
+      SELECT s.workspace_id, s.document_id, count(*) AS times, max(j.created_on) AS last
+      FROM pgboss.job j
+      JOIN stale_projections s ON s.workspace_id = j.data ->> 'workspace_id'
+        AND s.projection = ${input.projection} AND s.document_id = j.data ->> 'document_id'
+      WHERE j.name = ${input.deadLetter} AND j.created_on > s.since
+      GROUP BY 1, 2
+    )
+    SELECT s.workspace_id, s.document_id FROM stale_projections s
+    LEFT JOIN dead d ON d.workspace_id = s.workspace_id AND d.document_id = s.document_id
+    WHERE s.projection = ${input.projection} AND s.since < now() - make_interval(secs => ${input.seconds})
+      AND (d.times IS NULL
+        OR d.last <= now() - least(interval '5 minutes' * (4 ^ least(d.times - 1, 5) - 1), interval '1 day'))
+    ORDER BY s.since LIMIT ${input.limit}`)
+}

@@ -1,0 +1,59 @@
+import { prepared, sql, type Transaction } from '../../database/database.ts'
+import { type UserJobTable, userJobTables } from '../queues.ts'
+
+/** What open jobs can work on: documents by id, folders and knowledge bases by number. */
+export type UserJobSources = { workspaceId: string } & (
+  | { documents: readonly string[] }
+  | { folders: readonly number[] }
+  | { knowledgeBases: readonly number[] }
+)
+
+/**
+ * Ends the open jobs whose source documents a write has changed, in that write's own transaction, so that nobody waits
+ * for a result that cannot come (decisions B). Job rows are locked after those of projections.
+ */
+export async function sourcesChanged(
+  tx: Transaction,
+  sources: { workspaceId: string; documents: readonly string[] },
+): Promise<void> {
+  await end(tx, sources, (table) => ({ columns: table.changed, reason: table.reasons.changed }))
+}
+
+/** Ends the open jobs whose target or source was deleted (decisions 4.15). */
+export async function sourcesDeleted(tx: Transaction, sources: UserJobSources): Promise<void> {
+  await end(tx, sources, (table) => ({ columns: deletedColumns(table, sources), reason: table.reasons.deleted }))
+}
+
+function deletedColumns({ deleted }: UserJobTable, sources: UserJobSources): readonly string[] {
+  if ('documents' in sources) return deleted.documents
+  return 'folders' in sources ? deleted.folders : deleted.knowledgeBases
+}
+
+async function end(
+  tx: Transaction,
+  sources: UserJobSources,
+  matched: (table: UserJobTable) => { columns: readonly string[]; reason: string },
+): Promise<void> {
+  const ids = idsOf(sources)
+  const statements = userJobTables.flatMap((table) => {
+    const { columns, reason } = matched(table)
+    if (columns.length === 0) return []
+    const conditions = columns.map((column) => sql.fragment`${sql.identifier([column])} = ANY(${ids})`)
+    return [
+      sql.fragment`UPDATE ${sql.identifier([table.name])}
+        SET status = 'obsolete', obsolete_reason = ${reason}, finished_at = clock_timestamp()
+        WHERE workspace_id = ${sources.workspaceId} AND finished_at IS NULL
+          AND (${sql.join(conditions, sql.fragment` OR `)})`,
+    ]
+  })
+  const [first, ...others] = statements
+  if (first === undefined) return
+  const named = others.map((statement, index) => sql.fragment`${sql.identifier([`also_${index}`])} AS (${statement})`)
+  const also = named.length === 0 ? sql.fragment`` : sql.fragment`WITH ${sql.join(named, sql.fragment`, `)} `
+  await tx.query(prepared(sql.unsafe`${also}${first}`))
+}
+
+function idsOf(sources: UserJobSources) {
+  if ('documents' in sources) return sql.array([...sources.documents], 'text')
+  return sql.array([...('folders' in sources ? sources.folders : sources.knowledgeBases)], 'int8')
+}

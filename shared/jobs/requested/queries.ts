@@ -1,0 +1,182 @@
+import type { Job } from 'pg-boss'
+import Type from 'typebox'
+import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
+import { row } from '../../database/row.ts'
+import type { ModelAnswer } from '../../models/model.ts'
+import type { UserJobKey, UserJobTable } from '../queues.ts'
+
+/** The row of a job: its table and its key. */
+export type UserJobRow = { table: UserJobTable; key: UserJobKey }
+
+/** One run of a job by one worker; `attempt` names the run of pg-boss's job, so that a successor fences it off. */
+export type UserJobAttempt = UserJobRow & { attempt: string }
+
+const tableOf = ({ table }: UserJobRow) => sql.identifier([table.name])
+
+/** The run that a worker was handed, as `attempt` keeps it. */
+export function attemptOf(job: Pick<Job, 'id' | 'retryCount'>): string {
+  return `${job.id}:${job.retryCount}`
+}
+
+/**
+ * Claims an open job for an attempt; false when the job has ended, or when the attempt itself is over because pg-boss
+ * has given the job to somebody else: a worker that was only asleep cannot take it back.
+ */
+export async function claim(
+  db: Queryable,
+  input: UserJobAttempt & { queue: string; job: Pick<Job, 'id' | 'retryCount'> },
+): Promise<boolean> {
+  const { key, job } = input
+  const result = await db.query(
+    prepared(sql.unsafe`
+    UPDATE ${tableOf(input)} SET status = 'running', attempt = ${input.attempt},
+      started_at = coalesce(started_at, clock_timestamp())
+    WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id} AND finished_at IS NULL
+      AND EXISTS (SELECT FROM pgboss.job WHERE name = ${input.queue} AND id = ${job.id}
+        AND retry_count = ${job.retryCount}::int AND state = 'active')`),
+  )
+  return result.rowCount === 1
+}
+
+const HeldRow = row(
+  Type.Object({
+    status: Type.Unsafe<'pending' | 'running' | 'succeeded' | 'failed' | 'obsolete'>({}),
+    attempt: Type.Union([Type.String(), Type.Null()]),
+  }),
+)
+
+/** Locks the row of a job; null when it has outlived its retention. */
+export function lockJob(tx: Transaction, input: UserJobRow) {
+  return tx.maybeOne(
+    prepared(sql.type(HeldRow)`
+    SELECT status, attempt FROM ${tableOf(input)}
+    WHERE workspace_id = ${input.key.workspace_id} AND id = ${input.key.job_id} FOR UPDATE`),
+  )
+}
+
+/** How a job ends. */
+export type UserJobEnd =
+  | { status: 'succeeded' }
+  | { status: 'failed'; code: string }
+  | { status: 'obsolete'; reason: string }
+
+/** Ends a locked job. */
+export async function endJob(tx: Transaction, input: UserJobRow & { end: UserJobEnd }): Promise<void> {
+  const { key, end } = input
+  await tx.query(
+    prepared(sql.unsafe`
+    UPDATE ${tableOf(input)} SET status = ${end.status}, finished_at = clock_timestamp(),
+      error_code = ${end.status === 'failed' ? end.code : null},
+      obsolete_reason = ${end.status === 'obsolete' ? end.reason : null}
+    WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`),
+  )
+}
+
+/** Gives a running job back: it waits again, for anybody. */
+export async function releaseJob(tx: Transaction, input: UserJobRow): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE ${tableOf(input)} SET status = 'pending', attempt = NULL
+    WHERE workspace_id = ${input.key.workspace_id} AND id = ${input.key.job_id} AND finished_at IS NULL`)
+}
+
+const RequesterRow = row(Type.Object({ may_write: Type.Boolean() }))
+
+/** Whether the user who asked for the job still has a writing role in its workspace (decisions 4.15). */
+export async function requesterMayWrite(db: Queryable, input: UserJobRow): Promise<boolean> {
+  return db.oneFirst(
+    prepared(sql.type(RequesterRow)`
+    SELECT EXISTS (
+      SELECT FROM ${tableOf(input)} j
+      JOIN memberships m ON m.workspace_id = j.workspace_id AND m.user_id = j.requested_by
+      WHERE j.workspace_id = ${input.key.workspace_id} AND j.id = ${input.key.job_id} AND m.role IN ('owner', 'editor')
+    ) AS may_write`),
+  )
+}
+
+const AnswerRow = row(
+  Type.Object({
+    request_hash: Type.String(),
+    text: Type.String(),
+    input_tokens: Type.Number(),
+    output_tokens: Type.Number(),
+  }),
+)
+
+/** The answers that an earlier attempt of the job has paid for, by the hash of the request. */
+export async function paidAnswers(db: Queryable, key: UserJobKey): Promise<Map<string, ModelAnswer>> {
+  const rows = await db.any(sql.type(AnswerRow)`
+    SELECT request_hash, text, input_tokens, output_tokens FROM model_answers
+    WHERE workspace_id = ${key.workspace_id} AND job_id = ${key.job_id}`)
+  return new Map(rows.map(({ request_hash, text, ...usage }) => [request_hash, { text, usage }]))
+}
+
+/** Keeps an answer of the model until its job has ended. */
+export async function keepAnswer(
+  db: Queryable,
+  key: UserJobKey,
+  paid: { hash: string; answer: ModelAnswer },
+): Promise<void> {
+  const { text, usage } = paid.answer
+  await db.query(sql.unsafe`
+    INSERT INTO model_answers (workspace_id, job_id, request_hash, text, input_tokens, output_tokens)
+    VALUES (${key.workspace_id}, ${key.job_id}, ${paid.hash}, ${text}, ${usage.input_tokens}, ${usage.output_tokens})
+    ON CONFLICT DO NOTHING`)
+}
+
+/** Notes on a job what its answers cost and forgets them. */
+export async function settleAnswers(tx: Transaction, input: UserJobRow): Promise<void> {
+  const { key } = input
+  await tx.query(sql.unsafe`
+    WITH paid AS (
+      DELETE FROM model_answers WHERE workspace_id = ${key.workspace_id} AND job_id = ${key.job_id}
+      RETURNING input_tokens, output_tokens
+    )
+    UPDATE ${tableOf(input)} SET usage = total.usage
+    FROM (
+      SELECT jsonb_build_object('input_tokens', sum(input_tokens), 'output_tokens', sum(output_tokens)) AS usage
+      FROM paid HAVING count(*) > 0
+    ) AS total
+    WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
+}
+
+/** Open jobs that nothing in the queue will ever finish, such as those of a queue that an operator emptied. */
+export function strandedJobs(
+  db: Queryable,
+  input: { table: UserJobTable; queues: readonly string[]; seconds: number; limit: number },
+): Promise<readonly UserJobKey[]> {
+  return db.any(sql.type(KeyRow)`
+    SELECT j.workspace_id, j.id AS job_id FROM ${sql.identifier([input.table.name])} j
+    WHERE j.finished_at IS NULL AND j.created_at < now() - make_interval(secs => ${input.seconds})
+      AND NOT EXISTS (
+        SELECT FROM pgboss.job q
+        WHERE q.name = ANY(${sql.array([...input.queues], 'text')}) AND q.data ->> 'job_id' = j.id
+          AND q.state < 'active' AND NOT q.blocked)
+      AND NOT EXISTS (
+        SELECT FROM pgboss.job q
+        WHERE q.name = ANY(${sql.array([...input.queues], 'text')}) AND q.data ->> 'job_id' = j.id
+          AND q.state = 'active')
+    LIMIT ${input.limit}`)
+}
+
+const KeyRow = row(Type.Object({ workspace_id: Type.String(), job_id: Type.String() }))
+
+/** Forgets jobs that ended more than `days` ago, at most `batch` a call; returns how many. */
+export async function deleteEndedJobs(
+  db: Queryable,
+  input: { table: UserJobTable; days: number; batch: number },
+): Promise<number> {
+  const table = sql.identifier([input.table.name])
+  const result = await db.query(sql.unsafe`
+    DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM ${table} WHERE finished_at < now() - make_interval(days => ${input.days}) LIMIT ${input.batch}))`)
+  return result.rowCount
+}
+
+/** Forgets answers that no worker came back to settle, at most `batch` a call; returns how many. */
+export async function deleteOldAnswers(db: Queryable, input: { days: number; batch: number }): Promise<number> {
+  const result = await db.query(sql.unsafe`
+    DELETE FROM model_answers WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM model_answers WHERE created_at < now() - make_interval(days => ${input.days})
+      LIMIT ${input.batch}))`)
+  return result.rowCount
+}

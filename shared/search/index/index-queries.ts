@@ -1,0 +1,134 @@
+import Type, { type Static } from 'typebox'
+import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
+import { row } from '../../database/row.ts'
+import { documentKeys, lockProjected } from '../../jobs/projections/queries.ts'
+import type { DocumentJob } from '../../jobs/queues.ts'
+import type { SearchOutline } from './outline.ts'
+
+/** What is known of an indexed row without its text: enough to see whether it is still right. */
+export type IndexedBlock = { ord: number; block_id: string | null; hash: string }
+
+// Thousands of blocks are as the statement makes them; to check each would cost more than all else of a small change.
+const Blocks = Type.Unsafe<readonly IndexedBlock[]>({ type: 'array' })
+const IndexedDocument = Type.Object({ body_seq: Type.Number(), blocks: Blocks })
+const KeyedDocument = row(Type.Object({ document_id: Type.String(), ...IndexedDocument.properties }))
+
+/** The indexes of documents as they stand, by id, their rows in order; those that are not indexed are left out. */
+export async function indexedDocuments(
+  db: Queryable,
+  jobs: readonly DocumentJob[],
+): Promise<ReadonlyMap<string, Static<typeof IndexedDocument>>> {
+  const documents = await db.any(
+    prepared(sql.type(KeyedDocument)`
+    SELECT s.document_id, s.body_seq, coalesce(
+      (SELECT json_agg(json_build_object('ord', b.ord, 'block_id', b.block_id, 'hash', b.hash) ORDER BY b.ord)
+       FROM search_blocks b WHERE b.workspace_id = s.workspace_id AND b.document_id = s.document_id), '[]') AS blocks
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN search_documents s ON s.workspace_id = k.workspace_id AND s.document_id = k.document_id`),
+  )
+  return new Map(documents.map(({ document_id, ...indexed }) => [document_id, indexed]))
+}
+
+/** Locks the indexes of documents in the order of their ids; the body_seq each stands at, by id. */
+export function lockIndexes(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
+  return lockProjected(tx, jobs, { table: 'search_documents' })
+}
+
+/** What the index of a document was made from. */
+export type IndexState = {
+  job: DocumentJob
+  version: string
+  bodySeq: number
+  title: string
+  language: string
+  epoch: number
+  outline: SearchOutline
+}
+
+/**
+ * Writes the documents' rows, and the languages that are new to their workspaces: these are looked up first, so that
+ * the row of a common language is no lock that everybody asks for.
+ */
+export async function writeIndexStates(tx: Transaction, states: readonly IndexState[]): Promise<void> {
+  const rows = states.map(({ job, version, bodySeq, title, language, epoch, outline }) => [
+    job.workspace_id,
+    job.document_id,
+    version,
+    bodySeq,
+    title,
+    language,
+    epoch,
+    JSON.stringify(outline),
+  ])
+  await tx.query(
+    prepared(sql.unsafe`
+    WITH states AS (
+      SELECT * FROM ${sql.unnest(rows, ['text', 'text', 'text', 'int8', 'text', 'text', 'int2', 'jsonb'])}
+        AS s (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
+    ), languages AS (
+      INSERT INTO search_languages (workspace_id, language)
+      SELECT DISTINCT workspace_id, language FROM states s
+      WHERE NOT EXISTS (
+        SELECT FROM search_languages l WHERE l.workspace_id = s.workspace_id AND l.language = s.language)
+      ORDER BY workspace_id, language
+      ON CONFLICT DO NOTHING
+    )
+    INSERT INTO search_documents
+      (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
+    SELECT * FROM states
+    ON CONFLICT (workspace_id, document_id) DO UPDATE SET
+      source_version = excluded.source_version, body_seq = excluded.body_seq, title = excluded.title,
+      language = excluded.language, epoch = excluded.epoch, outline = excluded.outline, indexed_at = now()`),
+  )
+}
+
+/** The place of a row of the index. */
+export type BlockPlace = { job: DocumentJob; ord: number }
+
+/** Deletes rows by their places. */
+export async function deleteRows(tx: Transaction, places: readonly BlockPlace[]): Promise<void> {
+  if (places.length === 0) return
+  const keys = places.map(({ job, ord }) => [job.workspace_id, job.document_id, ord])
+  await tx.query(
+    prepared(sql.unsafe`
+    DELETE FROM search_blocks b
+    USING ${sql.unnest(keys, ['text', 'text', 'int8'])} AS k (workspace_id, document_id, ord)
+    WHERE b.workspace_id = k.workspace_id AND b.document_id = k.document_id AND b.ord = k.ord`),
+  )
+}
+
+/** A row of the index to be written. */
+export type BlockRow = {
+  ord: number
+  blockId: string | null
+  topBlockId: string | null
+  type: string
+  length: number
+  hash: string
+  body: string
+  tsv: string
+}
+
+/** Writes rows at places that are free. */
+export async function insertRows(tx: Transaction, rows: readonly (BlockRow & BlockPlace)[]): Promise<void> {
+  if (rows.length === 0) return
+  const values = rows.map(({ job, ord, blockId, topBlockId, type, length, hash, body, tsv }) => [
+    job.workspace_id,
+    job.document_id,
+    ord,
+    blockId,
+    topBlockId,
+    type,
+    length,
+    hash,
+    body,
+    tsv,
+  ])
+  const types = ['text', 'text', 'int8', 'text', 'text', 'text', 'int2', 'text', 'text', 'tsvector']
+  await tx.query(
+    prepared(sql.unsafe`
+    INSERT INTO search_blocks
+      (workspace_id, document_id, ord, block_id, top_block_id, type, length, hash, body, tsv)
+    SELECT * FROM ${sql.unnest(values, types)}`),
+  )
+}

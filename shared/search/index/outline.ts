@@ -1,0 +1,50 @@
+import Type, { type Static } from 'typebox'
+import type { BodyNode, DocNode } from '../../body/document.ts'
+import { isTextblock } from '../../body/nodes.ts'
+import { headingPathEntry } from '../../body/outline.ts'
+import { plainText } from '../../body/text.ts'
+
+/** Top-level headings as [position, level, title], in order. */
+export const Headings = Type.Array(Type.Tuple([Type.Integer(), Type.Integer(), Type.String()]))
+export type Headings = Static<typeof Headings>
+
+/** What is stored of a document to resolve a hit: the ids of its top-level blocks in order, and its headings. */
+export type SearchOutline = { ids: string[]; headings: Headings }
+
+/** A textblock, the unit of matching (decisions 2.8). */
+export type Textblock = { blockId: string; topBlockId: string; type: string; text: string }
+
+/** The outline of a document. */
+export function outlineOf(document: DocNode): SearchOutline {
+  return {
+    ids: document.content.map((block) => block.attrs.id),
+    headings: document.content
+      .flatMap((block, position) =>
+        block.type === 'heading' ? [[position, Number(block.attrs['level'] ?? 1), plainText(block)] as const] : [],
+      )
+      .map(([position, level, title]) => [position, level, title]),
+  }
+}
+
+/** Every textblock with text, in document order, at any depth. */
+export function textblocksOf(document: DocNode): Textblock[] {
+  return document.content.flatMap((top) => textblocksIn(top, top.attrs.id))
+}
+
+/** The heading path of a top-level position, outermost first, its titles cut; a heading is part of its own path. */
+export function headingPathAt(headings: Headings, position: number): string[] {
+  const path: [level: number, title: string][] = []
+  for (const [at, level, title] of headings) {
+    if (at > position) break
+    while ((path.at(-1)?.[0] ?? 0) >= level) path.pop()
+    path.push([level, title])
+  }
+  return path.map(([, title]) => headingPathEntry(title))
+}
+
+function textblocksIn(node: BodyNode, topBlockId: string): Textblock[] {
+  if (!isTextblock(node.type)) return (node.content ?? []).flatMap((child) => textblocksIn(child, topBlockId))
+  const text = plainText(node)
+  if (text.trim() === '') return []
+  return [{ blockId: String(node.attrs?.['id']), topBlockId, type: node.type, text }]
+}

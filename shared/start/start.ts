@@ -1,0 +1,174 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { type Config, ConfigError, readConfig } from '../config/config.ts'
+import { exitUsage } from '../process/command-line.ts'
+import { unavailableCode } from '../process/exit-codes.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
+import { freePort } from './free-port.ts'
+import { type RunningProcess, runCommand, startProcess } from './processes.ts'
+import { joinWorkers, parseProcfile } from './procfile.ts'
+
+/*
+ * `npm start` and `npm run dev`: PostgreSQL unless DATABASE_URL names one, the Procfile's release step, the owner of
+ * an empty database, then every process of the Procfile, the workers in one process unless `--apart` says otherwise.
+ * When one of them ends, all end, but for those that have lost their database. `--watch` restarts a process whose
+ * sources change.
+ */
+
+const usage = `usage: npm start [-- --apart]
+       npm run dev [-- --apart]
+
+Runs the whole service: PostgreSQL unless DATABASE_URL names one, migrations, the API and the workers. Ctrl-C stops it.
+
+  --apart   each worker type of the Procfile in a process of its own; all of them in one otherwise
+  --watch   restarts a process whose source changes, as npm run dev does
+  --help    prints this
+
+Exit codes: 0 it was stopped, 1 a part of it failed, 2 the command line makes no sense.`
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const { watch, apart } = options(process.argv.slice(2))
+const drainTime = 6500
+
+const stopped = new AbortController()
+let drainMs = 0
+let postgres: EmbeddedPostgres | undefined
+let processes: RunningProcess[] = []
+let firstSignal = Number.POSITIVE_INFINITY
+
+process.on('SIGINT', onSignal)
+process.on('SIGTERM', onSignal)
+
+try {
+  await start(readConfig())
+} catch (error) {
+  if (!stopped.signal.aborted) fail(error instanceof ConfigError ? error.message : describe(error))
+}
+await Promise.all(processes.map((one) => one.stop(drainTime + drainMs)))
+await postgres?.stop()
+
+async function start(config: Config): Promise<void> {
+  const env = await prepare(config)
+  const { release, processes: lines } = parseProcfile(readFileSync(join(root, 'Procfile'), 'utf8'))
+  const types = apart ? lines : joinWorkers(lines)
+  await runCommand({ command: release, env, cwd: root })
+  const owner = await runCommand({ command: 'node shared/auth/bootstrap-command.ts --first-start', env, cwd: root })
+  const width = Math.max(...types.map((type) => type.name.length))
+  stopped.signal.throwIfAborted()
+  processes = types.map(({ name, command }, index) => {
+    const begin = () => startProcess({ name, width, command: watch ? watching(command) : command, env, cwd: root })
+    return supervise(begin, (next) => processes.splice(index, 1, next))
+  })
+  postgres?.exited.then(() => fail('PostgreSQL ended, see postgres.log; stopping everything'))
+  await readiness(env)
+  announce({ config, origin: originOf(env), owner })
+  await new Promise((end) => stopped.signal.addEventListener('abort', end))
+}
+
+// A process that has lost its database is started anew, and waits for it; any other that ends is the end of all.
+function supervise(begin: () => RunningProcess, onRestart: (next: RunningProcess) => void): RunningProcess {
+  const one = begin()
+  one.ended.then((reason) => {
+    if (reason !== `ended with code ${unavailableCode}`) fail(`${one.name} ${reason}; stopping everything`)
+    if (!stopped.signal.aborted) onRestart(supervise(begin, onRestart))
+  })
+  return one
+}
+
+// The environment of all processes. It names the port, so that PORT=0 means the same one to everybody.
+async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
+  const port = await freePort({ port: config.PORT })
+  // No load balancer is in front of these processes, unless somebody says so.
+  if (process.env['DRAIN_MS']?.trim()) drainMs = config.DRAIN_MS
+  const directory = resolve(config.DATA_DIR)
+  if (config.DATABASE_URL === '') postgres = await startEmbeddedPostgres({ directory })
+  stopped.signal.throwIfAborted()
+  return {
+    PUBLIC_ORIGIN: `http://localhost:${port}`,
+    // The processes write into a pipe; whether a person reads it only the runner can tell.
+    ...(process.stdout.isTTY && { LOG_FORMAT: 'text', FORCE_COLOR: '1' }),
+    ...process.env,
+    PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
+    DATABASE_URL: postgres?.url ?? config.DATABASE_URL,
+    DATA_DIR: directory,
+    HOST: config.HOST || '127.0.0.1',
+    PORT: String(port),
+    DRAIN_MS: String(drainMs),
+  }
+}
+
+async function readiness(env: NodeJS.ProcessEnv): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`${originOf(env)}/readyz`, { signal: stopped.signal }).catch(() => undefined)
+    if (answer?.ok) return
+    await sleep(100, undefined, { signal: stopped.signal })
+  }
+}
+
+function announce(facts: { config: Config; origin: string; owner: string }): void {
+  const { origin } = facts
+  const kept = join(resolve(facts.config.DATA_DIR), 'bootstrap.json')
+  const lines = [`API      ${origin}/api/v1`, `Docs     ${origin}/api-docs and ${origin}/api-docs.md`]
+  if (existsSync(kept)) {
+    const { token, email } = JSON.parse(readFileSync(kept, 'utf8')) as { token: string; email: string }
+    const place = relative('.', kept)
+    lines.push(`Sign in  ${origin}/login as ${email}, with the password in ${place}`)
+    // Printed at the first start alone: later ones may be watched by others or end up in a log.
+    lines.push(facts.owner === '' ? `Token    in ${place}` : `Token    ${token} (also in ${place})`)
+    if (facts.owner !== '') lines.push(`Try      curl -H 'Authorization: Bearer ${token}' ${origin}/api/v1/me`)
+  }
+  lines.push('Stop     Ctrl-C')
+  process.stdout.write(`\n${lines.join('\n')}\n\n`)
+}
+
+// Where the API answers on this machine: under the name of the machine unless it listens on one address alone.
+function originOf({ HOST = '', PORT }: NodeJS.ProcessEnv): string {
+  if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(HOST)) return `http://localhost:${PORT}`
+  return `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
+}
+
+function options(args: string[]): { watch: boolean; apart: boolean } {
+  const flag = { type: 'boolean', default: false } as const
+  try {
+    const { help, ...values } = parseArgs({
+      args,
+      options: { watch: flag, apart: flag, help: { ...flag, short: 'h' } },
+    }).values
+    if (!help) return values
+    process.stdout.write(`${usage}\n`)
+    process.exit(0)
+  } catch (error) {
+    process.stderr.write(`${describe(error)}\n\n${usage}\n`)
+    process.exit(exitUsage)
+  }
+}
+
+function watching(command: string): string {
+  return command.replace(/^node /, 'node --watch --watch-preserve-output ')
+}
+
+function fail(reason: string): void {
+  if (stopped.signal.aborted) return
+  process.stderr.write(`${reason}\n`)
+  process.exitCode = 1
+  stopped.abort()
+}
+
+// In a terminal npm repeats the signal which the terminal has sent to all; only a later one is a person's second.
+function onSignal(): void {
+  if (performance.now() - firstSignal > 500) {
+    for (const one of processes) one.kill()
+    void postgres?.stop()
+    process.exit(1)
+  }
+  firstSignal = Math.min(firstSignal, performance.now())
+  stopped.abort()
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`
+}

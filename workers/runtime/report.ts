@@ -1,0 +1,91 @@
+import type { Job, JobResult } from 'pg-boss'
+import { ComputationLimitError } from '../../shared/computations/computation.ts'
+import { isOutage } from '../../shared/database/outages.ts'
+import { causesOf } from '../../shared/errors/causes.ts'
+import type { JobOutcome } from '../../shared/jobs/job-metrics.ts'
+import type { Queue } from '../../shared/jobs/queues.ts'
+import { ModelError } from '../../shared/models/model.ts'
+import type { Runtime } from './runtime.ts'
+
+/** An outcome with what an operator asks for: `reason` in the words of the interface, `causes` as of `causesOf`. */
+export type ExplainedOutcome = { outcome: JobOutcome; reason?: string; causes?: readonly string[] }
+
+/** How an attempt at a job ended. */
+export type AttemptEnd = ExplainedOutcome | { error: unknown }
+
+/**
+ * An attempt at a job that has ended; `start` is when it began, by `performance.now()`, and `shared` how many jobs took
+ * that time together, so that the time spent in all of them adds up.
+ */
+export type EndedAttempt<Data extends object> = {
+  queue: Queue<Data>
+  job: Job<Data>
+  start: number
+  shared?: number
+  end: AttemptEnd
+}
+
+/**
+ * Logs and counts how an attempt ended, as an error when the job failed for good and as a warning when it is tried again.
+ * Returns it as pg-boss wants to know it: an attempt with an outcome needs
+ * nothing more from pg-boss, since it was completed with its result, or is somebody else's by now. What took too much
+ * time or memory twice goes to the dead-letter queue without further tries.
+ */
+export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedAttempt<Data>): JobResult {
+  const { queue, job, start, shared = 1, end } = attempt
+  const outcome = 'error' in end ? failureOf(end.error) : end.outcome
+  const seconds = (performance.now() - start) / 1000 / shared
+  runtime.metrics.count({ queue: queue.name, outcome, seconds })
+  const line = {
+    queue: queue.name,
+    job_id: job.id,
+    ...userJobId(job.data),
+    attempt: job.retryCount,
+    outcome,
+    ms: Math.round(seconds * 1000),
+  }
+  if ('error' in end) return reportFailure(runtime, { queue, job, outcome, line, error: end.error })
+  const { outcome: _, ...explanation } = end
+  if (outcome === 'fenced') runtime.log.warn(line, 'another attempt has taken the job over')
+  else if (isFailure(outcome)) runtime.log.error({ ...line, ...explanation }, 'job failed')
+  else runtime.log.info({ ...line, ...explanation }, 'job')
+  return { id: job.id, status: 'completed' }
+}
+
+function reportFailure<Data extends object>(
+  runtime: Runtime,
+  failure: { queue: Queue<Data>; job: Job<Data>; outcome: JobOutcome; line: object; error: unknown },
+): JobResult {
+  const { queue, job, outcome, error } = failure
+  const isModels = error instanceof ModelError
+  const causes = causesOf(error)
+  // The stack says where we asked, which is of no use when the model is to blame.
+  const line = { ...failure.line, ...(isModels ? { reason: error.code } : { err: error }), causes }
+  const outage = outcome === 'outage'
+  // The same computation ends in the same way: the second try is for a machine that was out of breath at the first.
+  const status = outcome === 'over_limit' && job.retryCount > 0 ? 'deadletter' : 'failed'
+  const isLast = status === 'deadletter' || job.retryCount >= (queue.options.retryLimit ?? 0)
+  if (outage) runtime.log.warn(line, 'job is tried again after an outage of the database')
+  else if (isLast) runtime.log.error(line, 'job failed')
+  else runtime.log.warn(line, 'job is tried again')
+  const message = error instanceof Error ? error.message : String(error)
+  return {
+    id: job.id,
+    status,
+    output: { message, ...(isModels && { code: error.code }), ...(outage && { outage }) },
+  }
+}
+
+// The id of the job that somebody asked for, under which the interface shows it.
+function userJobId(data: object): { user_job_id?: string } {
+  return 'job_id' in data && typeof data.job_id === 'string' ? { user_job_id: data.job_id } : {}
+}
+
+function isFailure(outcome: JobOutcome): boolean {
+  return outcome === 'failed' || outcome === 'dead'
+}
+
+function failureOf(error: unknown): JobOutcome {
+  if (isOutage(error)) return 'outage'
+  return error instanceof ComputationLimitError ? 'over_limit' : 'failed'
+}

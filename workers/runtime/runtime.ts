@@ -1,0 +1,105 @@
+import { PgBoss } from 'pg-boss'
+import { Registry } from 'prom-client'
+import type { Config } from '../../shared/config/config.ts'
+import { type Database, openDatabase } from '../../shared/database/database.ts'
+import { sessionOptions } from '../../shared/database/session.ts'
+import { JobMetrics } from '../../shared/jobs/job-metrics.ts'
+import { type Jobs, queueCacheIntervalSeconds } from '../../shared/jobs/queues.ts'
+import type { Models } from '../../shared/models/model.ts'
+import { openModels } from '../../shared/models/open-models.ts'
+import type { Logger } from '../../shared/process/log.ts'
+import { type Attempts, openAttempts } from './attempts.ts'
+import { openJobSession } from './job-session.ts'
+import { measureModels } from './model-metrics.ts'
+import { openSupervision } from './supervision.ts'
+import { openWakeups, type Wakeups } from './wakeups.ts'
+
+/** What a worker process is made of; one object is passed to every worker it runs. */
+export type Runtime = {
+  config: Config
+  database: Database
+  jobs: Jobs
+  attempts: Attempts
+  wakeups: Wakeups
+  log: Logger
+  metrics: JobMetrics
+  /** What this process measures of itself. */
+  registry: Registry
+  models: Models
+}
+
+/** One kind of work; `start` returns how to stop it, which waits for what has begun. */
+export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => Promise<void>> }
+
+/**
+ * Opens the database, the connection on which jobs are taken and heard of, and pg-boss, which fails them, keeps their
+ * heartbeats and, where `schedule` says so, runs cron. Its own supervision is off: it counts the whole table of jobs.
+ */
+export async function openRuntime(options: {
+  config: Config
+  log: Logger
+  schedule: boolean
+}): Promise<Runtime & { close: () => Promise<void> }> {
+  const { config, log } = options
+  const registry = new Registry()
+  const database = await openDatabase({ url: config.DATABASE_URL, poolSize: config.WORKER_CONCURRENCY + 4 })
+  const boss = await startBoss(options)
+  const jobs: Jobs = { boss, stop: () => boss.stop({ graceful: true, timeout: drainMs }) }
+  const supervision = openSupervision({ database, jobs, log })
+  const onError = (err: unknown) => log.warn({ err }, 'taking jobs')
+  const wakeups = openWakeups({ session: () => session, onActivity: supervision.rouse, onError })
+  const onOpen = () => {
+    attempts.mark()
+    wakeups.all()
+  }
+  const session = openJobSession({ url: config.DATABASE_URL, onOpen, onAnnounced: wakeups.announced, onError })
+  const attempts = openAttempts({ session, jobs, onError })
+  await session.opened
+  const metrics = new JobMetrics(database)
+  const flushing = setInterval(() => metrics.flush().catch((err) => log.warn({ err }, 'job metrics')), 5000)
+  return {
+    config,
+    database,
+    attempts,
+    wakeups,
+    log,
+    metrics,
+    registry,
+    models: measureModels(openModels(config), { registry, prices: config }),
+    jobs,
+    async close() {
+      clearInterval(flushing)
+      attempts.close()
+      await Promise.all([wakeups.close(), supervision.close()])
+      await jobs.stop()
+      await session.close()
+      await metrics.flush()
+      await database.end()
+    },
+  }
+}
+
+async function startBoss({ config, log, schedule }: { config: Config; log: Logger; schedule: boolean }) {
+  const boss = new PgBoss({
+    ...sessionOptions(config.DATABASE_URL),
+    ...bossPool,
+    application_name: 'svc-worker',
+    migrate: false,
+    supervise: false,
+    schedule,
+    // A schedule is at most a minute late by the first, and by the second until its job is passed on.
+    cronMonitorIntervalSeconds: 45,
+    cronWorkerIntervalSeconds: 15,
+    queueCacheIntervalSeconds,
+  })
+  boss.on('error', (error) => log.error({ err: error }, 'job queue'))
+  boss.on('warning', (warning) => log.warn({ warning }, 'job queue'))
+  await boss.start()
+  return boss
+}
+
+// pg-boss hands these on to its pool, though its type leaves the second out: cron must not connect anew each time.
+const bossPool = { max: 2, idleTimeoutMillis: 60_000 }
+
+// Below the ten seconds in which everything must have stopped.
+const drainMs = 7000

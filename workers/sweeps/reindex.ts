@@ -1,0 +1,43 @@
+import { inTransaction } from '../../shared/database/database.ts'
+import { queues, type ReindexJob } from '../../shared/jobs/queues.ts'
+import {
+  enqueueStep,
+  firstStep,
+  outdatedDocuments,
+  reindexKey,
+  reindexStep,
+} from '../../shared/search/index/reindex.ts'
+import { completeAttempt, defineWorker } from '../runtime/define.ts'
+import type { Worker } from '../runtime/runtime.ts'
+
+const outdated = { documents: 'outdated', knowledge_base_id: null } as const
+
+const steps = defineWorker<ReindexJob>({
+  queue: queues.searchReindex,
+  async run(runtime, job) {
+    const { database, jobs, log } = runtime
+    const step = await reindexStep(database, job.data)
+    await inTransaction(database, async (tx) => {
+      await completeAttempt(tx, { runtime, queue: queues.searchReindex, job, outcome: 'done' })
+      await enqueueStep({ tx, jobs }, { job: job.data, step })
+    })
+    const { documents, knowledge_base_id } = job.data
+    const enqueued = job.data.enqueued + step.documents.length
+    const progress = { documents, knowledge_base_id, enqueued, outdated: await outdatedDocuments(database) }
+    log.info(progress, step.next === null ? 'reindex: all are enqueued' : 'reindex')
+    return 'done'
+  },
+})
+
+/**
+ * Indexes documents again in steps: those that another tokeniser indexed, looked for every five minutes, and those that
+ * an operator asks for (shared/search/index/reindex-command.ts).
+ */
+export const searchReindexer: Worker = {
+  name: steps.name,
+  async start(runtime) {
+    const options = { missed: 'once', singletonKey: reindexKey(outdated) } as const
+    await runtime.jobs.boss.schedule(queues.searchReindex.name, '*/5 * * * *', firstStep(outdated), options)
+    return steps.start(runtime)
+  },
+}
