@@ -21,7 +21,7 @@ export function parseIdempotencyKey(header: string | undefined): string | null {
 }
 
 /** What makes two requests the same: RFC 8785 body and sorted query. If-Match is not part of it. */
-export function fingerprintOf(body: unknown, query: URLSearchParams): Buffer {
+export function fingerprintOf(body: unknown, query: URLSearchParams): Uint8Array {
   const parameters = [...query.entries()].sort(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1))
   return createHash('sha256')
     .update(canonicalText([body ?? {}, parameters]))
@@ -60,7 +60,7 @@ export async function answerOnce(
     }
     return {
       status: first.status,
-      data: first.data === null ? undefined : JSON.parse(first.data),
+      ...(first.data !== null && { dataText: first.data }),
       etag: first.etag,
       location: first.location,
       headers: { 'Idempotent-Replayed': 'true' },
@@ -71,7 +71,7 @@ export async function answerOnce(
     ...request.scope,
     fingerprint: request.fingerprint,
     status: answer.status,
-    data: answer.data === undefined ? null : JSON.stringify(answer.data),
+    data: answer.dataText ?? (answer.data === undefined ? null : JSON.stringify(answer.data)),
     etag: answer.etag ?? null,
     location: answer.location ?? null,
     workspaceId: answer.workspaceId ?? null,

@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile'
 import { HasCodec } from 'typebox/value'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import { isStorable } from '../../shared/schema/strings.ts'
+import { decode } from './decode.ts'
 import { demandOf } from './expectations.ts'
 import { firstProblems } from './problems.ts'
 
@@ -11,7 +12,7 @@ export function bodyReader(schema: TSchema): (body: unknown) => unknown {
   const validator = Compile(schema)
   return (body) => {
     if (!validator.Check(body)) throw invalid(schema, { value: body, pathOf: (path) => path || '/' })
-    return validator.Decode(body)
+    return decode(schema, body)
   }
 }
 

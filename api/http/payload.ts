@@ -1,34 +1,56 @@
 import type { Request, Response } from 'express'
-import type { TObject } from 'typebox'
+import { type TObject, Type } from 'typebox'
 import type { Upload } from '../../shared/attachments/upload.ts'
+import { fingerprintOf } from './idempotency.ts'
+import { bodyReader } from './input.ts'
+import { readJson } from './json-body.ts'
 import { readForm } from './multipart.ts'
-import { jsonBodyReader } from './request-body.ts'
-import type { Route } from './route.ts'
+import { jsonTextReader } from './request-body.ts'
+import { isIdempotent, type Route } from './route.ts'
 import type { Service } from './service.ts'
 
-type Payload = { body: object; mediaType: string | null }
-type Incoming = { request: Request; response: Response; upload: Upload | null }
+/** The body of a write as its handler gets it; the fingerprint is null where no repetition can be meant. */
+type Payload = { body: object; mediaType: string | null; fingerprint: Uint8Array | null }
+type Incoming = { request: Request; response: Response; upload: Upload | null; query: URLSearchParams }
 
 /** Makes the step that reads the body of a write: a form where the route declares one, otherwise JSON. */
 export function payloadReader(service: Service, spec: Route): (incoming: Incoming) => Promise<Payload> {
-  const { BODY_MAX_BYTES, ATTACHMENT_MAX_BYTES: maxFileBytes } = service.config
-  const readJson = jsonBodyReader(
-    spec.access === 'anyone' ? Math.min(BODY_MAX_BYTES, openBodyMaxBytes) : BODY_MAX_BYTES,
-  )
+  return spec.multipart === undefined ? jsonReader(service, spec) : formReader(service, spec, spec.multipart)
+}
+
+function jsonReader({ config }: Service, spec: Route) {
+  const { operationId } = spec
+  const maxBytes = spec.access === 'anyone' ? Math.min(config.BODY_MAX_BYTES, openBodyMaxBytes) : config.BODY_MAX_BYTES
+  const readText = jsonTextReader(maxBytes)
   const accepted = ['application/json', ...(spec.mediaTypes ?? [])]
-  const fields = Object.keys((spec.body as TObject | undefined)?.properties ?? {})
-  return async ({ request, response, upload }) => {
-    if (spec.multipart === undefined || upload === null) return readJson(request, response, accepted)
-    const body = await readForm(request, { ...spec.multipart, fields, maxFileBytes }, upload)
-    return { body, mediaType: 'multipart/form-data' }
+  return async ({ request, response, query }: Incoming): Promise<Payload> => {
+    const { text, mediaType } = await readText(request, response, accepted)
+    const keyed = hasKey(spec, request) ? [...query.entries()] : null
+    return { mediaType, ...(await readJson({ operationId, text, query: keyed })) }
   }
+}
+
+function formReader({ config }: Service, spec: Route, { file }: { file: string }) {
+  const { ATTACHMENT_MAX_BYTES: maxFileBytes } = config
+  const fields = Object.keys((spec.body as TObject | undefined)?.properties ?? {})
+  const read = bodyReader(spec.body ?? Type.Object({}))
+  return async ({ request, upload, query }: Incoming): Promise<Payload> => {
+    if (upload === null) throw new TypeError('a form is read into an upload')
+    const form = await readForm(request, { file, fields, maxFileBytes }, upload)
+    const fingerprint = hasKey(spec, request) ? fingerprintOf(fingerprinted(form, upload), query) : null
+    return { body: read(form) as object, mediaType: 'multipart/form-data', fingerprint }
+  }
+}
+
+function hasKey(spec: Route, request: Request): boolean {
+  return isIdempotent(spec) && request.headers['idempotency-key'] !== undefined
 }
 
 /** The largest JSON body of an endpoint without a token, in bytes. */
 const openBodyMaxBytes = 16_384
 
 /** What of a body makes two requests the same: parts, not bytes, since every form has a boundary of its own (decisions D44). */
-export function fingerprinted(body: object, upload: Upload | null): object {
+function fingerprinted(body: object, upload: Upload | null): object {
   if (upload?.received == null) return body
   const { filename, contentType, sha256 } = upload.received
   return { ...body, file: { filename, contentType, sha256 } }

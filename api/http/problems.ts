@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
 import { countOf, demandOfKind, oneOf, takesKind } from './expectations.ts'
+import { validatorOf } from './validator.ts'
 
 /** One thing that is wrong with a value: the JSON pointer of the member, and what is allowed there. */
 export type Problem = { path: string; message: string }
@@ -107,15 +107,3 @@ function* problemsOfItself(schema: TSchema, { value, path }: { value: unknown; p
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
-
-// Compiled when a value is refused for the first time: most members of most routes never are.
-function validatorOf(schema: TSchema): Validator {
-  let validator = validators.get(schema)
-  if (validator === undefined) {
-    validator = Compile(schema)
-    validators.set(schema, validator)
-  }
-  return validator
-}
-
-const validators = new WeakMap<TSchema, Validator>()

@@ -2,20 +2,18 @@ import { isUtf8 } from 'node:buffer'
 import express, { type Request, type Response } from 'express'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { unsupportedMediaType } from '../../shared/errors/unsupported-media-type.ts'
-import { describeBrokenJson } from './broken-json.ts'
 import { discardRest } from './discard-rest.ts'
-import { kindOf } from './expectations.ts'
 
 /**
- * Makes the step that reads a JSON body: after authentication, never before, so that nobody unknown makes the service
- * parse anything (decisions 2.0, check order). A body that is absent counts as `{}`.
+ * Makes the step that takes in the text of a JSON body, '' for one that is absent: after authentication, never before,
+ * so that nobody unknown makes the service parse anything (decisions 2.0, check order).
  */
-export function jsonBodyReader(maxBytes: number) {
-  const parse = express.json({ limit: maxBytes, strict: false, type: () => true, verify: requireUtf8 })
+export function jsonTextReader(maxBytes: number) {
+  const take = express.text({ limit: maxBytes, type: () => true, verify: requireUtf8 })
   const read = (request: Request, response: Response) =>
     new Promise<void>((resolve, reject) => {
       refuseLonger(request, { maxBytes, refuse: reject })
-      parse(request, response, (error?: unknown) => (error ? reject(error) : resolve()))
+      take(request, response, (error?: unknown) => (error ? reject(error) : resolve()))
     })
   return async (request: Request, response: Response, accepted: readonly string[]) => {
     const mediaType = mediaTypeOf(request)
@@ -26,15 +24,7 @@ export function jsonBodyReader(maxBytes: number) {
       discardRest(request)
       throw bodyRefusal(error, maxBytes)
     })
-    const body: unknown = request.body === undefined ? {} : request.body
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      throw new Refusal('invalid_json', { message: `The body must be a JSON object, not ${kindOf(body)}.` })
-    }
-    if (isDeeperThan(maxDepth, body)) {
-      const fields = [{ path: '/', message: `must not be nested deeper than ${maxDepth} levels` }]
-      throw new Refusal('invalid_request', { details: { fields } })
-    }
-    return { body, mediaType }
+    return { text: (request.body as string | undefined) ?? '', mediaType }
   }
 }
 
@@ -50,23 +40,13 @@ function refuseLonger(request: Request, { maxBytes, refuse }: { maxBytes: number
   else count(Number(request.headers['content-length']))
 }
 
-// Decoding would put U+FFFD in place of what is no UTF-8, and the document would not hold what was sent.
-function requireUtf8(_request: unknown, _response: unknown, bytes: Buffer): void {
-  if (!isUtf8(bytes)) throw new TypeError('the body is not UTF-8')
-}
-
-// Validation, decoding and serialising recurse; from some 2500 levels on they exhaust the stack. The deepest valid body
-// has less than a hundred.
-const maxDepth = 1000
-
-function isDeeperThan(limit: number, value: object): boolean {
-  let level = [value]
-  for (let depth = 0; depth < limit && level.length > 0; depth += 1) {
-    level = level.flatMap((parent) =>
-      Object.values(parent).filter((child) => typeof child === 'object' && child !== null),
-    )
+// JSON is in a form of Unicode. Decoding would put U+FFFD in place of what is no UTF-8, and the document would not hold
+// what was sent.
+function requireUtf8(_request: unknown, _response: unknown, bytes: Buffer, charset: string): void {
+  if (!charset.startsWith('utf-')) {
+    throw Object.assign(new TypeError('the charset is not supported'), { type: 'charset.unsupported', charset })
   }
-  return level.length > 0
+  if (!isUtf8(bytes)) throw new TypeError('the body is not UTF-8')
 }
 
 function hasBody(request: Request): boolean {
@@ -90,16 +70,12 @@ function bodyRefusal(error: unknown, maxBytes: number): unknown {
     return new Refusal('unsupported_media_type', { message, details: { accepted: inUtf8 } })
   }
   if (typeof status !== 'number' || status >= 500) return error
-  return new Refusal('invalid_json', { message: unreadable(error as ParserError), cause: error })
+  // What is left is no UTF-8, or cannot be decompressed.
+  const message = `The body cannot be read: ${(error as Error).message}.`
+  return new Refusal('invalid_json', { message, cause: error })
 }
 
-type ParserError = Error & { type?: string; status?: number; body?: unknown; charset?: string; encoding?: string }
-
-function unreadable({ type, body, message }: ParserError): string {
-  if (type === 'entity.parse.failed' && typeof body === 'string') return describeBrokenJson(body)
-  // Further reasons are those of the decompression.
-  return `The body cannot be read: ${message}.`
-}
+type ParserError = { type?: string; status?: number; charset?: string; encoding?: string }
 
 const inUtf8 = ['application/json; charset=utf-8']
 

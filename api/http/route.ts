@@ -3,6 +3,7 @@ import type { StaticDecode, TObject, TSchema } from 'typebox'
 import type { ReceivedFile } from '../../shared/attachments/upload.ts'
 import type { Caller } from '../../shared/auth/caller.ts'
 import type { Scope } from '../../shared/auth/scopes.ts'
+import type { Ahead } from '../../shared/computations/ahead.ts'
 import type { Queryable, Transaction } from '../../shared/database/database.ts'
 import type { ErrorCode } from '../../shared/errors/errors.ts'
 import type { Client } from '../../shared/requests/client.ts'
@@ -67,7 +68,10 @@ export type Call<M extends Method, P extends TObject, Q extends TObject, B exten
   lastEventId: number | null
   /** What `prepare` returned; throws what it threw, so that the order of checks is kept (decisions 2.0). */
   prepared: () => Prepared
-} & (M extends 'GET' ? { db: Queryable } : { tx: Transaction })
+} & (M extends 'GET' ? { db: Queryable } : Writing)
+
+/** What only calls that write get: their transaction, and where they get what takes too long to compute within it. */
+type Writing = { tx: Transaction; ahead: Ahead }
 
 /** One way to succeed; `data` null means an empty 204 or, with `media`, a body without envelope. */
 export type Success = {
@@ -119,7 +123,7 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   success: Success | readonly Success[]
   /** The codes of decisions part C beside those that every route has. */
   errors: readonly ErrorCode[]
-  /** Costly work on the input alone, done before the transaction of the write is opened. */
+  /** Costly work before the transaction of the write is opened, other than computations: those are for `ahead`. */
   prepare?: (call: Omit<Call<'GET', P, Q, B, unknown>, 'prepared'>) => Promise<Prepared>
   handle: (call: Call<M, P, Q, B, Prepared>) => Promise<Answer>
 }
@@ -132,7 +136,11 @@ export type Route = Omit<RouteOptions<Method, TObject, TObject, TSchema, unknown
 }
 
 /** A call before the types of its route are known. */
-export type UntypedCall = Omit<Call<'GET', TObject, TObject, TSchema, unknown>, 'db'> & { db: Queryable; tx: Queryable }
+export type UntypedCall = Omit<Call<'GET', TObject, TObject, TSchema, unknown>, 'db'> & {
+  db: Queryable
+  tx: Queryable
+  ahead: Ahead
+}
 
 /**
  * Declares an endpoint. Validation, scopes, rate limits, idempotency, the OpenAPI description and the reference in

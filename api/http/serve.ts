@@ -3,6 +3,7 @@ import { type TObject, type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Upload } from '../../shared/attachments/upload.ts'
 import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
+import { type Ahead, computingAhead, onTheSpot } from '../../shared/computations/ahead.ts'
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { parseUserAgent } from '../../shared/requests/client.ts'
@@ -11,10 +12,10 @@ import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { negotiateContentType } from './accept.ts'
 import { addressOf } from './address.ts'
 import { authenticate, requireScopes } from './authenticate.ts'
-import { answerOnce, fingerprintOf, parseIdempotencyKey } from './idempotency.ts'
-import { bodyReader, paramsReader, queryReader } from './input.ts'
+import { answerOnce, parseIdempotencyKey } from './idempotency.ts'
+import { paramsReader, queryReader } from './input.ts'
 import { parseLastEventId } from './last-event-id.ts'
-import { fingerprinted, payloadReader, releaseUpload } from './payload.ts'
+import { payloadReader, releaseUpload } from './payload.ts'
 import { entityTagOf, parseGuard, satisfies } from './preconditions.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
 import { closeSignal, requesterOf, visitor } from './requesters.ts'
@@ -30,8 +31,7 @@ export type Server = (request: Request, response: Response) => Promise<void>
  */
 export function server(service: Service, spec: Route): Server {
   const steps = {
-    body: payloadReader(service, spec),
-    readBody: bodyReader(spec.body ?? none),
+    readPayload: payloadReader(service, spec),
     readQuery: queryReader(spec.query ?? none),
     readParams: paramsReader(spec.params ?? none),
     check: service.checkResponses ? responseCheck(spec) : () => {},
@@ -53,17 +53,17 @@ export function server(service: Service, spec: Route): Server {
     const ifNoneMatch = spec.conditional ? parseGuard(request.get('if-none-match'), { name: 'If-None-Match' }) : null
     const upload = spec.multipart === undefined ? null : new Upload(service)
     const decide = async () => {
-      const { body, mediaType } = isWrite
-        ? await steps.body({ request, response, upload })
-        : { body: {}, mediaType: null }
       const query = new URL(request.url, 'http://service').searchParams
+      const { body, mediaType, fingerprint } = isWrite
+        ? await steps.readPayload({ request, response, upload, query })
+        : { body: {}, mediaType: null, fingerprint: null }
       const received = {
-        body: steps.readBody(body) as UntypedCall['body'],
+        body: body as UntypedCall['body'],
         query: steps.readQuery(query) as UntypedCall['query'],
         guard: spec.guard === undefined ? null : parseGuard(request.headers['if-match'], { form: spec.versionForm }),
       }
       const key = isIdempotent(spec) ? parseIdempotencyKey(request.get('idempotency-key')) : null
-      const call: Omit<UntypedCall, 'prepared' | 'tx'> = {
+      const call: Omit<UntypedCall, 'prepared' | 'tx' | 'ahead'> = {
         ...received,
         // Last, since a malformed id is one that does not exist: every 400 comes before a 404.
         params: steps.readParams(request.params as Record<string, string>) as UntypedCall['params'],
@@ -78,15 +78,7 @@ export function server(service: Service, spec: Route): Server {
         lastEventId: spec.stream ? parseLastEventId(request.headers['last-event-id']) : null,
         db: service.database,
       }
-      return isWrite
-        ? answerWrite({
-            spec,
-            call,
-            request,
-            key,
-            fingerprint: () => fingerprintOf(fingerprinted(body, upload), query),
-          })
-        : answerRead(spec, call)
+      return isWrite ? answerWrite({ spec, call, request, key, fingerprint }) : answerRead(spec, call)
     }
     const serve = async () => {
       const answer = await decide().finally(() => releaseUpload(service, upload))
@@ -126,33 +118,35 @@ async function identify(service: Service, exchange: { request: Request; response
   }
 }
 
-async function answerRead(spec: Route, call: Omit<UntypedCall, 'prepared' | 'tx'>): Promise<Answer> {
-  const prepared = await settle(() => spec.prepare?.({ ...call, tx: call.db }))
-  return spec.handle({ ...call, tx: call.db, prepared })
+async function answerRead(spec: Route, call: Omit<UntypedCall, 'prepared' | 'tx' | 'ahead'>): Promise<Answer> {
+  const unwritten = { ...call, tx: call.db, ahead: onTheSpot }
+  const prepared = await settle(() => spec.prepare?.(unwritten))
+  return spec.handle({ ...unwritten, prepared })
 }
 
 async function answerWrite(input: {
   spec: Route
-  call: Omit<UntypedCall, 'prepared' | 'tx'>
+  call: Omit<UntypedCall, 'prepared' | 'tx' | 'ahead'>
   request: Request
   key: string | null
-  fingerprint: () => Buffer
+  fingerprint: Uint8Array | null
 }): Promise<Answer> {
-  const { spec, call, request, key } = input
+  const { spec, call, request, key, fingerprint } = input
   const { service, caller } = call
-  const prepared = await settle(() => spec.prepare?.({ ...call, tx: call.db }))
-  const run = async (tx: Transaction) => {
-    const answer = await spec.handle({ ...call, db: tx, tx, prepared })
+  const prepared = await settle(() => spec.prepare?.({ ...call, tx: call.db, ahead: onTheSpot }))
+  const run = async (tx: Transaction, ahead: Ahead) => {
+    const answer = await spec.handle({ ...call, db: tx, tx, ahead, prepared })
     if (spec.access !== 'anyone') await audit(tx, { call, request })
     return { ...answer, status: answer.status ?? spec.success[0]?.status ?? 200 }
   }
-  return inTransaction(service.database, (tx) => {
-    if (key === null) return run(tx)
+  const runOnce = (tx: Transaction, ahead: Ahead) => {
+    if (key === null || fingerprint === null) return run(tx, ahead)
     const scope = { tokenId: caller.tokenId, method: spec.method, path: pathOf(request), key }
-    const keyed = { scope, fingerprint: input.fingerprint(), lifetimeHours: service.config.IDEMPOTENCY_TTL_HOURS }
+    const keyed = { scope, fingerprint: Buffer.from(fingerprint), lifetimeHours: service.config.IDEMPOTENCY_TTL_HOURS }
     const visible = (workspaceId: string) => visibleWorkspaces(caller).includes(workspaceId)
-    return answerOnce({ tx, visible }, keyed, () => run(tx))
-  })
+    return answerOnce({ tx, visible }, keyed, () => run(tx, ahead))
+  }
+  return computingAhead((ahead) => inTransaction(service.database, (tx) => runOnce(tx, ahead)))
 }
 
 async function audit(

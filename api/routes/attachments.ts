@@ -5,11 +5,12 @@ import { presentAttachment } from '../../shared/attachments/present.ts'
 import { type AttachmentRow, visibleAttachment } from '../../shared/attachments/queries.ts'
 import { Attachment } from '../../shared/attachments/schema.ts'
 import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
+import { onTheSpot } from '../../shared/computations/ahead.ts'
 import type { Queryable } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { ulidPattern } from '../../shared/schema/ids.ts'
 import { Text } from '../../shared/schema/strings.ts'
-import { followers } from '../followers.ts'
+import { commitContext } from '../http/commit-context.ts'
 import { route } from '../http/route.ts'
 import { bytesHeaders, sendBytes } from '../http/send-bytes.ts'
 
@@ -99,8 +100,9 @@ export const attachmentRoutes = [
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['attachment_not_found', 'attachment_referenced'],
     async handle({ tx, service, caller, params, query }) {
-      const { jobs, config } = service
-      await deleteAttachment({ tx, jobs, config, followers }, { id: params.id, caller, force: query.force ?? false })
+      // Its edits are of many documents, while one result of each computation would be kept.
+      const context = commitContext({ tx, service, ahead: onTheSpot })
+      await deleteAttachment(context, { id: params.id, caller, force: query.force ?? false })
       return {}
     },
   }),

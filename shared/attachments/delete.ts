@@ -23,7 +23,7 @@ export async function deleteAttachment(
   requireWriter(caller, attachment.workspace_id)
   const documentIds = force ? await holdReferencing(tx, attachment) : await requireUnreferenced(tx, attachment)
   for (const documentId of documentIds) {
-    const edit = ({ lines }: { lines: readonly string[] }) => ({ lines: withoutImagesOf(lines, id) })
+    const edit = ({ lines }: { lines: readonly string[] }) => ({ text: withoutImagesOf(lines, id).join('\n') })
     await commitBody(context, { documentId, caller, edit })
   }
   await deleteAttachmentRow(tx, attachment)

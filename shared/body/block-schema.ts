@@ -1,6 +1,7 @@
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { BlockHash, Nullable, Version } from '../schema/identifiers.ts'
 import { blockIdPattern } from '../schema/ids.ts'
+import { asText } from '../schema/json-text.ts'
 import type { BlockNode } from './document.ts'
 import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
 import { HeadingPath } from './read-schema.ts'
@@ -52,28 +53,30 @@ const BlockPosition = Type.Refine(
 
 const nodes = Type.Array(NodeInput, { minItems: 1, maxItems: 1000 })
 
-export const BlockInsertInput = Type.Object({ position: BlockPosition, nodes }, { $id: 'BlockInsertInput' })
+export const BlockInsertInput = asText(Type.Object({ position: BlockPosition, nodes }, { $id: 'BlockInsertInput' }))
 
 /** `node` replaces the block; otherwise `attrs` are merged (null resets one) and `content` replaces the children. */
-export const BlockPatchInput = Type.Refine(
-  Type.Object(
-    {
-      node: Type.Optional(NodeInput),
-      attrs: Type.Optional(
-        Type.Unsafe<object>({
-          type: 'object',
-          additionalProperties: true,
-          description: 'attributes of the type of the block, merged with those it has; null resets one to its default',
-        }),
-      ),
-      content: Type.Optional(Type.Array(NodeInput)),
-    },
-    { $id: 'BlockPatchInput' },
+export const BlockPatchInput = asText(
+  Type.Refine(
+    Type.Object(
+      {
+        node: Type.Optional(NodeInput),
+        attrs: Type.Optional(
+          Type.Unsafe<object>({
+            type: 'object',
+            additionalProperties: true,
+            description:
+              'attributes of the type of the block, merged with those it has; null resets one to its default',
+          }),
+        ),
+        content: Type.Optional(Type.Array(NodeInput)),
+      },
+      { $id: 'BlockPatchInput' },
+    ),
+    ({ node, attrs, content }) => (node === undefined) !== (attrs === undefined && content === undefined),
+    () => 'must have either node, or attrs or content or both',
   ),
-  ({ node, attrs, content }) => (node === undefined) !== (attrs === undefined && content === undefined),
-  () => 'must have either node, or attrs or content or both',
 )
-export type BlockPatchInput = Static<typeof BlockPatchInput>
 
 const ifMatch = Type.Optional(Type.String({ description: 'hash the block must have before the batch' }))
 
@@ -98,7 +101,7 @@ const BatchOperation = Type.Union(
 export const BatchInput = Type.Object(
   {
     base_version: Type.Optional(Type.String({ description: 'version of the body, quoted or bare' })),
-    operations: Type.Array(BatchOperation, { minItems: 1, maxItems: 100 }),
+    operations: asText(Type.Array(BatchOperation, { minItems: 1, maxItems: 100 })),
   },
   { $id: 'BatchInput' },
 )

@@ -1,4 +1,5 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
+import type { Ahead } from '../computations/ahead.ts'
 import type { Config } from '../config/config.ts'
 import type { Transaction } from '../database/database.ts'
 import { eventDocument } from '../documents/present.ts'
@@ -9,11 +10,9 @@ import { documentsChanged, quietMs } from '../jobs/projections/changed.ts'
 import type { Jobs } from '../jobs/queues.ts'
 import { followReferences, requireAttachments } from './attachment-references.ts'
 import { checkBytes, checkCharacters } from './body-limits.ts'
-import { characterCount, nodeCount, textVersion } from './canonical.ts'
-import type { DocNode } from './document.ts'
+import { type BodyChange, changing } from './change.ts'
 import type { DocumentFollower } from './follower.ts'
 import { notifyLive } from './live/queries.ts'
-import { compareLines, type LineDifference, manifestStep, type PlacedLine } from './manifest.ts'
 import { maximumNodes, type NamedAttachments } from './normalise-state.ts'
 import * as queries from './queries.ts'
 import { StoredBody } from './stored-body.ts'
@@ -25,10 +24,12 @@ export type CommitContext = {
   config: Pick<Config, 'DOCUMENT_MAX_BYTES' | 'QUOTA_DOCUMENT_CHARACTERS' | 'VERSIONS_RETENTION'>
   /** What has to be true of the new body in the same transaction; every process that writes bodies names all of them. */
   followers: readonly DocumentFollower[]
+  /** Where what takes long is computed; requests do not compute it while they hold the document. */
+  ahead: Ahead
 }
 
-/** What an edit made of the blocks; of the `attachments` that its nodes name, the new ones are checked for existence. */
-export type Edited = { lines: readonly string[]; attachments?: NamedAttachments }
+/** The stored text an edit made; of the `attachments` that its nodes name, the new ones are checked for existence. */
+export type Edited = { text: string; attachments?: NamedAttachments }
 
 export type Commit<E extends Edited, Found = undefined> = {
   documentId: string
@@ -58,7 +59,8 @@ export type Committed<E extends Edited> = {
  * The one door through which a body changes (architecture): lock, guard, edit, snapshot, store, event, jobs, all in the
  * caller's transaction. Every accepted request keeps a snapshot of the state before it, also when the body stays the
  * same; an unchanged body has no event and no job (decisions 2.5). Live processes are told; their Y document is not
- * loaded here. 404 when the document is not visible, 403 when the role may not write, 422 `document_too_large` or
+ * loaded here. What takes long comes from `context.ahead`, also for edits: with `computingAhead`, nothing is computed
+ * that takes long, and nothing waits for a thread, while the document is locked. 404 when the document is not visible, 403 when the role may not write, 422 `document_too_large` or
  * `attachment_not_found` for what only the whole body can tell.
  */
 export async function commitBody<E extends Edited, Found = undefined>(
@@ -74,56 +76,40 @@ export async function commitBody<E extends Edited, Found = undefined>(
   requireWriter(commit.caller, before.workspace_id)
   await commit.guard?.(current, before, found)
   const edited = await commit.edit(current, found)
-  const { workspace_id: workspaceId } = before
-  const { attachments } = edited
-  if (attachments) await requireAttachments(tx, { workspaceId, attachments, currentText: current.text })
-  const text = edited.lines.join('\n')
-  const changed = text !== current.text
-  if (changed) requireBytes({ before: current.text, after: text, limit: context.config.DOCUMENT_MAX_BYTES })
-  const body = changed ? new StoredBody({ version: textVersion(text), text }) : current
-  const difference = changed ? compareLines(current.lines, body.lines) : null
-  const characterLimit = context.config.QUOTA_DOCUMENT_CHARACTERS
-  const sizes = difference === null ? before : measure({ before, difference, characterLimit })
+  const { text, attachments: named } = edited
+  const texts = { from: current.text, to: text }
+  const change = text === current.text ? null : context.ahead.result(changing, texts)
+  if (change !== null && named) {
+    await requireAttachments(tx, { workspaceId: before.workspace_id, ids: change.shown, named })
+  }
+  const sizes = change === null ? before : measure({ before, change, config: context.config })
+  const body = change === null ? current : new StoredBody({ version: change.version, text })
   const { snapshot = true, caller } = commit
-  const document = await store(context, { before, current, body, difference, sizes, userId: caller.userId, snapshot })
-  if (difference !== null) {
-    for (const follower of context.followers) await follower.bodyChanged(tx, { document, difference })
+  const document = await store(context, { before, current, body, change, sizes, userId: caller.userId, snapshot })
+  if (change !== null) {
+    for (const follower of context.followers) await follower.bodyChanged(context, { document, texts })
     await announce(context, { before, document })
   }
-  return { document, body, edited, changed }
-}
-
-// A body that was stored under another limit may still become smaller, step by step.
-function requireBytes({ before, after, limit }: { before: string; after: string; limit: number }): void {
-  const actual = Buffer.byteLength(after)
-  if (actual > limit && actual > Buffer.byteLength(before)) checkBytes(actual, limit)
+  return { document, body, edited, changed: change !== null }
 }
 
 type Sizes = Pick<DocumentRow, 'character_count' | 'node_count'>
+type Measured = { before: DocumentRow; change: BodyChange; config: CommitContext['config'] }
 
-// A commit's cost follows the edit, not the document.
-function measure(input: { before: DocumentRow; difference: LineDifference; characterLimit: number }): Sizes {
-  const { before, difference } = input
-  const [removed, added] = [asDocument(difference.removed), asDocument(difference.added)]
+/** The sizes of a changed body; refuses one over the limits of decisions 2.5 and 8. */
+function measure({ before, change, config }: Measured): Sizes {
+  // A body that was stored under another limit may still become smaller, step by step.
+  if (change.bytes > change.bytesBefore) checkBytes(change.bytes, config.DOCUMENT_MAX_BYTES)
   const sizes = {
-    character_count: before.character_count - characterCount(removed) + characterCount(added),
-    node_count: before.node_count - nodeCount(removed) + nodeCount(added),
+    character_count: before.character_count + change.characters,
+    node_count: before.node_count + change.nodes,
   }
-  requireSize(sizes, input.characterLimit)
-  return sizes
-}
-
-function asDocument(lines: readonly PlacedLine[]): DocNode {
-  return { type: 'doc', content: lines.map(({ block }) => block) }
-}
-
-/** Refuses a body over the limits of decisions 2.5 and 8. */
-function requireSize(sizes: Sizes, characterLimit: number): void {
-  checkCharacters(sizes.character_count, characterLimit)
+  checkCharacters(sizes.character_count, config.QUOTA_DOCUMENT_CHARACTERS)
   if (sizes.node_count > maximumNodes) {
     const reason = `a document holds at most ${maximumNodes} nodes`
     throw new Refusal('invalid_node', { details: { path: '', reason } })
   }
+  return sizes
 }
 
 type Storing = {
@@ -131,24 +117,23 @@ type Storing = {
   current: StoredBody
   body: StoredBody
   /** Null when the body stays the same. */
-  difference: LineDifference | null
+  change: BodyChange | null
   sizes: Sizes
   userId: string
   snapshot: boolean
 }
 
 async function store({ tx, config }: CommitContext, input: Storing): Promise<DocumentRow> {
-  const { before, current, body, difference, sizes, userId, snapshot } = input
-  const changed = difference !== null
+  const { before, current, body, change, sizes, userId, snapshot } = input
+  const changed = change !== null
   if (!changed && !snapshot) return before
   const { workspace_id, id } = before
   const bodySeq = changed ? before.body_seq + 1 : before.body_seq
   const versionSeq = snapshot ? before.version_seq + 1 : before.version_seq
   if (changed) {
-    const step = manifestStep(difference)
-    await queries.insertBody(tx, { workspace_id, id, body_seq: bodySeq, version: body.version, body: body.text, step })
-    const lines = [...difference.removed, ...difference.added].map(({ line }) => line)
-    await followReferences(tx, { workspaceId: workspace_id, documentId: id, changed: lines, text: body.text })
+    const { version, step, shown, hidden } = change
+    await queries.insertBody(tx, { workspace_id, id, body_seq: bodySeq, version, body: body.text, step })
+    await followReferences(tx, { workspaceId: workspace_id, documentId: id, shown, hidden })
   }
   if (snapshot) {
     const size = Buffer.byteLength(current.text)

@@ -1,7 +1,8 @@
+import type { Ahead } from '../computations/ahead.ts'
 import type { Queryable } from '../database/database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
-import { compareLines, manifestStep } from './manifest.ts'
+import { findingChangedBlocks } from './change.ts'
 import { keptBodyOfVersion } from './queries.ts'
 import type { StoredBody } from './stored-body.ts'
 
@@ -15,7 +16,7 @@ export type ChangedSince = (versions: readonly string[]) => Promise<readonly str
  * the newest that counts. A guard that may be the hash of a block is told the present hash as `current_hash`.
  */
 export async function versionConflict(
-  db: Queryable,
+  context: Context,
   input: {
     document: DocumentRow
     current: StoredBody
@@ -28,7 +29,7 @@ export async function versionConflict(
 ): Promise<Refusal> {
   const { current, provided, blockHash } = input
   const changedIds =
-    provided.length === 0 ? null : ((await input.changedSince(provided)) ?? (await keptSince(db, input)))
+    provided.length === 0 ? null : ((await input.changedSince(provided)) ?? (await keptSince(context, input)))
   // What is known to be a version is no hash, but a list may hold both.
   const mayBeHash = blockHash !== undefined && (changedIds === null || provided.length > 1)
   return new Refusal('version_conflict', {
@@ -43,12 +44,12 @@ export async function versionConflict(
   })
 }
 
+type Context = { db: Queryable; ahead: Ahead }
+
 async function keptSince(
-  db: Queryable,
+  { db, ahead }: Context,
   input: { document: DocumentRow; current: StoredBody; provided: readonly string[] },
 ): Promise<readonly string[] | null> {
   const kept = await keptBodyOfVersion(db, { ...input.document, versions: input.provided })
-  if (kept === null) return null
-  const step = manifestStep(compareLines(kept.split('\n'), input.current.lines))
-  return step.slice(0, 100).map(({ block_id }) => block_id)
+  return kept === null ? null : ahead.result(findingChangedBlocks, { from: kept, to: input.current.text })
 }

@@ -1,5 +1,5 @@
+import type { Ahead } from '../computations/ahead.ts'
 import { type Computation, ComputationLimitError, computation } from '../computations/computation.ts'
-import { compute } from '../computations/compute.ts'
 import type { BodyLimits } from './body-limits.ts'
 import { documentToLines } from './canonical.ts'
 import type { DocNode, Warning } from './document.ts'
@@ -30,24 +30,19 @@ export type WrittenBody = Pick<Normalised<DocNode>, 'nodes' | 'characters' | 'at
 }
 
 /**
- * The body that a content input stands for; a large one is made in a thread, in turn. Refuses with the 422 codes of the
- * normaliser and of Markdown anchors, and with 503 `service_unavailable` when too much waits already.
+ * The body that a content input stands for. Refuses with the 422 codes of the normaliser and of Markdown anchors, and
+ * with 503 `service_unavailable` when too much waits already.
  */
-export async function writeContent(source: ContentSource): Promise<WrittenBody> {
+export function writeContent(ahead: Ahead, source: ContentSource): WrittenBody {
   const { input, stored, characterLimit, byteLimit, path = '', anchors = false } = source
-  const pointer = `${path}/${input.format === 'markdown' ? 'content' : 'document'}`
-  const content = input.format === 'markdown' ? { markdown: input.content } : { json: JSON.stringify(input.document) }
+  const [format, pointer] = [input.format, `${path}/${input.format === 'markdown' ? 'content' : 'document'}`]
+  const content = input.format === 'markdown' ? input.content : input.document
+  const storedText = input.format === 'markdown' ? (stored?.text ?? null) : null
   try {
-    const limits = { characterLimit, byteLimit }
-    return await compute(writing, { content, storedText: stored?.text ?? null, path: pointer, anchors, ...limits })
+    return ahead.result(writing, { format, content, storedText, path: pointer, anchors, characterLimit, byteLimit })
   } catch (error) {
     throw error instanceof ComputationLimitError ? tooCostly(pointer) : error
   }
-}
-
-/** Whether an input is so small that it can be worked out while the document is locked. */
-export function isWrittenAtOnce(input: ContentInput): boolean {
-  return input.format === 'markdown' && parsesAtOnce(input.content) && !input.content.includes(anchorStart)
 }
 
 /** The body of an initial document as it is stored. */
@@ -56,8 +51,10 @@ export function writtenBody({ result, nodes, characters, attachments, warnings }
 }
 
 type Writing = BodyLimits & {
-  /** JSON is handed to a thread as text, which costs less than objects. */
-  content: { markdown: string } | { json: string }
+  format: ContentInput['format']
+  /** Markdown, or a document as JSON text. */
+  content: string
+  /** The body before, for Markdown; null for a new document. */
   storedText: string | null
   /** The JSON pointer of the content within the request. */
   path: string
@@ -65,13 +62,12 @@ type Writing = BodyLimits & {
 }
 
 /** The work of `writeContent`, which a thread calls by its name. @public */
-export function writeBody({ content, storedText, anchors, ...context }: Writing): WrittenBody {
-  if ('json' in content) {
-    const document: unknown = JSON.parse(content.json)
-    return writtenBody(normaliseDocument(document, { from: 'json', ...context }))
+export function writeBody({ format, content, storedText, anchors, ...context }: Writing): WrittenBody {
+  if (format === 'tiptap-json') {
+    return writtenBody(normaliseDocument(JSON.parse(content), { from: 'json', ...context }))
   }
   const stored = storedText === null ? {} : { stored: new StoredBody({ version: '', text: storedText }).document }
-  const normalised = fromMarkdown(content.markdown, { ...stored, ...context })
+  const normalised = fromMarkdown(content, { ...stored, ...context })
   const shown = storedText === null ? null : contentMembers(normalised.result, { format: 'markdown', anchors })
   return {
     ...writtenBody(normalised),
@@ -86,14 +82,14 @@ const smallJson = 32 * 1024
 const writing: Computation<Writing, WrittenBody> = computation({
   module: import.meta.url,
   run: writeBody,
-  isSmall: ({ content, storedText }) => {
-    if ('json' in content) return content.json.length <= smallJson
-    const isRewritten = content.markdown.includes(anchorStart) && (storedText?.length ?? 0) > smallJson
-    return parsesAtOnce(content.markdown) && !isRewritten
+  isSmall: ({ format, content, storedText }) => {
+    if (format === 'tiptap-json') return content.length <= smallJson
+    const isRewritten = content.includes(anchorStart) && (storedText?.length ?? 0) > smallJson
+    return parsesAtOnce(content) && !isRewritten
   },
-  cpuMs: ({ content, storedText }) => {
+  cpuMs: ({ format, content, storedText }) => {
     const renders = (storedText?.length ?? 0) * 0.005
-    return ('json' in content ? 2000 + content.json.length * 0.005 : timeLimit(content.markdown.length)) + renders
+    return (format === 'tiptap-json' ? 2000 + content.length * 0.005 : timeLimit(content.length)) + renders
   },
 })
 

@@ -44,7 +44,8 @@ export async function createDocument(
   const type = document.document_type ?? 'document'
   const content = input.content() ?? writtenBody(initialDocument(type))
   const workspaceId = place.workspace_id
-  await requireAttachments(tx, { workspaceId, attachments: content.attachments, currentText: '' })
+  const named = content.attachments
+  await requireAttachments(tx, { workspaceId, ids: named.keys(), named })
   const [row] = await storeDocuments(context, {
     workspaceId,
     byteLimit: context.config.DOCUMENT_MAX_BYTES,

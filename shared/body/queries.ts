@@ -3,7 +3,6 @@ import { prepared, type Queryable, sql, type Transaction } from '../database/dat
 import { row } from '../database/row.ts'
 import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
 import { Nullable } from '../schema/identifiers.ts'
-import type { BlockStep } from './manifest.ts'
 
 /** Where the history of one document lies. */
 type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
@@ -59,18 +58,18 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
 
 /**
  * Stores a body; rows are never changed afterwards. Beside it goes how its manifest differs from that of the body
- * before.
+ * before, as JSON.
  */
 export async function insertBody(
   tx: Transaction,
-  stored: DocumentKey & { body_seq: number; version: string; body: string; step: readonly BlockStep[] },
+  stored: DocumentKey & { body_seq: number; version: string; body: string; step: string },
 ): Promise<void> {
   const { workspace_id, id, body_seq, version } = stored
   await tx.query(
     prepared(sql.unsafe`
     WITH manifest AS (
       INSERT INTO document_manifests (workspace_id, document_id, body_seq, version, step)
-      VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${JSON.stringify(stored.step)}::jsonb)
+      VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${stored.step}::jsonb)
     )
     INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
     VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${stored.body})`),

@@ -1,6 +1,7 @@
-import Type, { type Static } from 'typebox'
+import Type, { type StaticDecode } from 'typebox'
 import { resolvedLocaleMembers } from '../locales/locale.ts'
 import { Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
+import { asText } from '../schema/json-text.ts'
 import type { DocNode } from './document.ts'
 import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
 
@@ -14,16 +15,18 @@ export const TiptapDocument = Type.Unsafe<DocNode>({
 })
 
 // Anything that is an object gets as far as the normaliser and its precise 422.
-const TiptapDocumentInput = Type.Unsafe<unknown>({
-  type: 'object',
-  'x-published': {
-    $id: 'TiptapDocumentInput',
+const TiptapDocumentInput = asText(
+  Type.Unsafe<unknown>({
     type: 'object',
-    description: 'A document to be written; without content it has one empty paragraph',
-    required: ['type'],
-    properties: { type: { const: 'doc' }, content: { type: 'array', items: tiptapNodeInput } },
-  },
-})
+    'x-published': {
+      $id: 'TiptapDocumentInput',
+      type: 'object',
+      description: 'A document to be written; without content it has one empty paragraph',
+      required: ['type'],
+      properties: { type: { const: 'doc' }, content: { type: 'array', items: tiptapNodeInput } },
+    },
+  }),
+)
 
 /** Body of `PUT /documents/{id}/content` and `content` of a create. */
 export const ContentInput = Type.Union(
@@ -39,7 +42,8 @@ export const ContentInput = Type.Union(
   ],
   { $id: 'ContentInput', 'x-discriminator': 'format', description: 'a body in either of the two writable formats' },
 )
-export type ContentInput = Static<typeof ContentInput>
+/** As handlers get it: the document is JSON text. */
+export type ContentInput = StaticDecode<typeof ContentInput>
 
 /** Something a conversion could not carry over. */
 export const Warning = Type.Object(

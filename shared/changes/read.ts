@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ManifestEntry, manifestOf } from '../body/manifest.ts'
 import type { Queryable } from '../database/database.ts'
 import type { DocumentJob } from '../jobs/queues.ts'
 import { firstChain } from './project.ts'
@@ -15,14 +14,12 @@ export type CursorOf = (position: ChangePosition) => string
 /** The body a read is about. */
 type Body = { workspace_id: string; id: string; version: string; body_seq: number }
 
-/** A client's beginning: the whole manifest, from the live body, so that it never waits for the worker. */
+/** A client's beginning, to which the manifest of the live body belongs, so that it never waits for the worker. */
 export async function changesBaseline(
   db: Queryable,
-  input: { body: Body; lines: readonly string[]; cursorOf: CursorOf },
-): Promise<DocumentChanges> {
-  const { body, lines, cursorOf } = input
+  { body, cursorOf }: { body: Body; cursorOf: CursorOf },
+): Promise<Omit<DocumentChanges, 'manifest'>> {
   const chain = (await queries.chainOf(db, keyOf(body)))?.chain ?? firstChain
-  const manifest: ManifestEntry[] = manifestOf(lines)
   const cursor = cursorOf({ chain, bodySeq: body.body_seq })
   return {
     ...nothing(body),
@@ -32,7 +29,6 @@ export async function changesBaseline(
     complete: true,
     sync_required: false,
     baseline: true,
-    manifest,
   }
 }
 

@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { type ErrorCode, type ErrorDetails, Refusal } from '../errors/errors.ts'
 
@@ -16,6 +17,10 @@ type RefusalData = {
   headers: Record<string, string>
 }
 
+// From -20, the first to run, to 19.
+const nice = 5
+
+yieldToOthers()
 parentPort?.on('message', async (task: Task) => parentPort?.postMessage(await answer(task)))
 
 async function answer({ module, name, input }: Task): Promise<ThreadAnswer> {
@@ -28,5 +33,15 @@ async function answer({ module, name, input }: Task): Promise<ThreadAnswer> {
     if (!(error instanceof Refusal)) return { error }
     const { code, message, status, details, headers } = error
     return { refused: { code, message, status, details, headers } }
+  }
+}
+
+// On Linux a nice value is that of one thread, so that the event loop comes first; elsewhere it is that of the process.
+function yieldToOthers(): void {
+  if (process.platform !== 'linux') return
+  try {
+    setPriority(nice)
+  } catch {
+    // A sandbox may forbid the call; then threads and event loop share the processors as equals.
   }
 }

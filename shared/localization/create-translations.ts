@@ -1,19 +1,20 @@
-import { documentToLines, linesToDocument } from '../body/canonical.ts'
+import { writtenBody } from '../body/content.ts'
 import { initialDocument } from '../body/initial-document.ts'
 import { bodyText } from '../body/queries.ts'
 import { type FirstBody, storeDocuments } from '../body/store-documents.ts'
+import type { Ahead } from '../computations/ahead.ts'
 import type { Transaction } from '../database/database.ts'
 import { claimDocumentIds, type DocumentRow } from '../documents/queries.ts'
 import { maximumTranslationTitle } from '../documents/schema.ts'
 import type { Jobs } from '../jobs/queues.ts'
 import type { QuotaLimits } from '../quotas/enforce.ts'
 import { newId } from '../schema/ids.ts'
-import { copyStructure, type StructureCopy } from './copy-structure.ts'
+import { preparingCopies } from './prepare-copies.ts'
 import type { CreateMode } from './schema.ts'
 import { startUnits } from './start-units.ts'
 
-/** What every write that makes documents works with. */
-export type CreateContext = { tx: Transaction; jobs: Jobs; config: QuotaLimits }
+/** What every write that makes translations works with. */
+export type CreateContext = { tx: Transaction; ahead: Ahead; jobs: Jobs; config: QuotaLimits }
 
 /** The source, held by `holdSource` and a member of its set, and the canonical locales that the set does not have yet. */
 export type NewTranslations = {
@@ -32,23 +33,19 @@ export async function createTranslations(
   context: CreateContext,
   input: NewTranslations,
 ): Promise<readonly DocumentRow[]> {
-  const { tx } = context
+  const { tx, ahead } = context
   const { source, locales, mode } = input
   const workspaceId = source.workspace_id
-  const sourceBody = mode === 'blank' ? null : linesToDocument((await bodyText(tx, source)).split('\n'))
-  const copies = locales.map((): StructureCopy => {
-    return sourceBody === null
-      ? { content: initialDocument('document'), blockIds: new Map() }
-      : copyStructure(sourceBody)
-  })
-  const documents = copies.map(({ content }, index): FirstBody => {
-    const text = documentToLines(content.result).join('\n')
-    return { document: newTranslation(input, locales[index] ?? ''), content: { ...content, text } }
+  const text = await bodyText(tx, source)
+  const { present, copies } = ahead.result(preparingCopies, { text, copies: mode === 'blank' ? 0 : locales.length })
+  const documents = locales.map((locale, index): FirstBody => {
+    const content = copies[index]?.content ?? writtenBody(initialDocument('document'))
+    return { document: newTranslation(input, locale), content }
   })
   await claimDocumentIds(tx, { workspaceId, ids: documents.map(({ document }) => document.id) })
   const rows = await storeDocuments(context, { workspaceId, documents })
   const targets = rows.map((document, index) => ({ document, blockIds: copies[index]?.blockIds ?? new Map() }))
-  await startUnits(tx, { source, targets })
+  await startUnits(tx, { source, present, targets })
   return rows
 }
 

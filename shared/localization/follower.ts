@@ -7,7 +7,7 @@ import { followBody } from './units/follow.ts'
 
 /** What writes mean to localization: units follow the bodies of both sides. */
 export const localizationFollower: DocumentFollower = {
-  bodyChanged: (tx, { document, difference }) => followBody(tx, { document, step: difference }),
+  bodyChanged: followBody,
 }
 
 /**

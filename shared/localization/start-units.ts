@@ -1,25 +1,24 @@
-import { linesToDocument } from '../body/canonical.ts'
-import { bodyText } from '../body/queries.ts'
 import type { Transaction } from '../database/database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
+import type { SourceChange } from './units/changes.ts'
 import { insertTargets, mapCopies, putUnits, sourcedUnits } from './units/queries.ts'
-import { blank, textBlocks } from './units/texts.ts'
 
 /** A new translation; `blockIds` leads from blocks of the source to their copies and is empty for a blank body. */
 export type NewTarget = { document: DocumentRow; blockIds: ReadonlyMap<string, string> }
 
-/** Makes the units of new translations, mapped to the blocks that were copied; the source is locked. */
+/**
+ * Makes the units of new translations, one for each text of the source that is `present`, mapped to the blocks that were
+ * copied; the source is locked.
+ */
 export async function startUnits(
   tx: Transaction,
-  input: { source: DocumentRow; targets: readonly NewTarget[] },
+  input: { source: DocumentRow; present: SourceChange['present']; targets: readonly NewTarget[] },
 ): Promise<void> {
-  const { source, targets } = input
+  const { source, present, targets } = input
   if (targets.length === 0) return
   const workspaceId = source.workspace_id
   const targetIds = targets.map(({ document }) => document.id)
   await insertTargets(tx, { workspaceId, sourceId: source.id, targetIds })
-  const { content } = linesToDocument((await bodyText(tx, source)).split('\n'))
-  const present = textBlocks(content).flatMap(({ id, hash }) => (hash === blank ? [] : [{ block_id: id, hash }]))
   if (present.length === 0) return
   await putUnits(tx, { workspaceId, targetIds, change: { present } })
   if (targets.every(({ blockIds }) => blockIds.size === 0)) return

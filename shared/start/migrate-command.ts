@@ -22,7 +22,7 @@ await runCommandLine({ usage, options: {} }, async () => {
 
 // Whoever forgot to start the database, or mistyped its address, needs no stack trace.
 async function requireDatabase(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: withSilenceSettings(url), connectionTimeoutMillis: 10_000 })
+  const client = new pg.Client({ connectionString: withSilenceSettings({ url }), connectionTimeoutMillis: 10_000 })
   try {
     await client.connect()
     await client.end()

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { documentToLines } from '../../shared/body/canonical.ts'
+import type { TwoTexts } from '../../shared/body/change.ts'
 import type { BlockNode } from '../../shared/body/document.ts'
-import { compareLines, type LineDifference } from '../../shared/body/manifest.ts'
+import { onTheSpot } from '../../shared/computations/ahead.ts'
 import { type Database, inTransaction, openDatabase, sql } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { followBody } from '../../shared/localization/units/follow.ts'
@@ -45,13 +46,13 @@ async function measureFollow(site: Site, { database, size }: { database: Databas
   ]
   const figures: Figure[] = []
   for (const { name, id, variant_role } of sides) {
-    const difference = oneEdit((await bodyOf(site.client, id)).blocks)
+    const texts = oneEdit((await bodyOf(site.client, id)).blocks)
     const workspace_id = await workspaceOf(site, id)
     const taken: number[] = []
     for (let round = 0; round < rounds; round += 1) {
       await rolledBack(database, async (tx) => {
         const started = performance.now()
-        await followBody(tx, { document: { workspace_id, id, variant_role }, step: difference })
+        await followBody({ tx, ahead: onTheSpot }, { document: { workspace_id, id, variant_role }, texts })
         taken.push(performance.now() - started)
       })
     }
@@ -63,13 +64,13 @@ async function measureFollow(site: Site, { database, size }: { database: Databas
   return figures
 }
 
-function oneEdit(blocks: BlockNode[]): LineDifference {
-  const lines = documentToLines({ type: 'doc', content: blocks })
+function oneEdit(blocks: BlockNode[]): TwoTexts {
+  const text = (content: BlockNode[]) => documentToLines({ type: 'doc', content }).join('\n')
   const middle = Math.floor(blocks.length / 2)
   const changed = blocks.map((block, index) =>
     index === middle ? { ...block, content: [{ type: 'text', text: 'edited' }] } : block,
   )
-  return compareLines(lines, documentToLines({ type: 'doc', content: changed }))
+  return { from: text(blocks), to: text(changed) }
 }
 
 async function rolledBack(database: Database, work: Parameters<typeof inTransaction<void>>[1]): Promise<void> {

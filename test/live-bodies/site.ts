@@ -15,6 +15,7 @@ import { openLive, syncY } from '../../shared/body/live/sync.ts'
 import { normaliseDocument } from '../../shared/body/normalise.ts'
 import { bodyText } from '../../shared/body/queries.ts'
 import { bodyFragment, readDocument, readText } from '../../shared/body/yjs/read.ts'
+import { onTheSpot } from '../../shared/computations/ahead.ts'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { visibleDocument } from '../../shared/documents/queries.ts'
 import type { Client } from '../support/client.ts'
@@ -50,7 +51,7 @@ export class Site {
 
   run<T>(work: (context: CommitContext) => Promise<T>): Promise<T> {
     const { jobs, config } = this.service.service
-    return inTransaction(this.service.database, (tx) => work({ tx, jobs, config, followers }))
+    return inTransaction(this.service.database, (tx) => work({ tx, jobs, config, followers, ahead: onTheSpot }))
   }
 
   /** Creates a document and answers its key. */
@@ -66,11 +67,11 @@ export class Site {
 
   /** Writes a body as a route of the API does. */
   async write(key: LiveKey, edit: (body: DocNode) => DocNode): Promise<DocNode> {
-    const lines = (body: DocNode) => ({ lines: documentToLines(edit(body)) })
+    const edited = (body: DocNode) => ({ text: documentToLines(edit(body)).join('\n') })
     const commit = {
       documentId: key.id,
       caller: this.caller,
-      edit: (current: { document: DocNode }) => lines(current.document),
+      edit: (current: { document: DocNode }) => edited(current.document),
     }
     return (await this.run((context) => commitBody(context, commit))).body.document
   }

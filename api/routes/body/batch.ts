@@ -1,11 +1,10 @@
 import { BatchInput, BatchResult } from '../../../shared/body/block-schema.ts'
 import { commitBody } from '../../../shared/body/commit.ts'
-import { answerWarnings } from '../../../shared/body/warnings.ts'
-import { followers } from '../../followers.ts'
+import { commitContext } from '../../http/commit-context.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { mergeGuards } from '../../http/preconditions.ts'
 import { route } from '../../http/route.ts'
-import { batchWrite } from './block-write.ts'
+import { editBlocks } from './block-write.ts'
 import { nodeErrors } from './body-errors.ts'
 import { bodyGuard } from './body-guard.ts'
 
@@ -34,19 +33,17 @@ export const batchRoutes = [
       'block_not_found',
       'heading_not_found',
     ],
-    async handle({ tx, service, caller, params, body, guard: header }) {
-      const guard = mergeGuards(header, body.base_version)
-      const { document, edited } = await commitBody(
-        { tx, jobs: service.jobs, config: service.config, followers },
-        {
-          documentId: params.id,
-          caller,
-          guard: bodyGuard({ db: tx, guard, required: false }),
-          edit: (current) => batchWrite(current, body.operations),
-        },
-      )
-      const { results } = edited
-      const warnings = answerWarnings(edited.warnings)
+    async handle(call) {
+      const { caller, params, body } = call
+      const guard = mergeGuards(call.guard, body.base_version)
+      const { document, edited } = await commitBody(commitContext(call), {
+        documentId: params.id,
+        caller,
+        guard: bodyGuard({ ...call, guard }, { required: false }),
+        edit: (current) =>
+          editBlocks(call.ahead, { current, documentId: params.id, op: 'batch', input: body.operations }),
+      })
+      const { results, warnings } = edited
       return {
         data: { document_id: document.id, version: document.version, applied: results.length, results, warnings },
         etag: document.version,

@@ -1,7 +1,7 @@
 import { BlockLines } from '../../../shared/body/block-lines.ts'
 import { type BlockDescription, currentBlockHash, describeBlock } from '../../../shared/body/blocks.ts'
+import { textVersion } from '../../../shared/body/canonical.ts'
 import type { Edited } from '../../../shared/body/commit.ts'
-import type { Warning } from '../../../shared/body/document.ts'
 import {
   applyBatch,
   applyOperation,
@@ -11,35 +11,38 @@ import {
 } from '../../../shared/body/edit.ts'
 import { HeadingPaths } from '../../../shared/body/outline.ts'
 import type { StoredBody } from '../../../shared/body/stored-body.ts'
+import { textComputation } from '../../../shared/body/text-computation.ts'
+import { answerWarnings } from '../../../shared/body/warnings.ts'
+import type { Ahead } from '../../../shared/computations/ahead.ts'
+import { type Computation, computation } from '../../../shared/computations/computation.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
+
+/** What a request does to blocks; `input` is its body, or the operations of a batch, as JSON text. */
+type BlockEdit =
+  | { op: 'insert' | 'batch'; input: string }
+  | { op: 'change'; blockId: string; input: string }
+  | { op: 'delete'; blockId: string }
 
 /** An edit of blocks as the commit door takes it, with what its answer shows. */
 export type BlockWrite = Edited & {
   results: readonly OperationResult[]
-  warnings: readonly Warning[]
-  /** A block of the edited body; it must be there. */
-  describe: (blockId: string) => BlockDescription
+  warnings: ReturnType<typeof answerWarnings>
+  /** The blocks that were inserted or changed as the API returns them, each as JSON text. */
+  blocks: readonly string[]
 }
 
-/** Applies one operation to a body. */
-export function blockWrite(current: StoredBody, operation: Operation): BlockWrite {
-  return asWrite(applyOperation(current.lines, operation))
-}
-
-/** Applies a batch to a body, all or nothing; the 409 of a block guard tells the version of the body as well. */
-export function batchWrite(current: StoredBody, operations: readonly Operation[]): BlockWrite {
-  try {
-    return asWrite(applyBatch(current.lines, operations))
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== 'version_conflict') throw error
-    const details = { current_version: current.version, ...error.details }
-    throw new Refusal('version_conflict', { details, headers: { ETag: `"${current.version}"` }, cause: error })
-  }
+/**
+ * Edits the blocks of a body, a batch all or nothing; refuses as `applyOperation` and `applyBatch` do. The 409 of a block
+ * guard in a batch tells the version of the body as well.
+ */
+export function editBlocks(ahead: Ahead, edit: BlockEdit & { current: StoredBody; documentId: string }): BlockWrite {
+  const { current, ...named } = edit
+  return ahead.result(editing, { blockId: '', input: '{}', ...named, text: current.text, version: current.version })
 }
 
 /** The hash of a block that the path names; 404 when the body has none. */
-export function findBlock(current: StoredBody, blockId: string): string {
-  const hash = currentBlockHash(new BlockLines(current.lines), blockId)
+export function findBlock(ahead: Ahead, { current, blockId }: { current: StoredBody; blockId: string }): string {
+  const hash = ahead.result(hashing, { text: current.text, blockId })
   if (hash === null) throw new Refusal('block_not_found', { details: { id: blockId } })
   return hash
 }
@@ -54,17 +57,72 @@ export function presentBlock(block: BlockDescription, document: { id: string; ve
   }
 }
 
-function asWrite({ body, results, warnings, attachments }: EditResult): BlockWrite {
-  const paths = new HeadingPaths(body)
-  return {
-    lines: body.toLines(),
-    attachments,
-    results,
-    warnings,
-    describe(blockId) {
-      const block = describeBlock(body, blockId, paths)
-      if (block === null) throw new Error(`block ${blockId} is missing from the body it was just written to`)
-      return block
-    },
+type Editing = {
+  text: string
+  version: string
+  documentId: string
+  op: BlockEdit['op']
+  blockId: string
+  input: string
+}
+
+/** The work of `editBlocks`, which a thread calls by its name. @public */
+export function editText(edit: Editing): BlockWrite {
+  const { body, results, warnings, attachments } = edited(edit)
+  const text = body.toLines().join('\n')
+  const shown = { insert: results[0]?.block_ids ?? [], change: [edit.blockId], delete: [], batch: [] }[edit.op]
+  const blocks = presented(body, { ids: shown, document: { id: edit.documentId, text } })
+  return { text, attachments, results, warnings: answerWarnings(warnings), blocks }
+}
+
+/** The work of `findBlock`, which a thread calls by its name. @public */
+export function hashBlock({ text, blockId }: { text: string; blockId: string }): string | null {
+  return currentBlockHash(new BlockLines(text.split('\n')), blockId)
+}
+
+// So much JSON is edited within 15 ms, even in one block.
+const smallLength = 256 * 1024
+
+const module = import.meta.url
+const hashing = textComputation({ module, run: hashBlock, smallLength })
+const editing: Computation<Editing, BlockWrite> = computation({
+  module,
+  run: editText,
+  isSmall: ({ text, input }) => text.length + input.length <= smallLength,
+  cpuMs: ({ text, input }) => 2000 + (text.length + input.length) * 0.01,
+})
+
+function edited({ text, version, op, blockId, input }: Editing): EditResult {
+  const lines = text.split('\n')
+  if (op !== 'batch') return applyOperation(lines, operationOf({ op, blockId, members: JSON.parse(input) }))
+  try {
+    return applyBatch(lines, JSON.parse(input))
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'version_conflict') throw error
+    const details = { current_version: version, ...error.details }
+    throw new Refusal('version_conflict', { details, headers: { ETag: `"${version}"` }, cause: error })
   }
+}
+
+// The body of a change has the node that replaces the block, or the members of the block that become others.
+function operationOf(edit: { op: 'insert' | 'change' | 'delete'; blockId: string; members: object }): Operation {
+  const { op, blockId: block_id, members } = edit
+  if (op === 'insert') return { op, ...(members as Pick<Operation & { op: 'insert' }, 'position' | 'nodes'>) }
+  if (op === 'delete') return { op, block_id }
+  const { node, ...others } = members as { node?: unknown; attrs?: unknown; content?: unknown }
+  return node === undefined ? { op: 'patch', block_id, ...others } : { op: 'replace', block_id, node }
+}
+
+function presented(
+  body: BlockLines,
+  { ids, document }: { ids: readonly string[]; document: { id: string; text: string } },
+): string[] {
+  if (ids.length === 0) return []
+  const written = { id: document.id, version: textVersion(document.text) }
+  const paths = new HeadingPaths(body)
+  return ids.map((id) => {
+    const block = describeBlock(body, id, paths)
+    if (block === null) throw new Error(`block ${id} is missing from the body it was just written to`)
+    return JSON.stringify(presentBlock(block, written))
+  })
 }

@@ -9,14 +9,13 @@ import {
 } from '../../../shared/body/block-schema.ts'
 import { describeBlock } from '../../../shared/body/blocks.ts'
 import { commitBody } from '../../../shared/body/commit.ts'
-import type { Operation } from '../../../shared/body/edit.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { blockIdPattern } from '../../../shared/schema/ids.ts'
-import { followers } from '../../followers.ts'
+import { commitContext } from '../../http/commit-context.ts'
 import { decodeCursor, encodeCursor } from '../../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { apiPrefix, route } from '../../http/route.ts'
-import { type BlockWrite, blockWrite, findBlock, presentBlock } from './block-write.ts'
+import { type BlockWrite, editBlocks, findBlock, presentBlock } from './block-write.ts'
 import { nodeErrors } from './body-errors.ts'
 import { blockGuard, bodyGuard } from './body-guard.ts'
 import { blocksText } from './body-views.ts'
@@ -97,20 +96,19 @@ export const blockRoutes = [
     guard: 'optional',
     success: { status: 201, description: 'The new blocks', data: BlocksInserted, etag: true, location: true },
     errors: [...writeErrors, 'block_not_found', 'heading_not_found'],
-    async handle({ tx, service, caller, params, body, guard }) {
-      const { document, edited } = await commitBody(
-        { tx, jobs: service.jobs, config: service.config, followers },
-        {
-          documentId: params.id,
-          caller,
-          guard: bodyGuard({ db: tx, guard, required: false }),
-          edit: (current) => blockWrite(current, { op: 'insert', ...body }),
-        },
-      )
+    async handle(call) {
+      const { caller, body, ahead } = call
+      const documentId = call.params.id
+      const { document, edited } = await commitBody(commitContext(call), {
+        documentId,
+        caller,
+        guard: bodyGuard(call, { required: false }),
+        edit: (current) => editBlocks(ahead, { current, documentId, op: 'insert', input: body }),
+      })
       const ids = edited.results[0]?.block_ids ?? []
-      const blocks = ids.map((id) => presentBlock(edited.describe(id), document))
+      const members = JSON.stringify({ document_id: document.id, version: document.version, block_ids: ids })
       return {
-        data: { document_id: document.id, version: document.version, block_ids: ids, blocks },
+        dataText: `${members.slice(0, -1)},"blocks":[${edited.blocks.join(',')}]}`,
         etag: document.version,
         location: `${apiPrefix}/documents/${document.id}/blocks/${ids[0]}`,
         workspaceId: document.workspace_id,
@@ -132,23 +130,17 @@ export const blockRoutes = [
     guard: 'optional',
     success: { status: 200, description: 'The block', data: Block, etag: true },
     errors: [...writeErrors, 'block_not_found', 'block_id_mismatch'],
-    async handle({ tx, service, caller, params, body, guard }) {
-      const { blockId } = params
-      const operation: Operation =
-        body.node === undefined
-          ? { op: 'patch', block_id: blockId, ...body }
-          : { op: 'replace', block_id: blockId, node: body.node }
-      const { document, edited } = await commitBody<BlockWrite, string>(
-        { tx, jobs: service.jobs, config: service.config, followers },
-        {
-          documentId: params.id,
-          caller,
-          find: (current) => findBlock(current, blockId),
-          guard: blockGuard({ db: tx, guard, required: false }),
-          edit: (current) => blockWrite(current, operation),
-        },
-      )
-      return { data: presentBlock(edited.describe(blockId), document), etag: document.version }
+    async handle(call) {
+      const { caller, body, ahead } = call
+      const { id: documentId, blockId } = call.params
+      const { document, edited } = await commitBody<BlockWrite, string>(commitContext(call), {
+        documentId,
+        caller,
+        find: (current) => findBlock(ahead, { current, blockId }),
+        guard: blockGuard(call),
+        edit: (current) => editBlocks(ahead, { current, documentId, op: 'change', blockId, input: body }),
+      })
+      return { dataText: edited.blocks[0] ?? '', etag: document.version }
     },
   }),
 
@@ -164,18 +156,16 @@ export const blockRoutes = [
     guard: 'optional',
     success: { status: 200, description: 'Deleted', data: BlockDeleted, etag: true },
     errors: ['document_not_found', 'block_not_found', 'version_conflict', 'invalid_position'],
-    async handle({ tx, service, caller, params, guard }) {
-      const { blockId } = params
-      const { document } = await commitBody<BlockWrite, string>(
-        { tx, jobs: service.jobs, config: service.config, followers },
-        {
-          documentId: params.id,
-          caller,
-          find: (current) => findBlock(current, blockId),
-          guard: blockGuard({ db: tx, guard, required: false }),
-          edit: (current) => blockWrite(current, { op: 'delete', block_id: blockId }),
-        },
-      )
+    async handle(call) {
+      const { caller, ahead } = call
+      const { id: documentId, blockId } = call.params
+      const { document } = await commitBody<BlockWrite, string>(commitContext(call), {
+        documentId,
+        caller,
+        find: (current) => findBlock(ahead, { current, blockId }),
+        guard: blockGuard(call),
+        edit: (current) => editBlocks(ahead, { current, documentId, op: 'delete', blockId }),
+      })
       const data = { document_id: document.id, version: document.version, deleted_block_id: blockId }
       return { data, etag: document.version }
     },

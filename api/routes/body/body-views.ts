@@ -1,7 +1,7 @@
 import { BlockLines } from '../../../shared/body/block-lines.ts'
 import { listBlocks } from '../../../shared/body/blocks.ts'
 import { type ContentFormat, contentMembers } from '../../../shared/body/content.ts'
-import type { Warning } from '../../../shared/body/document.ts'
+import { manifestOf } from '../../../shared/body/manifest.ts'
 import { outlineOf } from '../../../shared/body/outline.ts'
 import { StoredBody } from '../../../shared/body/stored-body.ts'
 import { textComputation } from '../../../shared/body/text-computation.ts'
@@ -18,6 +18,7 @@ type Framed = { text: string; heading: object; resolution: object }
 type ContentView = Framed & { format: ContentFormat; anchors: boolean }
 type ReadPartView = Framed & { request: ReadRequest }
 type OutlinePartView = Framed & { query: ReadRequest['query'] }
+type BaselineView = { text: string; baseline: object }
 type BlocksView = {
   text: string
   document: { id: string; version: string }
@@ -52,6 +53,11 @@ export function blocksText(view: BlocksView): Promise<{ dataText: string; count:
   return compute(blocks, view)
 }
 
+/** The `data` of a baseline of changes, to which the manifest of the body belongs, as JSON text. */
+export function baselineText(view: BaselineView): Promise<string> {
+  return compute(baseline, view)
+}
+
 /** The work of `contentText`, which a thread calls by its name. @public */
 export function renderContent({ text, heading, resolution, format, anchors }: ContentView): string {
   const members = contentMembers(documentOf(text), { format, anchors })
@@ -77,6 +83,11 @@ export function renderOutlinePart({ text, heading, resolution, query }: OutlineP
   return JSON.stringify({ ...heading, view: 'outline', sections, ...resolution })
 }
 
+/** The work of `baselineText`, which a thread calls by its name. @public */
+export function renderBaseline({ text, baseline }: BaselineView): string {
+  return JSON.stringify({ ...baseline, manifest: manifestOf(text.split('\n')) })
+}
+
 /** The work of `blocksText`, which a thread calls by its name. @public */
 export function renderBlocks({ text, document, recursive, start, limit, maxBytes }: BlocksView) {
   const blocks = listBlocks(new BlockLines(text.split('\n')), { recursive, from: start })
@@ -90,21 +101,16 @@ const content = textComputation({ module, run: renderContent })
 const outline = textComputation({ module, run: renderOutline })
 const read = textComputation({ module, run: renderRead })
 const outlinePart = textComputation({ module, run: renderOutlinePart })
+const baseline = textComputation({ module, run: renderBaseline })
 const blocks = textComputation({ module, run: renderBlocks })
 
 function documentOf(text: string) {
   return new StoredBody({ version: '', text }).document
 }
 
-/** The `data` of the answer to a write of a whole body, as JSON text; `content` is the body as Markdown. */
-export function writtenText(written: {
-  text: string
-  heading: object
-  content: string | undefined
-  warnings: readonly Warning[]
-}): string {
-  const { text, heading, content, warnings } = written
-  return withDocument({ before: heading, text, behind: { ...(content !== undefined && { content }), warnings } })
+/** The `data` of the answer to a write of a whole body, as JSON text; `behind` are the members behind the document. */
+export function writtenText({ text, heading, behind }: { text: string; heading: object; behind: object }): string {
+  return withDocument({ before: heading, text, behind })
 }
 
 function storedJson({ text, heading, resolution, format }: ContentView): string {

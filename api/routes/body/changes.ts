@@ -4,6 +4,7 @@ import { DocumentChanges } from '../../../shared/changes/schema.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from '../../http/pagination.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
+import { baselineText } from './body-views.ts'
 import { requireBody, requireDocument } from './stored-body.ts'
 
 /** What has changed in a document since a watermark (specification 4.12). */
@@ -29,8 +30,9 @@ export const changesRoutes = [
       const scope: CursorScope = { endpoint: call.endpoint, filters: call.params, sort: 'body_seq' }
       const cursorOf = ({ chain, bodySeq }: ChangePosition) => encodeCursor(scope, [chain, bodySeq])
       if (after === undefined) {
-        const { stored, body } = await requireBody(call)
-        return { data: await changesBaseline(call.db, { body: stored, lines: body.lines, cursorOf }) }
+        const { stored } = await requireBody(call)
+        const baseline = await changesBaseline(call.db, { body: stored, cursorOf })
+        return { dataText: await baselineText({ text: stored.body, baseline }) }
       }
       const body = await requireDocument(call)
       const [chain = 0, bodySeq = 0] = decodeCursor(scope, after, ['number', 'number']).map(Number)

@@ -1,12 +1,12 @@
 import Type from 'typebox'
 import { bodyLimits } from '../../../shared/body/body-limits.ts'
 import { commitBody } from '../../../shared/body/commit.ts'
-import { type ContentSource, isWrittenAtOnce, writeContent } from '../../../shared/body/content.ts'
+import { type ContentSource, writeContent } from '../../../shared/body/content.ts'
 import { Content, ContentInput } from '../../../shared/body/schema.ts'
 import type { StoredBody } from '../../../shared/body/stored-body.ts'
 import { answerWarnings } from '../../../shared/body/warnings.ts'
-import { followers } from '../../followers.ts'
 import { vendorType } from '../../http/accept.ts'
+import { commitContext } from '../../http/commit-context.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
 import type { Service } from '../../http/service.ts'
@@ -14,7 +14,7 @@ import { contentErrors } from './body-errors.ts'
 import { bodyGuard } from './body-guard.ts'
 import { contentText, writtenText } from './body-views.ts'
 import { localeParameter, requireVariantBody } from './locale-read.ts'
-import { bodyHeading, requireBody } from './stored-body.ts'
+import { bodyHeading } from './stored-body.ts'
 
 const tag = 'Content'
 const annotate = Type.Optional(
@@ -65,32 +65,23 @@ export const contentRoutes = [
     guard: 'required',
     success: { status: 200, description: 'The new body', data: Content, etag: true },
     errors: ['document_not_found', 'version_conflict', ...contentErrors],
-    prepare: async (call) => (isWrittenAtOnce(call.body) ? null : writeAhead(call)),
-    async handle({ tx, service, caller, params, query, body, guard, prepared }) {
-      const written = (stored: StoredBody) => {
-        const ahead = prepared()
-        if (ahead !== null && (ahead.version ?? stored.version) === stored.version) return ahead.written
-        return writeContent(sourceOf({ service, query, body }, stored))
-      }
-      const committed = await commitBody(
-        { tx, jobs: service.jobs, config: service.config, followers },
-        {
-          documentId: params.id,
-          caller,
-          guard: bodyGuard({ db: tx, guard, required: true }),
-          edit: async (stored) => {
-            const content = await written(stored)
-            return { lines: content.text.split('\n'), attachments: content.attachments, content }
-          },
-        },
-      )
+    async handle(call) {
+      const { caller, params, body } = call
+      const committed = await commitBody(commitContext(call), {
+        documentId: params.id,
+        caller,
+        guard: bodyGuard(call, { required: true }),
+        edit: (stored) => writeContent(call.ahead, sourceOf(call, stored)),
+      })
       const { document, edited } = committed
-      const { markdown, warnings } = edited.content
+      const { markdown, warnings } = edited
       const dataText = writtenText({
         text: committed.body.text,
         heading: { ...bodyHeading(document), format: body.format },
-        content: markdown?.content,
-        warnings: answerWarnings([...warnings, ...(markdown?.warnings ?? [])]),
+        behind: {
+          ...(markdown !== null && { content: markdown.content }),
+          warnings: answerWarnings([...warnings, ...(markdown?.warnings ?? [])]),
+        },
       })
       return { dataText, etag: document.version }
     },
@@ -99,14 +90,6 @@ export const contentRoutes = [
 
 type Replacing = { service: Service; query: { annotate?: 'anchors' | undefined }; body: ContentInput }
 
-// The body that follows from the input, with the version of the stored body where the new body depends on it. As a rule
-// nobody writes between this work and the lock, so the document is not locked while the body is worked out.
-async function writeAhead(call: Replacing & Parameters<typeof requireBody>[0]) {
-  if (call.body.format === 'tiptap-json') return { version: null, written: await writeContent(sourceOf(call, null)) }
-  const { body: stored } = await requireBody(call)
-  return { version: stored.version, written: await writeContent(sourceOf(call, stored)) }
-}
-
-function sourceOf({ service, query, body }: Replacing, stored: StoredBody | null): ContentSource {
+function sourceOf({ service, query, body }: Replacing, stored: StoredBody): ContentSource {
   return { input: body, stored, anchors: query.annotate === 'anchors', ...bodyLimits(service.config) }
 }

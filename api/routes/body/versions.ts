@@ -1,15 +1,16 @@
 import Type from 'typebox'
 import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
-import { commitBody } from '../../../shared/body/commit.ts'
+import { commitBody, type Edited } from '../../../shared/body/commit.ts'
 import { snapshotText, versionPage } from '../../../shared/body/queries.ts'
 import { DocumentVersion, RolledBack } from '../../../shared/body/schema.ts'
 import { visibleDocument } from '../../../shared/documents/queries.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
-import { followers } from '../../followers.ts'
+import { commitContext } from '../../http/commit-context.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
 import { bodyGuard } from './body-guard.ts'
+import { writtenText } from './body-views.ts'
 import { bodyHeading } from './stored-body.ts'
 
 const tag = 'Versions'
@@ -60,35 +61,27 @@ export const versionRoutes = [
     guard: 'required',
     success: { status: 200, description: 'The restored body', data: RolledBack, etag: true },
     errors: ['document_not_found', 'version_not_found', 'version_conflict', 'document_too_large'],
-    async handle({ tx, service, caller, params, guard }) {
+    async handle(call) {
+      const { tx, caller, params } = call
       const seq = Number(params.seq)
-      const committed = await commitBody(
-        { tx, jobs: service.jobs, config: service.config, followers },
-        {
-          documentId: params.id,
-          caller,
-          // Read before the commit prunes: its own snapshot can push the target out (decisions D50).
-          find: async (_current, document) => {
-            const text = Number.isSafeInteger(seq) ? await snapshotText(tx, { ...document, seq }) : null
-            if (text === null) throw new Refusal('version_not_found', { details: { id: params.seq } })
-            return text
-          },
-          guard: bodyGuard({ db: tx, guard, required: true }),
-          edit: (_current, text) => ({ lines: text.split('\n') }),
+      const { document, body } = await commitBody<Edited, string>(commitContext(call), {
+        documentId: params.id,
+        caller,
+        // Read before the commit prunes: its own snapshot can push the target out (decisions D50).
+        find: async (_current, document) => {
+          const text = Number.isSafeInteger(seq) ? await snapshotText(tx, { ...document, seq }) : null
+          if (text === null) throw new Refusal('version_not_found', { details: { id: params.seq } })
+          return text
         },
-      )
-      const { document, body } = committed
-      return {
-        data: {
-          ...bodyHeading(document),
-          format: 'tiptap-json',
-          document: body.document,
-          warnings: [],
-          restored_seq: seq,
-        },
-        etag: document.version,
-        workspaceId: document.workspace_id,
-      }
+        guard: bodyGuard(call, { required: true }),
+        edit: (_current, text) => ({ text }),
+      })
+      const dataText = writtenText({
+        text: body.text,
+        heading: { ...bodyHeading(document), format: 'tiptap-json' },
+        behind: { warnings: [], restored_seq: seq },
+      })
+      return { dataText, etag: document.version, workspaceId: document.workspace_id }
     },
   }),
 ]

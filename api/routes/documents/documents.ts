@@ -82,14 +82,17 @@ export const documentRoutes = [
       'quota_exceeded',
       ...contentErrors,
     ],
-    prepare: async ({ body, service }) => {
-      if (body.content === undefined) return undefined
-      return writeContent({ input: body.content, stored: null, path: '/content', ...bodyLimits(service.config) })
-    },
-    async handle({ tx, service, caller, body, prepared }) {
-      const { content: _prepared, ...document } = body
-      const context = { tx, jobs: service.jobs, config: service.config }
-      const created = await createDocument(context, { caller, document, content: prepared })
+    async handle({ tx, service, caller, body, ahead }) {
+      const { content: input, ...document } = body
+      const limits = bodyLimits(service.config)
+      const created = await createDocument(
+        { tx, jobs: service.jobs, config: service.config },
+        {
+          caller,
+          document,
+          content: () => input && writeContent(ahead, { input, stored: null, path: '/content', ...limits }),
+        },
+      )
       return {
         data: { ...presentDocument(created.document, 'current'), warnings: answerWarnings(created.warnings) },
         location: `${apiPrefix}/documents/${created.document.id}`,
@@ -136,9 +139,10 @@ export const documentRoutes = [
       'cross_workspace_move',
       'version_conflict',
     ],
-    async handle({ tx, service, caller, params, body, guard }) {
+    async handle(call) {
+      const { tx, service, caller, params, body } = call
       const context = { tx, jobs: service.jobs, config: service.config }
-      const held = requireBodyVersion({ tx, guard })
+      const held = requireBodyVersion(call)
       const document = await updateDocument(context, { documentId: params.id, caller, metadata: body, guard: held })
       return { data: await presentOne(tx, document) }
     },
@@ -155,10 +159,11 @@ export const documentRoutes = [
     guard: 'optional',
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['document_not_found', 'version_conflict'],
-    async handle({ tx, caller, client, params, guard }) {
+    async handle(call) {
+      const { tx, caller, client, params } = call
       await deleteDocument(
         { tx, followers: deletionFollowers({ caller, client }) },
-        { documentId: params.id, caller, guard: requireBodyVersion({ tx, guard }) },
+        { documentId: params.id, caller, guard: requireBodyVersion(call) },
       )
       return {}
     },

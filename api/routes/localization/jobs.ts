@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { onTheSpot } from '../../../shared/computations/ahead.ts'
 import { queues, userJobTableOf } from '../../../shared/jobs/queues.ts'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
 import { actorOf } from '../../../shared/localization/actor.ts'
@@ -8,7 +9,7 @@ import { findJob } from '../../../shared/localization/jobs/find.ts'
 import { presentJob } from '../../../shared/localization/jobs/present.ts'
 import { Applied, ApplyInput, JobInput, TranslationJob } from '../../../shared/localization/jobs/schema.ts'
 import { ulidPattern } from '../../../shared/schema/ids.ts'
-import { followers } from '../../followers.ts'
+import { commitContext } from '../../http/commit-context.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { mergeGuards } from '../../http/preconditions.ts'
 import { apiPrefix, route } from '../../http/route.ts'
@@ -98,16 +99,18 @@ export const translationJobRoutes = [
       'document_too_large',
       'invalid_node',
     ],
-    async handle({ tx, service, caller, client, params, body, guard: header }) {
-      const guard = mergeGuards(header, body.base_target_version)
+    async handle(call) {
+      const { service, caller, client, params, body } = call
+      const guard = mergeGuards(call.guard, body.base_target_version)
       const { applied, workspaceId } = await applyJob(
-        { tx, jobs: service.jobs, config: service.config, followers },
+        // Its edit makes new ids each time, so that nothing made from it can be computed ahead.
+        { ...commitContext({ ...call, ahead: onTheSpot }), config: service.config },
         {
           caller,
           actor: actorOf(caller, client),
           jobId: params.id,
           unitIds: body.unit_ids,
-          guard: targetGuard({ tx, guard }),
+          guard: targetGuard({ ...call, guard }),
         },
       )
       return { data: applied, etag: applied.version, workspaceId }

@@ -67,8 +67,8 @@ export const setRoutes = ({ listed, plural, singular, noun }: Family) => [
       'invalid_locale',
       'invalid_translation',
     ],
-    async handle({ tx, service, caller, client, params, body }) {
-      const context = { tx, jobs: service.jobs, config: service.config }
+    async handle({ tx, ahead, service, caller, client, params, body }) {
+      const context = { tx, ahead, jobs: service.jobs, config: service.config }
       const request = { caller, actor: actorOf(caller, client), documentId: params.id, activation: body }
       const { workspaceId, setId } = await activateLocalization(context, request)
       const data = await presentSet(tx, await findSet(tx, { caller, id: setId }))

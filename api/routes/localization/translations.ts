@@ -37,8 +37,8 @@ export const translationRoutes = ({ listed, plural, noun, parameter, params, err
       'quota_exceeded',
       'invalid_locale',
     ],
-    async handle({ tx, service, caller, client, params, body }) {
-      const context = { tx, jobs: service.jobs, config: service.config }
+    async handle({ tx, ahead, service, caller, client, params, body }) {
+      const context = { tx, ahead, jobs: service.jobs, config: service.config }
       const { locale, create_mode: mode = 'blank' } = body
       const request = { caller, actor: actorOf(caller, client), documentId: params.id, locale, mode }
       const added = await addTranslation(context, request)

@@ -81,14 +81,15 @@ export const unitRoutes = [
       'version_conflict',
       'block_not_found',
     ],
-    async handle({ tx, caller, client, params, body, guard }) {
+    async handle(call) {
+      const { tx, caller, client, params, body } = call
       const { unit, target } = await reviewUnit(tx, {
         caller,
         actor: actorOf(caller, client),
         documentId: params.id,
         unitId: params.unitId,
         review: body,
-        guard: targetGuard({ tx, guard }),
+        guard: targetGuard(call),
       })
       return { data: unit, etag: target.version, workspaceId: target.workspace_id }
     },

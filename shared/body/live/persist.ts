@@ -42,7 +42,7 @@ export async function persistLive(context: CommitContext, flush: Flush): Promise
       follower.merge(flush.updates)
       await catchUp(tx, { follower, document: locked, current: current.text })
       const { body, repairs } = follower.settle(locked.id)
-      return { lines: documentToLines(body), follower, repairs }
+      return { text: documentToLines(body).join('\n'), follower, repairs }
     },
   })
   const { follower, repairs } = edited

@@ -76,7 +76,8 @@ async function write(
     },
     edit(_current, { job, placed }) {
       const plan = planOf(job, { placed, unitIds: request.unitIds })
-      return { ...applyTexts(bodies, { units: placed, contents: plan.contents }), plan, job }
+      const applied = applyTexts(bodies, { units: placed, contents: plan.contents })
+      return { ...applied, text: applied.lines.join('\n'), plan, job }
     },
   })
   const { plan, job } = edited

@@ -1,8 +1,6 @@
-import type { PlacedLine } from '../../body/manifest.ts'
+import { type TwoTexts, twoTextComputation } from '../../body/change.ts'
+import { compareLines, type PlacedLine } from '../../body/manifest.ts'
 import { blank, textBlocks } from './texts.ts'
-
-/** The lines that only one of two bodies has; see `compareLines`. */
-export type BodyStep = { removed: readonly PlacedLine[]; added: readonly PlacedLine[] }
 
 /** What a write to a source means for its units: sources that are gone or blank, and texts that are new or other. */
 export type SourceChange = { gone: string[]; present: { block_id: string; hash: string }[] }
@@ -11,19 +9,22 @@ export type SourceChange = { gone: string[]; present: { block_id: string; hash: 
 export type TargetChange = { block_id: string; hash: string }[]
 
 /**
- * The units that a write to the source touches, from what differs between the two bodies alone: its cost follows the
- * edit, not the document. A block that only moved is not named.
+ * The units that a write to the source touches, from what differs between the two bodies alone; a block that only moved
+ * is not named. A thread calls it by its name. @public
  */
-export function sourceChange(step: BodyStep): SourceChange {
-  const { before, after } = hashes(step)
+export function changeSource(texts: TwoTexts): SourceChange {
+  const { before, after } = hashes(texts)
   const gone = [...before].filter(([id, hash]) => hash !== blank && (after.get(id) ?? blank) === blank)
   const present = [...after].filter(([id, hash]) => hash !== blank && before.get(id) !== hash)
   return { gone: gone.map(([id]) => id), present: present.map(([block_id, hash]) => ({ block_id, hash })) }
 }
 
-/** The blocks of a target whose text a write changed, by what differs between the two bodies. */
-export function targetChange(step: BodyStep): TargetChange {
-  const { before, after } = hashes(step)
+/**
+ * The blocks of a target whose text a write changed, from what differs between the two bodies. A thread calls it by its
+ * name. @public
+ */
+export function changeTarget(texts: TwoTexts): TargetChange {
+  const { before, after } = hashes(texts)
   const ids = new Set([...before.keys(), ...after.keys()])
   return [...ids].flatMap((block_id) => {
     const hash = after.get(block_id) ?? blank
@@ -31,7 +32,12 @@ export function targetChange(step: BodyStep): TargetChange {
   })
 }
 
-function hashes({ removed, added }: BodyStep): { before: Map<string, string>; after: Map<string, string> } {
+const module = import.meta.url
+export const changingSource = twoTextComputation({ module, run: changeSource })
+export const changingTarget = twoTextComputation({ module, run: changeTarget })
+
+function hashes({ from, to }: TwoTexts): { before: Map<string, string>; after: Map<string, string> } {
+  const { removed, added } = compareLines(from.split('\n'), to.split('\n'))
   return { before: hashesById(removed), after: hashesById(added) }
 }
 

@@ -1,6 +1,8 @@
+import type { TwoTexts } from '../../body/change.ts'
+import type { Ahead } from '../../computations/ahead.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
-import { type BodyStep, sourceChange, targetChange } from './changes.ts'
+import { changingSource, changingTarget, type SourceChange, type TargetChange } from './changes.ts'
 import * as queries from './queries.ts'
 
 /**
@@ -8,26 +10,25 @@ import * as queries from './queries.ts'
  * sees a status that its texts contradict. Units are locked in the order of their ids, after documents.
  */
 export async function followBody(
-  tx: Transaction,
-  input: { document: Pick<DocumentRow, 'workspace_id' | 'id' | 'variant_role'>; step: BodyStep },
+  { tx, ahead }: { tx: Transaction; ahead: Ahead },
+  input: { document: Pick<DocumentRow, 'workspace_id' | 'id' | 'variant_role'>; texts: TwoTexts },
 ): Promise<void> {
-  const { document, step } = input
-  if (document.variant_role === 'source') await followSourceBody(tx, document, step)
-  if (document.variant_role === 'translation') await followTargetBody(tx, document, step)
+  const { document, texts } = input
+  const { variant_role: role } = document
+  if (role === 'source') await followSourceBody(tx, document, ahead.result(changingSource, texts))
+  if (role === 'translation') await followTargetBody(tx, document, ahead.result(changingTarget, texts))
 }
 
 type Member = Pick<DocumentRow, 'workspace_id' | 'id'>
 
-async function followSourceBody(tx: Transaction, document: Member, step: BodyStep): Promise<void> {
-  const change = sourceChange(step)
+async function followSourceBody(tx: Transaction, document: Member, change: SourceChange): Promise<void> {
   if (change.gone.length + change.present.length === 0) return
   const { workspace_id: workspaceId, id: sourceId } = document
   const targetIds = await queries.holdTargets(tx, { workspaceId, sourceId })
   if (targetIds.length > 0) await queries.followSource(tx, { workspaceId, targetIds, change })
 }
 
-async function followTargetBody(tx: Transaction, document: Member, step: BodyStep): Promise<void> {
-  const change = targetChange(step)
+async function followTargetBody(tx: Transaction, document: Member, change: TargetChange): Promise<void> {
   if (change.length === 0) return
   const key = { workspaceId: document.workspace_id, targetId: document.id }
   const unitIds = await queries.lockUnitsOfBlocks(tx, { ...key, blockIds: change.map(({ block_id }) => block_id) })

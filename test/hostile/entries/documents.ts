@@ -1,5 +1,5 @@
 import { renderShared } from '../../../api/pages/share/shared-html.ts'
-import { blockWrite, findBlock } from '../../../api/routes/body/block-write.ts'
+import { editText, hashBlock } from '../../../api/routes/body/block-write.ts'
 import {
   renderBlocks,
   renderContent,
@@ -11,13 +11,13 @@ import type { ReadRequest } from '../../../api/routes/body/read-part.ts'
 import { BlockLines } from '../../../shared/body/block-lines.ts'
 import { currentBlockHash, describeBlock } from '../../../shared/body/blocks.ts'
 import { documentToLines } from '../../../shared/body/canonical.ts'
+import { changeBody } from '../../../shared/body/change.ts'
 import { writeBody } from '../../../shared/body/content.ts'
 import type { BodyNode, DocNode } from '../../../shared/body/document.ts'
 import { applyBatch } from '../../../shared/body/edit.ts'
 import { compareLines, manifestOf, manifestStep } from '../../../shared/body/manifest.ts'
 import { exportSegments } from '../../../shared/body/markdown/to-markdown.ts'
 import { normaliseDocument } from '../../../shared/body/normalise.ts'
-import { StoredBody } from '../../../shared/body/stored-body.ts'
 import { plainText } from '../../../shared/body/text.ts'
 import { catchUp, deriveState, readState } from '../../../shared/body/yjs/state.ts'
 import { growChain } from '../../../shared/changes/project.ts'
@@ -30,6 +30,7 @@ import { inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
 import { structureOf, withAttributesOf, wordsOf } from '../../../shared/localization/inline/structure.ts'
 import { withoutTags, withTags } from '../../../shared/localization/inline/tags.ts'
 import { textsOfUnits } from '../../../shared/localization/jobs/run.ts'
+import { changeSource, changeTarget } from '../../../shared/localization/units/changes.ts'
 import { textBlocks } from '../../../shared/localization/units/texts.ts'
 import { compareLinks } from '../../../shared/relations/extract.ts'
 import { computeIndex } from '../../../shared/search/index/index-document.ts'
@@ -62,7 +63,7 @@ export function bodyOf(content: unknown[]): Body {
 export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   normalise: ({ document }) => normaliseDocument(document, { from: 'json' }).nodes,
   'written as JSON': ({ document }) =>
-    writeBody({ content: { json: JSON.stringify(document) }, storedText: null, ...writing }).text,
+    writeBody({ format: 'tiptap-json', content: JSON.stringify(document), storedText: null, ...writing }).text,
   'Markdown with anchors': ({ text }) => renderContent({ text, format: 'markdown', anchors: true, ...frame }),
   'Markdown without anchors': ({ text }) => renderContent({ text, format: 'markdown', anchors: false, ...frame }),
   'Markdown segments': ({ document }) => exportSegments(document.content, { anchors: true }),
@@ -79,9 +80,9 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'read as Markdown': ({ text }) => renderRead({ text, request: partAs('markdown'), ...frame }),
   'read as JSON': ({ text }) => renderRead({ text, request: partAs('tiptap-json'), ...frame }),
   'read as plain text': ({ text }) => renderRead({ text, request: partAs('plain-text'), ...frame }),
-  'insert a block': (body) => blockWrite(stored(body), insertAfter(body.lastId)).lines.length,
-  'change a block': (body) => blockWrite(stored(body), { op: 'patch', block_id: body.lastId, attrs: {} }).lines.length,
-  'find a block': (body) => findBlock(stored(body), body.lastId),
+  'insert a block': (body) => edit(body, { op: 'insert', input: insertAfter(body.lastId) }).text.length,
+  'change a block': (body) => edit(body, { op: 'change', input: { attrs: {} } }).text.length,
+  'find a block': ({ text, lastId }) => hashBlock({ text, blockId: lastId }),
   'a batch': ({ lines, document }) =>
     applyBatch(
       lines,
@@ -89,7 +90,9 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
     ).results.length,
   'hash of a block': ({ lines, lastId }) => currentBlockHash(new BlockLines(lines), lastId),
   manifest: ({ lines }) => manifestOf(lines),
-  'changes to an edited body': ({ lines, edited }) => manifestStep(compareLines(lines, documentToLines(edited))),
+  'changes to an edited body': ({ text, edited }) => changeBody({ from: text, to: textOf(edited) }).step.length,
+  'units of an edited source': ({ text, edited }) => changeSource({ from: text, to: textOf(edited) }),
+  'units of an edited target': ({ text, edited }) => changeTarget({ from: text, to: textOf(edited) }),
   'live state': ({ document }) => readState(deriveState(document)),
   'edits of a live state': ({ document, edited }) =>
     catchUp({ state: deriveState(document), from: document, to: edited }).update?.length,
@@ -246,12 +249,17 @@ export const documentEntries: readonly Entry[] = Object.entries(places).map(([pl
   uses: readers as Readonly<Record<string, Use>>,
 }))
 
-function stored({ text }: Body): StoredBody {
-  return new StoredBody({ version: 'sha256:0', text })
+function edit({ text, lastId }: Body, { op, input }: { op: 'insert' | 'change'; input: object }) {
+  const document = { text, version: 'sha256:0', documentId: 'doc_1' }
+  return editText({ ...document, op, blockId: lastId, input: JSON.stringify(input) })
 }
 
 function insertAfter(blockId: string) {
-  return { op: 'insert', position: { after_block_id: blockId }, nodes: [paragraph('a')] } as never
+  return { position: { after_block_id: blockId }, nodes: [paragraph('a')] }
+}
+
+function textOf(document: DocNode): string {
+  return documentToLines(document).join('\n')
 }
 
 function partAs(view: ReadRequest['view']): ReadRequest {

@@ -34,10 +34,10 @@ export const markdownEntries: readonly Entry[] = [
   {
     name: 'Markdown over a body of the same Markdown',
     input: (text) => {
-      const content = { markdown: text }
-      return { content, storedText: writeBody({ content, storedText: null, ...writing }).text }
+      const content = { format: 'markdown', content: text } as const
+      return { content, storedText: writeBody({ ...content, storedText: null, ...writing }).text }
     },
-    uses: { writeBody: ({ content, storedText }) => writeBody({ content, storedText, ...writing }) },
+    uses: { writeBody: ({ content, storedText }) => writeBody({ ...content, storedText, ...writing }) },
   },
   {
     name: 'imported Markdown',

@@ -1,0 +1,93 @@
+import Type from 'typebox'
+import { ComputationLimitError, computation } from '../../shared/computations/computation.ts'
+import { compute } from '../../shared/computations/compute.ts'
+import { Refusal } from '../../shared/errors/errors.ts'
+import { routes } from '../routes/routes.ts'
+import { describeBrokenJson } from './broken-json.ts'
+import { kindOf } from './expectations.ts'
+import { fingerprintOf } from './idempotency.ts'
+import { bodyReader } from './input.ts'
+
+/** The JSON of a request to one of the routes. */
+type JsonBody = {
+  operationId: string
+  text: string
+  /** The parameters of a request that may have a repetition, whose fingerprint is asked for. */
+  query: [name: string, value: string][] | null
+}
+
+/** A body as handlers get it, and what makes another request the same. */
+type ReadBody = { body: object; fingerprint: Uint8Array | null }
+
+/**
+ * Reads the JSON of a request by the schema of its route; a large text is read in a thread, in turn. Refuses with 400
+ * `invalid_json` and `invalid_request`, and with 503 `service_unavailable` when too much waits already.
+ */
+export async function readJson(json: JsonBody): Promise<ReadBody> {
+  try {
+    return await compute(reading, json)
+  } catch (error) {
+    throw error instanceof ComputationLimitError ? invalid('takes too much time or memory to read') : error
+  }
+}
+
+/** The work of `readJson`, which a thread calls by its name. @public */
+export function readBody({ operationId, text, query }: JsonBody): ReadBody {
+  const value = parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Refusal('invalid_json', { message: `The body must be a JSON object, not ${kindOf(value)}.` })
+  }
+  if (isDeeperThan(maxDepth, value)) throw invalid(`must not be nested deeper than ${maxDepth} levels`)
+  const fingerprint = query && fingerprintOf(value, new URLSearchParams(query))
+  return { body: readerOf(operationId)(value) as object, fingerprint }
+}
+
+const reading = computation({
+  module: import.meta.url,
+  run: readBody,
+  isSmall: ({ text }) => text.length <= smallText,
+  cpuMs: ({ text }) => Math.min(10_000, 2000 + text.length * 0.002),
+})
+
+// Even wrong elements from start to end are found within some milliseconds.
+const smallText = 64 * 1024
+
+const readers = new Map<string, ReturnType<typeof bodyReader>>()
+
+// Compiled at the first such request: a thread reads the bodies of few routes.
+function readerOf(operationId: string): ReturnType<typeof bodyReader> {
+  const known = readers.get(operationId)
+  if (known !== undefined) return known
+  const { body = Type.Object({}) } = routes.find((route) => route.operationId === operationId) ?? {}
+  const reader = bodyReader(body)
+  readers.set(operationId, reader)
+  return reader
+}
+
+// A body that is absent counts as `{}`.
+function parse(text: string): unknown {
+  if (text === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Refusal('invalid_json', { message: describeBrokenJson(text), cause: error })
+  }
+}
+
+// Validation, decoding and serialising recurse; from some 2500 levels on they exhaust the stack. The deepest valid body
+// has less than a hundred.
+const maxDepth = 1000
+
+function isDeeperThan(limit: number, value: object): boolean {
+  let level = [value]
+  for (let depth = 0; depth < limit && level.length > 0; depth += 1) {
+    level = level.flatMap((parent) =>
+      Object.values(parent).filter((child) => typeof child === 'object' && child !== null),
+    )
+  }
+  return level.length > 0
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal('invalid_request', { details: { fields: [{ path: '/', message }] } })
+}
