@@ -1,4 +1,4 @@
-import { attachmentsIn } from '../attachments/in-text.ts'
+import { attachmentsIn } from './attachments-in-text.ts'
 import { type Computation, computation } from '../computations/computation.ts'
 import { characterCount, nodeCount, textVersion } from './canonical.ts'
 import type { DocNode } from './document.ts'

@@ -1,5 +1,5 @@
 import { harmlessFilename } from '../../../shared/attachments/filename.ts'
-import { showsAttachment } from '../../../shared/attachments/in-text.ts'
+import { showsAttachment } from '../../../shared/body/attachments-in-text.ts'
 import { attachmentIdOf, isAllowedHref, isAllowedSrc } from '../../../shared/body/addresses.ts'
 import type { BodyNode } from '../../../shared/body/document.ts'
 import { assemble } from '../../../shared/body/markdown/from-markdown.ts'
