@@ -13,6 +13,7 @@ import { createHttpMetrics } from './http/request-metrics.ts'
 import type { Service } from './http/service.ts'
 import { createThrottles } from './http/throttles.ts'
 import { observeProcess } from './operations/process-metrics.ts'
+import { readJson } from './routes/json-body.ts'
 
 /** Opens everything a route needs; `close` gives it back. The database must be migrated. */
 export async function startService(options: {
@@ -39,6 +40,7 @@ export async function startService(options: {
     throttles: createThrottles({ database, log }),
     openid: createOpenIdProvider(config),
     metrics,
+    readJson,
     eventStreams,
     exports: exportRuns,
     isDraining: options.isDraining ?? (() => false),

@@ -3,14 +3,13 @@ import { type TObject, Type } from 'typebox'
 import type { Upload } from '../../shared/attachments/upload.ts'
 import { fingerprintOf } from './idempotency.ts'
 import { bodyReader } from './input.ts'
-import { readJson } from './json-body.ts'
 import { readForm } from './multipart.ts'
 import { jsonTextReader } from './request-body.ts'
 import { isIdempotent, type Route } from './route.ts'
-import type { Service } from './service.ts'
+import type { ReadBody, Service } from './service.ts'
 
 /** The body of a write as its handler gets it; the fingerprint is null where no repetition can be meant. */
-type Payload = { body: object; mediaType: string | null; fingerprint: Uint8Array | null }
+type Payload = ReadBody & { mediaType: string | null }
 type Incoming = { request: Request; response: Response; upload: Upload | null; query: URLSearchParams }
 
 /** Makes the step that reads the body of a write: a form where the route declares one, otherwise JSON. */
@@ -18,7 +17,7 @@ export function payloadReader(service: Service, spec: Route): (incoming: Incomin
   return spec.multipart === undefined ? jsonReader(service, spec) : formReader(service, spec, spec.multipart)
 }
 
-function jsonReader({ config }: Service, spec: Route) {
+function jsonReader({ config, readJson }: Service, spec: Route) {
   const { operationId } = spec
   const maxBytes = spec.access === 'anyone' ? Math.min(config.BODY_MAX_BYTES, openBodyMaxBytes) : config.BODY_MAX_BYTES
   const readText = jsonTextReader(maxBytes)

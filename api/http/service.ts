@@ -24,6 +24,8 @@ export type Service = {
   /** Where people can sign in beside their passwords; null unless it is configured. */
   openid: OpenIdProvider | null
   metrics: HttpMetrics
+  /** Reads a body by the schema of its route, which a thread can find in the route table alone. */
+  readJson: (json: JsonBody) => Promise<ReadBody>
   exports: Exports
   eventStreams: EventStreams
   /** Whether the process is about to stop: it still serves, but load balancers should send their calls elsewhere. */
@@ -31,3 +33,14 @@ export type Service = {
   /** Holds every response against its declared schema; the tests switch it on. */
   checkResponses: boolean
 }
+
+/** The JSON of a request to a route. */
+export type JsonBody = {
+  operationId: string
+  text: string
+  /** The parameters of a request whose repetition has to be recognised; null for all other requests. */
+  query: [name: string, value: string][] | null
+}
+
+/** A body as its handler gets it, and what tells the request from others with the same key. */
+export type ReadBody = { body: object; fingerprint: Uint8Array | null }

@@ -1,6 +1,6 @@
-import { attachmentsIn } from './attachments-in-text.ts'
 import type { Transaction } from '../database/database.ts'
 import { replaceReferences, shareAttachments } from './attachment-reference-queries.ts'
+import { attachmentsIn } from './attachments-in-text.ts'
 import { type NamedAttachments, refuse } from './normalise-state.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { attachmentsIn } from './attachments-in-text.ts'
 import { type Computation, computation } from '../computations/computation.ts'
+import { attachmentsIn } from './attachments-in-text.ts'
 import { characterCount, nodeCount, textVersion } from './canonical.ts'
 import type { DocNode } from './document.ts'
 import { compareLines, manifestStep, type PlacedLine } from './manifest.ts'

@@ -2,22 +2,12 @@ import Type from 'typebox'
 import { ComputationLimitError, computation } from '../../shared/computations/computation.ts'
 import { compute } from '../../shared/computations/compute.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
-import { routes } from '../routes/routes.ts'
-import { describeBrokenJson } from './broken-json.ts'
-import { kindOf } from './expectations.ts'
-import { fingerprintOf } from './idempotency.ts'
-import { bodyReader } from './input.ts'
-
-/** The JSON of a request to one of the routes. */
-type JsonBody = {
-  operationId: string
-  text: string
-  /** The parameters of a request that may have a repetition, whose fingerprint is asked for. */
-  query: [name: string, value: string][] | null
-}
-
-/** A body as handlers get it, and what makes another request the same. */
-type ReadBody = { body: object; fingerprint: Uint8Array | null }
+import { describeBrokenJson } from '../http/broken-json.ts'
+import { kindOf } from '../http/expectations.ts'
+import { fingerprintOf } from '../http/idempotency.ts'
+import { bodyReader } from '../http/input.ts'
+import type { JsonBody, ReadBody } from '../http/service.ts'
+import { routes } from './routes.ts'
 
 /**
  * Reads the JSON of a request by the schema of its route; a large text is read in a thread, in turn. Refuses with 400
