@@ -1,6 +1,6 @@
 import type { Config } from '../../shared/config/config.ts'
 import type { Route } from '../http/route.ts'
-import { tags } from '../http/tags.ts'
+import { guideChapters, type Tag, tags } from '../http/tags.ts'
 import { schemaRegistry } from './openapi/schemas.ts'
 import { descriptionVersion } from './openapi.ts'
 import { conventions } from './reference/conventions.ts'
@@ -24,15 +24,22 @@ export function writeReference(input: {
   const { routes, config, sections = [] } = input
   const listed = routes.filter((spec) => spec.listed !== 'openapi')
   const registry = schemaRegistry()
-  const endpoints = Object.entries(tags).flatMap(([name, description]) => {
+  const endpoints = (Object.entries(tags) as [Tag, string][]).flatMap(([name, description]) => {
     const specs = listed.filter((spec) => spec.tag === name)
     if (specs.length === 0) return []
-    return [`## ${name}`, description, sampleOf(specs), ...specs.map((spec) => endpointEntry(spec, registry))]
+    const guide = `How it behaves is explained in the [guide](/guide/${guideChapters[name]}.md).`
+    return [
+      `## ${name}`,
+      `${description} ${guide}`,
+      sampleOf(specs),
+      ...specs.map((spec) => endpointEntry(spec, registry)),
+    ]
   })
   const chapters = [
     '# Knowledge Base Documents Service',
     `This is narrative reference ${referenceVersion}; interface description ${descriptionVersion} prevails.`,
     `The interface description is \`${config.PUBLIC_ORIGIN}/api/openapi.json\` (OpenAPI 3.1).`,
+    'This reference lists what there is. The [guide](/guide/index.md) explains how it behaves, chapter by chapter.',
     ...conventions(config),
     '## Errors',
     errorTable(),

@@ -2,6 +2,7 @@ import { accountIndexPage } from './account.ts'
 import { apiDocsFilePage, apiDocsPage } from './api-docs/pages.ts'
 import { assetPage } from './assets.ts'
 import { devicePage } from './device.ts'
+import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { landingPage } from './landing.ts'
 import { loginPage } from './login.ts'
 import { logoutPage } from './logout.ts'
@@ -17,6 +18,8 @@ export const pages: readonly Page[] = [
   landingPage,
   apiDocsPage,
   apiDocsFilePage,
+  guidePage,
+  guideChapterPage,
   sharePage,
   shareAttachmentPage,
   loginPage,
