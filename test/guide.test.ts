@@ -13,10 +13,12 @@ import { describeApi } from '../api/docs/openapi.ts'
 import { writeReference } from '../api/docs/reference.ts'
 import { guidePlaceOf } from '../api/http/error-chapters.ts'
 import { statusesOf } from '../api/http/errors.ts'
+import { bucketOf } from '../api/http/route.ts'
 import { guideChapters } from '../api/http/tags.ts'
 import { type ChapterName, chapterMarkdown, chapterNames, chapterPath } from '../api/pages/guide/chapters.ts'
 import { pageHeaders } from '../api/pages/headers.ts'
 import { routes } from '../api/routes/routes.ts'
+import { scopes } from '../shared/auth/scopes.ts'
 import { settings } from '../shared/config/config.ts'
 import type { Setting } from '../shared/config/settings.ts'
 import { errorCatalogue } from '../shared/errors/error-catalogue.ts'
@@ -96,6 +98,37 @@ t.test('settings, codes, endpoints and members of the guide are those of the ser
     for (const member of examples.matchAll(/"([a-z]+(?:_[a-z]+)*)":/g)) {
       t.ok(known.has(member[1] ?? ''), `${name}: member ${member[1]}`)
     }
+  }
+})
+
+t.test('the guide leaves out no scope, status, cause or predicate that callers meet', async (t) => {
+  const { components } = describeApi({ routes, origin: 'https://documents.example' }) as {
+    components: { schemas: Record<string, { properties: Record<string, object> }> }
+  }
+  const values = (schema: string, member: string) => {
+    const found = JSON.stringify(components.schemas[schema]?.properties[member]).match(/"enum":(\[[^\]]*\])/)?.[1]
+    return JSON.parse(found ?? '[]') as string[]
+  }
+  const told = [
+    { place: 'authentication#scopes', names: scopes },
+    { place: 'translation#statuses', names: values('TranslationUnit', 'status') },
+    { place: 'translation#members', names: values('LocalizedDocument', 'workflow_status') },
+    { place: 'relations#predicates', names: values('RelationCreateInput', 'predicate') },
+    { place: 'relations#freshness', names: values('DocumentRelation', 'status') },
+    { place: 'concepts#hierarchy', names: values('ConceptRelation', 'predicate') },
+    { place: 'concepts#evidence', names: values('ConceptEvidence', 'freshness') },
+    { place: 'concepts#candidates', names: values('ConceptCandidate', 'review_status') },
+    { place: 'summaries#levels', names: values('Summary', 'status') },
+    { place: 'jobs#states', names: [...values('SummaryJob', 'status'), ...values('TranslationJob', 'status')] },
+    { place: 'jobs#obsolescence', names: values('SummaryJob', 'obsolete_reason') },
+    { place: 'jobs#obsolescence', names: values('TranslationJob', 'obsolete_reason') },
+    { place: 'changes#waiting', names: values('DocumentChanges', 'freshness') },
+    { place: 'limits#rates', names: new Set(routes.map(bucketOf)) },
+  ]
+  for (const { place, names } of told) {
+    const [name = '', anchor] = place.split('#')
+    t.ok([...names].length > 2, place)
+    for (const value of names) t.match(sectionText(name, anchor), `\`${value}\``, `${place} names ${value}`)
   }
 })
 
