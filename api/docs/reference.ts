@@ -2,7 +2,7 @@ import { describeMarkdown } from '../../shared/body/markdown/accepted.ts'
 import { describeNodes } from '../../shared/body/published-schema.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Route } from '../http/route.ts'
-import { tags } from '../http/tags.ts'
+import { guideChapters, type Tag, tags } from '../http/tags.ts'
 import { type JsonSchema, schemaRegistry } from './openapi/schemas.ts'
 import { descriptionVersion } from './openapi.ts'
 import { conventions } from './reference/conventions.ts'
@@ -39,20 +39,22 @@ export function describeReference(input: ReferenceInput): Reference {
   const { routes, config, sections = ownSections } = input
   const listed = routes.filter((spec) => spec.listed !== 'openapi')
   const registry = schemaRegistry()
-  const endpoints = Object.entries(tags).flatMap(([title, text]) => {
+  const endpoints = (Object.entries(tags) as [Tag, string][]).flatMap(([title, description]) => {
     const specs = listed.filter((spec) => spec.tag === title)
     const entries = specs.map((route) => ({
       title: `${route.method} ${route.path}`,
       text: endpointText(route, registry),
       route,
     }))
-    return specs.length === 0 ? [] : [{ title, text, entries }]
+    const guide = `How it behaves is explained in the [guide](/guide/${guideChapters[title]}.md).`
+    return specs.length === 0 ? [] : [{ title, text: `${description} ${guide}`, entries }]
   })
   return {
     title: 'Knowledge Base Documents Service',
     text: [
       `This is narrative reference ${referenceVersion}; interface description ${descriptionVersion} prevails.`,
       `The interface description is \`${config.PUBLIC_ORIGIN}/api/openapi.json\` (OpenAPI 3.1).`,
+      'This reference lists what there is. The [guide](/guide/index.md) explains how it behaves, chapter by chapter.',
     ].join('\n\n'),
     chapters: [
       ...conventions(config).map((convention) => ({ ...convention, entries: [] })),

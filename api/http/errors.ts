@@ -3,6 +3,7 @@ import { ComputationLimitError } from '../../shared/computations/computation.ts'
 import { isOutage, isWriteRefusal } from '../../shared/database/outages.ts'
 import { type CatalogueEntry, errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
+import { guidePlaceOf } from './error-chapters.ts'
 
 /** The error envelope of specification 2.1. */
 export type ErrorBody = {
@@ -37,7 +38,7 @@ function tooCostly({ limit }: ComputationLimitError): Refusal {
   return new Refusal('invalid_node', { details: { path: '', reason } })
 }
 
-/** The response body of a refusal; `origin` is where the reference is served that its `documentation_url` leads to. */
+/** The response body of a refusal; `origin` is where the guide and the reference are served that explain its code. */
 export function errorBody(refusal: Refusal, { requestId, origin }: { requestId: string; origin: string }): ErrorBody {
   const { code, message, details, status } = refusal
   return {
@@ -46,10 +47,16 @@ export function errorBody(refusal: Refusal, { requestId, origin }: { requestId: 
       code,
       message,
       ...(details !== undefined && { details }),
-      documentation_url: `${origin}/api-docs.md#${errorAnchor(code)}`,
+      documentation_url: origin + documentationPath(code),
     },
     request_id: requestId,
   }
+}
+
+// The chapter of the guide that says what to do, or the row of the reference where the sentence of the code says it all.
+function documentationPath(code: ErrorCode): string {
+  const place = guidePlaceOf(code)
+  return place === undefined ? `/api-docs.md#${errorAnchor(code)}` : `/guide/${place}`
 }
 
 /** The anchor of a code in the reference. */

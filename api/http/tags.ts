@@ -20,5 +20,24 @@ export const tags = {
   Attachments: 'Files of documents.',
 } as const satisfies Record<string, string>
 
+/** The chapter of the guide that explains each section, below `/guide/`. */
+export const guideChapters: Record<Tag, string> = {
+  'Auth and identity': 'authentication',
+  Events: 'events',
+  Search: 'search',
+  Relations: 'relations',
+  Concepts: 'concepts',
+  Summaries: 'summaries',
+  'Knowledge bases': 'documents',
+  Folders: 'documents',
+  Documents: 'documents',
+  Content: 'blocks',
+  Versions: 'blocks',
+  Blocks: 'blocks',
+  Changes: 'changes',
+  Localization: 'translation',
+  Attachments: 'attachments',
+}
+
 /** Name of a section. */
 export type Tag = keyof typeof tags

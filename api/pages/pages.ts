@@ -1,6 +1,7 @@
 import { accountIndexPage } from './account.ts'
 import { assetPage } from './assets.ts'
 import { devicePage } from './device.ts'
+import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { landingPage } from './landing.ts'
 import { loginPage } from './login.ts'
 import { logoutPage } from './logout.ts'
@@ -16,6 +17,8 @@ export const pages: readonly Page[] = [
   assetPage,
   landingPage,
   apiDocsPage,
+  guidePage,
+  guideChapterPage,
   sharePage,
   shareAttachmentPage,
   loginPage,

@@ -19,7 +19,7 @@ const attachmentTypes = [
   'application/vnd.openxmlformats-officedocument.presentationml.presentation',
 ]
 
-/** Every environment variable of the service (decisions 8), in the order the README lists them. */
+/** Every environment variable of the service, in the order in which the README lists them. */
 export const settings = {
   DATABASE_URL: text({
     meaning: 'PostgreSQL 15 to 18; `npm start` runs an embedded one under `DATA_DIR` when it is unset',
@@ -220,8 +220,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Parses the environment once. Wrong values are refused with the variable's name, what was given (never for secrets)
- * and what is allowed. Secrets that production must set are generated once into DATA_DIR elsewhere (decisions 8).
+ * Parses the environment. Throws a ConfigError that names each wrong variable with the given value, except of secrets, and
+ * with what is allowed. Outside production, a missing secret is generated once and kept in DATA_DIR.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const problems: string[] = []

@@ -1,4 +1,4 @@
-/** What is fixed about a code: its status, its sentence and the shape of `error.details`, absent where there are none. */
+/** The facts of a code: its status, its sentence and the shape of `error.details`, which is absent where there are none. */
 export type CatalogueEntry = { status: number; otherStatus?: number; message: string; details?: string }
 
 const named = '{"id","field"?}'
@@ -7,8 +7,8 @@ const moved = '{"provided","current_version"}'
 const documentSet = '{"document_set_id"?}'
 
 /**
- * The catalogue of every error the API can answer with (decisions 7): the code is what clients branch on, and it
- * fixes status, message and the shape of the details. The reference and the OpenAPI description publish it.
+ * The catalogue of every error that the API can answer with. A code fixes status, message and the shape of the details, and
+ * clients decide by it. The reference and the OpenAPI description publish the catalogue.
  */
 export const errorCatalogue = {
   invalid_request: {

@@ -5,7 +5,7 @@ import { routes } from '../../api/routes/routes.ts'
 import { type CatalogueEntry, errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../shared/errors/errors.ts'
 
-// Decisions 7, with 404 and 422 of the same code on lines of their own.
+// Status, codes and details as clients rely on them; a code with details of two kinds stands on two lines.
 const registry = `
 400 | invalid_request | {"fields":[{"path":"/name","message"}]} (query: ?limit)
 400 | invalid_json invalid_grant authorization_pending expired_token access_denied | –

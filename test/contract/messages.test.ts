@@ -169,19 +169,35 @@ t.test('whoever sends a media type that is not taken is told which one came and 
   })
 })
 
-t.test('every error leads to the place of the reference where its code is explained', async (t) => {
-  const reference = await new Client({ origin }).get('//api-docs.md')
-  const anchors = anchorsOf(reference.text)
-  const address = `${config.PUBLIC_ORIGIN}/api-docs.md#`
+t.test('every error leads to the place of the guide or the reference where its code is explained', async (t) => {
+  const { PUBLIC_ORIGIN } = config
+  const reader = new Client({ origin })
+  const anchors = anchorsOf((await reader.get('//api-docs.md')).text)
   for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
-    const { error } = errorBody(new Refusal(code), { requestId: 'req_1', origin: config.PUBLIC_ORIGIN })
-    t.ok(error.documentation_url.startsWith(address))
-    t.match(anchors.get(error.documentation_url.slice(address.length)), `\`${code}\``, code)
+    const { error } = errorBody(new Refusal(code), { requestId: 'req_1', origin: PUBLIC_ORIGIN })
+    t.ok(error.documentation_url.startsWith(PUBLIC_ORIGIN))
+    const [path = '', anchor = ''] = error.documentation_url.slice(PUBLIC_ORIGIN.length).split('#')
+    const row = anchors.get(`error-${code}`)
+    t.match(row, `\`${code}\``, code)
+    if (path === '/api-docs.md') t.equal(anchor, `error-${code}`)
+    else t.match(await sectionOf(reader, { path, anchor }), new RegExp(`<code[^>]*>${code}</code>`), code)
+    if (path !== '/api-docs.md') t.match(row, `${path}#${anchor}`, 'and the reference leads there, too')
   }
-  const stranger = new Client({ origin })
-  const replies = [await stranger.get('/me'), await stranger.get('/nowhere'), await client.post('/documents', {})]
-  for (const { body } of replies) t.equal(body.error.documentation_url, `${address}error-${body.error.code}`)
+  const replies = [await reader.get('/me'), await reader.get('/nowhere'), await client.post('/documents', {})]
+  const addresses = ['/guide/authentication#tokens', ...['route_not_found', 'invalid_request'].map(referenceRow)]
+  t.same(
+    replies.map(({ body }) => body.error.documentation_url),
+    addresses.map((address) => PUBLIC_ORIGIN + address),
+  )
 })
+
+const referenceRow = (code: string) => `/api-docs.md#error-${code}`
+
+// A section of a page of the guide, from its heading to the next.
+async function sectionOf(reader: Client, place: { path: string; anchor: string }): Promise<string> {
+  const { text } = await reader.get(`/${place.path}`)
+  return text.split('<h2').find((section) => section.includes(`id="${place.anchor}"`)) ?? ''
+}
 
 // The rows of tables that begin with an anchor, by its id.
 function anchorsOf(markdown: string): Map<string, string> {

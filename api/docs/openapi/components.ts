@@ -91,7 +91,7 @@ export const envelopeSchemas = {
           documentation_url: {
             type: 'string',
             format: 'uri',
-            description: 'where the reference explains the code; English, for people',
+            description: 'where the guide or the reference explains the code; English, for people',
           },
         },
       },

@@ -37,9 +37,9 @@ ${scopes.map((scope) => `- \`${scope}\``).join('\n')}`
 const envelopes = `
 A success is \`{"data": …, "request_id": "…"}\`; a list adds \`"page": {"cursor", "next_cursor", "has_more"}\`. An error is
 \`{"error": {"type", "code", "message", "details"?, "documentation_url"}, "request_id": "…"}\`. Branch on \`code\`;
-\`message\` is for people, and \`documentation_url\` leads to the code in the table of errors below. Where a request is not
-valid, \`details.fields\` names at most 20 members with what is allowed there; of a union it is about the alternative that
-\`format\` or \`op\` names.
+\`message\` is for people, and \`documentation_url\` leads to the chapter of the guide that explains the code, or to its row
+in the table of errors below. Where a request is not valid, \`details.fields\` names at most 20 members with what is
+allowed there; of a union it is about the alternative that \`format\` or \`op\` names.
 \`X-Request-Id\` may be sent with 1 to 128 letters, digits, \`.\`, \`_\` or \`-\` and comes back, otherwise the service
 makes one; it equals \`request_id\`.`
 

@@ -1,5 +1,6 @@
 import { type CatalogueEntry, errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
+import { guidePlaceOf } from '../../http/error-chapters.ts'
 import { errorAnchor, errorType, statusesOf } from '../../http/errors.ts'
 import { table } from './table.ts'
 
@@ -12,8 +13,13 @@ export function errorTable(): string {
       `<a id="${errorAnchor(code)}"></a>${statusesOf(code).join(' or ')}`,
       `\`${code}\``,
       `\`${errorType(statusesOf(code)[0] ?? 500)}\``,
-      message,
+      meaningOf(code, message),
       details === undefined ? '–' : `\`${details}\``,
     ]),
   })
+}
+
+function meaningOf(code: ErrorCode, message: string): string {
+  const place = guidePlaceOf(code)
+  return place === undefined ? message : `${message} [Guide](/guide/${place})`
 }

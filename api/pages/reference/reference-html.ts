@@ -5,6 +5,7 @@ import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table'
 import { type ExampleCall, exampleCall } from '../../docs/openapi/examples.ts'
 import { curlOf } from '../../docs/reference/curl.ts'
 import type { Chapter, Entry, Reference } from '../../docs/reference.ts'
+import { chapterPath } from '../guide/chapters.ts'
 
 /** What the template shows: the reference with ids to link to, and its Markdown as HTML. */
 export type ReferenceView = { heading: string; html: string; chapters: ChapterView[] }
@@ -56,5 +57,6 @@ function answerOf(call: ExampleCall | undefined): string | null {
 
 // The texts are those of the service itself; the only HTML in them is the anchors of errors.
 function htmlOf(markdown: string): string {
-  return micromark(markdown, { extensions: [gfmTable()], htmlExtensions: [gfmTableHtml()], allowDangerousHtml: true })
+  const withPages = markdown.replaceAll(/\]\(\/guide\/([a-z]+)\.md/g, (_, name) => `](${chapterPath(name)}`)
+  return micromark(withPages, { extensions: [gfmTable()], htmlExtensions: [gfmTableHtml()], allowDangerousHtml: true })
 }
