@@ -2,7 +2,7 @@ import type { KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
 import { writeAttachments } from './attachments.ts'
 import type { ExportContext } from './context.ts'
 import { exportedMarkdown } from './markdown.ts'
-import type { Paths } from './paths.ts'
+import type { Paths } from './paths-of.ts'
 import { currentBodies, type DocumentSize, documentSizes } from './queries.ts'
 
 type DocumentsContext = ExportContext & { paths: Paths; unreadable: Set<string> }

@@ -2,7 +2,7 @@ import type { KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
 import type { ExportContext } from './context.ts'
 import { writeDocuments } from './documents.ts'
 import { manifest } from './manifest.ts'
-import { readPaths } from './paths.ts'
+import { readPaths } from './paths-of.ts'
 
 /**
  * Writes a knowledge base into an archive in the layout of decisions 4.7, at a memory that does not depend on how many

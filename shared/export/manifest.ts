@@ -5,7 +5,7 @@ import { presentFolder } from '../knowledge-bases/folders/find.ts'
 import type { KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
 import { attachmentPath } from './attachments.ts'
 import type { ExportContext } from './context.ts'
-import type { Paths } from './paths.ts'
+import type { Paths } from './paths-of.ts'
 
 type ManifestContext = Omit<ExportContext, 'archive'> & {
   paths: Paths

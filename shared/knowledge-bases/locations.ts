@@ -2,7 +2,7 @@ import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts
 import type { Queryable, Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { NamedId } from '../schema/identifiers.ts'
-import { visibleFolder } from './folders/queries.ts'
+import { visibleFolder } from './folders.ts'
 import { lockStructure, workspaceOfKnowledgeBase } from './queries.ts'
 
 /** Where a folder or document stands; `folder_id` null is the root of the knowledge base. */

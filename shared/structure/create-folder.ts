@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
-import { type FolderRow, insertFolder } from '../knowledge-bases/folders/queries.ts'
+import { type FolderRow, insertFolder } from '../knowledge-bases/folders.ts'
 import { holdPlace } from '../knowledge-bases/locations.ts'
 import { enforceQuota, type QuotaLimits } from '../quotas/enforce.ts'
 import type { NamedId } from '../schema/identifiers.ts'

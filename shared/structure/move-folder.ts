@@ -9,7 +9,7 @@ import {
   lockDocumentsInFolders,
   subtreeOf,
   updateFolderRow,
-} from '../knowledge-bases/folders/queries.ts'
+} from '../knowledge-bases/folders.ts'
 import type { Place } from '../knowledge-bases/locations.ts'
 import { lockStructure } from '../knowledge-bases/queries.ts'
 

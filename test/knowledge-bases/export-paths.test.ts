@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { directoriesOf } from '../../shared/export/directories.ts'
 import { attachmentName, markdownPath } from '../../shared/export/names.ts'
+import { directoriesOf } from '../../shared/export/paths.ts'
 import { runs } from '../support/property-runs.ts'
 
 t.test('whatever folders and titles are called, no two paths fall together and all can be unpacked', async (t) => {

@@ -1,5 +1,5 @@
 import { positionOf } from '../../../shared/knowledge-bases/tree/nodes.ts'
-import type { ChildPosition, NodeRow } from '../../../shared/knowledge-bases/tree/queries.ts'
+import type { ChildPosition, NodeRow } from '../../../shared/knowledge-bases/tree.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from '../../http/pagination.ts'
 
 /** The cursors of the children of one folder: which folder it is belongs to what they are bound to. */

@@ -1,4 +1,4 @@
-import { findKnowledgeBase } from '../../../shared/knowledge-bases/find.ts'
+import { findKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
 import { KnowledgeBaseParameter } from '../../http/parameters.ts'
 import { type Route, route } from '../../http/route.ts'
 import { sendExport } from './send-export.ts'

@@ -1,7 +1,7 @@
 import type { Response } from 'express'
 import type { Caller } from '../../../shared/auth/caller.ts'
 import { writeExport } from '../../../shared/export/export.ts'
-import { findKnowledgeBase } from '../../../shared/knowledge-bases/find.ts'
+import { findKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
 import { presentDocuments } from '../../../shared/localization/present.ts'
 import { sendArchive } from '../../http/send-archive.ts'
 import type { Service } from '../../http/service.ts'

@@ -1,7 +1,7 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../../auth/caller.ts'
 import type { Queryable } from '../../database/database.ts'
 import { Refusal } from '../../errors/errors.ts'
-import { type FolderRow, visibleFolder } from './queries.ts'
+import { type FolderRow, visibleFolder } from '../folders.ts'
 import type { Folder } from './schema.ts'
 
 /** Who asks for which folder. */

@@ -1,4 +1,4 @@
-import { type ChildPosition, labelStartLength, type NodeRow } from './queries.ts'
+import { type ChildPosition, labelStartLength, type NodeRow } from '../tree.ts'
 import type { DocumentNode, FolderNode } from './schema.ts'
 
 /** A row as the API returns it (decisions 4.7). */

@@ -1,5 +1,5 @@
+import type { NodeRow } from '../tree.ts'
 import { presentNode } from './nodes.ts'
-import type { NodeRow } from './queries.ts'
 import type { TreeFolder, TreeNode } from './schema.ts'
 
 /** Nests the rows of one knowledge base, keeping their order; what has no parent is at the root (decisions 4.7). */

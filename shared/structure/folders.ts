@@ -2,7 +2,7 @@ import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { Jobs } from '../jobs/queues.ts'
-import { type FolderRow, renameFolder, visibleFolder } from '../knowledge-bases/folders/queries.ts'
+import { type FolderRow, renameFolder, visibleFolder } from '../knowledge-bases/folders.ts'
 import { findPlace, type Place } from '../knowledge-bases/locations.ts'
 import type { NamedId } from '../schema/identifiers.ts'
 import { lockMove, type Move, moveFolder } from './move-folder.ts'

@@ -9,7 +9,7 @@ import {
   lockDocumentsInFolders,
   subtreeOf,
   visibleFolder,
-} from '../knowledge-bases/folders/queries.ts'
+} from '../knowledge-bases/folders.ts'
 import { lockStructure } from '../knowledge-bases/queries.ts'
 
 /**

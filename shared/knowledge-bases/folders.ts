@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql, type Transaction } from '../../database/database.ts'
-import { row } from '../../database/row.ts'
-import { type NamedId, Nullable } from '../../schema/identifiers.ts'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { type NamedId, Nullable } from '../schema/identifiers.ts'
 
 const FolderShape = Type.Object({
   workspace_id: Type.String(),

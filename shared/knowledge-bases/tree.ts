@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql } from '../../database/database.ts'
-import { row } from '../../database/row.ts'
-import { Nullable } from '../../schema/identifiers.ts'
-import type { KnowledgeBaseKey } from '../queries.ts'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { Nullable } from '../schema/identifiers.ts'
+import type { KnowledgeBaseKey } from './queries.ts'
 
 const text = Type.String()
 
