@@ -1,7 +1,7 @@
 import { presentAttachment } from '../attachments/present.ts'
 import { attachmentsOfDocuments } from '../attachments/queries.ts'
 import { type DocumentRow, documentPage } from '../documents/queries.ts'
-import { presentFolder } from '../knowledge-bases/folders/find.ts'
+import { presentFolder } from '../knowledge-bases/folders.ts'
 import type { KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
 import { attachmentPath } from './attachments.ts'
 import type { ExportContext } from './context.ts'

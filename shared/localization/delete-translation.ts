@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
+import type { DeletionFollower } from '../documents/deletion.ts'
 import { deleteDocuments } from '../documents/deletion.ts'
-import type { DeletionFollower } from '../documents/followers.ts'
 import { Refusal } from '../errors/errors.ts'
 import { holdMember } from './hold.ts'
 import { findWritable, type MemberName, memberNamed } from './members.ts'

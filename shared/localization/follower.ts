@@ -1,5 +1,5 @@
 import type { DocumentFollower } from '../body/follower.ts'
-import type { DeletionFollower } from '../documents/followers.ts'
+import type { DeletionFollower } from '../documents/deletion.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import { type Actor, recordAudit } from './audit-queries.ts'
 import { deleteEmptySets, lockSets, type SetRow } from './queries.ts'

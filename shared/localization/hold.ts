@@ -34,5 +34,5 @@ export async function holdMember(
 
 function holdPlaceOf(tx: Transaction, document: DocumentRow): Promise<void> {
   const { workspace_id: workspaceId, knowledge_base_id: id } = document
-  return lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], hold: 'add' })
+  return lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
 }
