@@ -1,6 +1,6 @@
 import type { Caller } from '../auth/caller.ts'
 import type { Client } from '../requests/client.ts'
-import type { Actor } from './audit-queries.ts'
+import type { Actor } from './audit.ts'
 
 /** Who calls, as the audit keeps it. */
 export function actorOf(caller: Caller, client: Client): Actor {

@@ -4,12 +4,12 @@ import type { Transaction } from '../database/database.ts'
 import { type DocumentRow, documentsOfSets } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
 import { canonicalLocale } from '../locales/locale.ts'
-import { type Actor, recordAudit } from './audit-queries.ts'
-import { type CreateContext, createTranslations } from './create-translations.ts'
+import { type Actor, recordAudit } from './audit.ts'
 import { holdSource } from './hold.ts'
 import { findWritableSetOf } from './members.ts'
 import type { SetRow } from './queries.ts'
 import type { CreateMode } from './schema.ts'
+import { type CreateContext, createTranslations } from './translations.ts'
 
 /**
  * Adds a translation to the set of a document, which may be any member (decisions 2.4). 404, 403, 409

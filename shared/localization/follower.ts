@@ -1,9 +1,9 @@
 import type { DocumentFollower } from '../body/follower.ts'
 import type { DeletionFollower } from '../documents/deletion.ts'
 import type { DocumentRow } from '../documents/queries.ts'
-import { type Actor, recordAudit } from './audit-queries.ts'
+import { type Actor, recordAudit } from './audit.ts'
 import { deleteEmptySets, lockSets, type SetRow } from './queries.ts'
-import { followBody } from './units/follow.ts'
+import { followBody } from './units/sync.ts'
 
 /** What writes mean to localization: units follow the bodies of both sides. */
 export const localizationFollower: DocumentFollower = {

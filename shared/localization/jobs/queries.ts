@@ -4,7 +4,7 @@ import { type Queryable, sql, type Transaction } from '../../database/database.t
 import { row } from '../../database/row.ts'
 import type { UserJobKey } from '../../jobs/queues.ts'
 import { Nullable } from '../../schema/identifiers.ts'
-import type { Actor } from '../audit-queries.ts'
+import type { Actor } from '../audit.ts'
 import type { UnitStatus } from '../schema.ts'
 import type { UnitResult } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../../auth/caller.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
-import { type Actor, recordAudit } from '../audit-queries.ts'
+import { type Actor, recordAudit } from '../audit.ts'
 import { findWritable } from '../members.ts'
 import { bodiesOf, holdPair, type Pair, type PairBodies, pairOf, translationNamed } from '../pair.ts'
 import { unitStatusCounts } from '../unit-status-counts.ts'

@@ -5,11 +5,11 @@ import { Refusal } from '../errors/errors.ts'
 import { canonicalLocale } from '../locales/locale.ts'
 import { newId } from '../schema/ids.ts'
 import { announceMember } from './announce.ts'
-import { type Actor, recordAudit } from './audit-queries.ts'
-import { type CreateContext, createTranslations } from './create-translations.ts'
+import { type Actor, recordAudit } from './audit.ts'
 import { holdSource } from './hold.ts'
 import { insertSet } from './queries.ts'
 import type { CreateMode } from './schema.ts'
+import { type CreateContext, createTranslations } from './translations.ts'
 
 /** The decoded body of an activation; locales as they were sent. */
 export type Activation = {
