@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { lookupLocale } from '../shared/localization/lookup.ts'
+import { lookupLocale } from '../shared/localization/resolve.ts'
 import { h, p } from './body/build.ts'
 import type { Client } from './support/client.ts'
 import { bodyOf, type Made, make, put, refused } from './support/documents.ts'

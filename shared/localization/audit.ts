@@ -1,7 +1,13 @@
+import Type, { type Static } from 'typebox'
+import type { Caller } from '../auth/caller.ts'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import type { Client } from '../requests/client.ts'
+import { Nullable, Time } from '../schema/identifiers.ts'
 import { newId } from '../schema/ids.ts'
+import type { SetRow } from './queries.ts'
 
-/** What can be done to a set, its translations, units and jobs (decisions 2.4). */
+/** An action on a set, on one of its translations, or on a unit or job of a translation. */
 export type AuditAction =
   | 'set.activated'
   | 'set.deactivated'
@@ -16,7 +22,7 @@ export type AuditAction =
   | 'job.obsolete'
   | 'job.applied'
 
-/** Who did it, and through which client; what a job does is done by who asked for it. */
+/** A user and the client that the user works with. The actor of a job is the user who requested the job. */
 export type Actor = {
   user_id: string | null
   token_id: string | null
@@ -25,8 +31,8 @@ export type Actor = {
   is_agent: boolean
 }
 
-/** One audit record before it has an id; absent ids are null. */
-export type AuditEntry = {
+/** An audit record before it has an id and an actor; absent ids are stored as null. */
+type AuditEntry = {
   action: AuditAction
   document_set_id: string
   source_document_id: string
@@ -37,7 +43,21 @@ export type AuditEntry = {
   details?: Record<string, unknown>
 }
 
-/** Records what was done, in the transaction that does it. The sets must exist; the records go with them. */
+/** Returns the caller in the shape in which the audit stores it. */
+export function actorOf(caller: Caller, client: Client): Actor {
+  return {
+    user_id: caller.userId,
+    token_id: caller.tokenId,
+    client_name: client.name,
+    client_version: client.version,
+    is_agent: client.isAgent,
+  }
+}
+
+/**
+ * Records actions of one actor in the transaction of the actions. The sets must exist. The records are deleted with their
+ * set, and take a share of the lock on its row.
+ */
 export async function recordAudit(
   tx: Transaction,
   input: { workspaceId: string; actor: Actor; entries: readonly AuditEntry[] },
@@ -56,7 +76,57 @@ export async function recordAudit(
        is_agent boolean, details jsonb)`)
 }
 
-/** Forgets records older than `days`; at most `batch` a call. Returns how many. */
+const RecordShape = Type.Object({
+  id: Type.String(),
+  action: Type.String(),
+  document_set_id: Type.String(),
+  source_document_id: Type.String(),
+  target_document_id: Nullable(Type.String()),
+  locale: Nullable(Type.String()),
+  unit_id: Nullable(Type.String()),
+  job_id: Nullable(Type.String()),
+  actor: Type.Object({
+    user_id: Nullable(Type.String()),
+    token_id: Nullable(Type.String()),
+    client_name: Nullable(Type.String()),
+    client_version: Nullable(Type.String()),
+    is_agent: Type.Boolean(),
+  }),
+  details: Type.Record(Type.String(), Type.Unknown()),
+  created_at: Time,
+})
+
+/** An audit record as the API returns it. */
+export const TranslationAuditRecord = Type.Object(RecordShape.properties, {
+  $id: 'TranslationAuditRecord',
+  description: 'Kept as long as its document set, and no longer than the operator keeps audits',
+})
+export type TranslationAuditRecord = Static<typeof TranslationAuditRecord>
+
+/**
+ * Returns up to `limit + 1` audit records of a set after a position, newest first, so that the caller sees if more follow.
+ * `after` is the last record seen; its time is in Unix milliseconds.
+ */
+export function auditPage(
+  db: Queryable,
+  page: { set: SetRow; after: { createdAt: number; id: string } | null; limit: number },
+): Promise<readonly TranslationAuditRecord[]> {
+  const { set, after, limit } = page
+  const older =
+    after === null
+      ? sql.fragment`true`
+      : sql.fragment`(created_at, id) < (to_timestamp(${after.createdAt}::float8 / 1000)::timestamptz(3), ${after.id})`
+  return db.any(sql.type(row(RecordShape))`
+    SELECT id, action, document_set_id, source_document_id, target_document_id, locale, unit_id, job_id,
+      jsonb_build_object('user_id', user_id, 'token_id', token_id, 'client_name', client_name,
+        'client_version', client_version, 'is_agent', is_agent) AS actor,
+      details, created_at
+    FROM translation_audit
+    WHERE workspace_id = ${set.workspace_id} AND document_set_id = ${set.id} AND ${older}
+    ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`)
+}
+
+/** Deletes at most `batch` audit records that are older than `days` days. Returns the number of deleted records. */
 export async function deleteOldAudit(db: Queryable, limits: { days: number; batch: number }): Promise<number> {
   const { rowCount } = await db.query(sql.unsafe`
     DELETE FROM translation_audit WHERE ctid = ANY(ARRAY(

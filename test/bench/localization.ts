@@ -4,7 +4,7 @@ import type { BlockNode } from '../../shared/body/document.ts'
 import { compareLines, type LineDifference } from '../../shared/body/manifest.ts'
 import { type Database, inTransaction, openDatabase, sql } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
-import { followBody } from '../../shared/localization/units/sync.ts'
+import { syncUnits } from '../../shared/localization/units/sync.ts'
 import { p } from '../body/build.ts'
 import { Client } from '../support/client.ts'
 import { bodyOf } from '../support/documents.ts'
@@ -51,7 +51,7 @@ async function measureFollow(site: Site, { database, size }: { database: Databas
     for (let round = 0; round < rounds; round += 1) {
       await rolledBack(database, async (tx) => {
         const started = performance.now()
-        await followBody(tx, { document: { workspace_id, id, variant_role }, step: difference })
+        await syncUnits(tx, { document: { workspace_id, id, variant_role }, step: difference })
         taken.push(performance.now() - started)
       })
     }

@@ -1,12 +1,12 @@
 import Type from 'typebox'
-import { auditPage, TranslationAuditRecord } from '../../../shared/localization/audit-list.ts'
+import { auditPage, TranslationAuditRecord } from '../../../shared/localization/audit.ts'
 import { findSetOf } from '../../../shared/localization/members.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { DocumentParameter, pageParameters } from '../../http/parameters.ts'
 import type { Family } from '../../http/path-families.ts'
 import { route } from '../../http/route.ts'
 
-/** Who did what to a document set (specification 4.13), by the paths of one family. */
+/** The audit of a document set, under the paths of one family. */
 export const auditRoutes = ({ listed, singular, noun }: Family) => [
   route({
     method: 'GET',

@@ -5,7 +5,7 @@ import { documentSetRoutes, setRoutes } from './sets.ts'
 import { translationRoutes } from './translations.ts'
 import { unitRoutes } from './units.ts'
 
-/** Localization (specification 4.13): both path families have the same handlers. */
+/** Localization; both path families have the same handlers. */
 export const localizationRoutes = [
   ...documentSetRoutes,
   ...[byDocument, byLocale].flatMap((family) => [

@@ -1,17 +1,16 @@
 import { Document } from '../../../shared/documents/schema.ts'
-import { actorOf } from '../../../shared/localization/actor.ts'
-import { deactivateLocalization } from '../../../shared/localization/deactivate.ts'
+import { actorOf } from '../../../shared/localization/audit.ts'
 import { findSet, findSetOf } from '../../../shared/localization/members.ts'
 import { presentOne, presentSet } from '../../../shared/localization/present.ts'
 import { ActivateInput, DocumentSet } from '../../../shared/localization/schema.ts'
-import { activateLocalization } from '../../../shared/localization/sets.ts'
+import { activateLocalization, deactivateLocalization } from '../../../shared/localization/sets.ts'
 import { DocumentParameter, DocumentSetParameter } from '../../http/parameters.ts'
 import type { Family } from '../../http/path-families.ts'
 import { apiPrefix, route } from '../../http/route.ts'
 
 const tag = 'Localization'
 
-/** A document set by its own id (specification 4.13). */
+/** A document set under its own id. */
 export const documentSetRoutes = [
   route({
     method: 'GET',
@@ -29,7 +28,7 @@ export const documentSetRoutes = [
   }),
 ]
 
-/** The set that a document is in, by the paths of one family. */
+/** The set of a document, under the paths of one family. */
 export const setRoutes = ({ listed, plural, singular, noun }: Family) => [
   route({
     method: 'GET',

@@ -23,7 +23,7 @@ import { catchUp, deriveState, readState } from '../../../shared/body/yjs/state.
 import { extractCandidates } from '../../../shared/concepts/candidates/extract.ts'
 import { renderMarkdown } from '../../../shared/export/markdown.ts'
 import { referencesOf, renamed } from '../../../shared/import/body-links.ts'
-import { copyStructure } from '../../../shared/localization/copy-structure.ts'
+import { copyStructure } from '../../../shared/localization/translations.ts'
 import { faithfulMarkdown, inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
 import { structureOf, withAttributesOf, wordsOf } from '../../../shared/localization/inline/structure.ts'
 import { withoutTags, withTags } from '../../../shared/localization/inline/tags.ts'
