@@ -55,8 +55,8 @@ export function actorOf(caller: Caller, client: Client): Actor {
 }
 
 /**
- * Records actions of one actor in the transaction of the actions. The sets must exist. The records are deleted with their
- * set, and take a share of the lock on its row.
+ * Records actions of one actor in the transaction of the actions. The sets must exist. The records are deleted with
+ * their set, and take a share of the lock on its row.
  */
 export async function recordAudit(
   tx: Transaction,
@@ -104,8 +104,8 @@ export const TranslationAuditRecord = Type.Object(RecordShape.properties, {
 export type TranslationAuditRecord = Static<typeof TranslationAuditRecord>
 
 /**
- * Returns up to `limit + 1` audit records of a set after a position, newest first, so that the caller sees if more follow.
- * `after` is the last record seen; its time is in Unix milliseconds.
+ * Returns up to `limit + 1` audit records of a set after a position, newest first, so that the caller sees if more
+ * follow. `after` is the last record seen; its time is in Unix milliseconds.
  */
 export function auditPage(
   db: Queryable,

@@ -11,8 +11,8 @@ export const localizationFollower: DocumentFollower = {
 }
 
 /**
- * Follows deletions by one actor. A set whose last member was deleted is deleted with its audit. The audit of every other
- * set records the deleted translations, whether they were deleted alone or with a folder or knowledge base.
+ * Follows deletions by one actor. A set whose last member was deleted is deleted with its audit. The audit of every
+ * other set records the deleted translations, whether they were deleted alone or with a folder or knowledge base.
  */
 export function localizationDeletions(actor: Actor): DeletionFollower {
   return {

@@ -29,8 +29,9 @@ export async function findSetOf(db: Queryable, input: { caller: Caller; document
 }
 
 /**
- * Returns the set of a document, for a write. Refuses with 404 `document_not_found`, with 403 when the caller is a viewer
- * and with 409 `localization_not_active`. Takes no lock, so the write has to lock what it rests on and read it again.
+ * Returns the set of a document, for a write. Refuses with 404 `document_not_found`, with 403 when the caller is a
+ * viewer and with 409 `localization_not_active`. Takes no lock, so the write has to lock what it rests on and read it
+ * again.
  */
 export async function findWritableSetOf(
   tx: Transaction,
@@ -76,9 +77,9 @@ export function sourceOf({ members }: SetMembers): DocumentRow | null {
 
 /**
  * Locks a document from which translations are made, and returns it, or null when the document does not exist. The
- * translations are put beside the document. So the knowledge base is locked first, in the order in which deletions lock.
- * When the document moves between the two locks, its new knowledge base is locked out of order. PostgreSQL detects a
- * deadlock with a deletion there, and the transaction runs again.
+ * translations are put beside the document. So the knowledge base is locked first, in the order in which deletions
+ * lock. When the document moves between the two locks, its new knowledge base is locked out of order. PostgreSQL
+ * detects a deadlock with a deletion there, and the transaction runs again.
  */
 export async function lockSetSource(
   tx: Transaction,

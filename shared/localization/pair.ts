@@ -15,8 +15,8 @@ export type Pair = { set: SetRow; source: DocumentRow; target: DocumentRow }
 export type PairBodies = { source: StoredBody; target: StoredBody }
 
 /**
- * The name of a translation in a call: the id of its document, its canonical locale, or both. `localeField` is the member
- * or parameter that gave the locale, for `details.field` of a refusal; by default `locale`.
+ * The name of a translation in a call: the id of its document, its canonical locale, or both. `localeField` is the
+ * member or parameter that gave the locale, for `details.field` of a refusal; by default `locale`.
  */
 export type TargetName = { documentId?: string | undefined; locale?: string | undefined; localeField?: string }
 
@@ -50,8 +50,9 @@ export function requireSource(found: SetMembers): DocumentRow {
 
 /**
  * Locks both documents of a pair in id order and returns them as they are now. The target is locked against every other
- * write; the source is locked against changes, but others may lock it likewise. Refuses with 404 `translation_not_found`
- * when the target was deleted meanwhile, and with 409 `source_document_missing` when the source was.
+ * write; the source is locked against changes, but others may lock it likewise. Refuses with 404
+ * `translation_not_found` when the target was deleted meanwhile, and with 409 `source_document_missing` when the source
+ * was.
  */
 export async function lockPair(tx: Transaction, input: { caller: Caller; pair: Pair }): Promise<Pair> {
   const { caller, pair } = input

@@ -91,8 +91,8 @@ export async function deleteSet(tx: Transaction, key: SetKey): Promise<void> {
 type SetsById = { workspaceId: string; setIds: readonly string[] }
 
 /**
- * Locks sets in id order until the transaction ends and returns them. Two transactions that delete the last members of a
- * set wait for each other here, and the second sees the empty set.
+ * Locks sets in id order until the transaction ends and returns them. Two transactions that delete the last members of
+ * a set wait for each other here, and the second sees the empty set.
  */
 export async function lockSets(tx: Transaction, sets: SetsById): Promise<readonly SetRow[]> {
   return tx.any(sql.type(SetRow)`

@@ -10,8 +10,8 @@ const CountRow = row(
 )
 
 /**
- * Returns the id of the document that answers a read of `documentId` in a locale. The first match wins: the variant that
- * the lookup of RFC 4647 finds, the variant in the fallback locale of the set, the source of the set, the document
+ * Returns the id of the document that answers a read of `documentId` in a locale. The first match wins: the variant
+ * that the lookup of RFC 4647 finds, the variant in the fallback locale of the set, the source of the set, the document
  * itself. An ordinary document always answers for itself. The variant may be deleted before it is read.
  */
 export async function resolveVariant(db: Queryable, input: DocumentLocator & { locale: string }): Promise<string> {
@@ -65,7 +65,9 @@ export async function freshnessOf(
   return (id) => states.get(id) ?? 'current'
 }
 
-/** Counts the units of translations by status. Returns the counts by document id, with zeros where there are no units. */
+/**
+ * Counts the units of translations by status. Returns the counts by document id, with zeros where there are no units.
+ */
 export async function unitStatusCounts(
   db: Queryable,
   input: { workspaceIds: readonly string[]; documentIds: readonly string[] },

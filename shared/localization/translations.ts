@@ -92,7 +92,9 @@ type StructureCopy = {
   blockIds: ReadonlyMap<string, string>
 }
 
-/** The source, locked by `lockSetSource`, and the canonical locales of new translations, which the set does not have. */
+/**
+ * The source, locked by `lockSetSource`, and the canonical locales of new translations, which the set does not have.
+ */
 type NewTranslations = {
   source: DocumentRow & { document_set_id: string }
   locales: readonly string[]
@@ -102,8 +104,8 @@ type NewTranslations = {
 
 /**
  * Creates translations beside their source, in the order of the locales, with their units. Attachments are not checked
- * again: a copy may show a dead image if its source does. Refuses with 409 `quota_exceeded`. Call it once a transaction,
- * because it enqueues jobs.
+ * again: a copy may show a dead image if its source does. Refuses with 409 `quota_exceeded`. Call it once a
+ * transaction, because it enqueues jobs.
  */
 export async function createTranslations(
   context: CreateContext,

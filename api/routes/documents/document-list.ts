@@ -59,8 +59,8 @@ function readUpdatedSince(text: string): number {
   throw new Refusal('invalid_request', { details: { fields: [{ path: '?updated_since', message }] } })
 }
 
-// Reads Unix milliseconds, or an ISO 8601 date or date-time, which is in UTC when it names no zone. A `+` before the zone
-// may have become a space in a URL. Returns Unix milliseconds, or null for any other text.
+// Reads Unix milliseconds, or an ISO 8601 date or date-time, which is in UTC when it names no zone. A `+` before the
+// zone may have become a space in a URL. Returns Unix milliseconds, or null for any other text.
 function parseUpdatedSince(text: string): number | null {
   if (/^[0-9]{1,16}$/.test(text)) return withinRange(Number(text))
   const match = isoForm.exec(text)

@@ -113,7 +113,9 @@ function childCursors(endpoint: string, folderId: number) {
       const { rank, labelStart, folderNumber, documentId } = positionOf(child)
       return encodeCursor(scope, [rank, labelStart, folderNumber, documentId])
     },
-    /** Returns the position that a cursor names, or null without a cursor. Refuses a cursor of another list with 400. */
+    /**
+     * Returns the position that a cursor names, or null without a cursor. Refuses a cursor of another list with 400.
+     */
     read: (cursor: string | undefined): ChildPosition | null => {
       if (cursor === undefined) return null
       const [rank, labelStart, folderNumber, documentId] = decodeCursor(scope, cursor, [

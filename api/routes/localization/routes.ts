@@ -1,7 +1,6 @@
 import { byDocument, byLocale } from '../../http/path-families.ts'
-import { auditRoutes } from './audit.ts'
 import { translationJobRoutes } from './jobs.ts'
-import { documentSetRoutes, setRoutes } from './sets.ts'
+import { auditRoutes, documentSetRoutes, setRoutes } from './sets.ts'
 import { translationRoutes } from './translations.ts'
 import { unitRoutes } from './units.ts'
 

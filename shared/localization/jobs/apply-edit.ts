@@ -15,8 +15,8 @@ export type AppliedTexts = { lines: string[]; mappings: Mapping[] }
 
 /**
  * Puts texts into the target. A text replaces the blocks of its unit. A unit without blocks gets a new block after the
- * block of the unit before it, else at the end. A block that belongs to several units is left alone, because a person may
- * have written its text. `units` are all units in the order of the source; `contents` has the new texts by unit id.
+ * block of the unit before it, else at the end. A block that belongs to several units is left alone, because a person
+ * may have written its text. `units` are all units in the order of the source; `contents` has the new texts by unit id.
  */
 export function applyTexts(
   bodies: PairBodies,

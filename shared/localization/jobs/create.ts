@@ -57,8 +57,8 @@ export async function createJob(
   return job
 }
 
-// Finds the translation and the units that the request names. Returns null when `target_locale` is malformed, because the
-// 422 of a malformed locale comes after other checks.
+// Finds the translation and the units that the request names. Returns null when `target_locale` is malformed, because
+// the 422 of a malformed locale comes after other checks.
 async function findTarget(tx: Transaction, found: SetMembers, named: JobRequest): Promise<DocumentRow | null> {
   const { unit_ids } = named.request
   const target = targetOf(found, named)

@@ -127,7 +127,9 @@ export async function markApplied(tx: Transaction, key: UserJobKey, unitIds: rea
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
 }
 
-/** Records an action on a job in the audit of its set. The actor is the user who requested the job, unless one is given. */
+/**
+ * Records an action on a job in the audit of its set. The actor is the user who requested the job, unless one is given.
+ */
 export async function recordJobAction(
   tx: Transaction,
   job: JobRow,

@@ -28,8 +28,8 @@ export type TranslationRequest = {
 
 /**
  * Translates texts in batches that are sent to the model side by side. A unit fails alone when its answer is missing,
- * empty or of another structure than its source. A batch fails as a whole when the model refuses it or its answer is not
- * of the schema. Throws the ModelError of a transient failure after every other batch is answered and paid.
+ * empty or of another structure than its source. A batch fails as a whole when the model refuses it or its answer is
+ * not of the schema. Throws the ModelError of a transient failure after every other batch is answered and paid.
  */
 export async function translateTexts(texts: readonly SourceText[], request: TranslationRequest): Promise<Translated> {
   const prepared = await Promise.all(texts.map(prepare))

@@ -18,9 +18,10 @@ export type UnitFilter = {
 }
 
 /**
- * Returns up to `limit + 1` units of a translation, so that the caller sees if more follow. A translation whose source was
- * deleted has no units. Refuses with 400 when the filter names no target or names two targets, with 400 `invalid_locale`,
- * and with 404 `document_not_found`, `not_localized` or `translation_not_found`. Call it in a snapshot.
+ * Returns up to `limit + 1` units of a translation, so that the caller sees if more follow. A translation whose source
+ * was deleted has no units. Refuses with 400 when the filter names no target or names two targets, with 400
+ * `invalid_locale`, and with 404 `document_not_found`, `not_localized` or `translation_not_found`. Call it in a
+ * snapshot.
  */
 export async function listUnits(
   db: Queryable,

@@ -21,8 +21,8 @@ export type TargetGuard = {
 }
 
 /**
- * Records a person's review of a unit and, if the review names blocks, maps the unit to them. Source and translation are
- * locked meanwhile, so the review confirms exactly the texts that the person saw. Refuses with 404
+ * Records a person's review of a unit and, if the review names blocks, maps the unit to them. Source and translation
+ * are locked meanwhile, so the review confirms exactly the texts that the person saw. Refuses with 404
  * `document_not_found`, `translation_not_found` or `unit_not_found`, with 403 for a viewer, with 428, with 409
  * `localization_not_active`, `source_document_missing` or `version_conflict`, and with 422 `block_not_found`.
  */

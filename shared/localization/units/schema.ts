@@ -16,7 +16,9 @@ const TargetBlock = Type.Object({
   text: Type.String({ description: 'plain text' }),
 })
 
-/** A translation unit as the API returns it: a paragraph or heading of the source, and its translation in one target. */
+/**
+ * A translation unit as the API returns it: a paragraph or heading of the source, and its translation in one target.
+ */
 export const TranslationUnit = Type.Object(
   {
     id: Type.String({ description: 'stays as long as the source block has text' }),
