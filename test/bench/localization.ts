@@ -23,7 +23,7 @@ const concurrency = 4
 const jobs = 12
 const unitsPerJob = 100
 
-/** What a write to either side costs its units, and how close translation jobs come to the model's limit. */
+/** Measures the cost of units in a write to either side, and how close translation jobs come to the model's limit. */
 export async function measureLocalization(site: Site): Promise<Figure[]> {
   const database = await openDatabase({ url: site.url, poolSize: 2 })
   try {
@@ -35,7 +35,7 @@ export async function measureLocalization(site: Site): Promise<Figure[]> {
   }
 }
 
-/** Units following one edited block, on each side, in a transaction that is rolled back. */
+/** Updates the units after one edited block, on each side, in a transaction that is rolled back. */
 async function measureFollow(site: Site, { database, size }: { database: Database; size: number }): Promise<Figure[]> {
   const { source, target } = await translate(site.client, paragraphs(size))
   await database.query(sql.unsafe`ANALYZE translation_units, translation_unit_blocks`)
@@ -82,7 +82,7 @@ async function rolledBack(database: Database, work: Parameters<typeof inTransact
   })
 }
 
-/** Jobs of a hundred units against a model that answers after 200 ms, with one worker. */
+/** Runs jobs of a hundred units with one worker, against a model that answers after 200 ms. */
 async function measureThroughput(site: Site): Promise<Figure[]> {
   const ends: (() => unknown)[] = []
   try {

@@ -89,7 +89,7 @@ function tree() {
     .record({ folders: fc.array(folder, { maxLength: 12 }), titles: fc.array(hostileName(), { maxLength: 6 }) })
     .map(({ folders, titles }) => ({
       titles,
-      // A folder stands in an earlier one or at the root.
+      // The parent of a folder is an earlier folder or the root.
       folders: folders.map(({ name, parent }, index) => ({
         id: index + 1,
         parent_id: parent % (index + 1) === 0 ? null : parent % (index + 1),
