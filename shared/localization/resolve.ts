@@ -11,8 +11,8 @@ const CountRow = row(
 
 /**
  * Returns the id of the document that answers a read of `documentId` in a locale. The first match wins: the variant
- * that the lookup of RFC 4647 finds, the variant in the fallback locale of the set, the source of the set, the document
- * itself. An ordinary document always answers for itself. The variant may be deleted before it is read.
+ * that the lookup of RFC 4647 finds, the variant in the fallback locale, the source, the document itself. An ordinary
+ * document always answers for itself. The variant may be deleted before it is read.
  */
 export async function resolveVariant(db: Queryable, input: DocumentLocator & { locale: string }): Promise<string> {
   const variants = await variantsOf(db, input)

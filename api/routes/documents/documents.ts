@@ -69,7 +69,7 @@ export const documentRoutes = [
     tag,
     summary: 'Create a document',
     description:
-      'Only `title` is required: without a place it goes to the first knowledge base of the default workspace.',
+      'Only `title` is required: without a location it goes to the first knowledge base of the default workspace.',
     scopes: ['documents:write'],
     body: DocumentCreateInput,
     success: { status: 201, description: 'The new document', data: CreatedDocument, location: true },
@@ -122,7 +122,7 @@ export const documentRoutes = [
     tag,
     summary: 'Change or move a document',
     description:
-      'Absent members stay. A knowledge base alone means its root. The title of a translation has at most 200 characters. If-Match is held against the body version.',
+      'Absent members stay. A knowledge base alone means its root. The title of a translation has at most 200 characters. If-Match is compared with the version of the body.',
     scopes: ['documents:write'],
     params: DocumentParameter,
     body: DocumentUpdateInput,
@@ -169,7 +169,7 @@ export const documentRoutes = [
     path: '/documents/{id}/path',
     operationId: 'getDocumentPath',
     tag,
-    summary: 'Read where a document stands',
+    summary: 'Read the path of a document',
     scopes: ['documents:read'],
     params: DocumentParameter,
     success: { status: 200, description: 'Knowledge base, folders and document', data: DocumentPath },

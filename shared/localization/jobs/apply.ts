@@ -29,9 +29,9 @@ type ApplyRequest = {
 
 /**
  * Writes the candidates of a job into the target, as one change with one snapshot. Skips units that a person edited,
- * confirmed or ignored meanwhile, and units that were applied already, so a repetition changes nothing. Refuses with
- * 404 `job_not_found`, `document_not_found` or `unit_not_found`, with 403 for a viewer, with 428, with 409
- * `job_not_succeeded`, `translation_source_changed` or `version_conflict`, and with 422 for a body over its limits.
+ * confirmed or ignored meanwhile, and units that were applied already, so a repetition changes nothing. Refuses in this
+ * order: 404 `job_not_found`, `document_not_found` or `unit_not_found`; 403 for a viewer; 428 without a precondition;
+ * 409 `job_not_succeeded`, `translation_source_changed` or `version_conflict`; 422 for a body over its limits.
  */
 export async function applyJob(
   context: ApplyContext,

@@ -24,9 +24,9 @@ type JobRequest = { caller: Caller; actor: Actor; documentId: string; request: J
 
 /**
  * Requests machine candidates for units of a translation. One transaction inserts the job, reserves its characters and
- * enqueues it. Refuses, in this order, with 404 `document_not_found`, `translation_not_found` or `unit_not_found`, 403
- * for a viewer, 409 `localization_not_active` or `source_document_missing`, 503 `model_unavailable`, 422
- * `invalid_locale` or `nothing_to_translate`, and 429 `translation_quota_exceeded`.
+ * enqueues it. Refuses in this order: 404 `document_not_found`, `translation_not_found` or `unit_not_found`; 403 for a
+ * viewer; 409 `localization_not_active` or `source_document_missing`; 503 `model_unavailable`; 422 `invalid_locale` or
+ * `nothing_to_translate`; 429 `translation_quota_exceeded`.
  */
 export async function createJob(
   context: { tx: Transaction; jobs: Jobs; config: Config },

@@ -8,7 +8,7 @@ import { type Actor, type AuditAction, recordAudit } from '../audit.ts'
 import type { UnitStatus } from '../schema.ts'
 import type { UnitResult } from './schema.ts'
 
-/** A unit of a job; `skipped` is the status for which the unit is not translated, or null. */
+/** A unit of a job; `skipped` is the status that keeps the unit from being translated, or null. */
 export type JobUnit = { unit_id: string; source_block_id: string; source_hash: string; skipped: UnitStatus | null }
 
 /** The outcome of a unit; `content` is the inline content of the translated text, null unless it was translated. */

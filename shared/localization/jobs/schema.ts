@@ -76,7 +76,7 @@ export const ApplyInput = Type.Object(
   { $id: 'TranslationApplyInput' },
 )
 
-// The reason for which the candidate of a unit is not applied.
+// The reason why a unit is skipped when its job is applied.
 const SkipReason = Type.Enum(['already_applied', 'manually_edited', 'current', 'conflict', 'ignored', 'not_translated'])
 export type SkipReason = Static<typeof SkipReason>
 
