@@ -1,7 +1,7 @@
 import type { Caller } from '../shared/auth/caller.ts'
 import type { DocumentFollower } from '../shared/body/follower.ts'
-import type { DeletionFollower } from '../shared/documents/followers.ts'
-import { actorOf } from '../shared/localization/actor.ts'
+import type { DeletionFollower } from '../shared/documents/deletion.ts'
+import { actorOf } from '../shared/localization/audit.ts'
 import { localizationDeletions, localizationFollower } from '../shared/localization/follower.ts'
 import type { Client } from '../shared/requests/client.ts'
 

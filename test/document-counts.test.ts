@@ -44,7 +44,7 @@ function rows(): Promise<number> {
   return database.oneFirst(sql.type(row(Type.Object({ count: Type.Integer() })))`SELECT count(*) FROM document_counts`)
 }
 
-/** Groups of which the sum is not the number of their documents. */
+/** Returns the groups whose stored count is not the number of their documents. */
 function difference() {
   return database.any(sql.unsafe`
     SELECT workspace_id, knowledge_base_id, locale, variant_role, sum(count) FROM (

@@ -8,7 +8,7 @@ const byteLimit = 20_000
 const { signUp } = await startTestService(t, { DOCUMENT_MAX_BYTES: String(byteLimit) })
 const tooManyBytes = { status: 422, code: 'document_too_large', details: { limit: byteLimit, unit: 'bytes' } }
 
-// The details may say more, such as how far a count came.
+// The details may have further members, such as the number that was reached.
 function refused(t: Test, { status, body }: Reply, expected: { status: number; code: string; details?: object }): void {
   const { code, details } = body.error ?? {}
   t.match({ status, code, details }, expected, `${expected.status} ${expected.code}`)

@@ -464,7 +464,7 @@ t.test('the quota of documents is exact, and the last thing that is checked', as
   t.equal((await ada.post('/documents', { title: 'x' })).status, 201, 'what was deleted makes room')
 })
 
-/** How many rows of each table name a document, whatever tables there are. */
+/** Counts the rows of every table that name a document. */
 async function rowsNaming(id: string): Promise<Record<string, number>> {
   const columns = await database.any(sql.unsafe`
     SELECT table_name, column_name FROM information_schema.columns

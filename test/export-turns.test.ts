@@ -7,7 +7,7 @@ import { sendArchive } from '../api/http/send-archive.ts'
 import { onBehalfOf } from '../shared/turns/requester.ts'
 import { Turns } from '../shared/turns/turns.ts'
 
-/** Does `work` in a turn, on a request of a user. */
+/** Runs `work` in a turn, for a request of a user. */
 function ask<T>(turns: Turns, userId: string, work: () => Promise<T>): Promise<T> {
   return onBehalfOf({ workspaceId: 'one', userId }, () => turns.run(work), new AbortController().signal)
 }
@@ -92,7 +92,7 @@ t.test('what nobody waits for any more leaves the queue', async (t) => {
   await busy
 })
 
-/** Lets everything that can go on without a timer go on. */
+/** Waits until everything has run that needs no timer. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
@@ -104,14 +104,14 @@ t.test('a reader that takes nothing, or takes too long, is cut off and what wrot
   ]) {
     const { socket, written } = await stalledReader(t, patience)
     await written
-    // What had been sent before is still on its way; then comes the end.
+    // The bytes that were sent before still arrive; then the connection ends.
     socket.resume()
     if (!socket.closed) await once(socket, 'close')
     t.pass(`${patience.pauseMs} ${patience.wholeMs}`)
   }
 })
 
-/** A connection that has asked for an endless archive and reads none of it. */
+/** Opens a connection that requests an endless archive and reads nothing of it. */
 async function stalledReader(t: Test, patience: { pauseMs: number; wholeMs: number }) {
   const app = express()
   const written = new Promise<void>((resolve, reject) => {

@@ -200,7 +200,7 @@ t.test('an export counts as a job, and a stranger learns nothing of it', async (
   })
 })
 
-/** More than the buffers between the service and a client that does not read can hold. */
+/** More bytes than the buffers hold between the service and a client that does not read. */
 async function large(client: Client): Promise<{ id: number; documents: string[] }> {
   const { id } = await created(client, '/knowledge-bases', { name: 'Large' })
   const documents: string[] = []

@@ -137,7 +137,7 @@ t.test('moves that only together close a cycle cannot both win', async (t) => {
   const { ada, base } = await startWithBase()
   const other = (await ada.post('/knowledge-bases', { name: 'Other' })).body.data.id
   for (let round = 0; round < 15; round += 1) {
-    // Every other round the folders also change places between two knowledge bases.
+    // In every other round the folders also change their knowledge bases.
     const homes = round % 2 === 0 ? [base, base, base] : [base, other, base]
     const ids = await Promise.all(homes.map((home) => folder(ada, { name: `${round}`, knowledge_base_id: home })))
     const replies = await Promise.all(
@@ -281,7 +281,7 @@ t.test('a repeated create with the same key makes one folder', async (t) => {
 })
 
 t.test('the quota of folders is exact however many are created at once', async (t) => {
-  // So far from the limit at first that writers do not count each other.
+  // At first the limit is so far away that the writers do not wait for each other's counts.
   const { ada, base } = await startWithBase(await startTestService(t, { QUOTA_FOLDERS: '270' }))
   const create = () => ada.post('/folders', { name: 'x', knowledge_base_id: base })
   const replies = await Promise.all(Array.from({ length: 300 }, create))

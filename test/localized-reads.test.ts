@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { lookupLocale } from '../shared/localization/lookup.ts'
+import { lookupLocale } from '../shared/localization/resolve.ts'
 import { h, p } from './body/build.ts'
 import type { Client } from './support/client.ts'
 import { bodyOf, type Made, make, put, refused } from './support/documents.ts'
@@ -135,7 +135,7 @@ t.test('lists show sources and ordinary documents, translations only when asked 
 
 t.test('search finds each language where it is asked for, in the words of that language', async (t) => {
   const ada = await signUp()
-  // A title and a text by which nobody could tell the language.
+  // Title and text do not show their language.
   const made = await make(ada, [p('Kindern')], { title: 'x' })
   await untilFresh(ada)
   const found = async (q: string, locale?: string) => {
@@ -196,7 +196,7 @@ t.test('the stream of one set or one language shows its documents and nothing el
   for (const { data } of ofSet.received) t.equal(data.document.document_set_id, setId)
 })
 
-/** The ids of a new set by locale. */
+/** Creates a document set and returns the ids of its members by locale. */
 async function localise(
   client: Client,
   { id }: Made,

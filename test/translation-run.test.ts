@@ -16,14 +16,14 @@ import { askedOf, marked } from './support/translation-stub.ts'
 import { edit, ok, statusesOf } from './support/translations.ts'
 import { startWorkers, write } from './support/workers.ts'
 
-// TRANSLATION_CHARACTERS lets longer files in: the run is then as long as one likes.
+// With a higher TRANSLATION_CHARACTERS the run takes longer files, and more time.
 const longest = Number(process.env['TRANSLATION_CHARACTERS'] ?? 1200)
 const firstText = 'The first of thirty'
 const locales = ['de', 'fr', 'ja', 'pt-BR', 'zh-Hant']
 
 t.test('thirty documents that people wrote are translated into five languages while they are edited', async (t) => {
   const stub = await startModelStub(t)
-  // The first document is certain to change while the model has it; with the others it is a matter of luck.
+  // The first document always changes while the model translates it; the other documents change by chance.
   const changed = Promise.withResolvers<void>()
   stub.answerWith((request) => {
     const isFirst = askedOf(request).units.some(({ text }) => text === firstText)
@@ -37,7 +37,7 @@ t.test('thirty documents that people wrote are translated into five languages wh
   )
   t.equal(sources.length, 30)
 
-  // Every third source is edited once its jobs run; whatever was translated of it by then is of no use.
+  // Every third source is edited while its jobs run, so their translations become obsolete.
   const edited = new Set(sources.filter((_, index) => index % 3 === 0))
   const first = await inLanes(sources, async (source) => {
     const jobs = await translateAll(ada, source)
@@ -79,7 +79,7 @@ type Source = { id: string; block: string; targets: string[] }
 
 function chosenFiles(count: number) {
   const fitting = markdownFiles(3000).filter(({ text }) => text.length <= longest && /^[A-Za-z]/m.test(text))
-  // From all over the packages, since neighbours resemble each other.
+  // Takes files from all packages, because neighbouring files resemble each other.
   const step = Math.max(1, Math.floor(fitting.length / (2 * count)))
   const spread = fitting.filter((_, index) => index % step === 0)
   const hasText = (text: string) => textBlocks(fromMarkdown(text).result.content).some(({ hash }) => hash !== blank)
@@ -95,7 +95,7 @@ async function activated(client: Client, markdown: string): Promise<Source> {
   return { id, targets, block: texts.find(({ hash }) => hash !== blank)?.id ?? '' }
 }
 
-/** A job for every locale that has open units. */
+/** Creates a job for every locale that has open units. */
 async function translateAll(client: Client, source: Source): Promise<string[]> {
   const jobs: string[] = []
   for (const target_locale of locales) {
@@ -120,7 +120,7 @@ async function apply(client: Client, job: { id: string; target_document_id: stri
   return client.post(`/translation-jobs/${job.id}/apply`, {}, { 'if-match': etag })
 }
 
-/** A body without ids and words: its blocks, and the marks, links and code of its texts. */
+/** Returns a body without ids and words: its blocks, and the marks, links and code of its texts. */
 function skeletonOf(blocks: readonly BodyNode[]): string {
   return JSON.stringify(blocks, (name, member) => {
     if (name === 'id') return undefined
@@ -131,7 +131,7 @@ function skeletonOf(blocks: readonly BodyNode[]): string {
   })
 }
 
-/** Four at a time, in order. */
+/** Runs four at a time and keeps the order of the results. */
 async function inLanes<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   let next = 0

@@ -12,7 +12,7 @@ import { marked } from './support/translation-stub.ts'
 import { edit, ok, review, translate, type Unit, unitsOf } from './support/translations.ts'
 import { startWorkers } from './support/workers.ts'
 
-// Each run is some hundred calls, so there are few; FC_RUNS asks for more, from other seeds.
+// Each run makes some hundred calls, so there are few runs. FC_RUNS requests more, from other seeds.
 const asked = process.env['FC_RUNS']
 const runs = asked === undefined ? { numRuns: 5, seed: 20_251_121 } : { numRuns: Number(asked) }
 
@@ -52,7 +52,7 @@ t.test('whatever people and machines do in any order, each unit says what the ta
 
 type Job = { id: string; units: Map<string, string>; sourceChanges: number; applied: Set<string> }
 
-/** The service and the model side by side. */
+/** The service and the model of the test, which get the same commands. */
 class Play {
   readonly #client: Client
   readonly #model = new TranslationModel()
@@ -88,7 +88,7 @@ class Play {
     return this.#apply()
   }
 
-  /** Every unit has the status of the model, and the text. */
+  /** Checks that every unit has the status and the text that the model has. */
   async check(when: string): Promise<void> {
     const units = await unitsOf(this.#client, this.#target)
     const expected = this.#sourceBlocks.flatMap((id) => {
@@ -163,7 +163,7 @@ class Play {
     const { etag } = await bodyOf(this.#client, this.#target)
     const reply = await this.#client.post(`/translation-jobs/${job.id}/apply`, {}, { 'if-match': etag })
     if (job.sourceChanges !== this.#model.sourceChanges) {
-      // A text that came back to what it was is the version it was, and then the candidates are still good.
+      // A source that is changed back has its former version again, so the candidates are still valid.
       if (reply.body.error?.code === 'translation_source_changed') return
     }
     const ids = new Set((await unitsOf(this.#client, this.#target)).map(({ id }) => id))
@@ -182,7 +182,7 @@ class Play {
     if (done !== job.units.size) throw new Error(`${done} of ${job.units.size} units are answered for`)
   }
 
-  // A text that was gone in between has a new unit, which the job knows nothing of.
+  // A text that was deleted in between has a new unit, which is not in the job.
   #expectedSkip(one: { id: string; block: string; job: Job; ids: ReadonlySet<string> }): string | null {
     const unit = this.#model.units.get(one.block)
     if (one.job.applied.has(one.id)) return 'already_applied'

@@ -4,7 +4,7 @@ import type { Translated } from '../shared/localization/jobs/translate.ts'
 import { defineDeadUserJob } from './runtime/dead-user-job.ts'
 import { defineUserJob, type UserJob } from './runtime/user-job.ts'
 
-// Machine candidates for units, which somebody applies or not (decisions B).
+// Translation jobs make machine candidates for units. A person decides whether to apply them.
 const translationJob: UserJob<JobSource, Translated> = {
   table: userJobTables.find(({ name }) => name === 'translation_jobs') as UserJobTable,
   load: loadJob,

@@ -17,7 +17,7 @@ export async function findHome(db: Queryable, input: { caller: Caller; id: Named
 /** Keeps a knowledge base from being deleted until the transaction ends; 404 when that has happened meanwhile. */
 export async function holdHome(tx: Transaction, key: KnowledgeBaseKey): Promise<void> {
   const { workspaceId, id } = key
-  await lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], hold: 'add' })
+  await lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
   if ((await workspaceOfKnowledgeBase(tx, { id, workspaceIds: [workspaceId] })) !== null) return
   throw new Refusal('knowledge_base_not_found', { details: { id, field: 'knowledge_base_id' } })
 }

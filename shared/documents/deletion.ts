@@ -1,25 +1,55 @@
+import { type Caller, requireWriter } from '../auth/caller.ts'
 import { type Transaction, withLimitsOf } from '../database/database.ts'
 import { recordEvents } from '../events/record.ts'
 import { sourcesDeleted } from '../jobs/requested/obsolete.ts'
-import type { DeletionFollower } from './followers.ts'
 import { eventDocument } from './present.ts'
-import { deleteRows, lockDocuments } from './queries.ts'
+import { type DocumentRow, deleteRows, lockDocuments } from './queries.ts'
+import { requireLockedDocument } from './require.ts'
 
 /**
- * Deletes documents of one workspace with everything that belongs to them (decisions 4.15) and records a
- * `document.deleted` event for each. This is the one mechanism of every deletion, of a document as of a folder or
- * knowledge base: a table whose rows go with a document references `documents` ON DELETE CASCADE, a table whose rows
- * outlive it does not, and what a foreign key cannot say is done by a follower. A knowledge base may hold thousands.
+ * A consequence of deletions that a derived noun adds, inside the transaction of the deletion. The processes name all
+ * followers, so the core calls nouns that it does not import. A follower is made for each call, so it may know who
+ * deletes.
+ */
+export type DeletionFollower = {
+  /** Runs after documents of one workspace were deleted; `documents` are their last rows. */
+  documentsDeleted: (
+    tx: Transaction,
+    input: { workspaceId: string; documents: readonly DocumentRow[] },
+  ) => Promise<void>
+}
+
+type DeletionContext = { tx: Transaction; followers: readonly DeletionFollower[] }
+
+/**
+ * Deletes one document. `guard` checks a precondition against the locked row and throws when the row does not meet it.
+ * Refuses with 404 `document_not_found`, and with 403 when the caller is a viewer.
+ */
+export async function deleteDocument(
+  context: DeletionContext,
+  input: { documentId: string; caller: Caller; guard: (document: DocumentRow) => Promise<void> },
+): Promise<void> {
+  const document = await requireLockedDocument(context.tx, input)
+  requireWriter(input.caller, document.workspace_id)
+  await input.guard(document)
+  await deleteDocuments(context, { workspaceId: document.workspace_id, documentIds: [document.id] })
+}
+
+/**
+ * Deletes documents of one workspace with everything that belongs to them and records a `document.deleted` event for
+ * each. Every deletion of a document, folder or knowledge base comes through here, so there may be thousands of
+ * documents. A table whose rows go with a document references `documents` ON DELETE CASCADE; a table whose rows outlive
+ * the document does not. A follower does what a foreign key cannot say.
  */
 export function deleteDocuments(
-  context: { tx: Transaction; followers: readonly DeletionFollower[] },
+  context: DeletionContext,
   input: { workspaceId: string; documentIds: readonly string[] },
 ): Promise<void> {
   return withLimitsOf(context.tx, 'whole', () => deleteWithinLimits(context, input))
 }
 
 async function deleteWithinLimits(
-  context: { tx: Transaction; followers: readonly DeletionFollower[] },
+  context: DeletionContext,
   input: { workspaceId: string; documentIds: readonly string[] },
 ): Promise<void> {
   const rows = await lockDocuments(context.tx, input)

@@ -1,23 +1,25 @@
 import { type Caller, defaultWorkspace, requireWriter } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
-import { createKnowledgeBase } from '../knowledge-bases/create.ts'
-import { holdPlace, type Place } from '../knowledge-bases/locations.ts'
+import { createKnowledgeBase } from '../knowledge-bases/lifecycle.ts'
+import { type Location, lockLocation } from '../knowledge-bases/locations.ts'
 import { lockWorkspace, lowestKnowledgeBase } from '../knowledge-bases/queries.ts'
 import type { QuotaLimits } from '../quotas/enforce.ts'
 import type { NamedId } from '../schema/identifiers.ts'
 
-/** What a request says about the location; absent members are left to the rules of decisions 2.3. */
+/** The members of a body that say where a document goes. Absent members follow `api/guide/documents.md#location`. */
 export type LocationInput = { knowledge_base_id?: NamedId | undefined; folder_id?: NamedId | null | undefined }
 
 type Context = { tx: Transaction; caller: Caller; config: QuotaLimits }
 
 /**
- * The place of a new document: the folder's knowledge base, or the named one, or the lowest of the default workspace,
- * or a new one called `Default` (decisions 2.3). 404 for what is not visible, 403 for a role that may not write, 400
- * when folder and knowledge base do not fit together. The place stays until the transaction ends.
+ * Finds the location of a new document and locks it until the transaction ends. The location is the named folder, else
+ * the root of the named knowledge base. Without both it is the root of the default workspace's first knowledge base,
+ * which is created as `Default` where the workspace has none. Refuses with 404 when the caller cannot see the location
+ * and with 403 when the caller may not write there. Refuses with 400 when folder and knowledge base contradict each
+ * other.
  */
-export async function locateNew(context: Context, input: LocationInput): Promise<Place> {
+export async function locateNew(context: Context, input: LocationInput): Promise<Location> {
   const named = await locateNamed(context, input)
   if (named !== null) return named
   const { tx, caller } = context
@@ -28,11 +30,11 @@ export async function locateNew(context: Context, input: LocationInput): Promise
 }
 
 /**
- * The place of a document after a PATCH, from the place that `locateNamed` found for the same input: a knowledge base
- * alone means its root, a folder alone brings its knowledge base along. Another workspace is refused with 400
- * `cross_workspace_move`.
+ * Returns the location of a document after a PATCH. `named` is what `locateNamed` found for the same input. A knowledge
+ * base alone means its root, and a folder alone means the knowledge base of the folder. Refuses with 400
+ * `cross_workspace_move` when the location is in another workspace.
  */
-export function locateAgain(current: Place, input: LocationInput & { named: Place | null }): Place {
+export function locateAgain(current: Location, input: LocationInput & { named: Location | null }): Location {
   const { named } = input
   if (named === null) return input.folder_id === undefined ? current : { ...current, folder_id: null }
   if (named.workspace_id !== current.workspace_id) throw new Refusal('cross_workspace_move')
@@ -40,11 +42,12 @@ export function locateAgain(current: Place, input: LocationInput & { named: Plac
 }
 
 /**
- * The place that a request names, held until the transaction ends; null when it names neither knowledge base nor
- * folder. Refuses as `locateNew`. To be called before a document is locked, see the README of knowledge bases.
+ * Finds the location that a request names and locks it until the transaction ends. Returns null when the request names
+ * neither a knowledge base nor a folder. Refuses as `locateNew` does. Call it before a document is locked:
+ * `shared/knowledge-bases/README.md` states the order of locks.
  */
-export function locateNamed(context: Context, input: LocationInput): Promise<Place | null> {
-  return holdPlace(context.tx, {
+export function locateNamed(context: Context, input: LocationInput): Promise<Location | null> {
+  return lockLocation(context.tx, {
     caller: context.caller,
     knowledgeBaseId: input.knowledge_base_id,
     folderId: input.folder_id,
@@ -52,7 +55,7 @@ export function locateNamed(context: Context, input: LocationInput): Promise<Pla
   })
 }
 
-// Of several documents that come to an empty workspace at once, the first makes the knowledge base for all.
+// Several documents may be created in an empty workspace at once: the first creates the knowledge base for all of them.
 async function createDefault(context: Context, workspaceId: string): Promise<{ id: number }> {
   const { tx, caller } = context
   await lockWorkspace(tx, workspaceId)

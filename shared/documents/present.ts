@@ -1,8 +1,9 @@
+import type { Queryable } from '../database/database.ts'
 import type { EventDocument } from '../events/record.ts'
-import type { DocumentRow } from './queries.ts'
-import type { Document } from './schema.ts'
+import { ancestors, type DocumentRow } from './queries.ts'
+import type { Document, DocumentPath, PathEntry } from './schema.ts'
 
-/** A row as the API returns it (decisions 2.3); how fresh it is as a translation, the localization noun knows. */
+/** Returns a document in the shape of the API. The localization noun computes the `freshness` of a translation. */
 export function presentDocument(row: DocumentRow, freshness: Document['translation_freshness']): Document {
   const { body_seq: _seq, version_seq: _versions, node_count: _nodes, ...members } = row
   return {
@@ -13,7 +14,7 @@ export function presentDocument(row: DocumentRow, freshness: Document['translati
   }
 }
 
-/** A row as its events show it (decisions 6). */
+/** Returns a document in the shape of its events. */
 export function eventDocument(row: DocumentRow): EventDocument {
   return {
     id: row.id,
@@ -26,5 +27,23 @@ export function eventDocument(row: DocumentRow): EventDocument {
     variant_role: row.variant_role,
     version: row.version,
     updated_at: row.updated_at,
+  }
+}
+
+/** Returns the names from the knowledge base down to a document. */
+export async function documentPath(db: Queryable, document: DocumentRow): Promise<DocumentPath> {
+  const { knowledge_base_name, folders } = await ancestors(db, document)
+  const knowledgeBase = { id: document.knowledge_base_id, name: knowledge_base_name }
+  const path: PathEntry[] = [
+    { ...knowledgeBase, type: 'knowledge_base' },
+    ...folders.map((folder) => ({ ...folder, type: 'folder' as const })),
+    { id: document.id, name: document.title, type: 'document' },
+  ]
+  return {
+    document_id: document.id,
+    knowledge_base: knowledgeBase,
+    folders,
+    path,
+    path_text: path.map(({ name }) => name).join(' / '),
   }
 }

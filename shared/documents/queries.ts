@@ -41,7 +41,7 @@ const columns = sql.fragment`
   d.document_set_id, d.locale, d.variant_role, d.workflow_status, d.translated_from_document_id,
   d.translated_from_version, d.created_at, d.updated_at, d.created_by, d.updated_by`
 
-/** Where a document is looked for: by its public id, among the workspaces the caller can see. */
+/** The public id of a document, and the workspaces that the caller can see. */
 export type DocumentLocator = { documentId: string; workspaceIds: readonly string[] }
 
 const located = (locator: DocumentLocator) => sql.fragment`
@@ -49,17 +49,17 @@ const located = (locator: DocumentLocator) => sql.fragment`
   JOIN documents d ON d.workspace_id = i.workspace_id AND d.id = i.id
   WHERE i.id = ${locator.documentId} AND i.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')})`
 
-/** A visible document, or null. */
+/** Returns a visible document, or null. */
 export function visibleDocument(db: Queryable, locator: DocumentLocator): Promise<DocumentRow | null> {
   return db.maybeOne(prepared(sql.type(DocumentRow)`SELECT ${columns} ${located(locator)}`))
 }
 
-/** A visible document, locked against every other write to it until the transaction ends, or null. */
+/** Returns a visible document, locked against every other write until the transaction ends, or null. */
 export function lockDocument(tx: Transaction, locator: DocumentLocator): Promise<DocumentRow | null> {
   return tx.maybeOne(prepared(sql.type(DocumentRow)`SELECT ${columns} ${located(locator)} FOR UPDATE OF d`))
 }
 
-/** Documents of one workspace by id, locked in id order; ids that do not exist are left out. */
+/** Locks documents of one workspace in id order and returns them. Ignores ids that do not exist. */
 export function lockDocuments(
   tx: Transaction,
   input: { workspaceId: string; documentIds: readonly string[] },
@@ -70,7 +70,7 @@ export function lockDocuments(
     ORDER BY d.id FOR UPDATE`)
 }
 
-/** Claims ids for ever; false when one of them was used before, anywhere. */
+/** Claims ids for ever. Returns false when any workspace has ever used one of them. */
 export async function claimDocumentIds(
   tx: Transaction,
   input: { ids: readonly string[]; workspaceId: string },
@@ -84,7 +84,7 @@ export async function claimDocumentIds(
   return result.rowCount === input.ids.length
 }
 
-/** The members that say which variant of which document set a document is; all null for an ordinary document. */
+/** The columns that make a document a member of a document set; all are null for an ordinary document. */
 export type LocalizationMembers = Pick<
   DocumentRow,
   | 'document_set_id'
@@ -95,7 +95,7 @@ export type LocalizationMembers = Pick<
   | 'translated_from_version'
 >
 
-/** The localization of an ordinary document. */
+/** The localization members of an ordinary document. */
 export const unlocalized: LocalizationMembers = {
   document_set_id: null,
   locale: null,
@@ -105,7 +105,7 @@ export const unlocalized: LocalizationMembers = {
   translated_from_version: null,
 }
 
-/** What a new row of `documents` is made of. */
+/** The columns of a new row of `documents` that have no default. */
 export type NewDocument = LocalizationMembers &
   Pick<
     DocumentRow,
@@ -124,7 +124,7 @@ export type NewDocument = LocalizationMembers &
     | 'created_by'
   >
 
-/** Inserts documents with body_seq 1, in the given order. */
+/** Inserts documents with `body_seq` 1 and returns them in the given order. */
 export function insertDocuments(tx: Transaction, documents: readonly NewDocument[]): Promise<readonly DocumentRow[]> {
   return tx.any(
     prepared(sql.type(DocumentRow)`
@@ -148,13 +148,13 @@ export function insertDocuments(tx: Transaction, documents: readonly NewDocument
   )
 }
 
-/** The metadata members that a write can change. */
+/** The metadata that a write can change. */
 export type DocumentMetadata = Pick<
   DocumentRow,
   'title' | 'knowledge_base_id' | 'folder_id' | 'heading_numbered' | 'background_color' | 'collapsed_block_ids'
 >
 
-/** Replaces the metadata of a locked document. `updated_at` never stands still, so a sync client cannot miss it. */
+/** Replaces the metadata of a locked document. `updated_at` never goes back, so sync clients cannot miss the change. */
 export function updateMetadata(
   tx: Transaction,
   input: { document: DocumentRow; metadata: DocumentMetadata; updatedBy: string },
@@ -172,7 +172,7 @@ export function updateMetadata(
   )
 }
 
-/** Deletes locked documents; whatever references them with ON DELETE CASCADE goes with them. */
+/** Deletes locked documents, and every row that references them ON DELETE CASCADE. */
 export async function deleteRows(
   tx: Transaction,
   input: { workspaceId: string; documentIds: readonly string[] },
@@ -182,7 +182,7 @@ export async function deleteRows(
     WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.documentIds], 'text')})`)
 }
 
-/** Lets a locked document enter a document set, change its place in it, or leave it with all members null. */
+/** Sets the localization members of a locked document; all null takes the document out of its document set. */
 export function updateLocalization(
   tx: Transaction,
   input: { document: DocumentRow; localization: LocalizationMembers; updatedBy: string },
@@ -200,7 +200,7 @@ export function updateLocalization(
   )
 }
 
-/** Gives a locked member of a document set its title and workflow status. */
+/** Sets title and workflow status of a locked member of a document set. */
 export function updateVariant(
   tx: Transaction,
   input: {
@@ -219,7 +219,7 @@ export function updateVariant(
   )
 }
 
-/** The members of document sets of one workspace: of each set the source first, then by locale. */
+/** Returns the members of document sets of one workspace; in each set the source comes first, then each locale. */
 export function documentsOfSets(
   db: Queryable,
   input: { workspaceId: string; documentSetIds: readonly string[] },
@@ -231,7 +231,7 @@ export function documentsOfSets(
     ORDER BY d.document_set_id, d.variant_role, d.locale COLLATE "C"`)
 }
 
-/** The filters and sort order of `GET /documents`; `after` is the position of the last item seen. */
+/** The filters and sort order of a list of documents; `after` is the position of the last document seen. */
 export type DocumentFilter = {
   workspaceIds: readonly string[]
   knowledgeBaseId?: number | undefined
@@ -245,7 +245,7 @@ export type DocumentFilter = {
   limit: number
 }
 
-/** One page of visible documents, with one row more than the limit when there are more. */
+/** Returns up to `limit + 1` visible documents after a position, so that the caller sees if more follow. */
 export function documentPage(db: Queryable, filter: DocumentFilter): Promise<readonly DocumentRow[]> {
   const order = filter.sort === 'id' ? sql.fragment`d.id` : sql.fragment`d.updated_at DESC, d.id DESC`
   return db.any(sql.type(DocumentRow)`
@@ -282,7 +282,7 @@ const AncestorRow = row(
   Type.Object({ knowledge_base_name: text, folders: Type.Array(Type.Object({ id: Type.Number(), name: text })) }),
 )
 
-/** Name of the knowledge base and the folders above a document, root first. */
+/** Returns the name of the knowledge base and the folders above a document, root first. */
 export function ancestors(
   db: Queryable,
   document: Pick<DocumentRow, 'workspace_id' | 'knowledge_base_id' | 'folder_id'>,

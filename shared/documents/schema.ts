@@ -8,7 +8,7 @@ const DocumentType = Type.Enum(['document', 'spreadsheet'], {
   description: 'immutable label; both have the same body schema and endpoints',
 })
 
-/** The metadata of a document (decisions 2.3). */
+/** The metadata of a document as the API returns it. */
 export const Document = Type.Object(
   {
     id: Type.String(),
@@ -40,13 +40,13 @@ export const Document = Type.Object(
 )
 export type Document = Static<typeof Document>
 
-/** The same as a read returns it that may have been asked for a locale. */
+/** The metadata of a document as a read returns it that may name a locale. */
 export const ResolvedDocument = Type.Object(
   { ...Document.properties, ...resolvedLocaleMembers },
   { $id: 'ResolvedDocument' },
 )
 
-/** Longest title of a translation, in code points (specification 8); other documents have 500. */
+/** The longest title of a translation, in code points; other documents have 500. */
 export const maximumTranslationTitle = 200
 
 const title = TrimmedText({ min: 1, max: 500 })
@@ -66,7 +66,7 @@ export const DocumentUpdateInput = Type.Object(
   { $id: 'DocumentUpdateInput' },
 )
 
-/** The metadata part of `POST /documents`; `content` is a content input of the body noun. */
+/** The metadata members of the body of `POST /documents`; the body noun declares `content`. */
 export const documentCreateMembers = {
   title,
   id: Type.Optional(Type.String({ pattern: documentIdPattern, description: 'never used before, anywhere' })),
@@ -78,7 +78,7 @@ export const documentCreateMembers = {
   collapsed_block_ids: Type.Optional(collapsedBlockIds),
 }
 
-/** One step of the way from the knowledge base to a document (decisions 2.1). */
+/** One entry of the path from a knowledge base to a document. */
 export const PathEntry = Type.Object(
   {
     id: Type.Union([IntegerId, Type.String()]),
@@ -91,6 +91,7 @@ export type PathEntry = Static<typeof PathEntry>
 
 const Named = Type.Object({ id: IntegerId, name: Type.String() })
 
+/** The answer of `GET /documents/{id}/path`. */
 export const DocumentPath = Type.Object(
   {
     document_id: Type.String(),

@@ -1,26 +1,29 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
+import { type Caller, requireWriter } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
 import { documentsChanged, quietMs } from '../jobs/projections/changed.ts'
 import type { DocumentChange, Jobs } from '../jobs/queues.ts'
-import type { Place } from '../knowledge-bases/locations.ts'
+import type { Location } from '../knowledge-bases/locations.ts'
 import type { QuotaLimits } from '../quotas/enforce.ts'
 import { codePoints } from '../schema/strings.ts'
 import { type LocationInput, locateAgain, locateNamed } from './location.ts'
 import { eventDocument } from './present.ts'
-import { type DocumentMetadata, type DocumentRow, lockDocument, updateMetadata, visibleDocument } from './queries.ts'
+import { type DocumentMetadata, type DocumentRow, updateMetadata } from './queries.ts'
+import { requireDocument, requireLockedDocument } from './require.ts'
 import { maximumTranslationTitle } from './schema.ts'
 
-/** The members of a PATCH; what is absent stays. */
+/** The members of a PATCH; absent members stay as they are. */
 export type MetadataInput = Partial<Omit<DocumentMetadata, 'knowledge_base_id' | 'folder_id'>> & LocationInput
 
 type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits }
 
 /**
- * Changes the metadata of a document. A change that leads to the same metadata is none: no event, no job, the same
- * `updated_at` (decisions 2.3). `guard` holds a precondition against the locked document. 400 for a title too long for a translation.
+ * Changes the metadata of a document. A write that leaves the metadata the same has no event and no job, and keeps
+ * `updated_at`. `guard` checks a precondition against the locked document and throws when the document fails it.
+ * Refuses with 404 `document_not_found`, with 403 when the caller is a viewer, and with 400 when the title is too long
+ * for a translation. Refuses a new location as `locateNamed` and `locateAgain` do.
  */
 export async function updateDocument(
   context: Context,
@@ -32,10 +35,9 @@ export async function updateDocument(
   },
 ): Promise<DocumentRow> {
   const { tx } = context
-  const { caller, documentId } = input
+  const { caller } = input
   const named = await findDestination(context, input)
-  const before = await lockDocument(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
-  if (before === null) throw new Refusal('document_not_found', { details: { id: documentId } })
+  const before = await requireLockedDocument(tx, input)
   requireFittingTitle(before, input.metadata.title)
   requireWriter(caller, before.workspace_id)
   await input.guard(before)
@@ -46,35 +48,34 @@ export async function updateDocument(
   return document
 }
 
-// Where a document goes is held before the document is locked, in the order in which deletions lock.
+// Deletions lock the location before the document, so a move does, too.
 async function findDestination(
   context: Context,
   input: { documentId: string; caller: Caller; metadata: MetadataInput },
-): Promise<Place | null> {
-  const { caller, documentId, metadata } = input
+): Promise<Location | null> {
+  const { caller, metadata } = input
   if (metadata.knowledge_base_id === undefined && (metadata.folder_id ?? null) === null) return null
-  const document = await visibleDocument(context.tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
-  if (document === null) throw new Refusal('document_not_found', { details: { id: documentId } })
+  await requireDocument(context.tx, input)
   return locateNamed({ ...context, caller }, metadata)
 }
 
-// Only where the document is known can a schema's 400 be told: translations have shorter titles than other documents.
+// The schema cannot refuse such a title, because only the stored document says whether it is a translation.
 function requireFittingTitle(document: DocumentRow, title: string | undefined): void {
   if (document.variant_role !== 'translation' || codePoints(title?.trim() ?? '') <= maximumTranslationTitle) return
   const message = `must be 1 to ${maximumTranslationTitle} characters in a translation`
   throw new Refusal('invalid_request', { details: { fields: [{ path: '/title', message }] } })
 }
 
-function merge(before: DocumentRow, input: MetadataInput & { named: Place | null }): DocumentMetadata {
+function merge(before: DocumentRow, input: MetadataInput & { named: Location | null }): DocumentMetadata {
   const { knowledge_base_id, folder_id, named, ...members } = input
-  const place = locateAgain(before, { knowledge_base_id, folder_id, named })
+  const location = locateAgain(before, { knowledge_base_id, folder_id, named })
   const given = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
   return {
     ...metadataOf(before),
     ...given,
     ...(members.title !== undefined && { title: members.title.trim() }),
-    knowledge_base_id: place.knowledge_base_id,
-    folder_id: place.folder_id,
+    knowledge_base_id: location.knowledge_base_id,
+    folder_id: location.folder_id,
   }
 }
 

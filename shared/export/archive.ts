@@ -1,12 +1,16 @@
 import { Readable } from 'node:stream'
 import { ZipFile } from 'yazl'
 
-/** What a file holds: bytes at hand, or made as they are asked for. */
+// A regular file that its owner can write and everybody can read.
+const fileMode = 0o100644
+
+/** The content of a file: bytes, or a stream that produces them as they are read. */
 export type Content = Buffer | Readable | AsyncIterable<string | Buffer>
 
 /**
- * A zip that is written while it is read. `stream` gives its bytes and has to be read; a file is taken only when the one
- * before it has been, so that what waits in memory does not grow with the archive, however slowly it is read.
+ * A zip that is written while it is read. The owner has to read `stream`, which gives the bytes of the zip. The archive
+ * takes a file only after it has taken the file before it. So the memory that it needs does not grow with the archive,
+ * however slowly the reader reads.
  */
 export class Archive {
   readonly stream: Readable
@@ -18,9 +22,9 @@ export class Archive {
     this.#zip.on('error', (error) => this.stream.destroy(error as Error))
   }
 
-  /** Adds a file; resolves when its content has been taken, rejects when that fails or the archive is closed. */
+  /** Adds a file. Resolves when the archive has taken it; rejects when reading fails or the archive is closed. */
   async add(name: string, content: Content, about: { modified: Date; compress?: boolean }): Promise<void> {
-    this.#setAside()
+    this.#dropWritten()
     const options = { mtime: about.modified, mode: fileMode, compress: about.compress ?? true }
     const source = Buffer.isBuffer(content) ? Readable.from([content], { objectMode: false }) : Readable.from(content)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -38,31 +42,31 @@ export class Archive {
     }
   }
 
-  /** Writes the directory of the archive, without which nobody takes it for whole. */
+  /** Writes the directory of the zip. Without a directory no program accepts the zip. */
   end(): void {
     this.#zip.entries = [...this.#written, ...this.#zip.entries]
     this.#zip.end()
   }
 
-  /** Gives up: whoever reads `stream` sees it fail. */
+  /** Gives up the archive: the reader of `stream` gets the error. */
   fail(error: Error): void {
     this.stream.destroy(error)
   }
 
-  // yazl walks over every entry it has at each step, and each keeps alive its content and, by its name, a slab of the
-  // buffer pool. So those that are written leave nothing behind but their line in the directory.
-  #setAside(): void {
+  // At each step yazl walks over all its entries. An entry keeps its content in memory and, through its name, a slab of
+  // the buffer pool. So of each written entry only its record in the directory is kept.
+  #dropWritten(): void {
     const written = this.#zip.entries.splice(0, this.#zip.entries.length - 1)
     for (const entry of written) this.#written.push(new WrittenEntry(entry))
   }
 }
 
-/** What yazl asks of an entry that it has written. */
+/** The members of a written entry that yazl uses. */
 type Entry = { state: number; getCentralDirectoryRecord: () => Buffer }
 
 type Entries = { entries: Entry[] }
 
-/** An entry reduced to its record in the directory, as a string of bytes, which takes less room than a buffer. */
+/** An entry reduced to its record in the directory, as a string of bytes, which takes less memory than a buffer. */
 class WrittenEntry implements Entry {
   readonly state: number
   readonly #record: string
@@ -76,6 +80,3 @@ class WrittenEntry implements Entry {
     return Buffer.from(this.#record, 'latin1')
   }
 }
-
-// A regular file that its owner writes and everybody reads.
-const fileMode = 0o100644

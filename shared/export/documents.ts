@@ -1,13 +1,33 @@
+import type { FileStore } from '../attachments/file-store.ts'
+import { type AttachmentRow, attachmentsOfDocuments } from '../attachments/queries.ts'
+import { openBytes } from '../attachments/read.ts'
+import type { Queryable } from '../database/database.ts'
 import type { KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
-import { writeAttachments } from './attachments.ts'
-import type { ExportContext } from './context.ts'
+import type { Logger } from '../process/log.ts'
+import type { Archive } from './archive.ts'
 import { exportedMarkdown } from './markdown.ts'
-import type { Paths } from './paths.ts'
+import { attachmentPath, type Paths } from './paths.ts'
 import { currentBodies, type DocumentSize, documentSizes } from './queries.ts'
 
-type DocumentsContext = ExportContext & { paths: Paths; unreadable: Set<string> }
+/** The number of documents whose sizes are read at a time. */
+const pageSize = 500
 
-/** Writes the body of every document, as it is stored and as Markdown with anchors, and the files of all. */
+/** The bytes of bodies in memory at a time; a larger body comes alone. */
+const batchBytes = 1 << 20
+
+/** The sources, paths and destination of the files of an export. */
+type DocumentsContext = {
+  snapshot: Queryable
+  archive: Archive
+  /** The store of attachment files, or null to leave the files out. */
+  files: FileStore | null
+  log: Logger
+  paths: Paths
+  /** Collects the ids of attachments whose files cannot be opened. */
+  unreadable: Set<string>
+}
+
+/** Writes the stored body of every document, the body as Markdown with anchors, and the attachments. */
 export async function writeDocuments(context: DocumentsContext, knowledgeBase: KnowledgeBaseRow): Promise<void> {
   const key = { workspaceId: knowledgeBase.workspace_id, id: knowledgeBase.id }
   for (let after = ''; ; ) {
@@ -22,11 +42,6 @@ export async function writeDocuments(context: DocumentsContext, knowledgeBase: K
     after = last.id
   }
 }
-
-const pageSize = 500
-
-// Bodies in memory at a time, in bytes; a larger one comes alone.
-const batchBytes = 1 << 20
 
 function* batches(page: readonly DocumentSize[]): Generator<DocumentSize[]> {
   let batch: DocumentSize[] = []
@@ -59,7 +74,38 @@ async function writeBodies(
   }
 }
 
-// The stored text is the document already, one top-level block a line.
+// The stored text has one top-level block a line, so a line end becomes a comma.
 function json(text: string): Buffer {
   return Buffer.from(`{"type":"doc","content":[\n${text.replaceAll('\n', ',\n')}\n]}\n`)
+}
+
+// Writes the attachments of documents, unless the export leaves files out.
+async function writeAttachments(
+  context: DocumentsContext,
+  documents: { workspaceId: string; documentIds: readonly string[] },
+): Promise<void> {
+  const { files } = context
+  if (files === null) return
+  for (const row of await attachmentsOfDocuments(context.snapshot, documents))
+    await writeFile({ ...context, files }, row)
+}
+
+// The snapshot still shows an attachment that was deleted meanwhile, but its file is gone: the export goes on without
+// it.
+async function writeFile(
+  { archive, files, log, unreadable }: DocumentsContext & { files: FileStore },
+  row: AttachmentRow,
+): Promise<void> {
+  const bytes = await openBytes(files, row).catch((error: unknown) => {
+    unreadable.add(row.id)
+    log.warn({ err: error, attachment_id: row.id }, 'an export goes on without a file')
+    return null
+  })
+  if (bytes === null) return
+  const compress = !isCompressed(row.content_type)
+  await archive.add(attachmentPath(row), bytes, { modified: new Date(row.created_at), compress })
+}
+
+function isCompressed(type: string): boolean {
+  return /^image\/|^application\/(zip|pdf|vnd\.openxmlformats)/.test(type)
 }

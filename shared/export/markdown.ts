@@ -3,14 +3,14 @@ import { StoredBody } from '../body/stored-body.ts'
 import { textComputation } from '../body/text-computation.ts'
 import { ComputationLimitError } from '../computations/computation.ts'
 import { compute } from '../computations/compute.ts'
-import type { ExportContext } from './context.ts'
+import type { Logger } from '../process/log.ts'
 
 /**
- * A body as Markdown with anchors. Of a body that takes too much time or memory to render, a comment says so: the
- * archive holds it as JSON and goes on.
+ * Renders a body as Markdown with anchors. Returns a comment instead when the body takes too much time or memory to
+ * render: the archive has the body as JSON anyway, so the export goes on. `text` is the canonical text of the body.
  */
 export async function exportedMarkdown(
-  { log }: Pick<ExportContext, 'log'>,
+  { log }: { log: Logger },
   document: { id: string; text: string },
 ): Promise<string> {
   try {
@@ -22,7 +22,7 @@ export async function exportedMarkdown(
   }
 }
 
-/** The work of `exportedMarkdown`, which a thread calls by its name. @public */
+/** Renders a body in a thread, which finds this function by its name. @public */
 export function renderMarkdown({ text }: { text: string }): string {
   return toMarkdown(new StoredBody({ version: '', text }).document, { anchors: true }).markdown
 }

@@ -1,28 +1,35 @@
-/** The longest name of a folder or file, in UTF-16 units, before what makes it unique is added (decisions 4.7). */
+// The longest name of a folder or file, in UTF-16 units, before an id makes it unique.
 const longestName = 80
 
-// What every file system in use takes: ext4, APFS and NTFS hold 255 bytes or units a name.
+// The longest name that every file system takes: 255 bytes on ext4 and APFS, 255 UTF-16 units on NTFS.
 const longestFileName = 255
 
-// Windows opens paths of up to 260 UTF-16 units, with the folder that the archive is unpacked into.
+// Windows opens paths of up to 260 UTF-16 units. The folder into which the archive is unpacked is a part of the path.
 const longestPath = 240
 
-/** Paths of directories stay this short, in UTF-16 units, so that the names of files in them need not be cut. */
+/** The longest path of a directory, in UTF-16 units. It leaves room for the names of files. */
 export const longestDirectory = 120
 
-/** The name of a directory for a folder: one that Windows, macOS and Linux all take as it is. */
+// Separators, wildcards, control characters, line ends, and marks that turn the reading direction. With such a mark,
+// `exe.gpj` would be shown as `jpg.exe`.
+const unsafe = /[/\\:*?"<>|\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
+
+// Names of devices of Windows, also with an extension.
+const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)[ .]*(\.|$)/i
+
+/** Returns the name of a folder's directory. Windows, macOS and Linux all accept the name as it is. */
 export function directoryName(name: string): string {
   return portable(clean(name))
 }
 
-/** The file name of an attachment, with its extension even where the name has to be cut. */
+/** Returns the file name of an attachment. A name that is cut keeps its extension. */
 export function attachmentName(filename: string): string {
   const extension = /\.[A-Za-z0-9]{1,16}$/.exec(filename)?.[0] ?? ''
   const stem = filename.slice(0, filename.length - extension.length)
   return portable(cut(clean(stem), { units: longestName - extension.length, bytes: 240 }) + extension) || '_'
 }
 
-/** `<title>--<id>.md` in a directory; `mark` tells ids apart that differ in case alone. */
+/** Returns `<directory>/<title>--<id><mark>.md`. The `mark` distinguishes ids that differ only in case. */
 export function markdownPath(document: { directory: string; title: string; id: string; mark: string }): string {
   const end = `--${document.id}${document.mark}.md`
   const bytes = longestFileName - 1 - end.length
@@ -30,17 +37,17 @@ export function markdownPath(document: { directory: string; title: string; id: s
   return `${document.directory}/${notReserved(cut(clean(document.title), { units, bytes }))}${end}`
 }
 
-/** Whether a directory could be taken for the file of a document, which stands beside it. */
+/** Tells whether the name of a directory looks like the name of a document's file, which could be beside it. */
 export function looksLikeDocument(name: string): boolean {
   return /--doc_[^/]*\.md$/i.test(name)
 }
 
-/** What two names have in common that a file system holds for the same: case and Unicode normalisation do not count. */
+/** Returns a key that ignores case and Unicode form: a file system may take names with equal keys for the same. */
 export function sameName(name: string): string {
   return name.normalize('NFC').toUpperCase().toLowerCase()
 }
 
-/** The beginning of a text, by whole code points, of so many UTF-16 units and bytes of UTF-8 at most. */
+/** Cuts a text after a whole code point, so that it has at most `units` UTF-16 units and `bytes` bytes of UTF-8. */
 export function cut(text: string, limits: { units: number; bytes: number }): string {
   let result = ''
   let bytes = 0
@@ -52,22 +59,15 @@ export function cut(text: string, limits: { units: number; bytes: number }): str
   return result
 }
 
-// Separators and wildcards of decisions 4.7, control characters, line ends, and marks that turn the reading direction,
-// with which `exe.gpj` is shown as `jpg.exe`.
-const unsafe = /[/\\:*?"<>|\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
-
 function clean(name: string): string {
   const replaced = name.normalize('NFC').toWellFormed().replace(unsafe, '_')
   return cut(replaced, { units: longestName, bytes: 240 })
 }
 
-// Windows drops dots and spaces at the end, which makes `..` of `.. .`.
+// Windows drops dots and spaces at the end of a name, so it would read `.. .` as `..`.
 function portable(name: string): string {
   return notReserved(name.replace(/[. ]+$/, (end) => '_'.repeat(end.length)))
 }
-
-// Names of devices, also with an extension.
-const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)[ .]*(\.|$)/i
 
 function notReserved(name: string): string {
   return reserved.test(name) ? `_${name}` : name

@@ -9,14 +9,14 @@ const DocumentSizeShape = Type.Object({
   title: Type.String(),
   folder_id: Nullable(Type.Number()),
   updated_at: Type.Number(),
-  /** Bytes of the stored body. */
+  /** The size of the stored body in bytes. */
   size: Type.Number(),
 })
 
-/** What is known of a document before its body is read. */
+/** A document without its body, but with the size of the body. */
 export type DocumentSize = Static<typeof DocumentSizeShape>
 
-/** Documents of a knowledge base behind `after`, by id, variants included; the size of a body is known unread. */
+/** Returns up to `limit` documents of a knowledge base with ids after `after`, translations included, in id order. */
 export function documentSizes(
   db: Queryable,
   page: KnowledgeBaseKey & { after: string; limit: number },
@@ -31,7 +31,7 @@ export function documentSizes(
 
 const BodyShape = Type.Object({ id: Type.String(), body: Type.String() })
 
-/** The canonical texts of the current bodies of documents, in no order. */
+/** Returns the canonical texts of the current bodies of documents, in no order. */
 export function currentBodies(
   db: Queryable,
   input: { workspaceId: string; documentIds: readonly string[] },
@@ -45,7 +45,7 @@ export function currentBodies(
 
 const AlikeShape = Type.Object({ id: Type.String(), number: Type.Number() })
 
-/** Ids that differ from an earlier one in case alone, each with its number among those, from 2; normally none. */
+/** Returns the ids that equal an earlier id when case is ignored, numbered from 2. Usually there are none. */
 export function idsAlike(db: Queryable, key: KnowledgeBaseKey): Promise<readonly Static<typeof AlikeShape>[]> {
   return db.any(sql.type(row(AlikeShape))`
     SELECT id, number FROM (

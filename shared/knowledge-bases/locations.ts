@@ -2,29 +2,30 @@ import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts
 import type { Queryable, Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { NamedId } from '../schema/identifiers.ts'
-import { visibleFolder } from './folders/queries.ts'
+import { type FolderRow, visibleFolder } from './folders.ts'
 import { lockStructure, workspaceOfKnowledgeBase } from './queries.ts'
 
-/** Where a folder or document stands; `folder_id` null is the root of the knowledge base. */
-export type Place = { workspace_id: string; knowledge_base_id: number; folder_id: number | null }
+/** The folder that contains a folder or document; `folder_id` null is the root of the knowledge base. */
+export type Location = { workspace_id: string; knowledge_base_id: number; folder_id: number | null }
 
-/** A place that a request body names in order to put something there. */
-export type PlaceRequest = {
+/** The members of a request body that name a location, and the caller who sends them. */
+export type LocationRequest = {
   caller: Caller
   knowledgeBaseId: NamedId | undefined
   folderId: NamedId | null | undefined
-  /** The member of the body that named the folder, for `details.field`. */
+  /** The member of the body that named the folder, for `details.field` of a refusal. */
   folderField: 'folder_id' | 'parent_id'
 }
 
 /**
- * Finds the place that a body names; null when it names neither knowledge base nor folder. Refuses with 404
- * `knowledge_base_not_found` or `folder_not_found` for what the caller cannot see, with 403 where the caller may not
- * write, and with 400 `folder_knowledge_base_mismatch` when the two do not belong together (decisions 2.2).
+ * Finds the location that a request body names. Returns null when the body names neither a knowledge base nor a folder.
+ * Refuses with 404 `knowledge_base_not_found` or `folder_not_found` when the caller cannot see them, and with 403 when
+ * the caller may not write there. Refuses with 400 `folder_knowledge_base_mismatch` when the folder is in another
+ * knowledge base.
  */
-export async function findPlace(db: Queryable, request: PlaceRequest): Promise<Place | null> {
+export async function findLocation(db: Queryable, request: LocationRequest): Promise<Location | null> {
   const root = await findRoot(db, request)
-  const folder = await findFolder(db, request)
+  const folder = await findNamedFolder(db, request)
   const workspaceId = (folder ?? root)?.workspace_id
   if (workspaceId !== undefined) requireWriter(request.caller, workspaceId)
   if (folder === null) return root
@@ -35,22 +36,22 @@ export async function findPlace(db: Queryable, request: PlaceRequest): Promise<P
 }
 
 /**
- * As `findPlace`, and the place stays where it is until the transaction ends: no folder above it can be deleted or
- * moved to another knowledge base.
+ * Finds a location as `findLocation` does and locks it until the transaction ends. Meanwhile no folder above the
+ * location can be deleted or moved to another knowledge base.
  */
-export async function holdPlace(tx: Transaction, request: PlaceRequest): Promise<Place | null> {
-  const place = await findPlace(tx, request)
-  if (place === null) return null
+export async function lockLocation(tx: Transaction, request: LocationRequest): Promise<Location | null> {
+  const seen = await findLocation(tx, request)
+  if (seen === null) return null
   await lockStructure(tx, {
-    workspaceId: place.workspace_id,
-    knowledgeBaseIds: [place.knowledge_base_id],
-    hold: 'add',
+    workspaceId: seen.workspace_id,
+    knowledgeBaseIds: [seen.knowledge_base_id],
+    mode: 'add',
   })
-  const held = await findPlace(tx, request)
-  return held?.knowledge_base_id === place.knowledge_base_id ? held : holdPlace(tx, request)
+  const locked = await findLocation(tx, request)
+  return locked?.knowledge_base_id === seen.knowledge_base_id ? locked : lockLocation(tx, request)
 }
 
-async function findRoot(db: Queryable, request: PlaceRequest): Promise<Place | null> {
+async function findRoot(db: Queryable, request: LocationRequest): Promise<Location | null> {
   const { knowledgeBaseId: id, caller } = request
   if (id === undefined) return null
   const workspaceId = await workspaceOfKnowledgeBase(db, { id, workspaceIds: visibleWorkspaces(caller) })
@@ -60,7 +61,7 @@ async function findRoot(db: Queryable, request: PlaceRequest): Promise<Place | n
   return { workspace_id: workspaceId, knowledge_base_id: Number(id), folder_id: null }
 }
 
-async function findFolder(db: Queryable, request: PlaceRequest) {
+async function findNamedFolder(db: Queryable, request: LocationRequest): Promise<FolderRow | null> {
   const { folderId: id, caller, folderField } = request
   if (id === undefined || id === null) return null
   const folder = await visibleFolder(db, { id, workspaceIds: visibleWorkspaces(caller) })

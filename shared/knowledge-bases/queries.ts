@@ -15,7 +15,7 @@ const KnowledgeBaseShape = Type.Object({
 })
 const KnowledgeBaseRow = row(KnowledgeBaseShape)
 
-/** A row of `knowledge_bases` with its counts. */
+/** A row of `knowledge_bases` with the numbers of its documents and folders. */
 export type KnowledgeBaseRow = Static<typeof KnowledgeBaseShape>
 
 const columns = sql.fragment`
@@ -26,36 +26,44 @@ const columns = sql.fragment`
     AS folder_count,
   k.created_at, k.updated_at, k.created_by`
 
-/** A knowledge base as the caller names it: by its public id, among the workspaces the caller can see. */
+const visible = (workspaceIds: readonly string[]) => sql.fragment`
+  FROM knowledge_base_directory i
+  JOIN knowledge_bases k ON k.workspace_id = i.workspace_id AND k.id = i.id
+  WHERE i.workspace_id = ANY(${sql.array([...workspaceIds], 'text')})`
+
+/** The public id of a knowledge base, and the workspaces that the caller can see. */
 export type KnowledgeBaseLocator = { id: NamedId; workspaceIds: readonly string[] }
 
-/** A knowledge base of a known workspace. */
+/** The primary key of a knowledge base. */
 export type KnowledgeBaseKey = { workspaceId: string; id: number }
 
-/** A visible knowledge base, or null. */
+/** Returns a visible knowledge base, or null. */
 export function visibleKnowledgeBase(db: Queryable, locator: KnowledgeBaseLocator): Promise<KnowledgeBaseRow | null> {
   return db.maybeOne(sql.type(KnowledgeBaseRow)`
     SELECT ${columns} ${visible(locator.workspaceIds)} AND i.id = ${locator.id}`)
 }
 
-/** The workspace of a visible knowledge base, or null: cheaper than its whole record. */
+/** Returns the workspace of a visible knowledge base, or null. Cheaper than the whole row: it counts nothing. */
 export function workspaceOfKnowledgeBase(db: Queryable, locator: KnowledgeBaseLocator): Promise<string | null> {
   return db.maybeOneFirst(sql.type(row(Type.Object({ workspace_id: Type.String() })))`
     SELECT k.workspace_id ${visible(locator.workspaceIds)} AND i.id = ${locator.id}`)
 }
 
-/** The knowledge base with the lowest id of a workspace, held against deletion until the transaction ends; or null. */
+/**
+ * Returns the knowledge base with the lowest id of a workspace, or null. Nobody can delete the knowledge base until the
+ * transaction ends.
+ */
 export function lowestKnowledgeBase(tx: Transaction, workspaceId: string): Promise<{ id: number } | null> {
   return tx.maybeOne(sql.type(row(Type.Object({ id: Type.Number() })))`
     SELECT id FROM knowledge_bases WHERE workspace_id = ${workspaceId} ORDER BY id LIMIT 1 FOR KEY SHARE`)
 }
 
-/** Holds a workspace until the transaction ends against others that do the same; nobody else waits. */
+/** Locks a workspace until the transaction ends. Only other callers of this function wait. */
 export async function lockWorkspace(tx: Transaction, workspaceId: string): Promise<void> {
   await tx.query(sql.unsafe`SELECT FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`)
 }
 
-/** Visible knowledge bases by ascending id, with one more than `limit` when there are more. */
+/** Returns up to `limit + 1` visible knowledge bases in id order, so that the caller sees if more follow. */
 export function knowledgeBasePage(
   db: Queryable,
   page: { workspaceIds: readonly string[]; after: number; limit: number },
@@ -65,12 +73,7 @@ export function knowledgeBasePage(
     ORDER BY i.id LIMIT ${page.limit + 1}`)
 }
 
-const visible = (workspaceIds: readonly string[]) => sql.fragment`
-  FROM knowledge_base_directory i
-  JOIN knowledge_bases k ON k.workspace_id = i.workspace_id AND k.id = i.id
-  WHERE i.workspace_id = ANY(${sql.array([...workspaceIds], 'text')})`
-
-/** Issues an id and inserts the knowledge base. */
+/** Issues an id and inserts a knowledge base with that id. */
 export function insertKnowledgeBase(
   tx: Transaction,
   input: { workspaceId: string; name: string; createdBy: string },
@@ -84,8 +87,8 @@ export function insertKnowledgeBase(
     RETURNING ${columns}`)
 }
 
-/** Renames; the same name again leaves `updated_at`. Null when it was deleted meanwhile. */
-export function renameKnowledgeBase(
+/** Renames a knowledge base; the same name again leaves `updated_at`. Returns null when the row does not exist. */
+export function renameRow(
   tx: Transaction,
   input: KnowledgeBaseKey & { name: string },
 ): Promise<KnowledgeBaseRow | null> {
@@ -97,8 +100,8 @@ export function renameKnowledgeBase(
 }
 
 /**
- * Deletes the knowledge base and, by foreign key, its folders; its documents must have gone before. False when the
- * knowledge base was gone already.
+ * Deletes a knowledge base and, by foreign key, its folders. Its documents must have been deleted before. Returns false
+ * when the knowledge base did not exist any more.
  */
 export async function deleteKnowledgeBaseRow(tx: Transaction, key: KnowledgeBaseKey): Promise<boolean> {
   const { rowCount } = await tx.query(sql.unsafe`
@@ -106,29 +109,29 @@ export async function deleteKnowledgeBaseRow(tx: Transaction, key: KnowledgeBase
   return rowCount === 1
 }
 
-/** Ids of the documents in a knowledge base, locked in id order; one that is just moving away is waited for. */
+/** Locks the documents of a knowledge base in id order; returns their ids. Waits for documents that are moving. */
 export function lockDocumentsInKnowledgeBase(tx: Transaction, key: KnowledgeBaseKey): Promise<readonly string[]> {
   return tx.anyFirst(sql.type(row(Type.Object({ id: Type.String() })))`
     SELECT id FROM documents WHERE workspace_id = ${key.workspaceId} AND knowledge_base_id = ${key.id}
     ORDER BY id FOR UPDATE`)
 }
 
-/** How firmly `lockStructure` holds a knowledge base; see the README beside this file. */
-export type StructureHold = 'add' | 'rearrange' | 'empty'
+/** The strength of the lock that `lockStructure` takes; the README beside this file says which mode a change needs. */
+export type StructureMode = 'add' | 'rearrange' | 'empty'
 
-/** Holds the structure of knowledge bases until the transaction ends; ids that do not exist are left out. */
+/** Locks the structure of knowledge bases in id order until the transaction ends. Ignores ids that do not exist. */
 export async function lockStructure(
   tx: Transaction,
-  input: { workspaceId: string; knowledgeBaseIds: readonly number[]; hold: StructureHold },
+  input: { workspaceId: string; knowledgeBaseIds: readonly number[]; mode: StructureMode },
 ): Promise<void> {
   await tx.query(sql.unsafe`
     SELECT FROM knowledge_bases
     WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.knowledgeBaseIds], 'int8')})
-    ORDER BY id ${rowLocks[input.hold]}`)
+    ORDER BY id ${rowLocks[input.mode]}`)
 }
 
 const rowLocks = {
   add: sql.fragment`FOR KEY SHARE`,
   rearrange: sql.fragment`FOR NO KEY UPDATE`,
   empty: sql.fragment`FOR UPDATE`,
-} satisfies Record<StructureHold, unknown>
+} satisfies Record<StructureMode, unknown>

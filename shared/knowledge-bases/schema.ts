@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox'
-import { IntegerId, Time, UserId } from '../schema/identifiers.ts'
+import { IntegerId, IntegerIdInput, Nullable, Time, UserId } from '../schema/identifiers.ts'
 import { TrimmedText } from '../schema/strings.ts'
 
-/** Name of a knowledge base or folder; not unique. Store `value.trim()`. */
-export const Name = TrimmedText({ min: 1, max: 200 })
+/** The name of a knowledge base or folder; not unique. Store `value.trim()`. */
+const Name = TrimmedText({ min: 1, max: 200 })
 
-/** A knowledge base (decisions 2.1). */
+/** A knowledge base as the API returns it. */
 export const KnowledgeBase = Type.Object(
   {
     id: IntegerId,
@@ -32,5 +32,79 @@ export const ConfirmInput = Type.Object(
   { $id: 'ConfirmInput' },
 )
 
-/** The same in the query, for clients and proxies that drop the body of a DELETE. */
+/** The query of `DELETE /knowledge-bases/{id}`, for clients and proxies that drop the body of a DELETE. */
 export const ConfirmQuery = Type.Object({ confirm_id: Type.Optional(Type.String({ description: confirmId })) })
+
+/** A folder as the API returns it. */
+export const Folder = Type.Object(
+  {
+    id: IntegerId,
+    knowledge_base_id: IntegerId,
+    parent_id: Nullable(IntegerId),
+    name: Type.String(),
+    created_at: Time,
+    updated_at: Time,
+    created_by: UserId,
+  },
+  { $id: 'Folder', description: '`parent_id` null is the root of the knowledge base' },
+)
+export type Folder = Static<typeof Folder>
+
+/** The members of a body that say where a folder goes. */
+const location = {
+  knowledge_base_id: Type.Optional(IntegerIdInput),
+  parent_id: Type.Optional(Nullable(IntegerIdInput)),
+}
+
+/** Body of `POST /folders`. */
+export const FolderCreateInput = Type.Object(
+  { name: Name, ...location },
+  { $id: 'FolderCreateInput', description: '`knowledge_base_id` is required unless `parent_id` names a folder' },
+)
+
+/** Body of `PATCH /folders/{id}`. */
+export const FolderUpdateInput = Type.Object(
+  { name: Type.Optional(Name), ...location },
+  {
+    $id: 'FolderUpdateInput',
+    description: '`parent_id` null, or `knowledge_base_id` alone, moves to the root of the knowledge base',
+  },
+)
+
+/** A document in a tree or among the children of a folder. */
+export const DocumentNode = Type.Object(
+  {
+    type: Type.Literal('document'),
+    id: Type.String(),
+    title: Type.String(),
+    document_type: Type.Enum(['document', 'spreadsheet']),
+    folder_id: Nullable(IntegerId),
+    locale: Nullable(Type.String()),
+    variant_role: Nullable(Type.Enum(['source', 'translation'])),
+    document_set_id: Nullable(Type.String()),
+    updated_at: Time,
+  },
+  { $id: 'DocumentNode' },
+)
+export type DocumentNode = Static<typeof DocumentNode>
+
+const folderMembers = {
+  type: Type.Literal('folder'),
+  id: IntegerId,
+  name: Type.String(),
+  parent_id: Nullable(IntegerId),
+}
+
+/** A folder among the direct children of a folder. */
+export const FolderNode = Type.Object(folderMembers, { $id: 'FolderNode' })
+export type FolderNode = Static<typeof FolderNode>
+
+/** An item of `GET /folders/{id}/children`. */
+export const ChildNode = Type.Union([FolderNode, DocumentNode], { $id: 'ChildNode' })
+export type ChildNode = Static<typeof ChildNode>
+
+/** A folder of a tree with everything below it; `shared/summaries/tree/schema.ts` has the shape of the answer. */
+export type TreeFolder = FolderNode & { children: TreeNode[] }
+
+/** A folder or document of a tree. */
+export type TreeNode = TreeFolder | DocumentNode

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { Refusal } from '../errors/errors.ts'
 import { Nullable } from '../schema/identifiers.ts'
 
-/** The members that a read gains when it was asked for a locale. */
+/** The members that the answer of a read has when the read named a locale. */
 export const resolvedLocaleMembers = {
   requested_locale: Type.Optional(Type.String({ description: 'canonical; only when `locale` was sent' })),
   resolved_locale: Type.Optional(Nullable(Type.String())),
@@ -10,8 +10,8 @@ export const resolvedLocaleMembers = {
 }
 
 /**
- * The canonical form of a BCP 47 tag (`en-us` → `en-US`, `iw` → `he`), as it is stored and returned (decisions 2.4).
- * Refuses with `invalid_locale`: 400 from path and query, 422 from a body.
+ * Returns the canonical form of a BCP 47 tag, in which tags are stored and returned: `en-us` becomes `en-US`, and `iw`
+ * becomes `he`. Refuses a malformed tag with `invalid_locale`; the status is 400 for path and query, 422 for a body.
  */
 export function canonicalLocale(locale: string, refusal: { status: 400 | 422; field: string }): string {
   const canonical = canonicalOrNull(locale)
@@ -19,7 +19,9 @@ export function canonicalLocale(locale: string, refusal: { status: 400 | 422; fi
   throw new Refusal('invalid_locale', { status: refusal.status, details: { locale, field: refusal.field } })
 }
 
-/** The canonical form of a tag, or null for one that is none, where the refusal has to wait for other checks. */
+/**
+ * Returns the canonical form of a tag, or null for a malformed tag. For calls whose refusal comes after other checks.
+ */
 export function canonicalOrNull(locale: string): string | null {
   try {
     const canonical = Intl.getCanonicalLocales(locale)[0] ?? 'und'

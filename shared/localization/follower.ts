@@ -1,18 +1,18 @@
 import type { DocumentFollower } from '../body/follower.ts'
-import type { DeletionFollower } from '../documents/followers.ts'
+import type { DeletionFollower } from '../documents/deletion.ts'
 import type { DocumentRow } from '../documents/queries.ts'
-import { type Actor, recordAudit } from './audit-queries.ts'
+import { type Actor, recordAudit } from './audit.ts'
 import { deleteEmptySets, lockSets, type SetRow } from './queries.ts'
-import { followBody } from './units/follow.ts'
+import { syncUnits } from './units/sync.ts'
 
-/** What writes mean to localization: units follow the bodies of both sides. */
+/** Brings translation units in line with every write to a source or translation. */
 export const localizationFollower: DocumentFollower = {
-  bodyChanged: followBody,
+  bodyChanged: syncUnits,
 }
 
 /**
- * What deletions by somebody mean to localization: the last member of a set takes the set and its audit along
- * (decisions 4.15), and the audit of a set that stays says which translations went, on whichever path.
+ * Follows deletions by one actor. A set whose last member was deleted is deleted with its audit. The audit of every
+ * other set records the deleted translations, whether they were deleted alone or with a folder or knowledge base.
  */
 export function localizationDeletions(actor: Actor): DeletionFollower {
   return {

@@ -1,30 +1,37 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
 import type { Queryable, Transaction } from '../database/database.ts'
-import { type DocumentRow, documentsOfSets, visibleDocument } from '../documents/queries.ts'
+import { eventDocument } from '../documents/present.ts'
+import { type DocumentRow, documentsOfSets, lockDocument, visibleDocument } from '../documents/queries.ts'
+import { requireDocument } from '../documents/require.ts'
 import { Refusal } from '../errors/errors.ts'
+import { recordEvents } from '../events/record.ts'
+import { documentsChanged } from '../jobs/projections/changed.ts'
+import type { DocumentChange, Jobs } from '../jobs/queues.ts'
+import { lockStructure } from '../knowledge-bases/queries.ts'
 import { type SetRow, visibleSet } from './queries.ts'
 
-/** A document set with its members, the source first, then by locale. */
+/** A document set with its members: the source first, then the translations by locale. */
 export type SetMembers = { set: SetRow; members: readonly DocumentRow[] }
 
-/** A set by its own id; 404 `document_set_not_found`. */
+/** Returns a set by its own id; refuses with 404 `document_set_not_found`. */
 export async function findSet(db: Queryable, input: { caller: Caller; id: string }): Promise<SetMembers> {
   const found = await setById(db, { id: input.id, workspaceIds: visibleWorkspaces(input.caller) })
   if (found === null) throw new Refusal('document_set_not_found', { details: { id: input.id } })
   return found
 }
 
-/** The set that a document is in, for a read; 404 `document_not_found` or `not_localized`. */
+/** Returns the set of a document, for a read. Refuses with 404 `document_not_found` or `not_localized`. */
 export async function findSetOf(db: Queryable, input: { caller: Caller; documentId: string }): Promise<SetMembers> {
-  const document = await findDocument(db, input)
+  const document = await requireDocument(db, input)
   const found = await setOf(db, document)
   if (found === null) throw new Refusal('not_localized', { details: { id: document.id } })
   return found
 }
 
 /**
- * The set that a document is in, for a write: 404 `document_not_found`, 403 for a role that may not write, 409
- * `localization_not_active`. Unlocked: what the write rests on is to be held and read again.
+ * Returns the set of a document, for a write. Refuses with 404 `document_not_found`, with 403 when the caller is a
+ * viewer and with 409 `localization_not_active`. Takes no lock, so the write has to lock what it rests on and read it
+ * again.
  */
 export async function findWritableSetOf(
   tx: Transaction,
@@ -35,26 +42,26 @@ export async function findWritableSetOf(
 }
 
 /**
- * As `findWritableSetOf`, with what the call names in the set: `find` refuses with 404 what is not there, and that comes
- * before the role (decisions 2.0).
+ * Returns the set of a document as `findWritableSetOf` does, and what the call names in the set. `find` looks for the
+ * named thing and refuses with 404, because a 404 comes before the 403 of the role.
  */
 export async function findWritable<Named>(
   tx: Transaction,
   input: { caller: Caller; documentId: string },
   find: (found: SetMembers) => Named | Promise<Named>,
 ): Promise<{ found: SetMembers; named: Named }> {
-  const document = await findDocument(tx, input)
+  const document = await requireDocument(tx, input)
   const found = await setOf(tx, document)
-  const place = found && { found, named: await find(found) }
+  const result = found && { found, named: await find(found) }
   requireWriter(input.caller, document.workspace_id)
-  if (place === null) throw new Refusal('localization_not_active')
-  return place
+  if (result === null) throw new Refusal('localization_not_active')
+  return result
 }
 
-/** How a path names one member of a set: by its document, or by its canonical locale. */
+/** The name of a member of a set in a path: the id of the document, or the canonical locale. */
 export type MemberName = { documentId: string } | { locale: string }
 
-/** The member of that name; 404 `translation_not_found` for what is not in the set. */
+/** Returns the member of that name; refuses with 404 `translation_not_found` when the set has no such member. */
 export function memberNamed({ members }: SetMembers, name: MemberName): DocumentRow {
   const found = members.find((member) =>
     'locale' in name ? member.locale === name.locale : member.id === name.documentId,
@@ -63,16 +70,53 @@ export function memberNamed({ members }: SetMembers, name: MemberName): Document
   throw new Refusal('translation_not_found', { details: { id: 'locale' in name ? name.locale : name.documentId } })
 }
 
-/** The source among the members, or null once it was deleted. */
+/** Returns the source among the members, or null when the source was deleted. */
 export function sourceOf({ members }: SetMembers): DocumentRow | null {
   return members.find(({ variant_role }) => variant_role === 'source') ?? null
 }
 
-async function findDocument(db: Queryable, input: { caller: Caller; documentId: string }): Promise<DocumentRow> {
+/**
+ * Locks a document from which translations are made, and returns it, or null when the document does not exist. The
+ * translations are put beside the document. So the knowledge base is locked first, in the order in which deletions
+ * lock. When the document moves between the two locks, its new knowledge base is locked out of order. PostgreSQL
+ * detects a deadlock with a deletion there, and the transaction runs again.
+ */
+export async function lockSetSource(
+  tx: Transaction,
+  locator: { documentId: string; workspaceIds: readonly string[] },
+): Promise<DocumentRow | null> {
+  const seen = await visibleDocument(tx, locator)
+  if (seen === null) return null
+  await lockLocationOf(tx, seen)
+  const source = await lockDocument(tx, locator)
+  if (source !== null && source.knowledge_base_id !== seen.knowledge_base_id) await lockLocationOf(tx, source)
+  return source
+}
+
+/** Locks a document for a write of the caller. Returns null when it does not exist; refuses with 403 for a viewer. */
+export async function lockMember(
+  tx: Transaction,
+  input: { caller: Caller; documentId: string },
+): Promise<DocumentRow | null> {
   const { caller, documentId } = input
-  const document = await visibleDocument(db, { documentId, workspaceIds: visibleWorkspaces(caller) })
-  if (document === null) throw new Refusal('document_not_found', { details: { id: documentId } })
+  const document = await lockDocument(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
+  if (document !== null) requireWriter(caller, document.workspace_id)
   return document
+}
+
+/** Records the event of a changed member and enqueues the jobs of its projections. Call it last in a transaction. */
+export async function announceMember(
+  context: { tx: Transaction; jobs: Jobs },
+  input: { document: DocumentRow; changes: readonly DocumentChange[] },
+): Promise<void> {
+  const { document, changes } = input
+  const workspaceId = document.workspace_id
+  const [eventRowNo = 0] = await recordEvents(context.tx, {
+    workspaceId,
+    name: 'document.metadata.updated',
+    documents: [eventDocument(document)],
+  })
+  await documentsChanged(context, { workspaceId, changes, documents: [{ id: document.id, eventRowNo, quiet: true }] })
 }
 
 async function setOf(db: Queryable, document: DocumentRow): Promise<SetMembers | null> {
@@ -80,7 +124,7 @@ async function setOf(db: Queryable, document: DocumentRow): Promise<SetMembers |
   return setById(db, { id: document.document_set_id, workspaceIds: [document.workspace_id] })
 }
 
-// A set without members is one that is just being emptied or filled: it is not there.
+// A set without members is about to be deleted, or was just inserted: it counts as absent.
 async function setById(
   db: Queryable,
   locator: { id: string; workspaceIds: readonly string[] },
@@ -89,4 +133,9 @@ async function setById(
   if (set === null) return null
   const members = await documentsOfSets(db, { workspaceId: set.workspace_id, documentSetIds: [set.id] })
   return members.length === 0 ? null : { set, members }
+}
+
+function lockLocationOf(tx: Transaction, document: DocumentRow): Promise<void> {
+  const { workspace_id: workspaceId, knowledge_base_id: id } = document
+  return lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
 }

@@ -5,23 +5,25 @@ import type { Queryable, Transaction } from '../database/database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
 import { lockSource } from '../jobs/projections/queries.ts'
-import { holdMember } from './hold.ts'
-import { type SetMembers, sourceOf } from './members.ts'
+import { lockMember, type SetMembers, sourceOf } from './members.ts'
 import type { SetRow } from './queries.ts'
 
-/** A translation and the source it follows. */
+/** A translation (`target`), its source, and their set. */
 export type Pair = { set: SetRow; source: DocumentRow; target: DocumentRow }
 
-/** The bodies of a pair. */
+/** The bodies of a source and a translation. */
 export type PairBodies = { source: StoredBody; target: StoredBody }
 
 /**
- * How a call names a translation: by its document, by its canonical locale, or by both, which then have to agree.
- * `localeField` is the member or parameter that gave the locale, `locale` unless said otherwise.
+ * The name of a translation in a call: the id of its document, its canonical locale, or both. `localeField` is the
+ * member or parameter that gave the locale, for `details.field` of a refusal; by default `locale`.
  */
 export type TargetName = { documentId?: string | undefined; locale?: string | undefined; localeField?: string }
 
-/** The translation of that name; 404 `translation_not_found`, also for the source. Null when the two names disagree. */
+/**
+ * Returns the translation of that name, or null when document and locale name different translations. Refuses with 404
+ * `translation_not_found`, also when the name is that of the source.
+ */
 export function translationNamed({ members }: SetMembers, name: TargetName): DocumentRow | null {
   const { documentId, locale, localeField = 'locale' } = name
   const translations = members.filter(({ variant_role }) => variant_role === 'translation')
@@ -34,12 +36,12 @@ export function translationNamed({ members }: SetMembers, name: TargetName): Doc
   return found
 }
 
-/** The pair of a translation; 409 `source_document_missing` once the source was deleted. */
+/** Returns the pair of a translation. Refuses with 409 `source_document_missing` when the source was deleted. */
 export function pairOf(found: SetMembers, target: DocumentRow): Pair {
   return { set: found.set, source: requireSource(found), target }
 }
 
-/** The source of a set; 409 `source_document_missing` once it was deleted. */
+/** Returns the source of a set. Refuses with 409 `source_document_missing` when the source was deleted. */
 export function requireSource(found: SetMembers): DocumentRow {
   const source = sourceOf(found)
   if (source === null) throw sourceMissing(found.set)
@@ -47,18 +49,18 @@ export function requireSource(found: SetMembers): DocumentRow {
 }
 
 /**
- * Locks a pair in the order of the ids, the target against every other write, the source against being changed, and
- * returns both as they are now. 404 when the target has gone meanwhile, 409 `source_document_missing` when the source has.
+ * Locks both documents of a pair in id order and returns them as they are now. The target is locked against every other
+ * write; the source is locked against changes, but others may lock it likewise. Refuses with 404
+ * `translation_not_found` when the target was deleted meanwhile, and with 409 `source_document_missing` when the source
+ * was.
  */
-export async function holdPair(tx: Transaction, input: { caller: Caller; pair: Pair }): Promise<Pair> {
+export async function lockPair(tx: Transaction, input: { caller: Caller; pair: Pair }): Promise<Pair> {
   const { caller, pair } = input
   const key = { workspace_id: pair.source.workspace_id, document_id: pair.source.id }
-  const holdSource = () => lockSource(tx, key)
-  const holdTarget = () => holdMember(tx, { caller, documentId: pair.target.id })
   const sourceFirst = pair.source.id < pair.target.id
-  const before = sourceFirst ? await holdSource() : null
-  const target = await holdTarget()
-  const source = sourceFirst ? before : await holdSource()
+  const before = sourceFirst ? await lockSource(tx, key) : null
+  const target = await lockMember(tx, { caller, documentId: pair.target.id })
+  const source = sourceFirst ? before : await lockSource(tx, key)
   if (target === null || target.document_set_id !== pair.set.id) {
     throw notFound(pair.target.id, 'target_document_id')
   }
@@ -67,7 +69,7 @@ export async function holdPair(tx: Transaction, input: { caller: Caller; pair: P
   return { ...pair, target, source: { ...pair.source, version, body_seq } }
 }
 
-/** The bodies of a pair as its rows say. */
+/** Reads the bodies of a pair in the versions that its rows name. */
 export async function bodiesOf(db: Queryable, { source, target }: Pair): Promise<PairBodies> {
   const body = async (document: DocumentRow) =>
     new StoredBody({ version: document.version, text: await bodyText(db, document) })

@@ -2,24 +2,23 @@ import type { Queryable } from '../database/database.ts'
 import { presentDocument } from '../documents/present.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import type { Document } from '../documents/schema.ts'
-import { freshnessOf } from './freshness.ts'
 import type { SetMembers } from './members.ts'
+import { freshnessOf, unitStatusCounts } from './resolve.ts'
 import type { DocumentSet, LocalizedDocument } from './schema.ts'
-import { unitStatusCounts } from './unit-status-counts.ts'
 
-/** Documents as the API returns them, each with the freshness of its translation. */
+/** Returns documents in the shape of the API, each with its freshness as a translation. */
 export async function presentDocuments(db: Queryable, documents: readonly DocumentRow[]): Promise<Document[]> {
   const freshness = await freshnessOf(db, documents)
   return documents.map((document) => presentDocument(document, freshness(document.id)))
 }
 
-/** One document as the API returns it. */
+/** Returns one document in the shape of the API. */
 export async function presentOne(db: Queryable, document: DocumentRow): Promise<Document> {
   const freshness = await freshnessOf(db, [document])
   return presentDocument(document, freshness(document.id))
 }
 
-/** A document set with all its members (decisions 2.4). */
+/** Returns a document set with all its members in the shape of the API. */
 export async function presentSet(db: Queryable, { set, members }: SetMembers): Promise<DocumentSet> {
   const variants = await presentVariants(db, members)
   return {
@@ -34,7 +33,7 @@ export async function presentSet(db: Queryable, { set, members }: SetMembers): P
   }
 }
 
-/** Members of document sets; translations with how many units they have by status. */
+// Returns members of document sets; a translation has the counts of its units by status.
 async function presentVariants(db: Queryable, members: readonly DocumentRow[]): Promise<LocalizedDocument[]> {
   const freshness = await freshnessOf(db, members)
   const translations = members.filter(({ variant_role }) => variant_role === 'translation')
@@ -54,7 +53,7 @@ async function presentVariants(db: Queryable, members: readonly DocumentRow[]): 
   })
 }
 
-/** One member of a document set. */
+/** Returns one member of a document set in the shape of the API. */
 export async function presentVariant(db: Queryable, member: DocumentRow): Promise<LocalizedDocument> {
   const [variant] = await presentVariants(db, [member])
   if (variant === undefined) throw new Error(`${member.id} was not presented`)

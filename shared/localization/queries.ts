@@ -15,12 +15,12 @@ const SetRow = row(SetShape)
 /** A row of `document_sets`. */
 export type SetRow = Static<typeof SetShape>
 
-/** A set of a known workspace. */
-export type SetKey = Pick<SetRow, 'workspace_id' | 'id'>
+/** The primary key of a set. */
+type SetKey = Pick<SetRow, 'workspace_id' | 'id'>
 
 const columns = sql.fragment`s.workspace_id, s.id, s.source_document_id, s.source_locale, s.fallback_locale`
 
-/** A set among the workspaces the caller can see, or null. */
+/** Returns a set in one of the given workspaces, or null. */
 export function visibleSet(
   db: Queryable,
   locator: { id: string; workspaceIds: readonly string[] },
@@ -37,7 +37,7 @@ const VariantShape = Type.Object({
   source_locale: Type.String(),
 })
 
-/** The members of the set that a visible document is in, with the locales of the set; none for an ordinary document. */
+/** Returns the members of the set of a visible document with the locales of the set; none for an ordinary document. */
 export function variantsOf(db: Queryable, locator: DocumentLocator): Promise<readonly Static<typeof VariantShape>[]> {
   return db.any(
     prepared(sql.type(row(VariantShape))`
@@ -52,7 +52,7 @@ export function variantsOf(db: Queryable, locator: DocumentLocator): Promise<rea
 
 const FactsShape = Type.Object({ id: Type.String(), has_source: Type.Boolean(), has_open_unit: Type.Boolean() })
 
-/** What the freshness of translations rests on besides their rows; ids are unique in all workspaces. */
+/** Tells for each translation whether its source exists and whether it has a unit that is open work. */
 export function translationFacts(
   db: Queryable,
   input: { workspaceIds: readonly string[]; documentIds: readonly string[] },
@@ -74,23 +74,26 @@ export function translationFacts(
   )
 }
 
-/** Inserts a set; its source document joins it afterwards. */
+/** Inserts a set. Its source document becomes a member afterwards. */
 export async function insertSet(tx: Transaction, set: SetRow): Promise<void> {
   await tx.query(sql.unsafe`
     INSERT INTO document_sets (workspace_id, id, source_document_id, source_locale, fallback_locale)
     VALUES (${set.workspace_id}, ${set.id}, ${set.source_document_id}, ${set.source_locale}, ${set.fallback_locale})`)
 }
 
-/** Deletes a set that no document is a member of any more, and its audit with it. */
+/** Deletes a set without members, together with its audit. */
 export async function deleteSet(tx: Transaction, key: SetKey): Promise<void> {
   await tx.query(sql.unsafe`
     DELETE FROM document_sets WHERE workspace_id = ${key.workspace_id} AND id = ${key.id}`)
 }
 
-/** Sets of one workspace by id. */
-export type SetsById = { workspaceId: string; setIds: readonly string[] }
+/** Ids of sets of one workspace. */
+type SetsById = { workspaceId: string; setIds: readonly string[] }
 
-/** Locks sets in id order until the transaction ends, so that of two that empty a set the second one sees it. */
+/**
+ * Locks sets in id order until the transaction ends and returns them. Two transactions that delete the last members of
+ * a set wait for each other here, and the second sees the empty set.
+ */
 export async function lockSets(tx: Transaction, sets: SetsById): Promise<readonly SetRow[]> {
   return tx.any(sql.type(SetRow)`
     SELECT ${columns} FROM document_sets s
@@ -100,7 +103,7 @@ export async function lockSets(tx: Transaction, sets: SetsById): Promise<readonl
 
 const SetId = row(Type.Object({ id: Type.String() }))
 
-/** Deletes those of the locked sets that have no member left, and their audit with them; returns their ids. */
+/** Deletes the locked sets that have no members, together with their audit, and returns the ids of the deleted sets. */
 export function deleteEmptySets(tx: Transaction, sets: SetsById): Promise<readonly string[]> {
   return tx.anyFirst(sql.type(SetId)`
     DELETE FROM document_sets s

@@ -1,12 +1,18 @@
-import type { Queryable } from '../database/database.ts'
-import type { DocumentLocator } from '../documents/queries.ts'
-import { lookupLocale } from './lookup.ts'
-import { variantsOf } from './queries.ts'
+import Type from 'typebox'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
+import { translationFacts, variantsOf } from './queries.ts'
+import { type TranslationFreshness, type UnitStatusCounts, unitStatuses } from './schema.ts'
+
+const CountRow = row(
+  Type.Object({ document_id: Type.String(), status: Type.Enum([...unitStatuses]), count: Type.Number() }),
+)
 
 /**
- * The document that a read of `documentId` in a locale is about (decisions 2.4): the variant that RFC 4647 looks up,
- * else the one in the fallback locale of the set, else its source, else the document itself, which is also the answer
- * for an ordinary document. It may be gone by the time it is read.
+ * Returns the id of the document that answers a read of `documentId` in a locale. The first match wins: the variant
+ * that the lookup of RFC 4647 finds, the variant in the fallback locale, the source, the document itself. An ordinary
+ * document always answers for itself. The variant may be deleted before it is read.
  */
 export async function resolveVariant(db: Queryable, input: DocumentLocator & { locale: string }): Promise<string> {
   const variants = await variantsOf(db, input)
@@ -14,4 +20,68 @@ export async function resolveVariant(db: Queryable, input: DocumentLocator & { l
   const { fallback_locale = '', source_locale = '' } = variants[0] ?? {}
   const found = lookupLocale(input.locale, new Set(byLocale.keys()))
   return byLocale.get(found ?? fallback_locale) ?? byLocale.get(source_locale) ?? input.documentId
+}
+
+/**
+ * Returns the best available locale for a requested locale by the lookup of RFC 4647, section 3.4, or null. The lookup
+ * tries the tag itself, then drops the last subtag until a locale is available: `zh-Hant-TW`, `zh-Hant`, `zh`. A tag
+ * never ends in a single letter, such as the `x` of private use: the letter is dropped with the subtag behind it. All
+ * tags are canonical.
+ */
+export function lookupLocale(requested: string, available: ReadonlySet<string>): string | null {
+  const subtags = requested.split('-')
+  while (subtags.length > 0) {
+    const range = subtags.join('-')
+    if (available.has(range)) return range
+    subtags.pop()
+    if (subtags.at(-1)?.length === 1) subtags.pop()
+  }
+  return null
+}
+
+/**
+ * Computes the freshness of each document as a translation and returns it as a function of the id. A translation is
+ * `unknown` when its source is deleted, or when it was never translated from a version of its source. It is `outdated`
+ * while a unit is missing, changed at the source or in conflict. Every other document is `current`.
+ */
+export async function freshnessOf(
+  db: Queryable,
+  documents: readonly DocumentRow[],
+): Promise<(id: string) => TranslationFreshness> {
+  const translations = documents.filter(({ variant_role }) => variant_role === 'translation')
+  if (translations.length === 0) return () => 'current'
+  const facts = await translationFacts(db, {
+    workspaceIds: [...new Set(translations.map(({ workspace_id }) => workspace_id))],
+    documentIds: translations.map(({ id }) => id),
+  })
+  const byId = new Map(facts.map((fact) => [fact.id, fact]))
+  const states = new Map(
+    translations.map(({ id, translated_from_version: version }): [string, TranslationFreshness] => {
+      const fact = byId.get(id)
+      if (version === null || !fact?.has_source) return [id, 'unknown']
+      return [id, fact.has_open_unit ? 'outdated' : 'current']
+    }),
+  )
+  return (id) => states.get(id) ?? 'current'
+}
+
+/**
+ * Counts the units of translations by status. Returns the counts by document id, with zeros where there are no units.
+ */
+export async function unitStatusCounts(
+  db: Queryable,
+  input: { workspaceIds: readonly string[]; documentIds: readonly string[] },
+): Promise<Map<string, UnitStatusCounts>> {
+  const rows = await db.any(sql.type(CountRow)`
+    SELECT target_document_id AS document_id, status, count(*) AS count FROM translation_units
+    WHERE workspace_id = ANY(${sql.array([...input.workspaceIds], 'text')})
+      AND target_document_id = ANY(${sql.array([...input.documentIds], 'text')})
+    GROUP BY target_document_id, status`)
+  const counts = new Map(input.documentIds.map((id) => [id, noUnits()]))
+  for (const { document_id, status, count } of rows) (counts.get(document_id) ?? noUnits())[status] = count
+  return counts
+}
+
+function noUnits(): UnitStatusCounts {
+  return Object.fromEntries(unitStatuses.map((status) => [status, 0])) as UnitStatusCounts
 }

@@ -12,17 +12,17 @@ const createMode = Type.Optional(
   }),
 )
 
-/** How the body of a new translation begins (decisions 2.4). */
+/** The first body of a new translation: one empty paragraph, or the blocks of the source without its texts. */
 export type CreateMode = 'blank' | 'copy_structure'
 
-/** Where people are with a variant; any order is allowed (decisions 3). */
+// The editorial state of a member. Any state may follow any other.
 const WorkflowStatus = Type.Enum(['draft', 'in_review', 'published'])
 
-/** Whether a variant says what its source says now (decisions 2.4). */
+/** Whether a translation agrees with the current text of its source. */
 export const TranslationFreshness = Type.Enum(['current', 'outdated', 'unknown'])
 export type TranslationFreshness = Static<typeof TranslationFreshness>
 
-/** The seven statuses of a translation unit (decisions 3), in the order of their table. */
+/** The statuses of a translation unit; `api/guide/translation.md#statuses` explains them. */
 export const unitStatuses = [
   'ignored',
   'current',
@@ -34,7 +34,7 @@ export const unitStatuses = [
 ] as const
 export type UnitStatus = (typeof unitStatuses)[number]
 
-/** How many units of a translation have each status. */
+/** The number of units of a translation by status. */
 export type UnitStatusCounts = Record<UnitStatus, number>
 
 const count = Type.Integer({ minimum: 0 })
@@ -42,7 +42,7 @@ const StatusCounts = Type.Object(Object.fromEntries(unitStatuses.map((status) =>
   description: 'units of the translation by status',
 })
 
-/** A member of a document set (specification 2.4). */
+/** A member of a document set as the API returns it. */
 export const LocalizedDocument = Type.Object(
   {
     id: Type.String(),
@@ -61,7 +61,7 @@ export const LocalizedDocument = Type.Object(
 )
 export type LocalizedDocument = Static<typeof LocalizedDocument>
 
-/** All languages of a document (specification 2.4). */
+/** A document set as the API returns it: all languages of a document. */
 export const DocumentSet = Type.Object(
   {
     id: Type.String(),
@@ -77,7 +77,7 @@ export const DocumentSet = Type.Object(
 )
 export type DocumentSet = Static<typeof DocumentSet>
 
-/** How many translations one activation makes at most: their bodies are made in one transaction. */
+// The most translations of one activation, because one transaction creates all their bodies.
 const maximumTargets = 50
 
 /** Body of `POST /documents/{id}/translation/activate`. */
@@ -96,7 +96,7 @@ export const TranslationCreateInput = Type.Object(
   { $id: 'TranslationCreateInput' },
 )
 
-/** Body of `PATCH /documents/{id}/translations/{targetDocId}`; what is absent stays. */
+/** Body of `PATCH /documents/{id}/translations/{targetDocId}`; absent members stay as they are. */
 export const TranslationUpdateInput = Type.Object(
   {
     title: Type.Optional(TrimmedText({ min: 1, max: maximumTranslationTitle })),

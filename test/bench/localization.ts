@@ -5,7 +5,7 @@ import type { BlockNode } from '../../shared/body/document.ts'
 import { onTheSpot } from '../../shared/computations/ahead.ts'
 import { type Database, inTransaction, openDatabase, sql } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
-import { followBody } from '../../shared/localization/units/follow.ts'
+import { syncUnits } from '../../shared/localization/units/sync.ts'
 import { p } from '../body/build.ts'
 import { Client } from '../support/client.ts'
 import { bodyOf } from '../support/documents.ts'
@@ -24,7 +24,7 @@ const concurrency = 4
 const jobs = 12
 const unitsPerJob = 100
 
-/** What a write to either side costs its units, and how close translation jobs come to the model's limit. */
+/** Measures the cost of units in a write to either side, and how close translation jobs come to the model's limit. */
 export async function measureLocalization(site: Site): Promise<Figure[]> {
   const database = await openDatabase({ url: site.url, poolSize: 2 })
   try {
@@ -36,7 +36,7 @@ export async function measureLocalization(site: Site): Promise<Figure[]> {
   }
 }
 
-/** Units following one edited block, on each side, in a transaction that is rolled back. */
+/** Updates the units after one edited block, on each side, in a transaction that is rolled back. */
 async function measureFollow(site: Site, { database, size }: { database: Database; size: number }): Promise<Figure[]> {
   const { source, target } = await translate(site.client, paragraphs(size))
   await database.query(sql.unsafe`ANALYZE translation_units, translation_unit_blocks`)
@@ -52,7 +52,7 @@ async function measureFollow(site: Site, { database, size }: { database: Databas
     for (let round = 0; round < rounds; round += 1) {
       await rolledBack(database, async (tx) => {
         const started = performance.now()
-        await followBody({ tx, ahead: onTheSpot }, { document: { workspace_id, id, variant_role }, texts })
+        await syncUnits({ tx, ahead: onTheSpot }, { document: { workspace_id, id, variant_role }, texts })
         taken.push(performance.now() - started)
       })
     }
@@ -83,7 +83,7 @@ async function rolledBack(database: Database, work: Parameters<typeof inTransact
   })
 }
 
-/** Jobs of a hundred units against a model that answers after 200 ms, with one worker. */
+/** Runs jobs of a hundred units with one worker, against a model that answers after 200 ms. */
 async function measureThroughput(site: Site): Promise<Figure[]> {
   const ends: (() => unknown)[] = []
   try {

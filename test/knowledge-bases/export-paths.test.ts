@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { directoriesOf } from '../../shared/export/directories.ts'
 import { attachmentName, markdownPath } from '../../shared/export/names.ts'
+import { directoriesOf } from '../../shared/export/paths.ts'
 import { runs } from '../support/property-runs.ts'
 
 t.test('whatever folders and titles are called, no two paths fall together and all can be unpacked', async (t) => {
@@ -89,7 +89,7 @@ function tree() {
     .record({ folders: fc.array(folder, { maxLength: 12 }), titles: fc.array(hostileName(), { maxLength: 6 }) })
     .map(({ folders, titles }) => ({
       titles,
-      // A folder stands in an earlier one or at the root.
+      // The parent of a folder is an earlier folder or the root.
       folders: folders.map(({ name, parent }, index) => ({
         id: index + 1,
         parent_id: parent % (index + 1) === 0 ? null : parent % (index + 1),

@@ -1,4 +1,4 @@
-/** What a translation is made of, as simply as can be said: texts instead of hashes, and the facts of decisions 3. */
+/** A translation unit as simply as possible: texts instead of hashes, and the facts from which its status follows. */
 export type ModelUnit = {
   id: string
   source: string
@@ -9,7 +9,7 @@ export type ModelUnit = {
   ignored: boolean
 }
 
-/** The table of decisions 3, row by row. */
+/** Returns the status of a unit by the table in `api/guide/translation.md#statuses`, row by row. */
 export function statusOf(unit: ModelUnit, target: string): string {
   const sourceIsBase = unit.baseSource === null || unit.baseSource === unit.source
   const targetIsBase = unit.baseTarget !== null && unit.baseTarget === target
@@ -24,9 +24,9 @@ export function statusOf(unit: ModelUnit, target: string): string {
 
 /** A source of paragraphs and one translation of it, without a database, versions or transactions. */
 export class TranslationModel {
-  /** By the source block. */
+  /** Units by the id of their source block. */
   readonly units = new Map<string, ModelUnit>()
-  /** The texts of the target by block. */
+  /** The texts of the target by block id. */
   readonly target = new Map<string, string>()
   sourceChanges = 0
 
@@ -71,7 +71,7 @@ export class TranslationModel {
     Object.assign(unit, { ignored: false, kind: 'confirmed', baseSource: unit.source, baseTarget: this.textOf(unit) })
   }
 
-  /** The unit has the text of a machine in that block, and what it alone was mapped to besides is gone. */
+  /** Writes a text of a machine into a block of a unit. Deletes the other blocks that belong to this unit alone. */
   apply(unit: ModelUnit, written: { block: string; text: string }): void {
     const others = [...this.units.values()].filter((other) => other !== unit)
     for (const id of unit.blocks) {
@@ -87,7 +87,7 @@ export class TranslationModel {
   }
 }
 
-/** A unit of a text that nobody has translated. */
+/** Returns a unit whose text nobody has translated. */
 export function newUnit(source: string): ModelUnit {
   return { id: '', source, blocks: [], baseSource: null, baseTarget: null, kind: null, ignored: false }
 }

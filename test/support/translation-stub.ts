@@ -1,14 +1,14 @@
 import type { StubReply, StubRequest } from './model-stub.ts'
 
-/** A unit as the model is asked about it. */
+/** A unit in a request to the model. */
 export type AskedUnit = { id: string; text: string }
 
-/** What a translation request asks: its user message, parsed. */
+/** The parsed user message of a translation request. */
 export function askedOf(request: StubRequest): { source_locale: string; target_locale: string; units: AskedUnit[] } {
   return JSON.parse(request.messages.at(-1)?.content ?? '{}')
 }
 
-/** Translates every unit of a request in the way that is given; what is null is left out of the answer. */
+/** Answers a request with the given translation of each unit; leaves out a unit whose translation is null. */
 export function translating(
   translate: (unit: AskedUnit, locale: string) => string | null,
 ): (request: StubRequest) => StubReply {
@@ -22,5 +22,5 @@ export function translating(
   }
 }
 
-/** The translation of a text by a model that keeps everything and says in front which language it is. */
+/** Translates a text by putting the language before it. */
 export const marked = translating(({ text }, locale) => `${locale} ${text}`)

@@ -4,10 +4,10 @@ import { writeContent } from '../../../shared/body/content.ts'
 import { createDocument } from '../../../shared/body/create-document.ts'
 import { ContentInput, Warning } from '../../../shared/body/schema.ts'
 import { answerWarnings } from '../../../shared/body/warnings.ts'
-import { deleteDocument } from '../../../shared/documents/delete.ts'
-import { documentPath } from '../../../shared/documents/path.ts'
-import { presentDocument } from '../../../shared/documents/present.ts'
+import { deleteDocument } from '../../../shared/documents/deletion.ts'
+import { documentPath, presentDocument } from '../../../shared/documents/present.ts'
 import { documentPage } from '../../../shared/documents/queries.ts'
+import { requireDocument } from '../../../shared/documents/require.ts'
 import {
   Document,
   DocumentPath,
@@ -24,9 +24,11 @@ import { apiPrefix, route } from '../../http/route.ts'
 import { contentErrors } from '../body/body-errors.ts'
 import { requireBodyVersion } from '../body/body-guard.ts'
 import { localeParameter, requireVariant } from '../body/locale-read.ts'
-import { requireDocument } from '../body/stored-body.ts'
 import { documentFilter, documentListParameters } from './document-list.ts'
 
+const tag = 'Documents'
+
+// The body noun depends on the document noun, so the route composes the input and the answer of both.
 const DocumentCreateInput = Type.Object(
   { ...documentCreateMembers, content: Type.Optional(ContentInput) },
   { $id: 'DocumentCreateInput' },
@@ -37,9 +39,7 @@ const CreatedDocument = Type.Object(
   { $id: 'CreatedDocument' },
 )
 
-const tag = 'Documents'
-
-/** Documents without their bodies (specification 4.8). */
+/** Documents without their bodies. */
 export const documentRoutes = [
   route({
     method: 'GET',
@@ -69,7 +69,7 @@ export const documentRoutes = [
     tag,
     summary: 'Create a document',
     description:
-      'Only `title` is required: without a place it goes to the first knowledge base of the default workspace.',
+      'Only `title` is required: without a location it goes to the first knowledge base of the default workspace.',
     scopes: ['documents:write'],
     body: DocumentCreateInput,
     success: { status: 201, description: 'The new document', data: CreatedDocument, location: true },
@@ -125,7 +125,7 @@ export const documentRoutes = [
     tag,
     summary: 'Change or move a document',
     description:
-      'Absent members stay. A knowledge base alone means its root. The title of a translation has at most 200 characters. If-Match is held against the body version.',
+      'Absent members stay. A knowledge base alone means its root. The title of a translation has at most 200 characters. If-Match is compared with the version of the body.',
     scopes: ['documents:write'],
     params: DocumentParameter,
     body: DocumentUpdateInput,
@@ -142,8 +142,8 @@ export const documentRoutes = [
     async handle(call) {
       const { tx, service, caller, params, body } = call
       const context = { tx, jobs: service.jobs, config: service.config }
-      const held = requireBodyVersion(call)
-      const document = await updateDocument(context, { documentId: params.id, caller, metadata: body, guard: held })
+      const change = { documentId: params.id, caller, metadata: body, guard: requireBodyVersion(call) }
+      const document = await updateDocument(context, change)
       return { data: await presentOne(tx, document) }
     },
   }),
@@ -174,11 +174,14 @@ export const documentRoutes = [
     path: '/documents/{id}/path',
     operationId: 'getDocumentPath',
     tag,
-    summary: 'Read where a document stands',
+    summary: 'Read the path of a document',
     scopes: ['documents:read'],
     params: DocumentParameter,
     success: { status: 200, description: 'Knowledge base, folders and document', data: DocumentPath },
     errors: ['document_not_found'],
-    handle: async (call) => ({ data: await documentPath(call.db, await requireDocument(call)) }),
+    async handle({ db, caller, params }) {
+      const document = await requireDocument(db, { caller, documentId: params.id })
+      return { data: await documentPath(db, document) }
+    },
   }),
 ]

@@ -1,9 +1,14 @@
-import { findKnowledgeBase } from '../../../shared/knowledge-bases/find.ts'
+import type { Response } from 'express'
+import type { Caller } from '../../../shared/auth/caller.ts'
+import { writeExport } from '../../../shared/export/export.ts'
+import { findKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
+import { presentDocuments } from '../../../shared/localization/present.ts'
 import { KnowledgeBaseParameter } from '../../http/parameters.ts'
 import { type Route, route } from '../../http/route.ts'
-import { sendExport } from './send-export.ts'
+import { sendArchive } from '../../http/send-archive.ts'
+import type { Service } from '../../http/service.ts'
 
-/** The export of a knowledge base (specification 4.7, decisions 4.7). */
+/** The export of a knowledge base; `shared/export/README.md` describes the archive. */
 export const exportRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -34,3 +39,23 @@ export const exportRoutes: readonly Route[] = [
     },
   }),
 ]
+
+// Sends the archive of a knowledge base. The archive has the files of attachments only if the caller may read them.
+async function sendExport(
+  service: Service,
+  { caller, id, response }: { caller: Caller; id: number; response: Response },
+): Promise<void> {
+  const files = caller.scopes.includes('attachments:read') ? service.files : null
+  try {
+    await service.exports.run(async (snapshot) => {
+      const knowledgeBase = await findKnowledgeBase(snapshot, { caller, id })
+      await sendArchive(response, service.exports.patience, (archive) =>
+        writeExport({ snapshot, archive, files, log: service.log, present: presentDocuments }, knowledgeBase),
+      )
+    })
+  } catch (error) {
+    // The answer is an error instead of an archive, so the headers of the archive go.
+    if (!response.headersSent) for (const name of ['Content-Disposition', 'Content-Type']) response.removeHeader(name)
+    throw error
+  }
+}

@@ -1,21 +1,23 @@
 import Type from 'typebox'
-import { findFolder, findWritableFolder, presentFolder } from '../../../shared/knowledge-bases/folders/find.ts'
-import { Folder, FolderCreateInput, FolderUpdateInput } from '../../../shared/knowledge-bases/folders/schema.ts'
-import { presentNode } from '../../../shared/knowledge-bases/tree/nodes.ts'
-import { childPage } from '../../../shared/knowledge-bases/tree/queries.ts'
-import { ChildNode } from '../../../shared/knowledge-bases/tree/schema.ts'
-import { createFolder } from '../../../shared/structure/create-folder.ts'
-import { deleteFolder } from '../../../shared/structure/delete-folder.ts'
-import { updateFolder } from '../../../shared/structure/update-folder.ts'
+import { findFolder, findWritableFolder, presentFolder } from '../../../shared/knowledge-bases/folders.ts'
+import { ChildNode, Folder, FolderCreateInput, FolderUpdateInput } from '../../../shared/knowledge-bases/schema.ts'
+import {
+  type ChildPosition,
+  childPage,
+  type NodeRow,
+  positionOf,
+  presentNode,
+} from '../../../shared/knowledge-bases/tree.ts'
+import { deleteFolder } from '../../../shared/structure/deletion.ts'
+import { createFolder, updateFolder } from '../../../shared/structure/folders.ts'
 import { deletionFollowers } from '../../followers.ts'
-import { pageOf } from '../../http/pagination.ts'
+import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { FolderParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { apiPrefix, type Route, route } from '../../http/route.ts'
-import { childCursors } from './child-cursor.ts'
 
 const tag = 'Folders'
 
-/** Folders and what stands in them (specification 4.7). */
+/** Folders and their children. */
 export const folderRoutes: readonly Route[] = [
   route({
     method: 'POST',
@@ -101,3 +103,33 @@ export const folderRoutes: readonly Route[] = [
     },
   }),
 ]
+
+// The cursors of the children of one folder. A cursor is bound to its folder.
+function childCursors(endpoint: string, folderId: number) {
+  const scope: CursorScope = { endpoint, filters: { folder_id: folderId }, sort: 'name' }
+  return {
+    /** Returns the cursor after a child. */
+    after: (child: NodeRow): string => {
+      const { rank, labelStart, folderNumber, documentId } = positionOf(child)
+      return encodeCursor(scope, [rank, labelStart, folderNumber, documentId])
+    },
+    /**
+     * Returns the position that a cursor names, or null without a cursor. Refuses a cursor of another list with 400.
+     */
+    read: (cursor: string | undefined): ChildPosition | null => {
+      if (cursor === undefined) return null
+      const [rank, labelStart, folderNumber, documentId] = decodeCursor(scope, cursor, [
+        'number',
+        'string',
+        'number',
+        'string',
+      ])
+      return {
+        rank: Number(rank),
+        labelStart: String(labelStart),
+        folderNumber: Number(folderNumber),
+        documentId: String(documentId),
+      }
+    },
+  }
+}

@@ -1,22 +1,27 @@
 import Type from 'typebox'
 import { defaultWorkspace, requireWriter, visibleWorkspaces } from '../../../shared/auth/caller.ts'
-import { requireConfirmation } from '../../../shared/knowledge-bases/confirm.ts'
-import { createKnowledgeBase } from '../../../shared/knowledge-bases/create.ts'
-import { findKnowledgeBase, findWritableKnowledgeBase } from '../../../shared/knowledge-bases/find.ts'
+import {
+  createKnowledgeBase,
+  findKnowledgeBase,
+  findWritableKnowledgeBase,
+  renameKnowledgeBase,
+  requireConfirmation,
+} from '../../../shared/knowledge-bases/lifecycle.ts'
 import { knowledgeBasePage } from '../../../shared/knowledge-bases/queries.ts'
-import { renameKnowledgeBase } from '../../../shared/knowledge-bases/rename.ts'
 import { ConfirmInput, ConfirmQuery, KnowledgeBase, NameInput } from '../../../shared/knowledge-bases/schema.ts'
+import { nest, nodesOfKnowledgeBase } from '../../../shared/knowledge-bases/tree.ts'
 import { deleteEndless } from '../../../shared/relations/queries.ts'
-import { deleteKnowledgeBase } from '../../../shared/structure/delete-knowledge-base.ts'
+import { deleteKnowledgeBase } from '../../../shared/structure/deletion.ts'
+import { Tree } from '../../../shared/summaries/tree/schema.ts'
+import { summariseTree } from '../../../shared/summaries/tree/summarise.ts'
 import { deletionFollowers } from '../../followers.ts'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { KnowledgeBaseParameter, pageParameters } from '../../http/parameters.ts'
 import { apiPrefix, type Route, route } from '../../http/route.ts'
-import { getTree } from './tree.ts'
 
 const tag = 'Knowledge bases'
 
-/** Knowledge bases and their tree (specification 4.7). */
+/** Knowledge bases and their trees. */
 export const knowledgeBaseRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -107,5 +112,26 @@ export const knowledgeBaseRoutes: readonly Route[] = [
       return {}
     },
   }),
-  getTree,
+  route({
+    method: 'GET',
+    path: '/knowledge-bases/{id}/tree',
+    operationId: 'getTree',
+    tag: 'Knowledge bases',
+    summary: 'All folders and documents of a knowledge base',
+    scopes: ['knowledge-bases:read'],
+    params: KnowledgeBaseParameter,
+    query: Type.Object({
+      include_summary: Type.Optional(
+        Type.Boolean({ default: false, description: 'adds the summary of the knowledge base and of everything in it' }),
+      ),
+    }),
+    success: { status: 200, description: 'The tree', data: Tree },
+    errors: [],
+    async handle({ caller, db, params, query }) {
+      const knowledgeBase = await findKnowledgeBase(db, { caller, id: params.id })
+      const rows = await nodesOfKnowledgeBase(db, { workspaceId: knowledgeBase.workspace_id, id: params.id })
+      const tree = { knowledge_base: knowledgeBase, children: nest(rows) }
+      return { data: query.include_summary ? await summariseTree(db, tree) : tree }
+    },
+  }),
 ]

@@ -4,7 +4,7 @@ import { PublicShare } from '../../../shared/sharing/schema.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
 
-/** Public links to documents (specification 4.8). */
+/** Public links to documents. */
 export const sharingRoutes = [
   route({
     method: 'POST',

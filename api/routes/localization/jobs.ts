@@ -2,11 +2,10 @@ import Type from 'typebox'
 import { onTheSpot } from '../../../shared/computations/ahead.ts'
 import { queues, userJobTableOf } from '../../../shared/jobs/queues.ts'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
-import { actorOf } from '../../../shared/localization/actor.ts'
+import { actorOf } from '../../../shared/localization/audit.ts'
 import { applyJob } from '../../../shared/localization/jobs/apply.ts'
 import { createJob } from '../../../shared/localization/jobs/create.ts'
-import { findJob } from '../../../shared/localization/jobs/find.ts'
-import { presentJob } from '../../../shared/localization/jobs/present.ts'
+import { findJob, presentJob } from '../../../shared/localization/jobs/read.ts'
 import { Applied, ApplyInput, JobInput, TranslationJob } from '../../../shared/localization/jobs/schema.ts'
 import { ulidPattern } from '../../../shared/schema/ids.ts'
 import { commitContext } from '../../http/commit-context.ts'
@@ -22,7 +21,7 @@ const JobParameter = Type.Object({
   id: Type.String({ pattern: `^tjob_${ulidPattern}$`, description: 'translation job id', 'x-error': 'job_not_found' }),
 })
 
-/** Machine candidates for translations (specification 4.13): a model proposes, a person applies. */
+/** Translation jobs: a model proposes texts, and a person applies them. */
 export const translationJobRoutes = [
   route({
     method: 'POST',

@@ -1,11 +1,10 @@
 import { byDocument, byLocale } from '../../http/path-families.ts'
-import { auditRoutes } from './audit.ts'
 import { translationJobRoutes } from './jobs.ts'
-import { documentSetRoutes, setRoutes } from './sets.ts'
+import { auditRoutes, documentSetRoutes, setRoutes } from './sets.ts'
 import { translationRoutes } from './translations.ts'
 import { unitRoutes } from './units.ts'
 
-/** Localization (specification 4.13): both path families have the same handlers. */
+/** Localization; both path families have the same handlers. */
 export const localizationRoutes = [
   ...documentSetRoutes,
   ...[byDocument, byLocale].flatMap((family) => [

@@ -1,17 +1,18 @@
+import Type from 'typebox'
 import { Document } from '../../../shared/documents/schema.ts'
-import { activateLocalization } from '../../../shared/localization/activate.ts'
-import { actorOf } from '../../../shared/localization/actor.ts'
-import { deactivateLocalization } from '../../../shared/localization/deactivate.ts'
+import { actorOf, auditPage, TranslationAuditRecord } from '../../../shared/localization/audit.ts'
 import { findSet, findSetOf } from '../../../shared/localization/members.ts'
 import { presentOne, presentSet } from '../../../shared/localization/present.ts'
 import { ActivateInput, DocumentSet } from '../../../shared/localization/schema.ts'
-import { DocumentParameter, DocumentSetParameter } from '../../http/parameters.ts'
+import { activateLocalization, deactivateLocalization } from '../../../shared/localization/sets.ts'
+import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
+import { DocumentParameter, DocumentSetParameter, pageParameters } from '../../http/parameters.ts'
 import type { Family } from '../../http/path-families.ts'
 import { apiPrefix, route } from '../../http/route.ts'
 
 const tag = 'Localization'
 
-/** A document set by its own id (specification 4.13). */
+/** A document set under its own id. */
 export const documentSetRoutes = [
   route({
     method: 'GET',
@@ -29,7 +30,7 @@ export const documentSetRoutes = [
   }),
 ]
 
-/** The set that a document is in, by the paths of one family. */
+/** The set of a document, under the paths of one family. */
 export const setRoutes = ({ listed, plural, singular, noun }: Family) => [
   route({
     method: 'GET',
@@ -92,6 +93,32 @@ export const setRoutes = ({ listed, plural, singular, noun }: Family) => [
       const context = { tx, jobs: service.jobs }
       const document = await deactivateLocalization(context, { caller, documentId: params.id })
       return { data: await presentOne(tx, document), workspaceId: document.workspace_id }
+    },
+  }),
+]
+
+/** The audit of a document set, under the paths of one family. */
+export const auditRoutes = ({ listed, singular, noun }: Family) => [
+  route({
+    method: 'GET',
+    path: `/documents/{id}/${singular}-audit`,
+    operationId: `list${noun}Audit`,
+    listed,
+    tag,
+    summary: 'List what was done to the document set, newest first',
+    scopes: ['documents:read'],
+    params: DocumentParameter,
+    query: Type.Object(pageParameters),
+    success: { status: 200, description: 'Audit records', data: TranslationAuditRecord, list: true },
+    errors: ['document_not_found', 'not_localized', 'invalid_cursor'],
+    async handle({ db, caller, params, query, endpoint }) {
+      const { limit = 50, cursor } = query
+      const scope = { endpoint, filters: { id: params.id }, sort: 'created_at' }
+      const [createdAt, id] = cursor === undefined ? [] : decodeCursor(scope, cursor, ['number', 'string'])
+      const after = id === undefined ? null : { createdAt: Number(createdAt), id: String(id) }
+      const { set } = await findSetOf(db, { caller, documentId: params.id })
+      const rows = await auditPage(db, { set, after, limit })
+      return pageOf({ rows, limit, cursor, next: (last) => encodeCursor(scope, [last.created_at, last.id]) })
     },
   }),
 ]

@@ -1,13 +1,11 @@
-import { actorOf } from '../../../shared/localization/actor.ts'
-import { addTranslation } from '../../../shared/localization/add-translation.ts'
-import { deleteTranslation } from '../../../shared/localization/delete-translation.ts'
+import { actorOf } from '../../../shared/localization/audit.ts'
 import { presentVariant } from '../../../shared/localization/present.ts'
 import {
   LocalizedDocument,
   TranslationCreateInput,
   TranslationUpdateInput,
 } from '../../../shared/localization/schema.ts'
-import { updateTranslation } from '../../../shared/localization/update-translation.ts'
+import { addTranslation, deleteTranslation, updateTranslation } from '../../../shared/localization/translations.ts'
 import { deletionFollowers } from '../../followers.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import type { Family } from '../../http/path-families.ts'
@@ -15,7 +13,7 @@ import { apiPrefix, route } from '../../http/route.ts'
 
 const tag = 'Localization'
 
-/** The translations of a document, by the paths of one family (specification 4.13). */
+/** The translations of a document, under the paths of one family. */
 export const translationRoutes = ({ listed, plural, noun, parameter, params, errors, read }: Family) => [
   route({
     method: 'POST',

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { inSnapshot } from '../../../shared/database/snapshot.ts'
-import { actorOf } from '../../../shared/localization/actor.ts'
+import { actorOf } from '../../../shared/localization/audit.ts'
 import { listUnits } from '../../../shared/localization/units/list.ts'
 import { prepareTranslation } from '../../../shared/localization/units/prepare.ts'
 import { reviewUnit } from '../../../shared/localization/units/review.ts'
@@ -29,7 +29,7 @@ const UnitParameter = Type.Object({
   }),
 })
 
-/** Translation units (specification 4.13): one for each paragraph or heading of the source and each translation. */
+/** Translation units: each translation has one unit for each paragraph or heading of the source that has text. */
 export const unitRoutes = [
   route({
     method: 'GET',

@@ -7,10 +7,10 @@ import { Refusal } from '../../errors/errors.ts'
 import { structureOf, withAttributesOf, wordsOf } from './structure.ts'
 import { type Tagged, withoutTags, withTags } from './tags.ts'
 
-/** Inline content as Markdown, and how to read it back. */
+/** Inline content as Markdown, with everything that is needed to read a translation of it back. */
 export type InlineMarkdown = { markdown: string; tagged: Omit<Tagged, 'content'>; original: readonly BodyNode[] }
 
-/** The inline content of several textblocks as Markdown, in one pass of the serialiser. */
+/** Writes the inline content of several textblocks as Markdown, in one pass of the serialiser. */
 export function inlineMarkdown(contents: readonly (readonly BodyNode[] | undefined)[]): string[] {
   const texts = contents.map((content) => proseOf(content ?? []))
   const rest = contents.flatMap((content, index) => (texts[index] === null ? [writing(content ?? [], false)] : []))
@@ -19,8 +19,8 @@ export function inlineMarkdown(contents: readonly (readonly BodyNode[] | undefin
 }
 
 /**
- * Inline content as Markdown that is known to come back as it was, for a text that is sent away; null when there is none
- * (a line end within code, say).
+ * Writes inline content as Markdown that is checked to be read back as it was. Returns null when there is no such
+ * Markdown, for example for a line end within code.
  */
 export function faithfulMarkdown(content: readonly BodyNode[]): InlineMarkdown | null {
   const text = proseOf(content)
@@ -36,11 +36,11 @@ export function faithfulMarkdown(content: readonly BodyNode[]): InlineMarkdown |
 }
 
 /**
- * The inline content that a translation of `inline` stands for; null when it is not one line of text with the structure
- * of the original: the same marks, links, code, images, math and mentions. The translation may be anything.
+ * Reads the translation of `inline` as inline content. Returns null unless the translation is one line of text with the
+ * structure of the original: the same marks, links, code, images, math and mentions. The translation may be any text.
  */
 export function translatedContent(inline: InlineMarkdown, translation: string): BodyNode[] | null {
-  // Refused before it is parsed: no translation is that much longer than its original.
+  // No translation is that much longer than its original, so such a text is not even parsed.
   if (translation.length > 2000 + 20 * inline.markdown.length) return null
   if (proseOf(inline.original) !== null && prose.test(translation)) return [{ text: translation, type: 'text' }]
   try {
@@ -55,10 +55,10 @@ export function translatedContent(inline: InlineMarkdown, translation: string): 
   }
 }
 
-// Prose of letters and harmless signs is its own Markdown; most texts are, and the parser and the serialiser are slow.
+// Most texts are prose of letters and harmless signs. Their Markdown is the text itself, and the parser is slow.
 const prose = /^\p{L}(?:[\p{L}\p{M}\p{Nd} ,;'"()%–—’“”„…。、，-]|[.:!?](?= |$))*(?<! )$/u
 
-/** The text of content that is prose and nothing else, or null. */
+// Returns the text of content that is nothing but prose, or null.
 function proseOf(content: readonly BodyNode[]): string | null {
   const [only, ...others] = content
   if (only === undefined) return ''
@@ -73,25 +73,25 @@ function writing(content: readonly BodyNode[], all: boolean): Tagged {
 function write(contents: readonly Tagged[]): string[] {
   if (contents.length === 0) return []
   const paragraphs = contents.map(({ content }) => {
-    // As in a heading, so that a line stays one: breaks are written as tags.
+    // In the context of a heading, breaks are written as tags, so the text stays one line.
     const context = { warnings: new Map(), blockId: null, labels: null, isLast: false, place: 'heading' } as const
     return [{ type: 'paragraph' as const, children: exportInline(content, context) }]
   })
   return writeFlow(paragraphs, true)
 }
 
-// A sign in front keeps whatever stands first (a number and a dot, a hash, raw HTML) from opening another block. It is
-// white space after it that lets emphasis open as it would at the start of a line.
+// This sign is put before a text that is parsed. It keeps the beginning of the text (a number and a dot, a hash, raw
+// HTML) from opening another block. The space after the sign lets emphasis open as at the start of a line.
 const sign = '¶ '
 
 function onOneLine(text: string): string {
   return text.replace(/\s+/g, (space) => (space.includes('\n') ? ' ' : space))
 }
 
-// The addresses of one textblock; a definition in a model's answer could multiply without end.
+// The most bytes of the addresses of one textblock. A definition in a model's answer could multiply without end.
 const byteLimit = 1024 * 1024
 
-/** The inline content of a text that is one paragraph, or null. Footnotes count as defined, wherever they are. */
+// Returns the inline content of a text that is one paragraph, or null. Every footnote counts as defined.
 function readInline(markdown: string): BodyNode[] | null {
   const labels = new Set(Array.from(markdown.matchAll(/\[\^([^\s[\]\\^&]{1,200})\]/g), ([, label]) => label))
   const definitions = [...labels].map((label) => `\n\n[^${label}]: x`).join('')

@@ -3,9 +3,9 @@ import type { Attrs, BodyNode, Json, Mark } from '../../body/document.ts'
 import { sameMark } from '../../body/normalise-marks.ts'
 
 /**
- * What a translation has to leave as it is: each stretch of a mark, each link by its address, each code by its text, and
- * each node that is no text. Their order is free, since languages order words differently; so is the alternative text of
- * an image. Two contents with equal structure here differ in their words alone.
+ * Returns a key for everything that a translation has to keep: each stretch of a mark, each link with its address, each
+ * code with its text, and each node that is not text. Languages order words differently, so the key ignores the order.
+ * It ignores the alternative text of images, too. Two contents with equal keys differ only in their words and order.
  */
 export function structureOf(content: readonly BodyNode[]): string {
   const parts: string[] = []
@@ -21,7 +21,7 @@ export function structureOf(content: readonly BodyNode[]): string {
   return parts.sort().join('\n')
 }
 
-/** The words of inline content, white space collapsed. */
+/** Returns the text of inline content with white space collapsed. */
 export function wordsOf(content: readonly BodyNode[]): string {
   return content
     .map((node) => (node.type === 'text' ? node.text : ' '))
@@ -31,8 +31,8 @@ export function wordsOf(content: readonly BodyNode[]): string {
 }
 
 /**
- * Gives links and images of a text that came back from Markdown what Markdown left out (target, rel, sizes, titles), from
- * the ones of the original with the same address, in their order.
+ * Restores the attributes of links and images that Markdown cannot express: target, rel, sizes, titles. The attributes
+ * come from the links and images of the original with the same address, in their order.
  */
 export function withAttributesOf(original: readonly BodyNode[], content: readonly BodyNode[]): BodyNode[] {
   const links = new Pool(linksOf(original).map((mark) => [String(mark.attrs?.href), mark]))
@@ -54,7 +54,10 @@ export function withAttributesOf(original: readonly BodyNode[], content: readonl
   })
 }
 
-/** Things by key, of which several may have the same: they are taken in their order, the last one as often as asked. */
+/**
+ * Things by key. Several things may have the same key: they are taken in their order, and the last thing again and
+ * again.
+ */
 class Pool<T> {
   readonly #byKey = new Map<string, { things: T[]; taken: number }>()
 

@@ -2,15 +2,17 @@ import type { BodyNode, Mark } from '../../body/document.ts'
 import { sameMark, sameMarks } from '../../body/normalise-marks.ts'
 import { plainText } from '../../body/text.ts'
 
-/** What a numbered tag stands for: marks on what it encloses, or a node whose text inside the tag is only a hint. */
+/**
+ * The meaning of a numbered tag: marks on the enclosed content, or a node, for which the enclosed text is only a hint.
+ */
 export type Tag = { marks: Mark[] } | { node: BodyNode }
 
-/** Inline content in which what Markdown cannot say stands between numbered tags, `<x1>…</x1>`. */
+/** Inline content in which numbered tags, `<x1>…</x1>`, enclose everything that Markdown cannot express. */
 export type Tagged = { content: BodyNode[]; tags: Tag[]; name: string }
 
 /**
- * Puts colours and mentions, which Markdown cannot say, between tags; with `all`, every inline node that is no text, for
- * content whose raw HTML or math would not survive as it is.
+ * Encloses colours and mentions in tags, because Markdown cannot express them. With `all`, encloses every inline node
+ * that is not text, for content whose raw HTML or math would not survive as it is.
  */
 export function withTags(content: readonly BodyNode[], options: { all: boolean }): Tagged {
   const tagged: Tagged = { content: [], tags: [], name: freeName(content) }
@@ -30,7 +32,7 @@ export function withTags(content: readonly BodyNode[], options: { all: boolean }
   return tagged
 }
 
-/** Puts back what the tags stand for; null when a tag is not there as a pair exactly once. */
+/** Restores the meaning of the tags. Returns null unless each tag occurs exactly once, as a pair. */
 export function withoutTags(content: readonly BodyNode[], { tags, name }: Omit<Tagged, 'content'>): BodyNode[] | null {
   const pattern = new RegExp(`^<(/?)${name}([1-9][0-9]{0,4})>$`, 'i')
   const found = content.map((node) => tagOf(node, pattern))
@@ -45,15 +47,15 @@ type Found = { number: number; isEnd: boolean } | null
 type Restoring = {
   content: readonly BodyNode[]
   tags: readonly Tag[]
-  /** The tag that each node of the content is. */
+  /** The tag of each node of the content, or null for a node that is not a tag. */
   found: readonly Found[]
-  /** Where the first end of each tag is, by its number. */
+  /** The index of the first end tag of each number. */
   ends: ReadonlyMap<number, number>
   used: Set<number>
   depth: number
 }
 
-// Colours do not nest in what was sent; one of each kind may come back within another.
+// Colours do not nest in the text that was sent. In an answer, a colour of each kind may be inside another.
 const maximumNesting = 8
 
 function restore({ from, to }: { from: number; to: number }, restoring: Restoring): BodyNode[] | null {
@@ -112,7 +114,7 @@ function isTaggedNode(node: BodyNode, { all }: { all: boolean }): boolean {
   return node.type === 'mention' || (all && node.type !== 'text' && node.type !== 'hardBreak')
 }
 
-// A model that knows what stands there can put it where the other language wants it.
+// With the hint, the model can put the node where the other language needs it.
 function hint(node: BodyNode): BodyNode[] {
   const marks = marksOf(node)
   const text = plainText(node).replace(/\s+/g, ' ').trim()
@@ -126,7 +128,7 @@ function colours(node: BodyNode | undefined): Mark[] | undefined {
   return marks.length === 0 ? undefined : marks
 }
 
-// Raw HTML cannot be code.
+// Leaves out the mark `code`, because the raw HTML of a tag cannot be code.
 function marksOf(node: BodyNode | undefined): Mark[] {
   return (node?.marks ?? []).filter(({ type }) => type !== 'code' && type !== 'textStyle')
 }
@@ -137,7 +139,7 @@ function withoutMarks(node: BodyNode, dropped: readonly Mark[]): BodyNode {
   return kept.length === 0 ? rest : { ...rest, marks: kept }
 }
 
-// Raw HTML of the text itself must not be taken for a tag of ours.
+// Returns a tag name that the text does not use, so that no raw HTML of the text is taken for a tag.
 function freeName(content: readonly BodyNode[]): string {
   const text = JSON.stringify(content).toLowerCase()
   const longest = Array.from(text.matchAll(/<\/?(x+)/g)).reduce((most, [, run = '']) => Math.max(most, run.length), 0)

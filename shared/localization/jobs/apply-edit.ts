@@ -7,14 +7,16 @@ import { Refusal } from '../../errors/errors.ts'
 import { newId } from '../../schema/ids.ts'
 import type { PairBodies } from '../pair.ts'
 import type { PlacedUnit } from '../units/present.ts'
+import type { Mapping } from '../units/queries.ts'
+import { blank, textBlocks } from '../units/texts.ts'
 
-/** The target after an edit, and the block that holds the text of each unit that was written. */
-export type AppliedTexts = { lines: string[]; blockIds: Map<string, string> }
+/** The lines of the target after an edit, and the block of each written unit with the hash of its text. */
+export type AppliedTexts = { lines: string[]; mappings: Mapping[] }
 
 /**
- * Puts texts into the target (decisions 4.13): each in place of the blocks of its unit or, for a unit without any, in a
- * new block after that of the unit before, else at the end. `units` are all units in the order of the source, `contents`
- * the texts by unit. A block that another unit is mapped to as well is left alone: its text may be somebody's.
+ * Puts texts into the target. A text replaces the blocks of its unit. A unit without blocks gets a new block after the
+ * block of the unit before it, else at the end. A block that belongs to several units is left alone, because a person
+ * may have written its text. `units` are all units in the order of the source; `contents` has the new texts by unit id.
  */
 export function applyTexts(
   bodies: PairBodies,
@@ -40,10 +42,21 @@ export function applyTexts(
     if (blockId !== undefined) before = { sourceId: source.id, blockId }
   }
   if (placeholder !== null && body.length > 1) takeOut(body, locate(body, placeholder))
-  return { lines: body.toLines(), blockIds }
+  const lines = body.toLines()
+  return { lines, mappings: mappingsOf(lines, blockIds) }
 }
 
-// Several blocks of one unit become one, as the source has it.
+function mappingsOf(lines: readonly string[], blockIds: ReadonlyMap<string, string>): Mapping[] {
+  if (blockIds.size === 0) return []
+  const written = new Set(blockIds.values())
+  const texts = textBlocks(lines.map((line) => JSON.parse(line))).filter(({ id }) => written.has(id))
+  const hashes = new Map(texts.map(({ id, hash }) => [id, hash]))
+  return [...blockIds].map(([unit_id, block_id]) => {
+    return { unit_id, block_id, ordinal: 0, hash: hashes.get(block_id) ?? blank }
+  })
+}
+
+// Several blocks of a unit become one block, because the unit is one block in the source.
 function replaceTexts(body: BlockLines, ids: readonly string[], content: BodyNode[]): string {
   const [first = '', ...others] = ids
   const location = locate(body, first)
@@ -53,16 +66,20 @@ function replaceTexts(body: BlockLines, ids: readonly string[], content: BodyNod
   return first
 }
 
-function insertText(body: BlockLines, block: BlockNode, place: { after: string | null; isSibling: boolean }): string {
+function insertText(
+  body: BlockLines,
+  block: BlockNode,
+  neighbour: { after: string | null; isSibling: boolean },
+): string {
   const end = { parent: null, index: body.length }
-  const location = place.after === null ? null : body.find(place.after)
+  const location = neighbour.after === null ? null : body.find(neighbour.after)
   if (location === null) putAt(body, end, { count: 0, blocks: [block] })
   else {
-    const { parent, index } = gapOf(place.isSibling ? location : topOf(location))
+    const { parent, index } = gapOf(neighbour.isSibling ? location : topOf(location))
     try {
       putAt(body, { parent, index: index + 1 }, { count: 0, blocks: [block] })
     } catch (error) {
-      // What may not stand there, a heading deep within lists say, is better at the end than nowhere.
+      // A block may not be allowed there, such as a heading deep within lists. It is better at the end than lost.
       if (!(error instanceof Refusal) || error.code !== 'invalid_position') throw error
       putAt(body, end, { count: 0, blocks: [block] })
     }
@@ -78,7 +95,7 @@ function copyOf(source: BlockNode, content: BodyNode[]): BlockNode {
   return { attrs: { ...source.attrs, id: newId('block') }, content, type: source.type }
 }
 
-/** The paragraph with which an empty body begins: nobody's text, and in the way once there is one. */
+// Returns the empty paragraph with which a new body begins, or null. It is deleted once the body has a text.
 function placeholderOf(body: BlockLines, units: readonly PlacedUnit[]): string | null {
   const only = body.length === 1 ? body.block(0) : null
   if (only?.type !== 'paragraph' || only.content !== undefined) return null

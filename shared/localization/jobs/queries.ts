@@ -4,14 +4,14 @@ import { type Queryable, sql, type Transaction } from '../../database/database.t
 import { row } from '../../database/row.ts'
 import type { UserJobKey } from '../../jobs/queues.ts'
 import { Nullable } from '../../schema/identifiers.ts'
-import type { Actor } from '../audit-queries.ts'
+import { type Actor, type AuditAction, recordAudit } from '../audit.ts'
 import type { UnitStatus } from '../schema.ts'
 import type { UnitResult } from './schema.ts'
 
-/** A unit that a job was asked for; `skipped` is the status that keeps it from being translated. */
+/** A unit of a job; `skipped` is the status that keeps the unit from being translated, or null. */
 export type JobUnit = { unit_id: string; source_block_id: string; source_hash: string; skipped: UnitStatus | null }
 
-/** What became of a unit; `content` is the inline content that its text stands for, null unless it was translated. */
+/** The outcome of a unit; `content` is the inline content of the translated text, null unless it was translated. */
 export type StoredResult = UnitResult & { content: BodyNode[] | null }
 
 const JobShape = Type.Object({
@@ -49,7 +49,7 @@ const columns = sql.fragment`
   source_version, target_version, model, actor, units, remaining_unit_count, result, input_characters,
   output_characters, error_code, obsolete_reason, created_at, started_at, finished_at, applied_at`
 
-/** A job among the workspaces the caller can see, unless it has outlived its retention; or null. */
+/** Returns a job in one of the given workspaces, or null. A job that ended `retentionDays` ago counts as absent. */
 export function visibleJob(
   db: Queryable,
   locator: { id: string; workspaceIds: readonly string[]; retentionDays: number },
@@ -60,20 +60,20 @@ export function visibleJob(
       AND (finished_at IS NULL OR finished_at > now() - make_interval(days => ${locator.retentionDays}))`)
 }
 
-/** A job by its key, or null. */
+/** Returns a job by its key, or null. */
 export function jobOf(db: Queryable, key: UserJobKey): Promise<JobRow | null> {
   return db.maybeOne(sql.type(JobRow)`
     SELECT ${columns} FROM translation_jobs WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
 }
 
-/** A job, locked until the transaction ends, or null. */
+/** Returns a job, locked until the transaction ends, or null. */
 export function lockJob(tx: Transaction, key: UserJobKey): Promise<JobRow | null> {
   return tx.maybeOne(sql.type(JobRow)`
     SELECT ${columns} FROM translation_jobs
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id} FOR UPDATE`)
 }
 
-/** What a new job is made of. */
+/** The columns of a new job that have no default. */
 export type NewJob = Pick<
   JobRow,
   | 'workspace_id'
@@ -104,7 +104,7 @@ export function insertJob(tx: Transaction, job: NewJob): Promise<JobRow> {
     RETURNING ${columns}`)
 }
 
-/** Stores what came of a locked job. */
+/** Stores the results of a locked job; counts are in code points. */
 export async function writeResult(
   tx: Transaction,
   key: UserJobKey,
@@ -116,7 +116,7 @@ export async function writeResult(
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
 }
 
-/** Notes on a locked job which of its units were applied just now. */
+/** Records on a locked job that these units are applied now. */
 export async function markApplied(tx: Transaction, key: UserJobKey, unitIds: readonly string[]): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE translation_jobs SET applied_at = coalesce(applied_at, clock_timestamp()), result = (
@@ -125,4 +125,29 @@ export async function markApplied(tx: Transaction, key: UserJobKey, unitIds: rea
           ELSE u.unit END ORDER BY u.place)
       FROM jsonb_array_elements(result) WITH ORDINALITY AS u (unit, place))
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
+}
+
+/**
+ * Records an action on a job in the audit of its set. The actor is the user who requested the job, unless one is given.
+ */
+export async function recordJobAction(
+  tx: Transaction,
+  job: JobRow,
+  record: { action: AuditAction; actor?: Actor; details: Record<string, unknown> },
+): Promise<void> {
+  await recordAudit(tx, {
+    workspaceId: job.workspace_id,
+    actor: record.actor ?? job.actor,
+    entries: [
+      {
+        action: record.action,
+        document_set_id: job.document_set_id,
+        source_document_id: job.source_document_id,
+        target_document_id: job.target_document_id,
+        locale: job.target_locale,
+        job_id: job.id,
+        details: record.details,
+      },
+    ],
+  })
 }

@@ -7,21 +7,27 @@ import { loadSource, lockSource } from '../../jobs/projections/queries.ts'
 import type { UserJobKey } from '../../jobs/queues.ts'
 import type { UserJobEnd } from '../../jobs/requested/queries.ts'
 import type { ModelRequest } from '../../models/model.ts'
-import { type AuditAction, recordAudit } from '../audit-queries.ts'
+import type { AuditAction } from '../audit.ts'
 import { visibleSet } from '../queries.ts'
 import { unitTexts } from '../units/present.ts'
-import { type JobRow, jobOf, type StoredResult, writeResult } from './queries.ts'
+import { type JobRow, jobOf, recordJobAction, type StoredResult, writeResult } from './queries.ts'
 import { type SourceText, type Translated, type Translation, translateTexts } from './translate.ts'
 
-/** A job with the texts it translates. */
+const actions: { [Status in JobRow['status']]?: AuditAction } = {
+  succeeded: 'job.succeeded',
+  failed: 'job.failed',
+  obsolete: 'job.obsolete',
+}
+
+/** A job with the texts that it translates. */
 export type JobSource = { job: JobRow; texts: SourceText[] }
 
-/** What `obsolete_reason` can say. */
+/** The values of `obsolete_reason`. */
 export type ObsoleteReason = 'source_changed' | 'document_deleted'
 
 /**
- * Reads a job and its texts without a lock, or why it is in vain already. Throws ComputationLimitError when the document
- * takes more than `computeMs` of a processor.
+ * Reads a job and its texts without a lock, or returns the reason why the job is obsolete already. Throws
+ * ComputationLimitError when the document takes more than `computeMs` of a processor.
  */
 export async function loadJob(
   db: Queryable,
@@ -50,7 +56,7 @@ type NamedUnit = { unit_id: string; source_block_id: string }
 
 const collecting = textComputation({ module: import.meta.url, run: textsOfUnits })
 
-/** Asks the model for the translations of a job. */
+/** Asks the model for the translations of a job. Throws a transient ModelError, after which the job is tried again. */
 export function runJob(
   { job, texts }: JobSource,
   ask: (request: ModelRequest) => Promise<string>,
@@ -59,14 +65,14 @@ export function runJob(
   return translateTexts(texts, { model, source_locale, target_locale, ask })
 }
 
-/** Locks the source of a job against changes and says whether it has moved. */
+/** Locks the source of a job against changes. Returns the reason why the job is obsolete, or null while it is not. */
 export async function jobMoved(tx: Transaction, { job }: JobSource): Promise<ObsoleteReason | null> {
   const source = await lockSource(tx, { workspace_id: job.workspace_id, document_id: job.source_document_id })
   if (source === null) return 'document_deleted'
   return source.version === job.source_version ? null : 'source_changed'
 }
 
-/** Stores what came of a locked job. It has failed if no unit was translated and at least one failed (decisions 2.4). */
+/** Stores the results of a locked job. The job has failed when no unit was translated and at least one unit failed. */
 export async function storeJob(
   tx: Transaction,
   input: { key: UserJobKey; source: JobSource; result: Translated },
@@ -94,34 +100,14 @@ function outcomeOf(
   return { status: 'failed', target_text: null, content: null, reason: translation?.failure ?? 'missing_in_answer' }
 }
 
-/** Records how a job has ended, in the transaction in which its worker is done with it. */
+/** Records the end of a job in the audit, in the transaction in which the worker ends the job. */
 export async function recordEnd(tx: Transaction, key: UserJobKey): Promise<void> {
   const job = await jobOf(tx, key)
   const action = job === null ? undefined : actions[job.status]
   if (job === null || action === undefined) return
-  // The audit goes with the set; a job whose last document was deleted has nowhere to be recorded.
+  // The audit of a set is deleted with the set, so a job without its set is not recorded.
   const set = await visibleSet(tx, { id: job.document_set_id, workspaceIds: [job.workspace_id] })
   if (set === null) return
   const reason = job.error_code ?? job.obsolete_reason
-  await recordAudit(tx, {
-    workspaceId: job.workspace_id,
-    actor: job.actor,
-    entries: [
-      {
-        action,
-        document_set_id: job.document_set_id,
-        source_document_id: job.source_document_id,
-        target_document_id: job.target_document_id,
-        locale: job.target_locale,
-        job_id: job.id,
-        details: reason === null ? {} : { reason },
-      },
-    ],
-  })
-}
-
-const actions: { [Status in JobRow['status']]?: AuditAction } = {
-  succeeded: 'job.succeeded',
-  failed: 'job.failed',
-  obsolete: 'job.obsolete',
+  await recordJobAction(tx, job, { action, details: reason === null ? {} : { reason } })
 }

@@ -3,12 +3,12 @@ import { progressMembers } from '../../jobs/requested/progress.ts'
 import { Nullable, Time, Version } from '../../schema/identifiers.ts'
 import { Text } from '../../schema/strings.ts'
 
-/** How many units one job translates at most (specification 8). */
+/** The most units that one job translates. */
 export const maximumUnits = 100
 
 const count = Type.Integer({ minimum: 0 })
 
-/** What became of one unit of a job. */
+// The outcome of one unit of a job.
 const UnitResult = Type.Object({
   unit_id: Type.String(),
   status: Type.Enum(['translated', 'skipped', 'failed']),
@@ -21,7 +21,7 @@ const UnitResult = Type.Object({
 })
 export type UnitResult = Static<typeof UnitResult>
 
-/** A request for machine candidates, and what came of it (decisions 2.4). */
+/** A translation job as the API returns it. */
 export const TranslationJob = Type.Object(
   {
     id: Type.String(),
@@ -76,11 +76,11 @@ export const ApplyInput = Type.Object(
   { $id: 'TranslationApplyInput' },
 )
 
-/** Why a unit is not applied. */
+// The reason why a unit is skipped when its job is applied.
 const SkipReason = Type.Enum(['already_applied', 'manually_edited', 'current', 'conflict', 'ignored', 'not_translated'])
 export type SkipReason = Static<typeof SkipReason>
 
-/** What applying a job did. */
+/** The result of applying a job. */
 export const Applied = Type.Object(
   {
     job_id: Type.String(),

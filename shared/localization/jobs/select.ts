@@ -1,20 +1,83 @@
+import type { BodyNode } from '../../body/document.ts'
+import { codePoints } from '../../body/normalise-state.ts'
+import type { Transaction } from '../../database/database.ts'
+import type { DocumentRow } from '../../documents/queries.ts'
+import { Refusal } from '../../errors/errors.ts'
+import { canonicalOrNull } from '../../locales/locale.ts'
+import { inlineMarkdown } from '../inline/markdown.ts'
+import { type SetMembers, sourceOf } from '../members.ts'
+import { bodiesOf, type Pair, translationNamed } from '../pair.ts'
 import type { UnitStatus } from '../schema.ts'
-import type { PlacedUnit } from '../units/present.ts'
-import { maximumUnits } from './schema.ts'
+import { type PlacedUnit, placeUnits } from '../units/present.ts'
+import { unitsOfTarget } from '../units/queries.ts'
+import type { JobRow, JobUnit } from './queries.ts'
+import { type Applied, type JobInput, maximumUnits, type SkipReason } from './schema.ts'
 
-/** The units of a job: `eligible` are translated, `skipped` are told why not, `remaining` is how many did not fit. */
-export type Selection = { eligible: PlacedUnit[]; skipped: PlacedUnit[]; remaining: number }
+/** The statuses of units that a job translates by default. */
+const open: ReadonlySet<UnitStatus> = new Set<UnitStatus>(['missing', 'source_changed'])
+
+/** A document and the request for a job on it. */
+type NamedTarget = { documentId: string; request: JobInput }
 
 /**
- * Which units a job translates (decisions 3): those that are missing or outdated, at most a hundred, in the order of the
- * source; or the named ones, of which a text that a machine made may be made anew. What a person wrote, confirmed or has
- * to settle is never eligible.
+ * Finds the translation and the units that a request for a job names. Returns null when `target_locale` is malformed,
+ * because the 422 of a malformed locale comes after other checks. Refuses with 400 when the request names no
+ * translation, and with 404 `translation_not_found` or `unit_not_found`.
  */
-export function selectUnits(units: readonly PlacedUnit[], unitIds: readonly string[] | undefined): Selection {
+export async function findTarget(tx: Transaction, found: SetMembers, named: NamedTarget): Promise<DocumentRow | null> {
+  const { unit_ids } = named.request
+  const target = targetOf(found, named)
+  // The units of a deleted source are deleted, too. The caller then learns that the source is missing, not the unit.
+  if (target === null || unit_ids === undefined || sourceOf(found) === null) return target
+  const units = await unitsOfTarget(tx, { workspaceId: target.workspace_id, targetId: target.id })
+  const knownIds = units.map(({ id }) => id)
+  requireKnownUnits(knownIds, unit_ids)
+  return target
+}
+
+// Returns the translation in the target locale, or without a locale the document of the request itself.
+function targetOf(found: SetMembers, { documentId, request }: NamedTarget): DocumentRow | null {
+  if (request.target_locale !== undefined) {
+    const locale = canonicalOrNull(request.target_locale)
+    return locale === null ? null : translationNamed(found, { locale, localeField: 'target_locale' })
+  }
+  const member = found.members.find(({ id }) => id === documentId)
+  if (member?.variant_role === 'translation') return member
+  const message = 'is required unless the document is a translation'
+  throw new Refusal('invalid_request', { details: { fields: [{ path: '/target_locale', message }] } })
+}
+
+/**
+ * The units of a job. The job translates the `eligible` units and reports the `skipped` units with their status.
+ * `remaining` is the number of eligible units that did not fit into the job.
+ */
+type Selection = { eligible: PlacedUnit[]; skipped: PlacedUnit[]; remaining: number }
+
+/**
+ * Selects the units that a job translates. Without `unitIds` these are the first hundred units, in the order of the
+ * source, that are missing or outdated. Otherwise they are the named units, and a text that a machine made may be made
+ * anew. A text that a person wrote, confirmed, ignored or has to settle is never eligible. Refuses with 404
+ * `unit_not_found`, and with 422 `nothing_to_translate` when no unit is eligible. The caller has locked the pair.
+ */
+export async function selectUnits(
+  tx: Transaction,
+  pair: Pair,
+  unitIds: readonly string[] | undefined,
+): Promise<Selection> {
+  const key = { workspaceId: pair.target.workspace_id, targetId: pair.target.id }
+  const placed = placeUnits(await unitsOfTarget(tx, key), await bodiesOf(tx, pair))
+  const placedIds = placed.map(({ unit }) => unit.id)
+  requireKnownUnits(placedIds, unitIds)
+  const selection = selectionOf(placed, unitIds)
+  if (selection.eligible.length === 0) throw new Refusal('nothing_to_translate')
+  return selection
+}
+
+function selectionOf(units: readonly PlacedUnit[], unitIds: readonly string[] | undefined): Selection {
   if (unitIds === undefined) {
-    const open = units.filter(({ unit }) => byDefault.has(unit.status))
-    const eligible = open.slice(0, maximumUnits)
-    return { eligible, skipped: [], remaining: open.length - eligible.length }
+    const candidates = units.filter(({ unit }) => open.has(unit.status))
+    const eligible = candidates.slice(0, maximumUnits)
+    return { eligible, skipped: [], remaining: candidates.length - eligible.length }
   }
   const named = units.filter(({ unit }) => unitIds.includes(unit.id))
   return {
@@ -24,9 +87,59 @@ export function selectUnits(units: readonly PlacedUnit[], unitIds: readonly stri
   }
 }
 
-/** Whether a machine may put its text in place of that of a unit. */
-export function isReplaceable(status: UnitStatus): boolean {
-  return byDefault.has(status) || status === 'machine_translated'
+/** Counts the code points of the texts of units as the model gets them. */
+export function sourceCharacters(units: readonly PlacedUnit[]): number {
+  const texts = inlineMarkdown(units.map(({ source }) => source.block.content))
+  return texts.reduce((sum, text) => sum + codePoints(text), 0)
 }
 
-const byDefault: ReadonlySet<UnitStatus> = new Set<UnitStatus>(['missing', 'source_changed'])
+/** Returns the units of a selection in the order of the source, as a job stores them. */
+export function jobUnits({ eligible, skipped }: Selection): JobUnit[] {
+  return [...eligible, ...skipped]
+    .sort((a, b) => a.position - b.position)
+    .map((placed) => ({
+      unit_id: placed.unit.id,
+      source_block_id: placed.source.id,
+      source_hash: placed.unit.source_hash,
+      skipped: skipped.includes(placed) ? placed.unit.status : null,
+    }))
+}
+
+/** The candidates of a job that are written into the target, by unit id, and the units that are skipped. */
+type Plan = { contents: Map<string, BodyNode[]>; skipped: Applied['skipped'] }
+
+/**
+ * Plans which candidates of a job are applied: the named units, or every translated unit. Skips units that were applied
+ * already, that have no candidate, or whose text a person edited, confirmed or ignored meanwhile.
+ */
+export function planApplication(
+  job: JobRow,
+  input: { placed: readonly PlacedUnit[]; unitIds: readonly string[] | undefined },
+): Plan {
+  const results = new Map((job.result ?? []).map((result) => [result.unit_id, result]))
+  const statuses = new Map(input.placed.map(({ unit }) => [unit.id, unit.status]))
+  const translated = [...results.values()].flatMap(({ unit_id, content }) => (content === null ? [] : unit_id))
+  const plan: Plan = { contents: new Map(), skipped: [] }
+  for (const unitId of new Set(input.unitIds ?? translated)) {
+    const { applied_at = null, content = null } = results.get(unitId) ?? {}
+    const status = statuses.get(unitId)
+    if (applied_at !== null) plan.skipped.push({ unit_id: unitId, reason: 'already_applied' })
+    else if (content === null || status === undefined) {
+      plan.skipped.push({ unit_id: unitId, reason: 'not_translated' })
+    } else if (!isReplaceable(status)) plan.skipped.push({ unit_id: unitId, reason: status as SkipReason })
+    else plan.contents.set(unitId, content)
+  }
+  return plan
+}
+
+/** Checks that the caller names only known units; refuses with 404 `unit_not_found`. */
+export function requireKnownUnits(knownIds: readonly string[], unitIds: readonly string[] = []): void {
+  const known = new Set(knownIds)
+  const unknown = unitIds.find((id) => !known.has(id))
+  if (unknown !== undefined) throw new Refusal('unit_not_found', { details: { id: unknown, field: 'unit_ids' } })
+}
+
+// Tells whether a machine may replace the text of a unit.
+function isReplaceable(status: UnitStatus): boolean {
+  return open.has(status) || status === 'machine_translated'
+}

@@ -7,19 +7,19 @@ import { ModelError, type ModelErrorCode, type ModelRequest } from '../../models
 import { computeContent, computeMarkdown } from '../inline/compute.ts'
 import type { InlineMarkdown } from '../inline/markdown.ts'
 
-/** A text to translate. */
+/** The text of a unit of the source. */
 export type SourceText = { unit_id: string; content: readonly BodyNode[] }
 
-/** What became of it: the text of the model with the inline content it stands for, or why there is none. */
+/** The text of the model with the inline content that it stands for, or the reason why there is no text. */
 export type Translation = { unit_id: string; text: string; content: BodyNode[] } | { unit_id: string; failure: Failure }
 
-/** Why a unit has no candidate; codes of the model are those of the whole batch. */
+/** The reason why a unit has no candidate. A code of the model applies to every unit of its batch. */
 export type Failure = ModelErrorCode | 'inexpressible' | 'missing_in_answer' | 'empty_text' | 'structure_changed'
 
-/** Translations with the code points that went out and came back. */
+/** Translations with the numbers of code points that were sent to the model and received from it. */
 export type Translated = { translations: Translation[]; inputCharacters: number; outputCharacters: number }
 
-/** What asks the model, and in which languages. */
+/** The model, the languages, and the function that asks the model. */
 export type TranslationRequest = {
   model: string
   source_locale: string
@@ -28,9 +28,9 @@ export type TranslationRequest = {
 }
 
 /**
- * Translates texts in batches, as many at a time as the model is asked at a time. A unit whose answer is missing, empty
- * or of another structure fails alone; a batch that the model refuses or answers with nonsense fails as a batch. Throws
- * the ModelError of a failure that may pass, once every other batch is answered and paid.
+ * Translates texts in batches that are sent to the model side by side. A unit fails alone when its answer is missing,
+ * empty or of another structure than its source. A batch fails as a whole when the model refuses it or its answer is
+ * not of the schema. Throws the ModelError of a transient failure after every other batch is answered and paid.
  */
 export async function translateTexts(texts: readonly SourceText[], request: TranslationRequest): Promise<Translated> {
   const prepared = await Promise.all(texts.map(prepare))
@@ -55,7 +55,7 @@ async function prepare({ unit_id, content }: SourceText): Promise<Prepared> {
   return { unit_id, inline: await computeMarkdown(content) }
 }
 
-// Small enough to be answered within the time of one call and side by side, large enough to show the model its context.
+// A batch is small enough to be answered within the time of one call, and large enough to show the model its context.
 const batchTokens = 1500
 const batchUnits = 25
 
@@ -103,7 +103,7 @@ const answerSchema = { name: 'translations', schema: JSON.parse(JSON.stringify(A
 const AnswerList = Compile(Type.Object({ translations: Type.Array(Type.Unknown()) }))
 const AnswerEntry = Compile(Type.Object({ id: Type.String(), text: Type.String() }))
 
-// An entry that is not what was asked for costs its unit alone; an id that comes twice is answered by neither.
+// An entry of another shape fails only its own unit. An id that occurs twice has no answer.
 function answersIn(text: string): Map<string, Answer> {
   const parsed = parsedJson(text)
   if (!AnswerList.Check(parsed)) {

@@ -8,7 +8,7 @@ import { placeUnits, presentUnits } from './present.ts'
 import { unitsOfTarget } from './queries.ts'
 import type { TranslationUnit } from './schema.ts'
 
-/** Which units a caller asks for; `after` is the position of the last one seen, in the order of the source. */
+/** The filter of a list of units; `after` is the position of the last unit seen, in the order of the source. */
 export type UnitFilter = {
   targetDocumentId?: string | undefined
   locale?: string | undefined
@@ -18,9 +18,10 @@ export type UnitFilter = {
 }
 
 /**
- * One page of the units of a translation, with one more than the limit when there are more. None are left once the
- * source was deleted. 400 without a target or with two that disagree; 404 `document_not_found`, `not_localized`,
- * `translation_not_found`. To be read on one state of the database.
+ * Returns up to `limit + 1` units of a translation, so that the caller sees if more follow. A translation whose source
+ * was deleted has no units. Refuses with 400 when the filter names no target or names two targets, with 400
+ * `invalid_locale`, and with 404 `document_not_found`, `not_localized` or `translation_not_found`. Call it in a
+ * snapshot.
  */
 export async function listUnits(
   db: Queryable,

@@ -1,19 +1,19 @@
 import type { Caller } from '../../auth/caller.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
-import { type Actor, recordAudit } from '../audit-queries.ts'
+import { type Actor, recordAudit } from '../audit.ts'
 import { findWritable } from '../members.ts'
-import { bodiesOf, holdPair, type Pair, type PairBodies, pairOf, translationNamed } from '../pair.ts'
-import { unitStatusCounts } from '../unit-status-counts.ts'
+import { bodiesOf, lockPair, type Pair, type PairBodies, pairOf, translationNamed } from '../pair.ts'
+import { unitStatusCounts } from '../resolve.ts'
 import { type PlacedUnit, placeUnits, unitTexts } from './present.ts'
 import * as queries from './queries.ts'
 import type { Prepared } from './schema.ts'
 import { textBlocks } from './texts.ts'
 
 /**
- * Derives the units of a translation anew from both bodies and, by position, maps those that have no block to blocks
- * that have no unit. Changes no body and no review (decisions 4.13). 404, 403, 409 `localization_not_active`,
- * `source_document_missing`.
+ * Derives the units of a translation anew from both bodies. With `by_position`, maps units without a block to blocks
+ * without a unit. Changes no body and no review. Refuses with 404 `document_not_found` or `translation_not_found`, with
+ * 403 for a viewer, and with 409 `localization_not_active` or `source_document_missing`.
  */
 export async function prepareTranslation(
   tx: Transaction,
@@ -22,7 +22,7 @@ export async function prepareTranslation(
   const { caller, align } = input
   const name = { documentId: input.targetId }
   const { found, named } = await findWritable(tx, input, (members) => translationNamed(members, name) as DocumentRow)
-  const pair = await holdPair(tx, { caller, pair: pairOf(found, named) })
+  const pair = await lockPair(tx, { caller, pair: pairOf(found, named) })
   const key = { workspaceId: pair.target.workspace_id, targetId: pair.target.id }
   const bodies = await bodiesOf(tx, pair)
   await deriveUnits(tx, { ...key, bodies })
@@ -31,8 +31,7 @@ export async function prepareTranslation(
   if (mappings.length > 0) {
     const unitIds = mappings.map(({ unit_id }) => unit_id)
     await queries.lockUnits(tx, { ...key, unitIds })
-    await queries.replaceMappings(tx, { ...key, unitIds, mappings })
-    await queries.refreshTargetHashes(tx, { workspaceId: key.workspaceId, unitIds, byHand: false })
+    await queries.mapUnits(tx, { ...key, unitIds, mappings })
   }
   await queries.setTranslatedFrom(tx, { ...key, version: pair.source.version })
   await audit(tx, { pair, actor: input.actor, details: { align, mapped: mappings.length } })
@@ -51,7 +50,7 @@ export async function prepareTranslation(
   }
 }
 
-// What every body write keeps true anyway; here for translations that something else (a restored table) left behind.
+// Every body write keeps the units up to date. A restored table, for example, may have left some behind.
 async function deriveUnits(tx: Transaction, input: queries.TargetKey & { bodies: PairBodies }): Promise<void> {
   const { workspaceId, targetId } = input
   const present = unitTexts(input.bodies.source).map(({ id, hash }) => ({ block_id: id, hash }))
@@ -61,7 +60,7 @@ async function deriveUnits(tx: Transaction, input: queries.TargetKey & { bodies:
   if (present.length > 0) await queries.putUnits(tx, { workspaceId, targetIds: [targetId], change: { present } })
 }
 
-/** Units without a block, and blocks without a unit, paired type by type in document order. */
+// Pairs units without a block and blocks without a unit, type by type, in document order.
 function alignByPosition(units: readonly PlacedUnit[], bodies: PairBodies): queries.Mapping[] {
   const mapped = new Set(units.flatMap(({ targets }) => targets.map((block) => block.attrs.id)))
   const free = Map.groupBy(

@@ -8,15 +8,15 @@ import type { UnitRow } from './queries.ts'
 import type { TranslationUnit } from './schema.ts'
 import { blank, type TextBlock, textBlocks } from './texts.ts'
 
-/** A unit with its place: the text of the source, and the blocks of the target that are there. */
+/** A unit with its position in the source, its source text, and its mapped blocks that are in the target. */
 export type PlacedUnit = { unit: UnitRow; position: number; source: TextBlock; targets: readonly BlockNode[] }
 
-/** The texts of a body that units are made of, in document order. */
+/** Returns the texts of a source that have units, in document order. */
 export function unitTexts(body: StoredBody): TextBlock[] {
   return textBlocks(body.document.content).filter(({ hash }) => hash !== blank)
 }
 
-/** Units in the order of the source, each with its texts. */
+/** Sorts units in the order of the source and adds their texts. Leaves out units whose source text is gone. */
 export function placeUnits(units: readonly UnitRow[], bodies: PairBodies): PlacedUnit[] {
   const byBlock = new Map(units.map((unit) => [unit.source_block_id, unit]))
   const blocks = new Map(textBlocks(bodies.target.document.content).map(({ id, block }) => [id, block]))
@@ -27,7 +27,7 @@ export function placeUnits(units: readonly UnitRow[], bodies: PairBodies): Place
   })
 }
 
-/** Units as the API shows them (decisions 2.4). */
+/** Returns units in the shape of the API. */
 export function presentUnits(pair: Pair, placed: readonly PlacedUnit[]): TranslationUnit[] {
   const texts = inlineMarkdown(
     placed.flatMap(({ source, targets }) => [source.block.content, ...targets.map(({ content }) => content)]),

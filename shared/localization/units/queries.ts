@@ -4,7 +4,6 @@ import { row } from '../../database/row.ts'
 import { Nullable } from '../../schema/identifiers.ts'
 import { newId } from '../../schema/ids.ts'
 import { unitStatuses } from '../schema.ts'
-import type { SourceChange, TargetChange } from './changes.ts'
 
 const UnitShape = Type.Object({
   id: Type.String(),
@@ -20,11 +19,17 @@ const UnitShape = Type.Object({
   block_ids: Type.Array(Type.String()),
 })
 
-/** A unit of one target; `block_ids` are the blocks it is mapped to that are in the target's body, in their order. */
+/** A unit of one target; `block_ids` are the blocks of the target to which the unit is mapped, in their order. */
 export type UnitRow = Static<typeof UnitShape>
 
-/** A translation by its document. */
+/** The document of a translation. */
 export type TargetKey = { workspaceId: string; targetId: string }
+
+/** The block ids of source texts that are deleted or blank now, and the blocks with new or changed texts. */
+export type SourceChange = { gone: string[]; present: { block_id: string; hash: string }[] }
+
+/** The changed blocks of a target with the hashes of their texts; '' stands for a block that is blank or deleted. */
+export type TargetChange = { block_id: string; hash: string }[]
 
 const columns = sql.fragment`
   u.id, u.source_block_id, u.source_hash, u.target_hash, u.machine_target, u.status, u.reviewed_at,
@@ -32,7 +37,7 @@ const columns = sql.fragment`
   coalesce((SELECT array_agg(b.block_id ORDER BY b.ordinal) FROM translation_unit_blocks b
     WHERE b.workspace_id = u.workspace_id AND b.unit_id = u.id), '{}') AS block_ids`
 
-/** The units of a target, in no order, mapped blocks as they are stored: some may have left the body. */
+/** Returns the units of a target, in no order. Some of their mapped blocks may have left the body. */
 export function unitsOfTarget(
   db: Queryable,
   filter: TargetKey & { status?: string | undefined },
@@ -43,14 +48,14 @@ export function unitsOfTarget(
     WHERE u.workspace_id = ${filter.workspaceId} AND u.target_document_id = ${filter.targetId} AND ${ofStatus}`)
 }
 
-/** One unit of a target, or null. */
+/** Returns one unit of a target, or null. */
 export function unitOfTarget(db: Queryable, key: TargetKey & { unitId: string }): Promise<UnitRow | null> {
   return db.maybeOne(sql.type(row(UnitShape))`
     SELECT ${columns} FROM translation_units u
     WHERE u.workspace_id = ${key.workspaceId} AND u.id = ${key.unitId} AND u.target_document_id = ${key.targetId}`)
 }
 
-/** Locks units in the order of their ids, as every writer of units does before anything else. */
+/** Locks units in id order. Every writer of units does so before it changes them. */
 export async function lockUnits(tx: Transaction, key: TargetKey & { unitIds: readonly string[] }): Promise<void> {
   await tx.query(sql.unsafe`
     SELECT FROM translation_units
@@ -61,7 +66,7 @@ export async function lockUnits(tx: Transaction, key: TargetKey & { unitIds: rea
 
 const IdRow = row(Type.Object({ id: Type.String() }))
 
-/** Notes which new translations follow a source. */
+/** Records the source of new translations. */
 export async function insertTargets(
   tx: Transaction,
   input: { workspaceId: string; sourceId: string; targetIds: readonly string[] },
@@ -74,7 +79,7 @@ export async function insertTargets(
 
 const SourcedShape = Type.Object({ id: Type.String(), target_id: Type.String(), source_block_id: Type.String() })
 
-/** Which unit of which target is of which block of the source. */
+/** Returns the source block of each unit of the targets. */
 export function sourcedUnits(
   db: Queryable,
   input: { workspaceId: string; targetIds: readonly string[] },
@@ -85,7 +90,7 @@ export function sourcedUnits(
       AND target_document_id = ANY(${sql.array([...input.targetIds], 'text')})`)
 }
 
-/** Maps units of new targets to the blocks that were copied without their texts. */
+/** Maps units of new targets to the blocks that were copied from the source without their texts. */
 export async function mapCopies(
   tx: Transaction,
   input: { workspaceId: string; copies: readonly { unitId: string; targetId: string; blockId: string }[] },
@@ -101,8 +106,8 @@ export async function mapCopies(
     FROM unnest(${column('targetId')}, ${column('blockId')}, ${column('unitId')}) AS c (target, block, unit)`)
 }
 
-/** The translations that follow a source, kept from being deleted until the transaction ends. */
-export function holdTargets(
+/** Returns the translations of a source. Nobody can delete them until the transaction ends. */
+export function lockTargets(
   tx: Transaction,
   key: { workspaceId: string; sourceId: string },
 ): Promise<readonly string[]> {
@@ -115,10 +120,11 @@ export function holdTargets(
 }
 
 /**
- * Brings the units of several targets in line with a change of their source: units of texts that are gone go, those of
- * changed texts learn it, new texts get units. The caller holds the source against every other write to it.
+ * Brings the units of several targets in line with a change of their source. Deletes the units of texts that are gone,
+ * stores the hashes of changed texts and inserts units for new texts. The caller has locked the source against every
+ * other write.
  */
-export async function followSource(
+export async function applySourceChange(
   tx: Transaction,
   input: { workspaceId: string; targetIds: readonly string[]; change: SourceChange },
 ): Promise<void> {
@@ -139,7 +145,7 @@ export async function followSource(
   if (change.present.length > 0) await putUnits(tx, input)
 }
 
-/** Makes the units that are missing for these source texts, and gives the others the hash of their text. */
+/** Inserts the units that are missing for these source texts, and stores the hash of its text in each other unit. */
 export async function putUnits(
   tx: Transaction,
   input: { workspaceId: string; targetIds: readonly string[]; change: Pick<SourceChange, 'present'> },
@@ -161,7 +167,7 @@ export async function putUnits(
       WHERE u.source_hash <> excluded.source_hash`)
 }
 
-/** Removes units whose source text is not among the given ones. */
+/** Deletes the units of a target whose source block is not among the given blocks. */
 export async function dropUnitsExcept(
   tx: Transaction,
   key: TargetKey & { blockIds: readonly string[] },
@@ -172,7 +178,7 @@ export async function dropUnitsExcept(
       AND source_block_id <> ALL(${sql.array([...key.blockIds], 'text')})`)
 }
 
-/** The units that are mapped to one of these blocks of a target, locked in the order of their ids. */
+/** Locks the units that are mapped to one of these blocks of a target, in id order, and returns their ids. */
 export function lockUnitsOfBlocks(
   tx: Transaction,
   key: TargetKey & { blockIds: readonly string[] },
@@ -188,7 +194,7 @@ export function lockUnitsOfBlocks(
   )
 }
 
-/** Notes what became of the texts of mapped blocks. */
+/** Stores the hashes of the changed texts of mapped blocks. */
 export async function setBlockHashes(tx: Transaction, key: TargetKey & { change: TargetChange }): Promise<void> {
   const ids = key.change.map(({ block_id }) => block_id)
   const hashes = key.change.map(({ hash }) => hash)
@@ -200,11 +206,22 @@ export async function setBlockHashes(tx: Transaction, key: TargetKey & { change:
   )
 }
 
-/** A block that a unit is to be mapped to; `hash` is of its text, '' when it is blank. */
+/** A block to which a unit is mapped; `hash` is the hash of the text of the block, '' when the text is blank. */
 export type Mapping = { unit_id: string; block_id: string; ordinal: number; hash: string }
 
-/** Replaces the blocks that units are mapped to; units without a row in `mappings` are mapped to nothing. */
-export async function replaceMappings(
+/**
+ * Replaces the mapped blocks of locked units, then refreshes the hashes of their texts. A unit without an entry in
+ * `mappings` loses its blocks.
+ */
+export async function mapUnits(
+  tx: Transaction,
+  key: TargetKey & { unitIds: readonly string[]; mappings: readonly Mapping[] },
+): Promise<void> {
+  await replaceMappings(tx, key)
+  await refreshTargetHashes(tx, { ...key, byHand: false })
+}
+
+async function replaceMappings(
   tx: Transaction,
   key: TargetKey & { unitIds: readonly string[]; mappings: readonly Mapping[] },
 ): Promise<void> {
@@ -221,8 +238,8 @@ export async function replaceMappings(
 }
 
 /**
- * Gives units the hash of what their blocks say now. `byHand`: a person wrote it, and the first text that a person
- * writes for a unit is taken to be of the source as it is (decisions 3).
+ * Computes the hash of each unit's target text from its blocks. `byHand` says that a person wrote the text. The first
+ * text that a person writes for a unit counts as a translation of the current source.
  */
 export async function refreshTargetHashes(
   tx: Transaction,
@@ -243,7 +260,7 @@ export async function refreshTargetHashes(
   )
 }
 
-/** Notes a person's review of a locked unit; `current` confirms both texts as they are now (decisions 3). */
+/** Records a person's review of a locked unit; `current` confirms both texts as they are now. */
 export async function recordReview(
   tx: Transaction,
   review: { workspaceId: string; unitId: string; status: 'current' | 'ignored'; userId: string },
@@ -258,7 +275,7 @@ export async function recordReview(
     WHERE workspace_id = ${review.workspaceId} AND id = ${review.unitId}`)
 }
 
-/** Notes that a machine made the texts of locked units from their sources as they are now (decisions 3). */
+/** Records that a machine translated the texts of locked units from their current sources. */
 export async function recordMachineTexts(
   tx: Transaction,
   input: { workspaceId: string; unitIds: readonly string[] },
@@ -269,7 +286,7 @@ export async function recordMachineTexts(
     WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.unitIds], 'text')})`)
 }
 
-/** Whether a target has a unit that is missing, outdated or in conflict. */
+/** Tells whether a target has a unit that is missing, outdated or in conflict. */
 export function hasOpenUnits(db: Queryable, key: TargetKey): Promise<boolean> {
   return db.oneFirst(sql.type(row(Type.Object({ open: Type.Boolean() })))`
     SELECT EXISTS (
@@ -278,7 +295,7 @@ export function hasOpenUnits(db: Queryable, key: TargetKey): Promise<boolean> {
         AND status IN ('missing', 'source_changed', 'conflict')) AS open`)
 }
 
-/** Notes from which version of its source a locked translation is. */
+/** Records the version of the source from which a locked translation was translated. */
 export async function setTranslatedFrom(tx: Transaction, key: TargetKey & { version: string }): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE documents SET translated_from_version = ${key.version}

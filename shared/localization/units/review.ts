@@ -3,24 +3,28 @@ import type { StoredBody } from '../../body/stored-body.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { Refusal } from '../../errors/errors.ts'
-import { type Actor, recordAudit } from '../audit-queries.ts'
+import { type Actor, recordAudit } from '../audit.ts'
 import { findWritable, type SetMembers, sourceOf } from '../members.ts'
-import { bodiesOf, holdPair, pairOf, translationNamed } from '../pair.ts'
+import { bodiesOf, lockPair, pairOf, translationNamed } from '../pair.ts'
 import { placeUnits, presentUnits } from './present.ts'
 import * as queries from './queries.ts'
 import type { ReviewInput, TranslationUnit } from './schema.ts'
 import { blank, textBlocks } from './texts.ts'
 
-/** The guard of a call against the target: `require` without looking at it, `hold` against what it is now. */
+/**
+ * The precondition of a call on the body of a translation. `require` refuses a missing precondition with 428. `check`
+ * refuses with 409 `version_conflict` when the current body does not meet the precondition.
+ */
 export type TargetGuard = {
   require: () => void
-  hold: (current: StoredBody, document: DocumentRow) => Promise<void>
+  check: (current: StoredBody, document: DocumentRow) => Promise<void>
 }
 
 /**
- * Records what a person says of a unit, and what it is mapped to (decisions 3). Both texts are held meanwhile, so what
- * is confirmed is what the person saw. 404, 403, 428, 409 `version_conflict`, `source_document_missing`, 422
- * `block_not_found`.
+ * Records a person's review of a unit and, if the review names blocks, maps the unit to them. Source and translation
+ * are locked meanwhile, so the review confirms exactly the texts that the person saw. Refuses with 404
+ * `document_not_found`, `translation_not_found` or `unit_not_found`, with 403 for a viewer, with 428, with 409
+ * `localization_not_active`, `source_document_missing` or `version_conflict`, and with 422 `block_not_found`.
  */
 export async function reviewUnit(
   tx: Transaction,
@@ -38,9 +42,9 @@ export async function reviewUnit(
   const { found, named: target } = await findWritable(tx, input, (members) => targetOf(tx, members, name))
   const key = { workspaceId: target.workspace_id, targetId: target.id, unitId }
   input.guard.require()
-  const pair = await holdPair(tx, { caller, pair: pairOf(found, target) })
+  const pair = await lockPair(tx, { caller, pair: pairOf(found, target) })
   const bodies = await bodiesOf(tx, pair)
-  await input.guard.hold(bodies.target, pair.target)
+  await input.guard.check(bodies.target, pair.target)
   await queries.lockUnits(tx, { ...key, unitIds: [unitId] })
   const before = await requireUnit(tx, key)
   if (review.target_block_ids !== undefined) {
@@ -75,7 +79,7 @@ type UnitKey = queries.TargetKey & { unitId: string }
 
 async function targetOf(tx: Transaction, found: SetMembers, name: Omit<UnitKey, 'workspaceId'>): Promise<DocumentRow> {
   const target = translationNamed(found, { documentId: name.targetId }) as DocumentRow
-  // Units go with their source, so its absence says more than theirs.
+  // The units of a deleted source are deleted, too. The caller then learns that the source is missing, not the unit.
   if (sourceOf(found) !== null) await requireUnit(tx, { ...name, workspaceId: target.workspace_id })
   return target
 }
@@ -101,8 +105,7 @@ async function remap(
     if (hash === undefined) throw noSuchBlock(block_id, input.blockIds.indexOf(block_id))
     return { unit_id: unitId, block_id, ordinal, hash: hash || blank }
   })
-  await queries.replaceMappings(tx, { ...input, unitIds: [unitId], mappings })
-  await queries.refreshTargetHashes(tx, { workspaceId: input.workspaceId, unitIds: [unitId], byHand: false })
+  await queries.mapUnits(tx, { ...input, unitIds: [unitId], mappings })
 }
 
 function noSuchBlock(blockId: string, index: number): Refusal {

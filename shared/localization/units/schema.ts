@@ -6,17 +6,19 @@ import { TranslationFreshness, unitStatuses } from '../schema.ts'
 
 const count = Type.Integer({ minimum: 0 })
 
-/** The status of a unit (decisions 3). */
+/** The status of a unit; `api/guide/translation.md#statuses` explains it. */
 export const UnitStatusName = Type.Enum([...unitStatuses])
 
-/** What of a target says a unit. */
+// A block of a target that translates a unit.
 const TargetBlock = Type.Object({
   block_id: Type.String(),
   type: Type.String(),
   text: Type.String({ description: 'plain text' }),
 })
 
-/** One paragraph or heading of the source, and what a target says for it (decisions 2.4). */
+/**
+ * A translation unit as the API returns it: a paragraph or heading of the source, and its translation in one target.
+ */
 export const TranslationUnit = Type.Object(
   {
     id: Type.String({ description: 'stays as long as the source block has text' }),
@@ -78,7 +80,7 @@ export const PrepareInput = Type.Object(
   { $id: 'TranslationPrepareInput' },
 )
 
-/** What preparing did. */
+/** The result of preparing a translation. */
 export const Prepared = Type.Object(
   {
     document_set_id: Type.String(),

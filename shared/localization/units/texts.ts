@@ -2,13 +2,13 @@ import { canonicalJson, textVersion } from '../../body/canonical.ts'
 import type { BlockNode, BodyNode, Json } from '../../body/document.ts'
 import { isBlockType } from '../../body/nodes.ts'
 
-/** A paragraph or heading of a body; `hash` is that of its inline content, '' when its text is blank. */
+/** A paragraph or heading of a body; `hash` is the hash of its inline content, '' when its text is blank. */
 export type TextBlock = { id: string; hash: string; block: BlockNode }
 
-/** The hash that stands for a text that is blank, or not there at all. */
+/** The hash of a text that is blank or absent. */
 export const blank = ''
 
-/** The paragraphs and headings at and below the given blocks, at any depth, in document order (decisions 2.4). */
+/** Returns the paragraphs and headings among the given blocks and at any depth below them, in document order. */
 export function textBlocks(blocks: Iterable<BlockNode>): TextBlock[] {
   const found: TextBlock[] = []
   for (const block of blocks) collect(block, found)
@@ -23,7 +23,7 @@ function collect(block: BlockNode, found: TextBlock[]): void {
   for (const child of block.content ?? []) if (isBlockType(child.type)) collect(child as BlockNode, found)
 }
 
-// Level, alignment and the like are no text, so changing them makes no translation outdated.
+// Attributes such as level and alignment are not hashed, so a change of them makes no translation outdated.
 function hashOf(block: BlockNode): string {
   if (!hasText(block.content)) return blank
   return textVersion(canonicalJson(block.content as unknown as Json))

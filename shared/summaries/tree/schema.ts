@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { KnowledgeBase } from '../../knowledge-bases/schema.ts'
-import { DocumentNode, FolderNode } from '../../knowledge-bases/tree/schema.ts'
+import { DocumentNode, FolderNode, KnowledgeBase } from '../../knowledge-bases/schema.ts'
 import { Summary } from '../schema.ts'
 
 const summary = Type.Optional(Summary)

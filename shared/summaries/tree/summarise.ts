@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.ts'
 import type { KnowledgeBaseRow } from '../../knowledge-bases/queries.ts'
-import type { TreeFolder, TreeNode } from '../../knowledge-bases/tree/schema.ts'
+import type { TreeFolder, TreeNode } from '../../knowledge-bases/schema.ts'
 import { containerSummary, documentSummary, type KnownSummaries, knownSummaries } from '../attach.ts'
 import { type Child, childLimit } from '../deterministic.ts'
 import { type DigestedDocument, digestedDocuments } from '../digests.ts'

@@ -1,17 +1,18 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
-import { type DocumentRow, unlocalized, updateLocalization } from '../documents/queries.ts'
+import { type DocumentRow, documentsOfSets, unlocalized, updateLocalization } from '../documents/queries.ts'
+import { documentNotFound } from '../documents/require.ts'
 import { Refusal } from '../errors/errors.ts'
+import type { Jobs } from '../jobs/queues.ts'
 import { canonicalLocale } from '../locales/locale.ts'
 import { newId } from '../schema/ids.ts'
-import { announceMember } from './announce.ts'
-import { type Actor, recordAudit } from './audit-queries.ts'
-import { type CreateContext, createTranslations } from './create-translations.ts'
-import { holdSource } from './hold.ts'
-import { insertSet } from './queries.ts'
+import { type Actor, recordAudit } from './audit.ts'
+import { announceMember, findWritableSetOf, lockMember, lockSetSource } from './members.ts'
+import { deleteSet, insertSet, type SetRow } from './queries.ts'
 import type { CreateMode } from './schema.ts'
+import { type CreateContext, createTranslations } from './translations.ts'
 
-/** The decoded body of an activation; locales as they were sent. */
+/** The decoded body of an activation, with the locales as they were sent. */
 export type Activation = {
   source_locale: string
   target_locales?: readonly string[] | undefined
@@ -19,9 +20,10 @@ export type Activation = {
 }
 
 /**
- * Makes a document the source of a new document set, with its first translations (decisions 2.4), and returns the id of
- * the set. 404, 403, 409 `localization_already_active`, 422 `invalid_locale` or `invalid_translation`, 409
- * `quota_exceeded`. Of two activations at once the second finds the set of the first.
+ * Makes a document the source of a new document set, creates its first translations and returns the id of the set. Two
+ * activations at once wait for each other, and the second finds the set of the first. Refuses with 404
+ * `document_not_found`, with 403 for a viewer, with 409 `localization_already_active` or `quota_exceeded`, and with 422
+ * `invalid_locale` or `invalid_translation`.
  */
 export async function activateLocalization(
   context: CreateContext,
@@ -29,8 +31,8 @@ export async function activateLocalization(
 ): Promise<{ workspaceId: string; setId: string }> {
   const { tx } = context
   const { caller, documentId, activation } = input
-  const document = await holdSource(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
-  if (document === null) throw new Refusal('document_not_found', { details: { id: documentId } })
+  const document = await lockSetSource(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
+  if (document === null) throw documentNotFound(documentId)
   requireWriter(caller, document.workspace_id)
   if (document.document_set_id !== null) {
     throw new Refusal('localization_already_active', { details: { document_set_id: document.document_set_id } })
@@ -92,4 +94,33 @@ function readLocales(activation: Activation): { source: string; targets: string[
   })
   if (fields.length > 0) throw new Refusal('invalid_translation', { details: { fields } })
   return { source, targets }
+}
+
+/**
+ * Makes the source of a set without translations an ordinary document again, deletes the set with its audit and returns
+ * the document. Refuses with 404 `document_not_found`, with 403 for a viewer, and with 409 `localization_not_active` or
+ * `translations_exist`.
+ */
+export async function deactivateLocalization(
+  context: { tx: Transaction; jobs: Jobs },
+  input: { caller: Caller; documentId: string },
+): Promise<DocumentRow> {
+  const { tx } = context
+  const { caller } = input
+  const { set } = await findWritableSetOf(tx, input)
+  // A translation is added under the lock on the source, so none is added from here on.
+  const source = await lockMember(tx, { caller, documentId: set.source_document_id })
+  await requireNoTranslations(tx, set)
+  if (source === null || source.document_set_id !== set.id) throw new Refusal('localization_not_active')
+  const userId = caller.userId
+  const document = await updateLocalization(tx, { document: source, localization: unlocalized, updatedBy: userId })
+  await deleteSet(tx, set)
+  await announceMember(context, { document, changes: ['locale'] })
+  return document
+}
+
+async function requireNoTranslations(tx: Transaction, set: SetRow): Promise<void> {
+  const members = await documentsOfSets(tx, { workspaceId: set.workspace_id, documentSetIds: [set.id] })
+  const locales = members.flatMap(({ locale, variant_role }) => (variant_role === 'translation' ? (locale ?? []) : []))
+  if (locales.length > 0) throw new Refusal('translations_exist', { details: { locales: locales.sort() } })
 }

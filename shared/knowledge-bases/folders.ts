@@ -1,7 +1,10 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql, type Transaction } from '../../database/database.ts'
-import { row } from '../../database/row.ts'
-import { type NamedId, Nullable } from '../../schema/identifiers.ts'
+import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { Refusal } from '../errors/errors.ts'
+import { type NamedId, Nullable } from '../schema/identifiers.ts'
+import type { Folder } from './schema.ts'
 
 const FolderShape = Type.Object({
   workspace_id: Type.String(),
@@ -21,7 +24,30 @@ export type FolderRow = Static<typeof FolderShape>
 const columns = sql.fragment`
   f.workspace_id, f.id, f.knowledge_base_id, f.parent_id, f.name, f.created_at, f.updated_at, f.created_by`
 
-/** A visible folder, or null. */
+/** A caller and the id of the folder that the path of the request names. */
+type NamedFolder = { caller: Caller; id: number }
+
+/** Returns a folder that the caller can see; refuses with 404 `folder_not_found`. */
+export async function findFolder(db: Queryable, { caller, id }: NamedFolder): Promise<FolderRow> {
+  const folder = await visibleFolder(db, { id, workspaceIds: visibleWorkspaces(caller) })
+  if (folder === null) throw new Refusal('folder_not_found', { details: { id } })
+  return folder
+}
+
+/** Returns a folder as `findFolder` does; refuses with 403 when the caller is a viewer. */
+export async function findWritableFolder(db: Queryable, named: NamedFolder): Promise<FolderRow> {
+  const folder = await findFolder(db, named)
+  requireWriter(named.caller, folder.workspace_id)
+  return folder
+}
+
+/** Returns a folder in the shape of the API, which leaves out the workspace. */
+export function presentFolder(row: FolderRow): Folder {
+  const { workspace_id: _workspace, ...folder } = row
+  return folder
+}
+
+/** Returns a visible folder, or null. */
 export function visibleFolder(
   db: Queryable,
   locator: { id: NamedId; workspaceIds: readonly string[] },
@@ -33,7 +59,7 @@ export function visibleFolder(
     WHERE i.id = ${locator.id} AND i.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')})`)
 }
 
-/** Every folder of a knowledge base, by id. */
+/** Returns every folder of a knowledge base in the order of the ids. */
 export function foldersOfKnowledgeBase(
   db: Queryable,
   key: { workspaceId: string; id: number },
@@ -44,7 +70,7 @@ export function foldersOfKnowledgeBase(
     ORDER BY f.id`)
 }
 
-/** Issues an id and inserts the folder. */
+/** Issues an id and inserts a folder with that id. */
 export function insertFolder(
   tx: Transaction,
   input: Pick<FolderRow, 'workspace_id' | 'knowledge_base_id' | 'parent_id' | 'name' | 'created_by'>,
@@ -59,7 +85,7 @@ export function insertFolder(
     RETURNING ${columns}`)
 }
 
-/** Gives a folder whose structure is held its name and place. */
+/** Sets name and location of a folder. The caller has locked the structure of both knowledge bases. */
 export function updateFolderRow(
   tx: Transaction,
   folder: Pick<FolderRow, 'workspace_id' | 'id' | 'knowledge_base_id' | 'parent_id' | 'name'>,
@@ -71,7 +97,7 @@ export function updateFolderRow(
     RETURNING ${columns}`)
 }
 
-/** Renames a folder; null when it was deleted meanwhile. */
+/** Renames a folder; returns null when the folder was deleted meanwhile. */
 export function renameFolder(
   tx: Transaction,
   folder: Pick<FolderRow, 'workspace_id' | 'id' | 'name'>,
@@ -82,7 +108,7 @@ export function renameFolder(
     RETURNING ${columns}`)
 }
 
-/** Ids of a folder and of all folders below it. */
+/** Returns the ids of a folder and of all folders below it. */
 export function subtreeOf(tx: Transaction, folder: Pick<FolderRow, 'workspace_id' | 'id'>): Promise<readonly number[]> {
   return tx.anyFirst(sql.type(row(Type.Object({ id: Type.Number() })))`
     WITH RECURSIVE subtree AS (
@@ -93,10 +119,10 @@ export function subtreeOf(tx: Transaction, folder: Pick<FolderRow, 'workspace_id
     SELECT id FROM subtree`)
 }
 
-/** Folders of one workspace by id. */
+/** Ids of folders of one workspace. */
 export type FolderSet = { workspaceId: string; folderIds: readonly number[] }
 
-/** Ids of the documents that stand in one of the folders, locked in id order; one that is just moving is waited for. */
+/** Locks the documents directly in the folders in id order; returns their ids. Waits for documents that are moving. */
 export function lockDocumentsInFolders(tx: Transaction, folders: FolderSet): Promise<readonly string[]> {
   return tx.anyFirst(sql.type(row(Type.Object({ id: Type.String() })))`
     SELECT id FROM documents
@@ -104,12 +130,12 @@ export function lockDocumentsInFolders(tx: Transaction, folders: FolderSet): Pro
     ORDER BY id FOR UPDATE`)
 }
 
-/** Deletes a folder and, by foreign key, the folders below it; their documents must have gone before. */
+/** Deletes a folder and, by foreign key, the folders below it. Their documents must have been deleted before. */
 export async function deleteFolderRow(tx: Transaction, folder: Pick<FolderRow, 'workspace_id' | 'id'>): Promise<void> {
   await tx.query(sql.unsafe`DELETE FROM folders WHERE workspace_id = ${folder.workspace_id} AND id = ${folder.id}`)
 }
 
-/** Lets the folders change to another knowledge base. */
+/** Moves folders to another knowledge base. */
 export async function changeKnowledgeBaseOfFolders(
   tx: Transaction,
   input: FolderSet & { knowledgeBaseId: number },
@@ -119,7 +145,7 @@ export async function changeKnowledgeBaseOfFolders(
     WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.folderIds], 'int8')})`)
 }
 
-/** Lets locked documents follow their folder to another knowledge base. */
+/** Moves locked documents to the knowledge base to which their folder was moved. */
 export async function changeKnowledgeBaseOfDocuments(
   tx: Transaction,
   input: { workspaceId: string; documentIds: readonly string[]; knowledgeBaseId: number; userId: string },

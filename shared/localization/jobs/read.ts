@@ -1,12 +1,39 @@
+import { type Caller, visibleWorkspaces } from '../../auth/caller.ts'
 import type { Config } from '../../config/config.ts'
+import type { Queryable } from '../../database/database.ts'
+import { Refusal } from '../../errors/errors.ts'
 import { notBegun, type Progress } from '../../jobs/requested/progress.ts'
-import type { JobRow, StoredResult } from './queries.ts'
+import { type JobRow, type StoredResult, visibleJob } from './queries.ts'
 import type { TranslationJob } from './schema.ts'
 
-/** What the operator pays for characters, in US dollars per million. */
-export type Prices = Pick<Config, 'MODEL_PRICE_INPUT_PER_MCHAR' | 'MODEL_PRICE_OUTPUT_PER_MCHAR'>
+const messages: { [code: string]: string } = {
+  model_error: 'The model provider could not answer.',
+  model_timeout: 'The model took too long.',
+  model_bad_output: 'No answer of the model could be used.',
+  document_too_large:
+    'The document takes more processor time or memory than a job may use; make it smaller or split it up.',
+  access_revoked: 'The user who asked for the job may not write in the workspace any more.',
+}
 
-/** A job as the API shows it (decisions 2.4): one that a worker runs is still pending. */
+/**
+ * Returns a job in one of the caller's workspaces, even when its documents were deleted. Refuses with 404
+ * `job_not_found`.
+ */
+export async function findJob(
+  db: Queryable,
+  input: { caller: Caller; id: string; config: Pick<Config, 'JOB_RETENTION_DAYS'> },
+): Promise<JobRow> {
+  const { caller, id, config } = input
+  const locator = { id, workspaceIds: visibleWorkspaces(caller), retentionDays: config.JOB_RETENTION_DAYS }
+  const job = await visibleJob(db, locator)
+  if (job === null) throw new Refusal('job_not_found', { details: { id } })
+  return job
+}
+
+/** The prices of a million characters, in US dollars; null where the operator has set none. */
+type Prices = Pick<Config, 'MODEL_PRICE_INPUT_PER_MCHAR' | 'MODEL_PRICE_OUTPUT_PER_MCHAR'>
+
+/** Returns a job in the shape of the API. A job that a worker runs is still `pending`. */
 export function presentJob(job: JobRow, prices: Prices, progress: Progress = notBegun): TranslationJob {
   return {
     id: job.id,
@@ -56,13 +83,4 @@ function estimatedCost(job: JobRow, prices: Prices): number | null {
 
 function messageOf(code: string): string {
   return messages[code] ?? 'The job failed.'
-}
-
-const messages: { [code: string]: string } = {
-  model_error: 'The model provider could not answer.',
-  model_timeout: 'The model took too long.',
-  model_bad_output: 'No answer of the model could be used.',
-  document_too_large:
-    'The document takes more processor time or memory than a job may use; make it smaller or split it up.',
-  access_revoked: 'The user who asked for the job may not write in the workspace any more.',
 }

@@ -1,0 +1,28 @@
+import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
+import type { Queryable, Transaction } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
+import { type DocumentRow, lockDocument, visibleDocument } from './queries.ts'
+
+/** A caller and the id of the document that the call names. */
+type NamedDocument = { caller: Caller; documentId: string }
+
+/** Returns a document that the caller can see; refuses with 404 `document_not_found`. */
+export async function requireDocument(db: Queryable, named: NamedDocument): Promise<DocumentRow> {
+  const { caller, documentId } = named
+  const document = await visibleDocument(db, { documentId, workspaceIds: visibleWorkspaces(caller) })
+  if (document === null) throw documentNotFound(documentId)
+  return document
+}
+
+/** Returns a document as `requireDocument` does, locked against every other write until the transaction ends. */
+export async function requireLockedDocument(tx: Transaction, named: NamedDocument): Promise<DocumentRow> {
+  const { caller, documentId } = named
+  const document = await lockDocument(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
+  if (document === null) throw documentNotFound(documentId)
+  return document
+}
+
+/** The refusal of a call about a document that the caller cannot see: 404 `document_not_found`. */
+export function documentNotFound(id: string): Refusal {
+  return new Refusal('document_not_found', { details: { id } })
+}

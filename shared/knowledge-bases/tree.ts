@@ -1,0 +1,131 @@
+import Type, { type Static } from 'typebox'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { Nullable } from '../schema/identifiers.ts'
+import type { KnowledgeBaseKey } from './queries.ts'
+import type { DocumentNode, FolderNode, TreeFolder, TreeNode } from './schema.ts'
+
+const text = Type.String()
+
+/** The number of characters of a label that a cursor keeps. */
+const labelStartLength = 40
+
+// A folder or document in the columns of their common sort order. `rank` is 0 for a folder and 1 for a document.
+// `label` is the name or title. Columns that only the other kind has are 0, '' or null.
+const NodeShape = Type.Object({
+  rank: Type.Number(),
+  label: text,
+  folder_number: Type.Number(),
+  document_id: text,
+  parent_id: Nullable(Type.Number()),
+  document_type: Nullable(Type.Enum(['document', 'spreadsheet'])),
+  locale: Nullable(text),
+  variant_role: Nullable(Type.Enum(['source', 'translation'])),
+  document_set_id: Nullable(text),
+  updated_at: Nullable(Type.Number()),
+})
+const NodeRow = row(NodeShape)
+
+/** A folder or document of a tree, as the database returns it. */
+export type NodeRow = Static<typeof NodeShape>
+
+// Labels are compared by code point, so that the order is the same on every server.
+const folderColumns = sql.fragment`
+  0 AS rank, name COLLATE "C" AS label, id AS folder_number, '' COLLATE "C" AS document_id, parent_id,
+  NULL AS document_type, NULL AS locale, NULL AS variant_role, NULL AS document_set_id, NULL::timestamptz AS updated_at`
+const documentColumns = sql.fragment`
+  1, title, 0, id, folder_id, document_type, locale, variant_role, document_set_id, updated_at`
+const sortOrder = sql.fragment`rank, label, folder_number, document_id`
+
+/** Returns every folder and document of a knowledge base, translations included, in their sort order. */
+export function nodesOfKnowledgeBase(db: Queryable, key: KnowledgeBaseKey): Promise<readonly NodeRow[]> {
+  return db.any(sql.type(NodeRow)`
+    SELECT ${folderColumns} FROM folders
+    WHERE workspace_id = ${key.workspaceId} AND knowledge_base_id = ${key.id}
+    UNION ALL
+    SELECT ${documentColumns} FROM documents
+    WHERE workspace_id = ${key.workspaceId} AND knowledge_base_id = ${key.id}
+    ORDER BY ${sortOrder}`)
+}
+
+/**
+ * The position of the last child that a reader has seen. Labels are too long for a cursor, so the position keeps only
+ * the beginning of the label. While the child still has such a label, the next page starts after its whole label.
+ * Otherwise the next page starts at `labelStart`, so that no child is skipped.
+ */
+export type ChildPosition = { rank: number; labelStart: string; folderNumber: number; documentId: string }
+
+/** Returns up to `limit + 1` direct children of a folder after a position, so that the caller sees if more follow. */
+export function childPage(
+  db: Queryable,
+  page: { workspaceId: string; folderId: number; after: ChildPosition | null; limit: number },
+): Promise<readonly NodeRow[]> {
+  return db.any(sql.type(NodeRow)`
+    WITH children AS (
+      SELECT ${folderColumns} FROM folders
+      WHERE workspace_id = ${page.workspaceId} AND parent_id = ${page.folderId}
+      UNION ALL
+      SELECT ${documentColumns} FROM documents
+      WHERE workspace_id = ${page.workspaceId} AND folder_id = ${page.folderId}
+    )
+    SELECT * FROM children WHERE ${isBehind(page.after)}
+    ORDER BY ${sortOrder} LIMIT ${page.limit + 1}`)
+}
+
+function isBehind(after: ChildPosition | null) {
+  if (after === null) return sql.fragment`true`
+  const { rank, labelStart, folderNumber, documentId } = after
+  return sql.fragment`
+    (${sortOrder}) > (
+      ${rank}::int8,
+      coalesce((
+        SELECT s.label FROM children s
+        WHERE s.rank = ${rank}::int8 AND s.folder_number = ${folderNumber}::int8 AND s.document_id = ${documentId}
+          AND left(s.label, ${labelStartLength}::int) = ${labelStart}
+      ), ${labelStart}),
+      ${folderNumber}::int8,
+      ${documentId})`
+}
+
+/** Returns the position after a child, for the next page. */
+export function positionOf(row: NodeRow): ChildPosition {
+  const labelStart = [...row.label].slice(0, labelStartLength).join('')
+  return { rank: row.rank, labelStart, folderNumber: row.folder_number, documentId: row.document_id }
+}
+
+/** Nests the rows of one knowledge base and keeps their order. Rows without a parent are at the root. */
+export function nest(rows: readonly NodeRow[]): TreeNode[] {
+  const nodes = rows.map(treeNode)
+  const folders = new Map(nodes.filter((node) => node.type === 'folder').map((folder) => [folder.id, folder]))
+  const root: TreeNode[] = []
+  for (const node of nodes) {
+    const parentId = node.type === 'folder' ? node.parent_id : node.folder_id
+    const siblings = parentId === null ? root : folders.get(parentId)?.children
+    siblings?.push(node)
+  }
+  return root
+}
+
+function treeNode(row: NodeRow): TreeNode {
+  const node = presentNode(row)
+  return node.type === 'folder' ? ({ ...node, children: [] } satisfies TreeFolder) : node
+}
+
+/** Returns a row in the shape of the API. */
+export function presentNode(row: NodeRow): FolderNode | DocumentNode {
+  const { document_type, updated_at } = row
+  if (document_type === null || updated_at === null) {
+    return { type: 'folder', id: row.folder_number, name: row.label, parent_id: row.parent_id }
+  }
+  return {
+    type: 'document',
+    id: row.document_id,
+    title: row.label,
+    document_type,
+    folder_id: row.parent_id,
+    locale: row.locale,
+    variant_role: row.variant_role,
+    document_set_id: row.document_set_id,
+    updated_at,
+  }
+}

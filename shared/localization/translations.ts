@@ -1,0 +1,225 @@
+import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
+import { writtenBody } from '../body/content.ts'
+import { initialDocument } from '../body/initial-document.ts'
+import { bodyText } from '../body/queries.ts'
+import { type FirstBody, storeDocuments } from '../body/store-documents.ts'
+import type { Ahead } from '../computations/ahead.ts'
+import type { Transaction } from '../database/database.ts'
+import { type DeletionFollower, deleteDocuments } from '../documents/deletion.ts'
+import { claimDocumentIds, type DocumentRow, documentsOfSets, updateVariant } from '../documents/queries.ts'
+import { maximumTranslationTitle } from '../documents/schema.ts'
+import { Refusal } from '../errors/errors.ts'
+import type { Jobs } from '../jobs/queues.ts'
+import { canonicalLocale } from '../locales/locale.ts'
+import type { QuotaLimits } from '../quotas/enforce.ts'
+import { newId } from '../schema/ids.ts'
+import { type Actor, recordAudit } from './audit.ts'
+import {
+  announceMember,
+  findWritable,
+  findWritableSetOf,
+  lockMember,
+  lockSetSource,
+  type MemberName,
+  memberNamed,
+} from './members.ts'
+import type { SetRow } from './queries.ts'
+import type { CreateMode, TranslationUpdateInput } from './schema.ts'
+import { preparingCopies } from './structure-copies.ts'
+import { insertTargets, mapCopies, putUnits, type SourceChange, sourcedUnits } from './units/queries.ts'
+
+/** The transaction of a write that creates translations, and the settings and queues that it needs. */
+export type CreateContext = { tx: Transaction; ahead: Ahead; jobs: Jobs; config: QuotaLimits }
+
+/**
+ * Adds a translation to the set of a document, which may be any member. The source stays locked, so two calls that add
+ * the same locale wait for each other, and the second sees the translation of the first. Refuses with 404
+ * `document_not_found`, with 403 for a viewer, with 409 `localization_not_active`, `source_document_missing`,
+ * `locale_exists` or `quota_exceeded`, and with 422 `invalid_locale`.
+ */
+export async function addTranslation(
+  context: CreateContext,
+  input: { caller: Caller; actor: Actor; documentId: string; locale: string; mode: CreateMode },
+): Promise<DocumentRow> {
+  const { tx } = context
+  const { caller, mode } = input
+  const { set } = await findWritableSetOf(tx, input)
+  const source = await lockSourceOf(tx, { set, caller })
+  const locale = canonicalLocale(input.locale, { status: 422, field: 'locale' })
+  await requireNewLocale(tx, { set, locale })
+  const [added] = await createTranslations(context, { source, locales: [locale], mode, userId: caller.userId })
+  if (added === undefined) throw new Error('the translation was not stored')
+  await recordAudit(tx, {
+    workspaceId: set.workspace_id,
+    actor: input.actor,
+    entries: [
+      {
+        action: 'translation.added',
+        document_set_id: set.id,
+        source_document_id: source.id,
+        target_document_id: added.id,
+        locale,
+        details: { create_mode: mode },
+      },
+    ],
+  })
+  return added
+}
+
+async function lockSourceOf(
+  tx: Transaction,
+  { set, caller }: { set: SetRow; caller: Caller },
+): Promise<DocumentRow & { document_set_id: string }> {
+  const workspaceIds = visibleWorkspaces(caller)
+  const source = await lockSetSource(tx, { documentId: set.source_document_id, workspaceIds })
+  if (source === null) throw new Refusal('source_document_missing', { details: { document_set_id: set.id } })
+  // The set was deactivated meanwhile, and the document may be the source of another set.
+  if (source.document_set_id !== set.id) throw new Refusal('localization_not_active')
+  return { ...source, document_set_id: set.id }
+}
+
+async function requireNewLocale(tx: Transaction, { set, locale }: { set: SetRow; locale: string }): Promise<void> {
+  const members = await documentsOfSets(tx, { workspaceId: set.workspace_id, documentSetIds: [set.id] })
+  const existing = members.find((member) => member.locale === locale)
+  if (existing === undefined) return
+  throw new Refusal('locale_exists', { details: { locale, document_id: existing.id } })
+}
+
+/**
+ * The source, locked by `lockSetSource`, and the canonical locales of new translations, which the set does not have.
+ */
+type NewTranslations = {
+  source: DocumentRow & { document_set_id: string }
+  locales: readonly string[]
+  mode: CreateMode
+  userId: string
+}
+
+/**
+ * Creates translations beside their source, in the order of the locales, with their units. Attachments are not checked
+ * again: a copy may show a dead image if its source does. Refuses with 409 `quota_exceeded`. Call it once a
+ * transaction, because it enqueues jobs.
+ */
+export async function createTranslations(
+  context: CreateContext,
+  input: NewTranslations,
+): Promise<readonly DocumentRow[]> {
+  const { tx, ahead } = context
+  const { source, locales, mode } = input
+  const workspaceId = source.workspace_id
+  const text = await bodyText(tx, source)
+  const { present, copies } = ahead.result(preparingCopies, { text, copies: mode === 'blank' ? 0 : locales.length })
+  const documents = locales.map((locale, index): FirstBody => {
+    const content = copies[index]?.content ?? writtenBody(initialDocument('document'))
+    return { document: newTranslation(input, locale), content }
+  })
+  await claimDocumentIds(tx, { workspaceId, ids: documents.map(({ document }) => document.id) })
+  const rows = await storeDocuments(context, { workspaceId, documents })
+  const targets = rows.map((document, index) => ({ document, blockIds: copies[index]?.blockIds ?? new Map() }))
+  await startUnits(tx, { source, present, targets })
+  return rows
+}
+
+function newTranslation({ source, mode, userId }: NewTranslations, locale: string): FirstBody['document'] {
+  return {
+    id: newId('doc'),
+    knowledge_base_id: source.knowledge_base_id,
+    folder_id: source.folder_id,
+    title: [...source.title].slice(0, maximumTranslationTitle).join('').trimEnd(),
+    document_type: source.document_type,
+    heading_numbered: source.heading_numbered,
+    background_color: source.background_color,
+    collapsed_block_ids: [],
+    document_set_id: source.document_set_id,
+    locale,
+    variant_role: 'translation',
+    workflow_status: 'draft',
+    translated_from_document_id: source.id,
+    translated_from_version: mode === 'blank' ? null : source.version,
+    created_by: userId,
+  }
+}
+
+/** A new translation. `blockIds` maps blocks of the source to their copies and is empty for a blank body. */
+type NewTarget = { document: DocumentRow; blockIds: ReadonlyMap<string, string> }
+
+// Creates the units of new translations, a unit for each text that is `present` in the source, and maps them to the copied
+// blocks. The caller has locked the source.
+async function startUnits(
+  tx: Transaction,
+  input: { source: DocumentRow; present: SourceChange['present']; targets: readonly NewTarget[] },
+): Promise<void> {
+  const { source, present, targets } = input
+  if (targets.length === 0) return
+  const workspaceId = source.workspace_id
+  const targetIds = targets.map(({ document }) => document.id)
+  await insertTargets(tx, { workspaceId, sourceId: source.id, targetIds })
+  if (present.length === 0) return
+  await putUnits(tx, { workspaceId, targetIds, change: { present } })
+  if (targets.every(({ blockIds }) => blockIds.size === 0)) return
+  // Paired here and not by a join: PostgreSQL plans a join without knowing how many units were just inserted.
+  const blocksOf = new Map(targets.map(({ document, blockIds }) => [document.id, blockIds]))
+  const copies = (await sourcedUnits(tx, { workspaceId, targetIds })).flatMap((unit) => {
+    const blockId = blocksOf.get(unit.target_id)?.get(unit.source_block_id)
+    return blockId === undefined ? [] : { unitId: unit.id, targetId: unit.target_id, blockId }
+  })
+  if (copies.length > 0) await mapCopies(tx, { workspaceId, copies })
+}
+
+/**
+ * Changes title or workflow status of a member, which may be the source. The last write wins. A write that leaves both
+ * the same records nothing. Refuses with 404 `document_not_found` or `translation_not_found`, with 403 for a viewer and
+ * with 409 `localization_not_active`.
+ */
+export async function updateTranslation(
+  context: { tx: Transaction; jobs: Jobs },
+  input: { caller: Caller; actor: Actor; documentId: string; name: MemberName; update: TranslationUpdateInput },
+): Promise<DocumentRow> {
+  const { tx } = context
+  const { caller, update } = input
+  const { found, named } = await findWritable(tx, input, (members) => memberNamed(members, input.name))
+  const before = await lockMember(tx, { caller, documentId: named.id })
+  if (before === null || before.document_set_id !== found.set.id) {
+    throw new Refusal('translation_not_found', { details: { id: named.id } })
+  }
+  const title = update.title?.trim() ?? before.title
+  const workflowStatus = update.workflow_status ?? before.workflow_status
+  const retitled = title !== before.title
+  if (!retitled && workflowStatus === before.workflow_status) return before
+  const document = await updateVariant(tx, { document: before, title, workflowStatus, updatedBy: caller.userId })
+  await recordAudit(tx, {
+    workspaceId: document.workspace_id,
+    actor: input.actor,
+    entries: [
+      {
+        action: 'translation.updated',
+        document_set_id: found.set.id,
+        source_document_id: found.set.source_document_id,
+        target_document_id: document.id,
+        locale: document.locale,
+        details: { title_changed: retitled, workflow_status: workflowStatus },
+      },
+    ],
+  })
+  await announceMember(context, { document, changes: retitled ? ['title'] : [] })
+  return document
+}
+
+/**
+ * Deletes a translation as any document is deleted. Refuses with 404 `document_not_found` or `translation_not_found`,
+ * with 403 for a viewer, and with 409 `localization_not_active` or `cannot_delete_source`.
+ */
+export async function deleteTranslation(
+  context: { tx: Transaction; followers: readonly DeletionFollower[] },
+  input: { caller: Caller; documentId: string; name: MemberName },
+): Promise<void> {
+  const { tx } = context
+  const { caller } = input
+  const { found, named } = await findWritable(tx, input, (members) => memberNamed(members, input.name))
+  if (named.variant_role === 'source') {
+    throw new Refusal('cannot_delete_source', { details: { document_set_id: found.set.id } })
+  }
+  const document = await lockMember(tx, { caller, documentId: named.id })
+  if (document === null) throw new Refusal('translation_not_found', { details: { id: named.id } })
+  await deleteDocuments(context, { workspaceId: document.workspace_id, documentIds: [document.id] })
+}
