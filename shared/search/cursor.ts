@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Refusal } from '../errors/errors.ts'
 import { cursorMembers, cursorText } from '../schema/cursor-text.ts'
 import { isStorable } from '../schema/strings.ts'
-import type { Search } from './request.ts'
+import type { Search } from './statement/request.ts'
 
 /** Where an exhaustive search goes on, and the state of its scope when it stopped there. */
 export type Cursor = { documentId: string; ord: number; fingerprint: string }

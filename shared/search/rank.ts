@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import { fieldWeights, termWeight } from './bm25.ts'
-import { contextOf, type Matches, matchesOf } from './match.ts'
-import type { Term } from './query.ts'
+import { contextOf, type Matches, matchesOf } from './matching/match.ts'
+import type { Term } from './matching/query.ts'
+import { type Window, windowSize, windowsOf } from './matching/windows.ts'
+import { fieldWeights, termWeight } from './ranking/bm25.ts'
 import type { SearchV2Hit } from './schema.ts'
 import type { Hit } from './statement/hits.ts'
 import { tokenise } from './text/tokenise.ts'
-import { type Window, windowSize, windowsOf } from './text/windows.ts'
 
 /** A hit with where it matched and how it scored. */
 export type Found = {

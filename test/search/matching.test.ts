@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { contextOf, matchTerms } from '../../shared/search/match.ts'
-import { parseQuery, relaxedDisjunctions, termQueries } from '../../shared/search/query.ts'
+import { contextOf, matchTerms } from '../../shared/search/matching/match.ts'
+import { parseQuery, relaxedDisjunctions, termQueries } from '../../shared/search/matching/query.ts'
 
 test('accents and case do not hide a word', async (t) => {
   for (const q of ['cafe', 'CAFÉ', 'cafe\u0301', 'Café']) t.ok(find('Ein Café', q).first, q)

@@ -1,4 +1,4 @@
-import { fieldWeights, impact, tierThresholds, titleTiers, usualLength } from '../bm25.ts'
+import { fieldWeights, impact, tierThresholds, titleTiers, usualLength } from '../ranking/bm25.ts'
 import { isIndexable, quoteLexeme, tierLexeme, unmarked } from '../text/lexemes.ts'
 import { type Token, tokenise } from '../text/tokenise.ts'
 

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
-import { usualLength } from '../bm25.ts'
+import { usualLength } from './bm25.ts'
 
 /** What PostgreSQL's statistics say of the index: shares of blocks, as of the last ANALYZE. */
 export type Frequencies = {

@@ -1,7 +1,7 @@
-import type { Term } from '../query.ts'
+import type { Term } from '../matching/query.ts'
 import type { Frequencies } from './frequencies.ts'
 import type { Level, Rung } from './level.ts'
-import { pairShare, shareOn, sumOf } from './shares.ts'
+import { pairShare, shareOn, sumOf } from './selectivity.ts'
 
 /** A query whose words may be sought in pairs. */
 export type Pairing = {

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.ts'
-import { halfOf, relaxedDisjunctions } from '../query.ts'
+import { halfOf, relaxedDisjunctions } from '../matching/query.ts'
 import { matchingLimit } from '../statement/candidates.ts'
-import { bestMatches, type Ranked, type Sought } from './ranked.ts'
+import { bestMatches, type Ranked, type Sought } from '../top-k.ts'
 
 type Relaxed = Omit<Sought, 'condition' | 'remainder' | 'required'> & {
   /** In how many blocks each term is. */

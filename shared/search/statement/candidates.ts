@@ -1,7 +1,7 @@
 import { sql } from '../../database/database.ts'
-import { type Condition, candidateLimit, type SearchOrder, type SearchRequest } from '../request.ts'
+import { amongWorkspaces, isFresh, isIncluded } from './conditions.ts'
 import { hidden } from './plan.ts'
-import { amongWorkspaces, isFresh, isIncluded } from './scope-condition.ts'
+import { type Condition, candidateLimit, type SearchOrder, type SearchRequest } from './request.ts'
 import { blockScore } from './score.ts'
 
 // Terms matching more blocks than this are counted as matching this many.

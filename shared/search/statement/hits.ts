@@ -3,9 +3,9 @@ import { sql } from '../../database/database.ts'
 import type { PathEntry } from '../../documents/schema.ts'
 import { Nullable } from '../../schema/identifiers.ts'
 import { Headings } from '../index/outline.ts'
-import type { SearchRequest } from '../request.ts'
+import { amongWorkspaces, isFresh, isIncluded } from './conditions.ts'
 import { hidden } from './plan.ts'
-import { amongWorkspaces, isFresh, isIncluded } from './scope-condition.ts'
+import type { SearchRequest } from './request.ts'
 
 export const HitShape = Type.Object({
   workspace_id: Type.String(),

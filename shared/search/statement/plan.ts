@@ -1,5 +1,5 @@
 import { sql } from '../../database/database.ts'
-import type { RankedTerm, SearchRequest } from '../request.ts'
+import type { RankedTerm, SearchRequest } from './request.ts'
 
 /*
  * To parse and plan a ranked search takes as long as to run it, and its best plan is the same for all words: the rows

@@ -1,10 +1,10 @@
 import { sql } from '../../database/database.ts'
-import { bm25, fieldWeights, verbatimImpact } from '../bm25.ts'
 import { maxPosition } from '../index/vector.ts'
-import type { Step } from '../query.ts'
-import type { RankedTerm, SearchOrder } from '../request.ts'
+import type { Step } from '../matching/query.ts'
+import { bm25, fieldWeights, verbatimImpact } from '../ranking/bm25.ts'
 import { quoteLexeme, unmarked } from '../text/lexemes.ts'
 import { formsOfEach } from './plan.ts'
+import type { RankedTerm, SearchOrder } from './request.ts'
 
 /**
  * BM25 of a block `b` from stock functions. Where each word has one form it is exact, else an estimate: the best rows

@@ -3,13 +3,13 @@ import { prepared, type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import { newestEventId } from '../../events/queries.ts'
 import { Nullable } from '../../schema/identifiers.ts'
-import type { SearchRequest, SearchScope } from '../request.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
 import { candidates, matchCounts } from './candidates.ts'
+import { inWorkspaces, isIncluded } from './conditions.ts'
 import { freshHits, type Hit, HitShape, shortEnough } from './hits.ts'
 import { PlaceShape, pathsIn, places } from './places.ts'
 import { keepsPlan } from './plan.ts'
-import { inWorkspaces, isIncluded } from './scope-condition.ts'
+import type { SearchRequest, SearchScope } from './request.ts'
 
 const AnswerShape = Type.Object({
   hits: Type.Array(HitShape),

@@ -1,7 +1,7 @@
 import { fold, normalise } from './fold.ts'
 import { markStem } from './lexemes.ts'
-import { asidesOf, type Kind, type Piece, piecesOf } from './pieces.ts'
 import { runsOf } from './scripts.ts'
+import { asidesOf, type Kind, type Piece, piecesOf } from './segments.ts'
 import { stemsIn, stopWordLanguages } from './stems.ts'
 
 /** Raised when the same text gives other lexemes than before: every document is then indexed again. */

@@ -1,9 +1,9 @@
-import { streamSafe } from './text/fold.ts'
-import { isIndexable, markStem, quoteLexeme } from './text/lexemes.ts'
-import { withoutVersionSign } from './text/pieces.ts'
-import { isShortGram } from './text/scripts.ts'
-import { stemsIn } from './text/stems.ts'
-import { isStopWord, type Token, tokenise } from './text/tokenise.ts'
+import { streamSafe } from '../text/fold.ts'
+import { isIndexable, markStem, quoteLexeme } from '../text/lexemes.ts'
+import { isShortGram } from '../text/scripts.ts'
+import { withoutVersionSign } from '../text/segments.ts'
+import { stemsIn } from '../text/stems.ts'
+import { isStopWord, type Token, tokenise } from '../text/tokenise.ts'
 
 /** A query as it was written: words and quoted phrases in order. */
 export type Query = { text: string; clauses: readonly { text: string; phrase: boolean }[] }

@@ -1,9 +1,9 @@
-import { type fieldWeights, impactBelow, tierThresholds, titleTiers } from '../bm25.ts'
-import { type Step, type Term, type TermQuery, twoOf } from '../query.ts'
+import { type Step, type Term, type TermQuery, twoOf } from '../matching/query.ts'
 import { maxForms } from '../statement/plan.ts'
 import { quoteLexeme, tierLexeme, unmarked } from '../text/lexemes.ts'
+import { type fieldWeights, impactBelow, tierThresholds, titleTiers } from './bm25.ts'
 import { isAll, type Level, type Rung } from './level.ts'
-import { sumOf } from './shares.ts'
+import { sumOf } from './selectivity.ts'
 
 /**
  * The part of matches that lies on a level, as `::tsquery`; null where it is all of them. Quoted phrases as they are

@@ -1,4 +1,4 @@
-import type { Step, Term } from '../query.ts'
+import type { Step, Term } from '../matching/query.ts'
 import { tierLexeme } from '../text/lexemes.ts'
 import type { Frequencies } from './frequencies.ts'
 import type { Rung } from './level.ts'

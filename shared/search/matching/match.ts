@@ -1,5 +1,5 @@
+import { type Token, tokenise } from '../text/tokenise.ts'
 import { type Query, requiredTerms, type Step, type Term, verbatimOf } from './query.ts'
-import { type Token, tokenise } from './text/tokenise.ts'
 
 /** UTF-16 offsets of a match in the original text. */
 export type Span = { start: number; end: number }

@@ -1,5 +1,5 @@
 import { sql } from '../../database/database.ts'
-import type { SearchScope } from '../request.ts'
+import type { SearchScope } from './request.ts'
 
 /** The condition under which a document `d` of the workspaces of a scope is in it (sql/0024). */
 export function isIncluded({ locale, knowledgeBaseId }: SearchScope) {

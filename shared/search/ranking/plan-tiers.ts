@@ -1,8 +1,8 @@
-import { idf, tierThresholds } from '../bm25.ts'
-import { neededOf } from '../query.ts'
+import { neededOf } from '../matching/query.ts'
+import { idf, tierThresholds } from './bm25.ts'
 import { isAll, type Level, type Rung } from './level.ts'
 import { type Pairing, pairsOf } from './pairs.ts'
-import { pairShare, shareOfAll, shareOn, sumOf, termShare } from './shares.ts'
+import { pairShare, shareOfAll, shareOn, sumOf, termShare } from './selectivity.ts'
 
 type Ranking = Pairing & {
   /** The share of all blocks that is in scope. */

@@ -1,4 +1,4 @@
-import type { Step } from './query.ts'
+import type { Step } from '../matching/query.ts'
 
 /** Which documents are searched: the visible ones after the filters (decisions 2.8). */
 export type SearchScope = {
