@@ -40,7 +40,7 @@ const SearchV2Response = Type.Object(
   { $id: 'SearchV2Response' },
 )
 
-/** Full-text search (specification 4.3). */
+/** Full-text search in the forms of version 1 and version 2. */
 export const searchRoutes = [
   route({
     method: 'GET',
@@ -110,7 +110,7 @@ export const searchRoutes = [
   }),
 ]
 
-/** The hits with the summaries of their documents, looked up all at once. */
+/** Adds the summaries of their documents to hits; one look-up for all hits. */
 async function withSummaries(
   db: Queryable,
   found: { results: SearchV2Result[]; workspaceIds: readonly string[] },

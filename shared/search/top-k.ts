@@ -1,105 +1,134 @@
 import type { Queryable } from '../database/database.ts'
-import { workspaceLexeme } from './index/scopes.ts'
-import { type Term, type TermQuery, within } from './matching/query.ts'
-import { type Found, rankHits } from './rank.ts'
+import { halfCondition, halfOf, inScopes, type Term, type TermQuery } from './matching/query.ts'
+import { type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
-import { isPlain, levelCondition, unseenScore } from './ranking/cuts.ts'
-import type { Frequencies } from './ranking/frequencies.ts'
-import { isAll, type Level } from './ranking/level.ts'
-import { ladderOf } from './ranking/plan-tiers.ts'
-import { knownShare } from './ranking/selectivity.ts'
-import { matchingLimit } from './statement/candidates.ts'
-import { type Condition, candidateLimit, type SearchScope } from './statement/request.ts'
+import { type Cut, cutCondition, isBoundable, isComplete, upperBound } from './ranking/cuts.ts'
+import { planTiers } from './ranking/plan-tiers.ts'
+import { type IndexStatistics, knownSelectivity } from './ranking/selectivity.ts'
+import {
+  candidateLimit,
+  estimatedFrom,
+  estimateTolerance,
+  matchingLimit,
+  spareHits,
+  workspaceBounds,
+} from './ranking/tuning.ts'
+import type { Condition, SearchScope } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
-import { quoteLexeme } from './text/lexemes.ts'
+import { quoteLexeme, workspaceLexeme } from './text/lexemes.ts'
 
-/** A query whose best matches are sought; `required` says how many of its terms a match must contain. */
-export type Sought = Condition & {
+/** A query whose best matches are to be found. */
+export type TopKQuery = Condition & {
   languages: readonly string[]
   scope: SearchScope
   terms: readonly (Term & TermQuery)[]
-  required: number
-  /** The lexemes of the scope, which each match carries. */
+  /** How many of the terms a match must contain. */
+  minimumShouldMatch: number
+  /** The scope lexemes, which each match carries. */
   scopes: readonly string[]
-  /** How many blocks match each term at most, where that has been counted. */
+  /** At most so many blocks contain each term, where the terms were counted. */
   matching?: readonly number[]
-  frequencies: Frequencies
+  statistics: IndexStatistics
   limit: number
 }
 
-/** Hits, best first, one or more beyond the limit where there are any, and the answer they came from. */
-export type Ranked = { hits: Found[]; answer: SearchAnswer }
+/** The best hits, one or more beyond the limit where there are any, and the answer that they come from. */
+export type TopK = { hits: RankedHit[]; answer: SearchAnswer }
 
 /**
- * The best matches, ranked in SQL over a bounded number of candidates and exactly in Node (search memo, ladder). While
- * matches are few, all are candidates. Of many it takes those in which a word has most impact, goes on to wider levels
- * until there are enough hits, and to narrower ones where even these are too many. What is returned comes from one
- * statement.
+ * Finds the best matches. PostgreSQL ranks a bounded number of candidates by an estimate, and Node ranks the best of them
+ * exactly. While matches are few, all are candidates. Of many matches a pass reads a cut, in which some term has a high
+ * impact. Wider cuts follow until there are enough hits, and narrower cuts where a cut has too many candidates. All hits
+ * come from one statement.
  */
-export async function bestMatches(db: Queryable, sought: Sought): Promise<Ranked> {
-  const attempt = (at: Place) => attemptOn(db, { sought, ...at })
-  const { levels, first } = ladderOf({ ...sought, share: shareInScope(sought) })
+export async function topK(db: Queryable, query: TopKQuery): Promise<TopK> {
+  const pass = (at: PassOptions) => runPass(db, { query, ...at })
+  const { cuts, first } = planTiers({ ...query, share: shareInScope(query) })
   let index = first
-  let above = null as Level | null
+  let narrower = null as Cut | null
   for (;;) {
-    const [level, narrower] = [levels[index] as Level, levels[index + 1]]
-    let found = await attempt({ level, above: null })
-    // Of a level with too many candidates not all are seen, but those of the narrower one are to be.
-    if (found.truncated && above !== null) found = await attempt({ level, above })
+    const [cut, next] = [cuts[index] as Cut, cuts[index + 1]]
+    let found = await pass({ cut, narrower: null })
+    // Not all candidates of a cut are seen when it has too many. The candidates of the narrower cut must be.
+    if (found.truncated && narrower !== null) found = await pass({ cut, narrower })
     if (!found.enough && index > 0) {
-      above = level
-      index = widened(levels, { index, candidates: found.answer.candidates, limit: sought.limit })
-    } else if (found.truncated && found.enough && narrower !== undefined && above === null) index += 1
-    // All candidates may have been out of scope: the last look is at documents in scope only.
-    else return found.truncated && !found.enough ? await attempt({ level, above, within: true }) : found
+      narrower = cut
+      index = nextWiderCut(cuts, { index, candidates: found.answer.candidates, limit: query.limit })
+    } else if (found.truncated && found.enough && next !== undefined && narrower === null) index += 1
+    // All candidates may have been out of scope, so the last pass reads documents in scope only.
+    else return found.truncated && !found.enough ? await pass({ cut, narrower, inScopeOnly: true }) : found
   }
 }
 
+/** The best of the blocks that contain at least half of three or more terms; `matching` counts the blocks of each term. */
+export function topKOfHalf(
+  db: Queryable,
+  query: Omit<TopKQuery, keyof Condition | 'minimumShouldMatch'> & { matching: readonly number[] },
+): Promise<TopK> {
+  const { terms, scopes, matching } = query
+  const counted = terms.map((term, index) => ({ term, matching: matching[index] ?? 0 }))
+  const rarestFirst = counted.sort((a, b) => a.matching - b.matching).map(({ term }) => term)
+  const condition = halfCondition(rarestFirst, scopes)
+  // A count that reached its limit says nothing about how many blocks match.
+  const known = matching.map((number) => (number === matchingLimit ? Number.POSITIVE_INFINITY : number))
+  return topK(db, { ...query, matching: known, condition, recheck: null, minimumShouldMatch: halfOf(terms) })
+}
+
 /**
- * The next level that may hold enough, where one with so many candidates has not: words that seldom go together are as
- * seldom together on all levels. All matches, which can be very many, are looked at last.
+ * The index of the next wider cut that may hold enough matches, after a cut had `candidates`. Terms that seldom stand
+ * together do so in every cut, so the estimates of all cuts are corrected alike. The cut of all matches comes last.
  */
-function widened(levels: readonly Level[], from: { index: number; candidates: number; limit: number }): number {
+function nextWiderCut(cuts: readonly Cut[], from: { index: number; candidates: number; limit: number }): number {
   const { index, candidates, limit } = from
-  const part = Math.max(1, candidates) / (levels[index]?.size ?? 1)
-  const enough = levels.slice(1, index).findLastIndex(({ size }) => size === null || size * part > limit)
+  const correction = Math.max(1, candidates) / (cuts[index]?.size ?? 1)
+  const enough = cuts.slice(1, index).findLastIndex(({ size }) => size === null || size * correction > limit)
   return enough < 0 ? Math.min(index - 1, 1) : enough + 1
 }
 
-/** Where to look: a level, a narrower one whose candidates are seen in any case, and whether in scope only. */
-type Place = { level: Level; above: Level | null; within?: boolean }
+type PassOptions = {
+  cut: Cut
+  /** A narrower cut whose matches are candidates in any case. */
+  narrower: Cut | null
+  inScopeOnly?: boolean
+}
 
-type Attempt = Ranked & { enough: boolean; truncated: boolean }
+type Pass = TopK & {
+  /** Whether there are more hits than the limit. */
+  enough: boolean
+  /** Whether there were more candidates than a pass ranks. */
+  truncated: boolean
+}
 
-async function attemptOn(db: Queryable, input: { sought: Sought } & Place): Promise<Attempt> {
-  const { sought, level, above, within = false } = input
-  const { terms, scope, limit, languages, frequencies } = sought
-  const { averageLength } = frequencies
-  const blocks = Math.max(frequencies.blocks, matchingLimit)
-  const fetched = limit + spareHits(sought)
+async function runPass(db: Queryable, input: { query: TopKQuery } & PassOptions): Promise<Pass> {
+  const { query, cut, narrower, inScopeOnly = false } = input
+  const { terms, scope, limit, languages, statistics, minimumShouldMatch } = query
+  const { averageLength } = statistics
+  const blocks = Math.max(statistics.blocks, matchingLimit)
+  const fetched = limit + spareHitsOf(query)
   const answer = await runSearch(db, {
     scope,
-    ...conditionOn(sought, level),
+    ...conditionOf(query, cut),
     order: {
       by: 'score',
-      terms: terms.map((term) => rankedTerm(term, sought)),
+      terms: terms.map((term) => rankedTerm(term, query)),
       blocks,
       averageLength,
-      required: sought.required,
-      first: above === null ? null : conditionOn(sought, above),
-      within,
+      minimumShouldMatch,
+      always: narrower === null ? null : conditionOf(query, narrower),
+      inScopeOnly,
     },
     limit: fetched,
   })
   const weights = terms.map((_, index) => idf({ documents: blocks, matching: answer.matching[index] ?? 1 }))
-  const relaxed = sought.required < terms.length
-  const hits = await rankHits(answer.hits, { ...sought, weights, averageLength, relaxed, order: 'score' })
+  const relaxed = minimumShouldMatch < terms.length
+  const hits = await rankHits(answer.hits, { terms, weights, averageLength, relaxed, order: 'score' })
   const truncated = answer.candidates >= candidateLimit
   const last = hits[limit - 1]?.score ?? 0
-  const unseen = unseenScore({ terms, weights, languages, averageLength, level })
-  const left = answer.hits.length < fetched ? 0 : estimateLeft(answer, sought)
+  const outside = upperBound({ terms, weights, languages, averageLength, cut })
+  const notFetched = answer.hits.length < fetched ? 0 : mostNotFetched(answer, query)
   const { shortened } = answer
-  const exact = !truncated && !shortened && (isAll(level) || unseen < last) && (left === 0 || left < last)
+  const exact =
+    !truncated && !shortened && (isComplete(cut) || outside < last) && (notFetched === 0 || notFetched < last)
   const explained = hits.map(({ explanation, ...hit }) => ({
     ...hit,
     explanation: { ...explanation, exact: exact && explanation.exact },
@@ -107,44 +136,37 @@ async function attemptOn(db: Queryable, input: { sought: Sought } & Place): Prom
   return { hits: explained, answer, truncated, enough: hits.length > limit || shortened }
 }
 
-// To count the matches of a word costs as much as to rank them.
-const countedMatches = 500
-
 // Words that are common everywhere are not counted in each search.
-function rankedTerm(term: Term & TermQuery, { scope, frequencies }: Sought) {
-  const share = knownShare(term, frequencies)
-  const matching = share === null ? null : Math.round(share * frequencies.blocks)
+function rankedTerm(term: Term & TermQuery, { scope, statistics }: TopKQuery) {
+  const share = knownSelectivity(term, statistics)
+  const matching = share === null ? null : Math.round(share * statistics.blocks)
   return {
-    tsquery: allOf([term.tsquery, narrowing(scope, frequencies)]),
+    tsquery: allOf([term.tsquery, workspacesOf(scope, statistics)]),
     verbatim: term.verbatim,
     alternatives: term.alternatives,
-    matching: (matching ?? 0) < countedMatches ? null : matching,
+    matching: (matching ?? 0) < estimatedFrom ? null : matching,
   }
 }
 
-function conditionOn(sought: Sought, level: Level): Condition {
-  const { terms, scope, scopes, condition, remainder } = sought
-  if (condition === null) return { condition, remainder }
-  const workspaces = narrowing(scope, sought.frequencies)
-  const onLevel = levelCondition(terms, level)
-  // What is on the tier of a word contains it: of one alone, and of pairs, the index need not read the lists of all blocks
-  // with a word.
-  if (onLevel !== null && level.inRows) {
-    return {
-      condition: allOf([within(onLevel, scopes), workspaces]),
-      remainder: allOf([condition, remainder]),
-    }
+function conditionOf(query: TopKQuery, cut: Cut): Condition {
+  const { terms, scope, scopes, condition, recheck, statistics } = query
+  const workspaces = workspacesOf(scope, statistics)
+  const inCut = condition === null ? null : cutCondition(terms, cut)
+  if (inCut === null || !cut.recheckTerms) {
+    return { condition: condition && allOf([condition, inCut, workspaces]), recheck }
   }
-  return { condition: allOf([condition, onLevel, workspaces]), remainder }
+  // A block in the tier of a word contains the word, so the index need not read the list of all blocks with the word.
+  return { condition: allOf([inScopes(inCut, scopes), workspaces]), recheck: allOf([condition, recheck]) }
 }
 
 /**
- * tsquery of the workspaces in scope where they hold a small part of all blocks, else null: to read the lists of all their
- * blocks, or those of very many workspaces, would cost more than to look at the rows.
+ * The tsquery of the workspaces in scope where they hold a small part of all blocks, else null. Reading the lists of large
+ * workspaces, or of very many, would cost more than checking the workspace of each row.
  */
-function narrowing(scope: SearchScope, frequencies: Frequencies): string | null {
+function workspacesOf(scope: SearchScope, statistics: IndexStatistics): string | null {
   const { length } = scope.workspaceIds
-  if (shareOf(scope, frequencies) >= (length <= 5 ? 0.5 : 0.1) || length > 100) return null
+  const { few, partOfFew, most, partOfMany } = workspaceBounds
+  if (shareOfWorkspaces(scope, statistics) >= (length <= few ? partOfFew : partOfMany) || length > most) return null
   return scope.workspaceIds.map((id) => quoteLexeme(workspaceLexeme(id))).join(' | ')
 }
 
@@ -156,35 +178,31 @@ function allOf(parts: readonly (string | null)[]): string {
 }
 
 /** The share of all blocks that is in scope. */
-function shareInScope({ scope, scopes, frequencies }: Sought): number {
-  const { shares, rare } = frequencies
-  return Math.min(shareOf(scope, frequencies), ...scopes.map((lexeme) => shares.get(lexeme) ?? rare))
+function shareInScope({ scope, scopes, statistics }: TopKQuery): number {
+  const { shares, rarest } = statistics
+  return Math.min(shareOfWorkspaces(scope, statistics), ...scopes.map((lexeme) => shares.get(lexeme) ?? rarest))
 }
 
-/** The share of all blocks that is in the workspaces in scope. */
-function shareOf({ workspaceIds }: SearchScope, { shares, rare }: Frequencies): number {
+function shareOfWorkspaces({ workspaceIds }: SearchScope, { shares, rarest }: IndexStatistics): number {
   return Math.min(
     1,
-    workspaceIds.reduce((sum, id) => sum + (shares.get(workspaceLexeme(id)) ?? rare), 0),
+    workspaceIds.reduce((sum, id) => sum + (shares.get(workspaceLexeme(id)) ?? rarest), 0),
   )
 }
 
-/** The most that a candidate scores which was not fetched. */
-function estimateLeft({ hits }: SearchAnswer, sought: Sought): number {
-  return isCertain(sought) ? (hits.at(-1)?.estimate ?? 0) * tolerance : Number.POSITIVE_INFINITY
+/** The upper bound of the score of a candidate that was not fetched. */
+function mostNotFetched({ hits }: SearchAnswer, query: TopKQuery): number {
+  return isCertain(query) ? (hits.at(-1)?.estimate ?? 0) * estimateTolerance : Number.POSITIVE_INFINITY
 }
 
-// Occurrences beyond 25 are off by up to a tenth, which at most so much of a score depends on.
-const tolerance = 1.005
-
-// Where SQL only estimates the score, or finds too much, hits beyond the limit make up for it.
-function spareHits(sought: Sought): number {
-  const { terms, limit } = sought
-  const single = terms.every(({ alternatives }) => alternatives.every((steps) => steps.length === 1))
-  if (!single) return limit + 10
-  return isCertain(sought) ? 5 : 10
+/** How many hits to fetch beyond the limit, in place of hits that PostgreSQL ranked too high or found in error. */
+function spareHitsOf(query: TopKQuery): number {
+  const single = query.terms.every(({ alternatives }) => alternatives.every((steps) => steps.length === 1))
+  if (!single) return query.limit + spareHits.phrases
+  return isCertain(query) ? spareHits.certain : spareHits.estimated
 }
 
-function isCertain({ terms, languages }: Pick<Sought, 'terms' | 'languages'>): boolean {
-  return terms.every((term) => isPlain(term, languages))
+/** Whether PostgreSQL never estimates a score too low. */
+function isCertain({ terms, languages }: TopKQuery): boolean {
+  return terms.every((term) => isBoundable(term, languages))
 }

@@ -16,7 +16,7 @@ test('whatever a document says, its words are shown where they stand in it', asy
       for (const token of tokenise(text, languages)) {
         const shown = fold(normalise(text.slice(token.start, token.end)).text)
         if (!shown.includes(token.lexeme)) throw new Error(`${token.lexeme} is shown as ${shown}`)
-        const apart = token.kind === 'aside' ? 1 : 0
+        const apart = token.kind === 'appended' ? 1 : 0
         if (token.position < position - 1 || token.position > position + apart)
           throw new Error('a position is left out')
         if (token.kind !== 'whole') position = token.position + 1

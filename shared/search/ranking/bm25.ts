@@ -1,45 +1,28 @@
-/** BM25 (decisions 2.8). */
-export const bm25 = { k1: 1.2, b: 0.75 } as const
+import { bm25, fieldWeights, referenceLength } from './tuning.ts'
+
+/** The fields of the index, each with a weight of its own. */
+export type Field = keyof typeof fieldWeights
 
 /**
- * Tokens of a usual block. The impact tiers of the index are reckoned with it, so that they never drift; ranking takes
- * the average of the blocks there are, and this where nobody has counted them.
+ * How much of a term's list ranking reads: 0 is every block with the term; 1 (widest) to 4 are only the blocks in which
+ * the impact of the term reaches the tier.
  */
-export const usualLength = 20
-
-/** What a hit in a field counts, by which BM25 is multiplied (decisions 2.8). */
-export const fieldWeights = { title: 2, heading: 1.3, body: 1 } as const
-
-/**
- * From this impact on, field weight included, a lexeme is in tier 1, 2 and 3: about 12, 3 and 0.6 % of the blocks with a
- * word, and of words that are usual in titles all of these. Tier 4 are titles of few words, since the others alone can be
- * thousands.
- */
-export const tierThresholds = [1.3, 1.5, 1.65, 2.9] as const
-
-/**
- * Up to this tier a lexeme of a title is in all. Most would be anyway; that all are says of titles which ranking does not
- * look at that they are no matches.
- */
-export const titleTiers = 3
+export type Tier = 0 | 1 | 2 | 3 | 4
 
 type Occurring = { occurrences: number; length: number; averageLength: number }
 
-/** The share of BM25 that does without document frequencies; lengths in tokens. */
+/** The factor of BM25 that depends on the block alone, not on the rarity of the term; lengths in tokens. */
 export function impact({ occurrences, length, averageLength }: Occurring): number {
   const { k1, b } = bm25
   return (occurrences * (k1 + 1)) / (occurrences + k1 * (1 - b + (b * length) / averageLength))
 }
 
 /**
- * The most impact, field weight included, of a lexeme that is not in the tier of a threshold, where blocks have another
- * average length than the usual one.
+ * The greatest impact, field weight included, that a term can have in a block outside the tier of a threshold. Tiers are
+ * computed with `referenceLength`, scores with the average length of the blocks; the bound holds for both.
  */
-export function impactBelow(
-  threshold: number,
-  where: { field: keyof typeof fieldWeights; averageLength: number },
-): number {
-  const ratio = usualLength / where.averageLength
+export function impactOutside(threshold: number, where: { field: Field; averageLength: number }): number {
+  const ratio = referenceLength / where.averageLength
   const { k1, b } = bm25
   const weight = fieldWeights[where.field]
   // With x = k1 * (1 - b + b * length / average) / occurrences, an impact is (k1 + 1) / (1 + x).
@@ -49,8 +32,8 @@ export function impactBelow(
 }
 
 /**
- * What a quoted phrase that stands in a block as it was written adds to its impact: as much as its other forms can have
- * in any field, so that these come behind it (decisions 2.8).
+ * The impact that a quoted phrase gains where it stands as it was written. It is as much as other forms of the phrase can
+ * have in any field, so that they come behind it.
  */
 export const verbatimImpact = (bm25.k1 + 1) * fieldWeights.title
 
@@ -59,7 +42,7 @@ export function termWeight({ idf, verbatim, ...term }: { idf: number; verbatim: 
   return term.occurrences === 0 ? 0 : idf * (impact(term) + (verbatim ? verbatimImpact : 0))
 }
 
-/** Rarity of a term that is in `matching` of `documents` units; never negative. */
+/** The rarity of a term that `matching` of `documents` units contain; never negative. */
 export function idf({ documents, matching }: { documents: number; matching: number }): number {
   const found = Math.min(matching, documents)
   return Math.log(1 + (documents - found + 0.5) / (found + 0.5))

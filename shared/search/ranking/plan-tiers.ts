@@ -1,88 +1,137 @@
-import { neededOf } from '../matching/query.ts'
-import { idf, tierThresholds } from './bm25.ts'
-import { isAll, type Level, type Rung } from './level.ts'
-import { type Pairing, pairsOf } from './pairs.ts'
-import { pairShare, shareOfAll, shareOn, sumOf, termShare } from './selectivity.ts'
+import { rarestNeeded, type Term } from '../matching/query.ts'
+import { idf, type Tier } from './bm25.ts'
+import { type Cut, isComplete } from './cuts.ts'
+import {
+  conjunctionSelectivity,
+  type IndexStatistics,
+  pairSelectivity,
+  sumOf,
+  termSelectivity,
+  tierSelectivity,
+} from './selectivity.ts'
+import {
+  candidateBounds,
+  candidatesPerHit,
+  fewBesidePairs,
+  narrowerPart,
+  pairBounds,
+  relaxedListBlocks,
+  tierThresholds,
+} from './tuning.ts'
 
-type Ranking = Pairing & {
+/** A query whose best matches are to be found. */
+export type TierQuery = {
+  terms: readonly Term[]
+  /** How many of the terms a match must contain. */
+  minimumShouldMatch: number
+  statistics: IndexStatistics
+  /** How many hits are wanted. */
+  limit: number
   /** The share of all blocks that is in scope. */
   share: number
-  /** How many blocks match each term at most, where that has been counted. */
+  /** At most so many blocks contain each term, where the terms were counted. */
   matching?: readonly number[]
 }
 
+/** The cuts of a query, from the widest, which holds all matches, to the narrowest; `first` is the index to start at. */
+export type TierPlan = { cuts: readonly Cut[]; first: number }
+
+const tiers = [1, 2, 3, 4] as const
+const allTiers = [0, ...tiers] as const
+
 /**
- * How much of the matches ranking may look at, from all of them to the fewest, and where it starts: with all when they
- * are few and soon found, else on the widest level with a bounded number of candidates. A level takes the blocks to whose
- * score one of the words adds at least so much, so that it reaches further for a rare word than for a common one. Where
- * pairs of the words hold enough it starts below, with these.
+ * Plans which parts of the matches ranking reads. It starts with all matches where they are few and soon found, else with
+ * the widest cut that has a bounded number of candidates. Outside a cut each term adds less than a certain amount to the
+ * score, so a cut reads a wider tier of a rare term than of a common one. Where pairs of the terms hold enough matches,
+ * ranking starts with these pairs, a narrower cut.
  */
-export function ladderOf(ranking: Ranking): { levels: readonly Level[]; first: number } {
-  const { terms, frequencies } = ranking
-  const blocks = Math.max(1, frequencies.blocks * ranking.share)
+export function planTiers(query: TierQuery): TierPlan {
+  const { terms, statistics, limit } = query
+  const blocks = Math.max(1, statistics.blocks * query.share)
   const shares = terms.map((term, index) =>
-    Math.min(termShare(term, frequencies), (ranking.matching?.[index] ?? blocks) / blocks),
+    Math.min(termSelectivity(term, statistics), (query.matching?.[index] ?? blocks) / blocks),
   )
+  const { cuts, sizes } = termCuts(query, { blocks, shares })
+  const pairs = pairCut(query, { blocks, shares })
+  const { few, most } = candidateBounds[kindOf(query)]
+  if (areFew(query, { blocks, shares, few: pairs === null ? few : fewBesidePairs })) return { cuts, first: 0 }
+  const fitting = sizes.findIndex((size, index) => index > 0 && size <= Math.max(most, candidatesPerHit * limit))
+  const first = fitting < 0 ? cuts.length - 1 : fitting
+  if (pairs === null) return { cuts, first }
+  // Wider cuts must contain what the pairs have found. Words that go together form more pairs than other words do; then
+  // the narrower cuts follow.
+  const wider = cuts.slice(0, first + 1).map((cut) => (isComplete(cut) ? cut : { ...cut, byPair: pairs.byPair }))
+  return { cuts: [...wider, pairs, ...cuts.slice(Math.max(first, 1))], first: first + 1 }
+}
+
+type Estimates = {
+  /** All blocks in scope. */
+  blocks: number
+  /** The share of these blocks that contain each term. */
+  shares: readonly number[]
+}
+
+/** The cuts in which single terms suffice, from the widest to the narrowest, and how many blocks each may hold. */
+function termCuts(query: TierQuery, { blocks, shares }: Estimates): { cuts: Cut[]; sizes: number[] } {
+  const { terms, statistics } = query
   const weights = shares.map((share) => idf({ documents: blocks, matching: blocks * share }))
   const scores = weights.flatMap((weight) => tierThresholds.map((threshold) => weight * threshold))
-  const strict = ranking.required === terms.length
-  const levels: Level[] = []
+  const conjunctive = isConjunctive(query)
+  const cuts: Cut[] = []
   const sizes: number[] = []
   for (const score of [0, ...new Set(scores.toSorted((a, b) => a - b))]) {
-    const alone = weights.map((weight) => rungAt(score, weight))
-    // All blocks with one of the words are all that there can be with every one of them.
-    if (levels.length > 0 && strict && alone.includes(0)) continue
-    const onRungs = terms.map((term, index) =>
-      shareOn(alone[index] ?? 0, { term, share: shares[index] ?? 0, frequencies }),
+    const byTerm = weights.map((weight) => tierAt(score, weight))
+    // All blocks with one of the terms include all blocks with every term.
+    if (cuts.length > 0 && conjunctive && byTerm.includes(0)) continue
+    const inTiers = terms.map((term, index) =>
+      tierSelectivity(byTerm[index] ?? 0, { term, share: shares[index] ?? 0, statistics }),
     )
-    const size = blocks * (strict ? shareOfAll(onRungs, shares) : sumOf(onRungs))
-    if (size > (sizes.at(-1) ?? Number.POSITIVE_INFINITY) / 2) continue
-    levels.push({ alone, paired: null, inRows: terms.length === 1, size: strict ? size : null })
+    const size = blocks * (conjunctive ? conjunctionSelectivity(inTiers, shares) : sumOf(inTiers))
+    if (size > (sizes.at(-1) ?? Number.POSITIVE_INFINITY) * narrowerPart) continue
+    cuts.push({ byTerm, byPair: null, recheckTerms: terms.length === 1, size: conjunctive ? size : null })
     sizes.push(size)
   }
-  const pairs = pairsOf(ranking, { blocks, shares })
-  if (areFew(ranking, { blocks, shares, few: pairs === null ? bounds[kindOf(ranking)].few : fewBesidePairs })) {
-    return { levels, first: 0 }
-  }
-  const { most } = bounds[kindOf(ranking)]
-  const fitting = sizes.findIndex((size, index) => index > 0 && size <= Math.max(most, 10 * ranking.limit))
-  const first = fitting < 0 ? levels.length - 1 : fitting
-  if (pairs === null) return { levels, first }
-  // What was found by pairs is found on the levels above as well. Words that go together are on more pairs than words that
-  // do not: then the levels go on below.
-  const above = levels.slice(0, first + 1).map((level) => (isAll(level) ? level : { ...level, paired: pairs.paired }))
-  return { levels: [...above, pairs, ...levels.slice(Math.max(first, 1))], first: first + 1 }
+  return { cuts, sizes }
 }
 
-// Up to `few` matches all are candidates, of more those of the widest level with at most so many. Of words that must all
-// match a level may hold too few, which costs another search. Of those that need not, what counts is how many blocks the
-// index looks at.
-const bounds = {
-  single: { few: 1000, most: 400 },
-  all: { few: 2000, most: 500 },
-  relaxed: { few: 2000, most: 4000 },
-} as const
-
-// Where pairs hold enough, to look at more matches costs more.
-const fewBesidePairs = 600
-
-function kindOf({ terms, required }: Ranking): keyof typeof bounds {
-  if (terms.length === 1) return 'single'
-  return required === terms.length ? 'all' : 'relaxed'
+/**
+ * The cut of the blocks in which two terms have much impact, or one term that is rare or has very much. The best matches
+ * are almost always in it, and the index need not read the long list of a common word. Null where the cut seems to hold
+ * too few matches, and for three or more required terms: their best blocks often have only average impact for each.
+ */
+function pairCut(query: TierQuery, { blocks, shares }: Estimates): Cut | null {
+  const { terms, statistics, limit } = query
+  const conjunctive = isConjunctive(query)
+  if (terms.length === 1 || (conjunctive && terms.length > 2)) return null
+  if (sumOf(shares) * blocks <= pairBounds.soonRead) return null
+  const inTier = (tier: Tier) =>
+    terms.map((term, index) => tierSelectivity(tier, { term, share: shares[index] ?? 0, statistics }))
+  const byTerm = terms.map(
+    (_, index) => allTiers.find((tier) => (inTier(tier)[index] ?? 0) * blocks <= pairBounds.byTerm) ?? null,
+  )
+  const byPair = tiers.find((tier) => pairSelectivity(inTier(tier)) * blocks <= pairBounds.byPair)
+  if (byPair === undefined) return null
+  const size = conjunctive ? pairSelectivity(inTier(byPair)) * blocks : null
+  return size !== null && size < pairBounds.spare * limit ? null : { byTerm, byPair, recheckTerms: true, size }
 }
 
-/** Whether there are so few matches that each can be looked at, and they are soon found. */
-function areFew(ranking: Ranking, of: { blocks: number; shares: readonly number[]; few: number }): boolean {
-  const { blocks, shares, few } = of
-  if (kindOf(ranking) !== 'relaxed') return shareOfAll(shares, shares) * blocks <= few
-  const needed = shares.toSorted((a, b) => a - b).slice(0, neededOf(ranking.terms))
-  return pairShare(needed) * blocks <= few && sumOf(needed.slice(0, -1)) * blocks <= walked
+function isConjunctive({ terms, minimumShouldMatch }: TierQuery): boolean {
+  return minimumShouldMatch === terms.length
 }
 
-// The list of the most common word is not walked through; the blocks of the others are looked for in it.
-const walked = 20_000
+function kindOf(query: TierQuery): keyof typeof candidateBounds {
+  if (query.terms.length === 1) return 'single'
+  return isConjunctive(query) ? 'all' : 'relaxed'
+}
 
-/** The widest rung on which a word of a weight adds at least so much to each score; 0 where less is enough. */
-function rungAt(score: number, weight: number): Rung {
-  return tierThresholds.filter((threshold) => weight * threshold <= score).length as Rung
+/** Whether the matches are few enough to rank each, and the index finds them soon. */
+function areFew(query: TierQuery, { blocks, shares, few }: Estimates & { few: number }): boolean {
+  if (kindOf(query) !== 'relaxed') return conjunctionSelectivity(shares, shares) * blocks <= few
+  const needed = shares.toSorted((a, b) => a - b).slice(0, rarestNeeded(query.terms))
+  return pairSelectivity(needed) * blocks <= few && sumOf(needed.slice(0, -1)) * blocks <= relaxedListBlocks
+}
+
+/** The narrowest tier whose threshold times the weight of a term is at most a score; 0 where every product is more. */
+function tierAt(score: number, weight: number): Tier {
+  return tierThresholds.filter((threshold) => weight * threshold <= score).length as Tier
 }

@@ -1,6 +1,6 @@
 import type { Step } from '../matching/query.ts'
 
-/** Which documents are searched: the visible ones after the filters (decisions 2.8). */
+/** The documents that are searched: the visible documents after the filters (api/guide/search.md#scope). */
 export type SearchScope = {
   workspaceIds: readonly string[]
   knowledgeBaseId?: number | undefined
@@ -8,50 +8,50 @@ export type SearchScope = {
   locale: 'default' | 'all' | { exact: string }
 }
 
-/** A search as the API gets it; `q` is validated, the locale canonical. */
+/** A search as the API receives it, with a valid `q` and a canonical locale. */
 export type Search = { q: string; scope: SearchScope; limit: number }
 
-/** A term as the statement ranks it; `matching` is the estimated number of blocks with it, null to count them. */
+/** A term as the statement ranks it. */
 export type RankedTerm = {
+  /** The blocks that contain the term. */
   tsquery: string
-  /** tsquery of a quoted phrase as it is written; null where that is no other. */
+  /** A quoted phrase as it is written; null for words, and for phrases without other forms. */
   verbatim: string | null
   alternatives: readonly (readonly Step[])[]
+  /** The estimated number of blocks with the term; null where PostgreSQL has to count them. */
   matching: number | null
 }
 
-/** How hits are ordered: the best of a bounded number of candidates, or all of them from a place on. */
-export type SearchOrder =
-  | {
-      by: 'score'
-      terms: readonly RankedTerm[]
-      /** How many of the terms a match must contain. */
-      required: number
-      /** Matches that are among the candidates in any case. */
-      first: Condition | null
-      /** All blocks there are, for the rarity of terms. */
-      blocks: number
-      /** Tokens of a block on average. */
-      averageLength: number
-      /** Whether candidates are of documents in scope only, so that none is spent on others; slower. */
-      within: boolean
-    }
-  | { by: 'document'; after: { documentId: string; ord: number } | null }
-
-/** What is asked of the index of lexemes, and what is left to be looked for in the rows that it names. */
-export type Condition = {
-  /** tsquery of all that must match, scope included; null matches nothing. */
-  condition: string | null
-  /** tsquery of what the condition leaves open; null when it says it all. */
-  remainder: string | null
+/** The best of a bounded number of candidates. */
+export type ByScore = {
+  by: 'score'
+  terms: readonly RankedTerm[]
+  /** How many of the terms a match must contain. */
+  minimumShouldMatch: number
+  /** A condition whose matches are candidates in any case; null for no such condition. */
+  always: Condition | null
+  /** The number of all blocks, for the rarity of terms. */
+  blocks: number
+  /** Tokens of a block on average. */
+  averageLength: number
+  /** Whether only documents in scope become candidates, so that none is spent on others; slower. */
+  inScopeOnly: boolean
 }
 
-/** A search, ready for the index. */
+/** All matches in the order of documents, from behind a block on. */
+export type ByDocument = { by: 'document'; after: { documentId: string; ord: number } | null }
+
+/** What the index is asked for, and what PostgreSQL checks in the rows that the index names. */
+export type Condition = {
+  /** The tsquery of the blocks to find, scope included; null matches nothing. */
+  condition: string | null
+  /** The tsquery that rows must match, too; null where `condition` says everything. */
+  recheck: string | null
+}
+
+/** A search that is ready for the index. */
 export type SearchRequest = Condition & {
   scope: SearchScope
-  order: SearchOrder
+  order: ByScore | ByDocument
   limit: number
 }
-
-/** How many matches ranking looks at; beyond them it is no longer exact. */
-export const candidateLimit = 5000
