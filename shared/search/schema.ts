@@ -12,7 +12,10 @@ export function queryText(q: string): string {
   return q.trim().normalize('NFKC').trim()
 }
 
-/** The parameter `q`: 1 to 200 code points of `queryText`, so the length does not depend on how a client composes letters. */
+/**
+ * The parameter `q`: 1 to 200 code points of `queryText`, so the length does not depend on how a client composes
+ * letters.
+ */
 export const QueryText = Type.Refine(
   Type.Unsafe<string>({
     type: 'string',

@@ -31,8 +31,8 @@ export type SearchDatabase = Queryable & Pick<Database, 'transaction'>
 
 /**
  * The best hits of all matches. With `relax`, a search of three or more terms that no block matches returns the blocks
- * with at least half of the terms instead, marked as relaxed. In the snapshot of these hits and of `projection`, no block
- * contains all terms (api/guide/search.md#relaxed).
+ * with at least half of the terms instead, marked as relaxed. In the snapshot of these hits and of `projection`, no
+ * block contains all terms (api/guide/search.md#relaxed).
  */
 export async function searchTopK(
   database: SearchDatabase,

@@ -36,10 +36,10 @@ export type TopKQuery = Condition & {
 export type TopK = { hits: RankedHit[]; answer: SearchAnswer }
 
 /**
- * Finds the best matches. PostgreSQL ranks a bounded number of candidates by an estimate, and Node ranks the best of them
- * exactly. While matches are few, all are candidates. Of many matches a pass reads a cut, in which some term has a high
- * impact. Wider cuts follow until there are enough hits, and narrower cuts where a cut has too many candidates. All hits
- * come from one statement.
+ * Finds the best matches. PostgreSQL ranks a bounded number of candidates by an estimate, and Node ranks the best of
+ * them exactly. While matches are few, all are candidates. Of many matches a pass reads a cut, in which some term has a
+ * high impact. Wider cuts follow until there are enough hits, and narrower cuts where a cut has too many candidates.
+ * All hits come from one statement.
  */
 export async function topK(db: Queryable, query: TopKQuery): Promise<TopK> {
   const pass = (at: PassOptions) => runPass(db, { query, ...at })
@@ -60,7 +60,9 @@ export async function topK(db: Queryable, query: TopKQuery): Promise<TopK> {
   }
 }
 
-/** The best of the blocks that contain at least half of three or more terms; `matching` counts the blocks of each term. */
+/**
+ * The best of the blocks that contain at least half of three or more terms; `matching` counts the blocks of each term.
+ */
 export function topKOfHalf(
   db: Queryable,
   query: Omit<TopKQuery, keyof Condition | 'minimumShouldMatch'> & { matching: readonly number[] },
@@ -160,8 +162,8 @@ function conditionOf(query: TopKQuery, cut: Cut): Condition {
 }
 
 /**
- * The tsquery of the workspaces in scope where they hold a small part of all blocks, else null. Reading the lists of large
- * workspaces, or of very many, would cost more than checking the workspace of each row.
+ * The tsquery of the workspaces in scope where they hold a small part of all blocks, else null. Reading the lists of
+ * large workspaces, or of very many, would cost more than checking the workspace of each row.
  */
 function workspacesOf(scope: SearchScope, statistics: IndexStatistics): string | null {
   const { length } = scope.workspaceIds

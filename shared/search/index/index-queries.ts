@@ -46,8 +46,8 @@ export type IndexState = {
 }
 
 /**
- * Writes the states of documents, and the languages that are new to their workspaces. Languages are looked up before they
- * are inserted. Otherwise every worker would wait for the lock on the row of a common language.
+ * Writes the states of documents, and the languages that are new to their workspaces. Languages are looked up before
+ * they are inserted. Otherwise every worker would wait for the lock on the row of a common language.
  */
 export async function writeIndexStates(tx: Transaction, states: readonly IndexState[]): Promise<void> {
   const rows = states.map(({ job, version, bodySeq, title, language, epoch, outline }) => [

@@ -32,8 +32,8 @@ export function textblocksOf(document: DocNode): Textblock[] {
 }
 
 /**
- * The titles of the headings above a top-level position, outermost first, each cut at 200 code points. A heading is part of
- * its own path.
+ * The titles of the headings above a top-level position, outermost first, each cut at 200 code points. A heading is
+ * part of its own path.
  */
 export function headingPathAt(headings: Headings, position: number): string[] {
   const path: [level: number, title: string][] = []

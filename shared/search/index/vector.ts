@@ -25,10 +25,11 @@ export type BlockInput = {
 }
 
 /**
- * What the index holds of a block: a literal for `::tsvector`, and the number of its words, at most 32,767, as the length
- * for BM25. Beside the tokens and their stems the vector has lexemes without positions: the scopes and the impact tiers.
- * A repeated word has weight A, so that `ts_rank` can leave it out. Whatever exceeds PostgreSQL's limits is left out:
- * positions after 16,383 and after the 255th of a lexeme, so phrases are not found there, and lexemes after 1 MB.
+ * What the index holds of a block: a literal for `::tsvector`, and the number of its words, at most 32,767, as the
+ * length for BM25. Beside the tokens and their stems the vector has lexemes without positions: the scopes and the
+ * impact tiers. A repeated word has weight A, so that `ts_rank` can leave it out. Whatever exceeds PostgreSQL's limits
+ * is left out: positions after 16,383 and after the 255th of a lexeme, so phrases are not found there, and lexemes
+ * after 1 MB.
  */
 export function blockVector({ text, language, isTitle, isHeading, scopes }: BlockInput): {
   tsv: string

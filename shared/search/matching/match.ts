@@ -23,8 +23,8 @@ export type Matches = {
 
 /**
  * Finds the required terms of a query in a text, exactly where the index finds them. `languages` are the languages in
- * scope, in which the query is stemmed. `language` is the language in which the text was indexed; without it the text is
- * stemmed in all languages in scope.
+ * scope, in which the query is stemmed. `language` is the language in which the text was indexed; without it the text
+ * is stemmed in all languages in scope.
  */
 export function matchTerms(
   text: string,
@@ -132,7 +132,9 @@ function fits({ lexemes, prefix }: Step, { lexeme, stems, kind }: Token): boolea
   return lexemes.includes(lexeme) || stems.some((stem) => lexemes.includes(stem))
 }
 
-/** The end of a prefix. Where normalisation has joined or expanded characters of an n-gram, the n-gram is shown whole. */
+/**
+ * The end of a prefix. Where normalisation has joined or expanded characters of an n-gram, the n-gram is shown whole.
+ */
 function prefixEnd({ lexemes }: Step, { lexeme, start, end }: Token): number {
   const asWritten = lexeme.length === end - start
   return asWritten ? start + (lexemes[0]?.length ?? lexeme.length) : end

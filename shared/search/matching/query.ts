@@ -24,8 +24,8 @@ export type Step = { lexemes: readonly string[]; prefix: boolean }
 export type Term = { text: string; phrase: boolean; stop: boolean; alternatives: readonly (readonly Step[])[] }
 
 /**
- * Reads a query: words, and phrases in double quotes. A quote without a partner is literal. Never throws; a query without
- * anything to search for has no clauses. The grammar is in api/guide/search.md#matching.
+ * Reads a query: words, and phrases in double quotes. A quote without a partner is literal. Never throws; a query
+ * without anything to search for has no clauses. The grammar is in api/guide/search.md#matching.
  */
 export function parseQuery(q: string): Query {
   const text = streamSafe(q).trim()
@@ -88,8 +88,8 @@ export function conjunction(terms: readonly { tsquery: string }[], scopes: reado
 }
 
 /**
- * What `conjunction` leaves open because it asks for some words of a long sequence: the literal that a block found by the
- * index must match, too. Null where nothing is left open.
+ * What `conjunction` leaves open because it asks for some words of a long sequence: the literal that a block found by
+ * the index must match, too. Null where nothing is left open.
  */
 export function recheckOf(terms: readonly { tsquery: string; full: string | null }[]): string | null {
   const long = terms.flatMap(({ full }) => (full === null ? [] : [{ tsquery: full }]))
@@ -102,9 +102,9 @@ export function halfOf(terms: readonly unknown[]): number {
 }
 
 /**
- * The `::tsquery` literal of the blocks in scope that may contain half of three or more terms; null for fewer terms. The
- * terms come rarest first. The literal asks for two of the rarest terms, since every half contains two of them. For four
- * terms or fewer two are half. For more, the caller counts the terms in the rows found.
+ * The `::tsquery` literal of the blocks in scope that may contain half of three or more terms; null for fewer terms.
+ * The terms come rarest first. The literal asks for two of the rarest terms, since every half contains two of them. For
+ * four terms or fewer two are half. For more, the caller counts the terms in the rows found.
  */
 export function halfCondition(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
   if (terms.length < 3) return null
@@ -200,7 +200,9 @@ function substringSteps(words: readonly Token[]): { token: Token; prefix: boolea
   return needed.map((token, index) => ({ token, prefix: index === tail && isShortNgram(token.lexeme) }))
 }
 
-/** Every lexeme under which the index may hold a word: its surface form, its stems, and a surface form equal to a stem. */
+/**
+ * Every lexeme under which the index may hold a word: its surface form, its stems, and a surface form equal to a stem.
+ */
 function formsOf(text: string, token: Token, languages: readonly string[]): string[] {
   const forms = new Set([token.lexeme])
   if (token.kind === 'ngram') return [...forms]

@@ -22,9 +22,9 @@ export class Turns {
 }
 
 /**
- * Finds terms in a text of any length that was indexed in one language. A text of more than `windowSize` units is matched
- * window by window. A phrase across the border of two windows is not counted; but where nothing else matches, other
- * windows are tried, so that the phrase is found.
+ * Finds terms in a text of any length that was indexed in one language. A text of more than `windowSize` units is
+ * matched window by window. A phrase across the border of two windows is not counted; but where nothing else matches,
+ * other windows are tried, so that the phrase is found.
  */
 export async function matchesInWindows(
   text: string,
@@ -36,8 +36,9 @@ export async function matchesInWindows(
 }
 
 /**
- * Cuts a text into windows, which together are the text. A window ends after white space where there is any in its second
- * half, else after `windowSize` units, and never inside a surrogate pair. A smaller first window shifts the others.
+ * Cuts a text into windows, which together are the text. A window ends after white space where there is any in its
+ * second half, else after `windowSize` units, and never inside a surrogate pair. A smaller first window shifts the
+ * others.
  */
 export function windowsOf(text: string, firstSize = windowSize): { text: string; start: number }[] {
   const windows: { text: string; start: number }[] = []

@@ -18,8 +18,8 @@ export function impact({ occurrences, length, averageLength }: Occurring): numbe
 }
 
 /**
- * The greatest impact, field weight included, that a term can have in a block outside the tier of a threshold. Tiers are
- * computed with `referenceLength`, scores with the average length of the blocks; the bound holds for both.
+ * The greatest impact, field weight included, that a term can have in a block outside the tier of a threshold. Tiers
+ * are computed with `referenceLength`, scores with the average length of the blocks; the bound holds for both.
  */
 export function impactOutside(threshold: number, where: { field: Field; averageLength: number }): number {
   const ratio = referenceLength / where.averageLength
@@ -32,8 +32,8 @@ export function impactOutside(threshold: number, where: { field: Field; averageL
 }
 
 /**
- * The impact that a quoted phrase gains where it stands as it was written. It is as much as other forms of the phrase can
- * have in any field, so that they come behind it.
+ * The impact that a quoted phrase gains where it stands as it was written. It is as much as other forms of the phrase
+ * can have in any field, so that they come behind it.
  */
 export const verbatimImpact = (bm25.k1 + 1) * fieldWeights.title
 

@@ -22,8 +22,8 @@ export function isComplete({ byTerm }: Cut): boolean {
 }
 
 /**
- * The `::tsquery` of the blocks of a cut; null for a cut of all matches. Every cut contains the blocks in which a quoted
- * phrase stands as it was written, since they come first.
+ * The `::tsquery` of the blocks of a cut; null for a cut of all matches. Every cut contains the blocks in which a
+ * quoted phrase stands as it was written, since they come first.
  */
 export function cutCondition(terms: readonly (Term & TermQuery)[], cut: Cut): string | null {
   if (isComplete(cut)) return null
@@ -64,9 +64,9 @@ export function upperBound(query: CutQuery): number {
 }
 
 /**
- * Whether the index counts at least every occurrence of a term, and all occurrences together make its tier. The term must
- * have one reading, and each of its words one name in all blocks. Outside English this is not certain: where accents are
- * usual, the spellings of a word have different stems, and the occurrences are divided among them.
+ * Whether the index counts at least every occurrence of a term, and all occurrences together make its tier. The term
+ * must have one reading, and each of its words one name in all blocks. Outside English this is not certain: where
+ * accents are usual, the spellings of a word have different stems, and the occurrences are divided among them.
  */
 export function isBoundable({ alternatives }: Term, languages: readonly string[]): boolean {
   const [steps, ...others] = alternatives

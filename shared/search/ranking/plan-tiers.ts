@@ -33,17 +33,19 @@ export type TierQuery = {
   matching?: readonly number[]
 }
 
-/** The cuts of a query, from the widest, which holds all matches, to the narrowest; `first` is the index to start at. */
+/**
+ * The cuts of a query, from the widest, which holds all matches, to the narrowest; `first` is the index to start at.
+ */
 export type TierPlan = { cuts: readonly Cut[]; first: number }
 
 const tiers = [1, 2, 3, 4] as const
 const allTiers = [0, ...tiers] as const
 
 /**
- * Plans which parts of the matches ranking reads. It starts with all matches where they are few and soon found, else with
- * the widest cut that has a bounded number of candidates. Outside a cut each term adds less than a certain amount to the
- * score, so a cut reads a wider tier of a rare term than of a common one. Where pairs of the terms hold enough matches,
- * ranking starts with these pairs, a narrower cut.
+ * Plans which parts of the matches ranking reads. It starts with all matches where they are few and soon found, else
+ * with the widest cut that has a bounded number of candidates. Outside a cut each term adds less than a certain amount
+ * to the score, so a cut reads a wider tier of a rare term than of a common one. Where pairs of the terms hold enough
+ * matches, ranking starts with these pairs, a narrower cut.
  */
 export function planTiers(query: TierQuery): TierPlan {
   const { terms, statistics, limit } = query
@@ -95,9 +97,10 @@ function termCuts(query: TierQuery, { blocks, shares }: Estimates): { cuts: Cut[
 }
 
 /**
- * The cut of the blocks in which two terms have much impact, or one term that is rare or has very much. The best matches
- * are almost always in it, and the index need not read the long list of a common word. Null where the cut seems to hold
- * too few matches, and for three or more required terms: their best blocks often have only average impact for each.
+ * The cut of the blocks in which two terms have much impact, or one term that is rare or has very much. The best
+ * matches are almost always in it, and the index need not read the long list of a common word. Null where the cut seems
+ * to hold too few matches, and for three or more required terms: their best blocks often have only average impact for
+ * each.
  */
 function pairCut(query: TierQuery, { blocks, shares }: Estimates): Cut | null {
   const { terms, statistics, limit } = query

@@ -30,7 +30,9 @@ export async function indexStatistics(db: Queryable): Promise<IndexStatistics> {
   return statistics
 }
 
-/** The estimated share of the blocks that contain a term; null for phrases, and for words that are too rare to be known. */
+/**
+ * The estimated share of the blocks that contain a term; null for phrases, and for words that are too rare to be known.
+ */
 export function knownSelectivity(term: Term, { shares }: IndexStatistics): number | null {
   const [steps, ...others] = term.alternatives
   const [step, ...further] = steps ?? []
@@ -45,15 +47,17 @@ export function termSelectivity(term: Term, statistics: IndexStatistics): number
   return Math.max(0, ...term.alternatives.map((steps) => stepsShare(steps, statistics)))
 }
 
-/** The share of the blocks in which a term is in a tier; `share` are the blocks that contain the term, which tier 0 is. */
+/**
+ * The share of the blocks in which a term is in a tier; `share` are the blocks that contain the term, which tier 0 is.
+ */
 export function tierSelectivity(tier: Tier, of: { term: Term; share: number; statistics: IndexStatistics }): number {
   const { term, share, statistics } = of
   return tier === 0 ? share : Math.min(share, tierShare(term, { tier, statistics }))
 }
 
 /**
- * The estimated share of the blocks that contain all terms, at least one of them in its tier. `inTiers` are the shares of
- * the terms in their tiers, `shares` those of the terms. Assumes that terms are independent.
+ * The estimated share of the blocks that contain all terms, at least one of them in its tier. `inTiers` are the shares
+ * of the terms in their tiers, `shares` those of the terms. Assumes that terms are independent.
  */
 export function conjunctionSelectivity(inTiers: readonly number[], shares: readonly number[]): number {
   const all = shares.reduce((product, share) => product * share, 1)
@@ -86,7 +90,8 @@ const StatisticsRow = row(
   }),
 )
 
-// In a table that was never analysed every word is rare. PostgreSQL appends the smallest and greatest share to the list.
+// In a table that was never analysed every word is rare. PostgreSQL appends the smallest and greatest share to the
+// list.
 async function readStatistics(db: Queryable): Promise<IndexStatistics> {
   const { blocks, lexemes, shares, ...lengths } = await db.one(sql.type(StatisticsRow)`
     SELECT greatest(c.reltuples, 0)::float8 AS blocks,

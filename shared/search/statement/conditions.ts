@@ -10,7 +10,9 @@ export function isIncluded({ locale, knowledgeBaseId }: SearchScope) {
   return sql.fragment`search_includes(d, ${knowledgeBaseId ?? null}, ${exact}, ${locale !== 'default'})`
 }
 
-/** The condition that a column is a workspace in scope. One workspace is an equality, so that indexes keep their order. */
+/**
+ * The condition that a column is a workspace in scope. One workspace is an equality, so that indexes keep their order.
+ */
 export function inWorkspaces(column: Fragment, { workspaceIds }: SearchScope) {
   const [only, ...others] = workspaceIds
   if (only !== undefined && others.length === 0) return sql.fragment`${column} = ${only}`
@@ -18,8 +20,8 @@ export function inWorkspaces(column: Fragment, { workspaceIds }: SearchScope) {
 }
 
 /**
- * The condition that a column is a workspace in scope, in a form for which PostgreSQL does not use an index. It would use
- * the index for a small workspace, although the words of the query are rarer still.
+ * The condition that a column is a workspace in scope, in a form for which PostgreSQL does not use an index. It would
+ * use the index for a small workspace, although the words of the query are rarer still.
  */
 export function amongWorkspaces(column: Fragment, { workspaceIds }: SearchScope) {
   return sql.fragment`array_position(${sql.array([...workspaceIds], 'text')}, ${column}) IS NOT NULL`
@@ -33,8 +35,8 @@ export const isFresh = sql.fragment`
     WHERE p.workspace_id = d.workspace_id AND p.projection = 'search' AND p.document_id = d.id)`
 
 /**
- * A value that the planner does not see. So PostgreSQL neither makes a plan for the value nor reads the statistics of all
- * lexemes for it. `keepsPlan` in statement.ts says which plans are kept.
+ * A value that the planner does not see. So PostgreSQL neither makes a plan for the value nor reads the statistics of
+ * all lexemes for it. `keepsPlan` in statement.ts says which plans are kept.
  */
 export function hidden(value: string | number | null, type: 'tsquery' | 'int8') {
   return type === 'tsquery' ? sql.fragment`(SELECT ${value}::tsquery)` : sql.fragment`(SELECT ${value}::int8)`

@@ -85,8 +85,9 @@ export const AncestorShape = {
 const Ancestors = Type.Object(AncestorShape)
 
 /**
- * Selects the knowledge bases and folders above the `hits`, each of them once. Walking up from each hit by itself took a
- * fifth of the search for a rare word. They are looked up one by one, since the planner does not know how few they are.
+ * Selects the knowledge bases and folders above the `hits`, each of them once. Walking up from each hit by itself took
+ * a fifth of the search for a rare word. They are looked up one by one, since the planner does not know how few they
+ * are.
  */
 export const ancestors = sql.fragment`
   coalesce((
@@ -110,7 +111,9 @@ export const ancestors = sql.fragment`
     SELECT json_agg(json_build_object('id', a.id, 'name', a.name, 'parent_id', a.parent_id)) FROM above a
   ), '[]') AS folders`
 
-/** Makes a function that returns the path of a hit: its knowledge base, the folders from the root down, the document. */
+/**
+ * Makes a function that returns the path of a hit: its knowledge base, the folders from the root down, the document.
+ */
 export function pathsIn(
   ancestors: Static<typeof Ancestors>,
 ): (hit: { document_id: string; title: string; knowledge_base_id: number; folder_id: number | null }) => PathEntry[] {
@@ -127,7 +130,8 @@ export function pathsIn(
   }
 }
 
-// The last heading of each level determines the heading path. A title is cut at 200 code points in a path; 201 show that.
+// The last heading of each level determines the heading path. A title is cut at 200 code points in a path; 201 show
+// that.
 const nearestHeadings = sql.fragment`
   SELECT coalesce(jsonb_agg(jsonb_build_array(h.at, h.level, h.title) ORDER BY h.at), '[]') FROM (
     SELECT DISTINCT ON (heading -> 1) heading -> 0 AS at, heading -> 1 AS level, left(heading ->> 2, 201) AS title

@@ -32,9 +32,9 @@ export type SearchAnswer = Omit<Static<typeof AnswerShape>, 'hits' | keyof typeo
 const AnswerRow = row(AnswerShape)
 
 /**
- * Runs a search. Returns only hits of documents whose index is current, whatever the caller does with them. The plan of an
- * exhaustive search depends on how frequent the words are, so PostgreSQL plans each. Plans of usual ranked searches are
- * kept (`keepsPlan`), as is the plan of the function that every search calls (sql/0027).
+ * Runs a search. Returns only hits of documents whose index is current, whatever the caller does with them. The plan of
+ * an exhaustive search depends on how frequent the words are, so PostgreSQL plans each. Plans of usual ranked searches
+ * are kept (`keepsPlan`), as is the plan of the function that every search calls (sql/0027).
  *
  * A document indexed by another tokeniser than this one counts as stale until it is indexed again. Its hits are hits,
  * since each is matched against its text once more; but nobody knows what the old index misses. Such documents do not
@@ -73,8 +73,8 @@ function coverage({ workspaceIds, knowledgeBaseId, locale }: SearchScope) {
 /**
  * Whether each connection keeps the plan of a search. Parsing and planning a ranked search costs as much as running it,
  * and its best plan is the same for all words: the rows that the index names, sorted, then their documents one by one.
- * PostgreSQL reuses the generic plan of a prepared statement only if no plan for the actual values looks cheaper, so the
- * values are hidden from the planner. There are few such statements: first passes for up to four single words.
+ * PostgreSQL reuses the generic plan of a prepared statement only if no plan for the actual values looks cheaper, so
+ * the values are hidden from the planner. There are few such statements: first passes for up to four single words.
  */
 function keepsPlan({ order }: SearchRequest): boolean {
   if (order.by === 'document' || order.always !== null || order.inScopeOnly) return false
@@ -85,9 +85,9 @@ function isWord({ alternatives, verbatim }: RankedTerm): boolean {
   return verbatim === null && alternatives.length === 1 && alternatives[0]?.length === 1
 }
 
-// Changes whenever a document in scope is added, removed, changed or indexed. The mark of writes that are not indexed yet
-// stands beside their count, since the later of two writes may carry the earlier time. The newest times are read from the
-// ends of their indexes: 0.6 ms at 10,000 documents, where an aggregate takes 8 ms.
+// Changes whenever a document in scope is added, removed, changed or indexed. The mark of writes that are not indexed
+// yet stands beside their count, since the later of two writes may carry the earlier time. The newest times are read
+// from the ends of their indexes: 0.6 ms at 10,000 documents, where an aggregate takes 8 ms.
 function fingerprint({ scope, order }: SearchRequest) {
   if (order.by === 'score') return sql.fragment`''`
   const inScope = sql.fragment`${inWorkspaces(sql.fragment`d.workspace_id`, scope)} AND ${isIncluded(scope)}`

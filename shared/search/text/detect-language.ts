@@ -6,8 +6,8 @@ const sampleLength = 8000
 const wordPattern = /[\p{L}\p{M}]+/gu
 
 // The letters of each language, likely languages first. Irish and Basque are missing, since every letter of theirs is a
-// letter of an earlier language. Alphabets of languages without a stemmer keep their words from being stemmed as words of
-// another language.
+// letter of an earlier language. Alphabets of languages without a stemmer keep their words from being stemmed as words
+// of another language.
 const alphabets: readonly (readonly [language: string, alphabet: RegExp])[] = [
   ['en', /[a-z]/],
   ['fr', /[a-zàâçéèêëîïôœùûÿ]/],
@@ -36,10 +36,10 @@ const alphabets: readonly (readonly [language: string, alphabet: RegExp])[] = [
 ]
 
 /**
- * Guesses the language of a text from its first 8,000 UTF-16 units: an ISO 639-1 code, or `simple` where no language with
- * a stemmer has most of the letters. Each stop word of a language counts for the language. Each letter outside its
- * alphabet counts against it, so `Größen` is German without any stop word. A wrong guess costs a short text little; a text
- * that is not stemmed at all is not found by other forms of its words.
+ * Guesses the language of a text from its first 8,000 UTF-16 units: an ISO 639-1 code, or `simple` where no language
+ * with a stemmer has most of the letters. Each stop word of a language counts for the language. Each letter outside its
+ * alphabet counts against it, so `Größen` is German without any stop word. A wrong guess costs a short text little; a
+ * text that is not stemmed at all is not found by other forms of its words.
  */
 export function detectLanguage(text: string): string {
   const sample = streamSafe(text.slice(0, sampleLength))

@@ -29,8 +29,8 @@ const undecomposed: Readonly<Record<string, string>> = {
 }
 
 /**
- * A text in NFKC that keeps at most 30 combining marks of each character. Unicode calls such a text stream-safe (UAX #15).
- * Without the limit, normalising takes time that grows with the square of the number of marks.
+ * A text in NFKC that keeps at most 30 combining marks of each character. Unicode calls such a text stream-safe (UAX
+ * #15). Without the limit, normalising takes time that grows with the square of the number of marks.
  */
 export function streamSafe(text: string): string {
   // NFKC may turn one mark into two, so the marks are limited once more.
@@ -38,9 +38,9 @@ export function streamSafe(text: string): string {
 }
 
 /**
- * Brings a text into the form of `streamSafe` and remembers where each character came from, so that a token can be shown
- * as it stands in the original. A character that expands (`㈱` to `(株)`) is shown whole for each of its parts. Marks beyond
- * the limit are not shown.
+ * Brings a text into the form of `streamSafe` and remembers where each character came from, so that a token can be
+ * shown as it stands in the original. A character that expands (`㈱` to `(株)`) is shown whole for each of its parts.
+ * Marks beyond the limit are not shown.
  */
 export function normalise(original: string): Normalised {
   if (streamSafe(original) === original) return { text: original, startAt: identity, endAt: identity }

@@ -24,8 +24,8 @@ export function unmarked(lexeme: string): string {
 }
 
 /**
- * The lexeme that a block carries when a word's impact in the block reaches a tier, from 1 (widest) to 4. No surface form
- * contains the `^`. A marked stem and the surface form of the same letters share their tier lexeme, because their
+ * The lexeme that a block carries when a word's impact in the block reaches a tier, from 1 (widest) to 4. No surface
+ * form contains the `^`. A marked stem and the surface form of the same letters share their tier lexeme, because their
  * occurrences add up: `boxes` and `box` together make the impact of `box`.
  */
 export function tierLexeme(tier: number, lexeme: string): string {
@@ -36,8 +36,8 @@ export function tierLexeme(tier: number, lexeme: string): string {
 export type ScopedDocument = { workspaceId: string; knowledge_base_id: number; locale: string | null }
 
 /**
- * The scope lexemes of a document. They have no positions and begin with `@`, which begins no token of a text. A tsquery
- * that contains them is narrowed by the index itself to a workspace, knowledge base or locale.
+ * The scope lexemes of a document. They have no positions and begin with `@`, which begins no token of a text. A
+ * tsquery that contains them is narrowed by the index itself to a workspace, knowledge base or locale.
  */
 export function scopeLexemes(document: ScopedDocument): string[] {
   return [

@@ -77,8 +77,8 @@ export function segmentsOf(run: Run): Segment[] {
 
 /**
  * The segments of a run that are appended behind the text, in sequences that are kept apart: emoji, and the subwords of
- * words with inner capitals. Where such a word is part of an identifier, `repeated` is the whole identifier, cut into all
- * its words and subwords.
+ * words with inner capitals. Where such a word is part of an identifier, `repeated` is the whole identifier, cut into
+ * all its words and subwords.
  */
 export function appendedSegmentsOf(run: Run): { counted: Segment[][]; repeated: Segment[] } {
   if (run.ngram === 1) return { counted: [ngramSegments(run, 'appended')], repeated: [] }

@@ -13,10 +13,10 @@ export const tokeniserEpoch = 8
  * A token of a text, of one of four kinds.
  *
  * * `word`: a word at a position of its own, whatever capitals or punctuation join it to the next word.
- * * `whole`: an identifier, a path, `C++`, or the number `2` of a version `v2.1.0`. It stands at the position of the first
- *   of its words.
- * * `ngram`: n characters of a script without spaces. An n-gram begins at each character of its run and is shorter at the
- *   end of the run. So any substring is a sequence of n-grams, of which the last may be a prefix.
+ * * `whole`: an identifier, a path, `C++`, or the number `2` of a version `v2.1.0`. It stands at the position of the
+ *   first of its words.
+ * * `ngram`: n characters of a script without spaces. An n-gram begins at each character of its run and is shorter at
+ *   the end of the run. So any substring is a sequence of n-grams, of which the last may be a prefix.
  * * `appended`: an emoji, or a subword of a word with inner capitals. It stands behind the text, so that it divides no
  *   phrase. Where that word is part of an identifier, the whole identifier follows once more in all its subwords
  *   (`fetchUser_v2` as fetch, user, v2). These last tokens are `repeated`, and do not count as occurrences.
