@@ -30,9 +30,9 @@ export type SearchOutcome = {
 export type SearchDatabase = Queryable & Pick<Database, 'transaction'>
 
 /**
- * The best hits of all matches. With `relax`, a search of three or more terms that no block matches returns the blocks
- * with at least half of the terms instead, marked as relaxed. In the snapshot of these hits and of `projection`, no
- * block contains all terms (api/guide/search.md#relaxed).
+ * The best hits of all matches. With `relax`, a search of three or more terms that no block matches returns other
+ * blocks, marked as relaxed. These blocks contain at least half of the terms. In the snapshot of these hits and of
+ * `projection`, no block contains all terms (api/guide/search.md#relaxed).
  */
 export async function searchTopK(
   database: SearchDatabase,

@@ -197,7 +197,7 @@ function mostNotFetched({ hits }: SearchAnswer, query: TopKQuery): number {
   return isCertain(query) ? (hits.at(-1)?.estimate ?? 0) * estimateTolerance : Number.POSITIVE_INFINITY
 }
 
-/** How many hits to fetch beyond the limit, in place of hits that PostgreSQL ranked too high or found in error. */
+/** The number of hits to fetch beyond the limit, in place of hits that PostgreSQL ranks too high or finds in error. */
 function spareHitsOf(query: TopKQuery): number {
   const single = query.terms.every(({ alternatives }) => alternatives.every((steps) => steps.length === 1))
   if (!single) return query.limit + spareHits.phrases

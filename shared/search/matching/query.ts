@@ -14,7 +14,7 @@ const longSequence = 8
 /** A query as it was written: words and quoted phrases in order. */
 export type Query = { text: string; clauses: readonly { text: string; phrase: boolean }[] }
 
-/** What has to stand at a position: one of the lexemes or, with `prefix`, an n-gram that begins with one of them. */
+/** A condition on a position: one of the lexemes stands there or, with `prefix`, an n-gram that begins with one. */
 export type Step = { lexemes: readonly string[]; prefix: boolean }
 
 /**
@@ -88,8 +88,8 @@ export function conjunction(terms: readonly { tsquery: string }[], scopes: reado
 }
 
 /**
- * What `conjunction` leaves open because it asks for some words of a long sequence: the literal that a block found by
- * the index must match, too. Null where nothing is left open.
+ * The literal that a block found by `conjunction` must match, too, since the index is asked for some words of a long
+ * sequence alone. Null where `conjunction` asks for everything.
  */
 export function recheckOf(terms: readonly { tsquery: string; full: string | null }[]): string | null {
   const long = terms.flatMap(({ full }) => (full === null ? [] : [{ tsquery: full }]))
@@ -111,7 +111,7 @@ export function halfCondition(terms: readonly { tsquery: string }[], scopes: rea
   return inScopes(anyTwoOf(terms.slice(0, rarestNeeded(terms))), scopes)
 }
 
-/** How many of the rarest terms must be considered so that any half of all terms contains at least two of them. */
+/** The number of rarest terms of which any half of all terms contains at least two. */
 export function rarestNeeded(terms: readonly unknown[]): number {
   return terms.length - halfOf(terms) + 2
 }

@@ -4,8 +4,8 @@ import { bm25, fieldWeights, referenceLength } from './tuning.ts'
 export type Field = keyof typeof fieldWeights
 
 /**
- * How much of a term's list ranking reads: 0 is every block with the term; 1 (widest) to 4 are only the blocks in which
- * the impact of the term reaches the tier.
+ * The depth to which ranking reads the list of a term: 0 is every block with the term; 1 (widest) to 4 are only the
+ * blocks in which the impact of the term reaches the tier.
  */
 export type Tier = 0 | 1 | 2 | 3 | 4
 

@@ -57,7 +57,7 @@ export function tierSelectivity(tier: Tier, of: { term: Term; share: number; sta
 
 /**
  * The estimated share of the blocks that contain all terms, at least one of them in its tier. `inTiers` are the shares
- * of the terms in their tiers, `shares` those of the terms. Assumes that terms are independent.
+ * of the terms in their tiers, `shares` are the shares of the terms. Assumes that terms are independent.
  */
 export function conjunctionSelectivity(inTiers: readonly number[], shares: readonly number[]): number {
   const all = shares.reduce((product, share) => product * share, 1)

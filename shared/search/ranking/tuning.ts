@@ -54,8 +54,8 @@ export const estimatedFrom = 500
 /**
  * When ranking looks at all matches, by the kind of query. `few`: up to so many matches all are candidates. `most`:
  * above, the widest cut with at most so many candidates is read first. For one common word PostgreSQL took 11 ms of
- * processor time with 2,500 candidates and 5 ms with 1,500, with the same ten best hits (bench, 2026-11-21). A cut of
- * several words may hold too few matches, which costs another pass. For a relaxed search, the blocks that the index
+ * processor time with 2,500 candidates and 5 ms with 1,500. The ten best hits were the same (bench, 2026-11-21). A cut
+ * of several words may hold too few matches, which costs another pass. For a relaxed search, the blocks that the index
  * reads are counted; these bounds halved its cost and found 99 % of the ten best hits (bench, 2026-11-21).
  */
 export const candidateBounds = {
@@ -86,8 +86,8 @@ export const relaxedListBlocks = 20_000
 /**
  * Bounds of a cut by pairs of words. `soonRead`: the index reads lists of so many blocks at once, so pairs spare
  * nothing. `byTerm`: the most blocks in which a word suffices by itself. `byPair`: the most pairs. `spare`: a pair cut
- * is used only if it seems to hold so many times the limit, because a cut with too few hits costs another pass. Pairs
- * halved the time of searches for two common words (bench, 2026-11-21).
+ * is used only if it seems to hold so many times the limit. A cut with too few hits costs another pass. Pairs halved
+ * the time of searches for two common words (bench, 2026-11-21).
  */
 export const pairBounds = { soonRead: 16_000, byTerm: 150, byPair: 250, spare: 1.5 } as const
 
@@ -111,7 +111,7 @@ export const unnamedPart = 0.1
 export const workspaceBounds = { few: 5, partOfFew: 0.5, most: 100, partOfMany: 0.1 } as const
 
 /**
- * How many hits beyond the limit a pass fetches. `certain`: the estimate of PostgreSQL is exact but for rounding.
+ * The number of hits that a pass fetches beyond the limit. `certain`: PostgreSQL never estimates a score too low.
  * `estimated`: words have several forms. `phrases`: the index finds phrases that the text does not contain. Chosen.
  */
 export const spareHits = { certain: 5, estimated: 10, phrases: 10 } as const

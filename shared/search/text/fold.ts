@@ -38,9 +38,9 @@ export function streamSafe(text: string): string {
 }
 
 /**
- * Brings a text into the form of `streamSafe` and remembers where each character came from, so that a token can be
- * shown as it stands in the original. A character that expands (`㈱` to `(株)`) is shown whole for each of its parts.
- * Marks beyond the limit are not shown.
+ * Brings a text into the form of `streamSafe` and remembers where each character came from. So a token can be shown as
+ * it stands in the original. A character that expands (`㈱` to `(株)`) is shown whole for each of its parts. Marks beyond
+ * the limit are not shown.
  */
 export function normalise(original: string): Normalised {
   if (streamSafe(original) === original) return { text: original, startAt: identity, endAt: identity }

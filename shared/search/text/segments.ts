@@ -51,7 +51,7 @@ export function runsOf(text: string): Run[] {
   return runs
 }
 
-/** What a segment stands for. The type `Token` describes the position of each kind. */
+/** The kinds of segments, which the type `Token` describes. */
 export type SegmentKind = 'word' | 'whole' | 'ngram' | 'appended'
 
 /** A part of a run that becomes a token unless it folds to nothing. */
