@@ -74,7 +74,8 @@ function coverage({ workspaceIds, knowledgeBaseId, locale }: SearchScope) {
  * Whether each connection keeps the plan of a search. Parsing and planning a ranked search costs as much as running it,
  * and its best plan is the same for all words: the rows that the index names, sorted, then their documents one by one.
  * PostgreSQL reuses the generic plan of a prepared statement only if no plan for the actual values looks cheaper. So
- * the values are hidden from the planner. There are few such statements: first passes for up to four single words.
+ * the values are hidden from the planner. There are few such statements: passes over one cut for up to four single
+ * words.
  */
 function keepsPlan({ order }: SearchRequest): boolean {
   if (order.by === 'document' || order.always !== null || order.inScopeOnly) return false
