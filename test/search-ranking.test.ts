@@ -1,9 +1,9 @@
 import t from 'tap'
 import { openDatabase, sql } from '../shared/database/database.ts'
-import { idf, termWeight } from '../shared/search/bm25.ts'
-import { matchTerms } from '../shared/search/match.ts'
-import { parseQuery } from '../shared/search/query.ts'
-import { lexemeFrequencies } from '../shared/search/ranking/frequencies.ts'
+import { matchTerms } from '../shared/search/matching/match.ts'
+import { parseQuery } from '../shared/search/matching/query.ts'
+import { idf, termWeight } from '../shared/search/ranking/bm25.ts'
+import { indexStatistics } from '../shared/search/ranking/selectivity.ts'
 import { searchExhaustive, searchTopK } from '../shared/search/search.ts'
 import { writeBlocks } from './support/search-blocks.ts'
 import { startTestService } from './support/service.ts'
@@ -12,7 +12,7 @@ const service = await startTestService(t)
 const documents = 30
 const texts = Array.from({ length: 12_000 }, (_, index) => textOf(index))
 const { scope, workspaceId } = await writeBlocks(service, { texts, documents })
-const { averageLength } = await lexemeFrequencies(service.database)
+const { averageLength } = await indexStatistics(service.database)
 
 t.test('of thousands of matches the best are returned, as if each had been looked at', async (t) => {
   const queries = ['kernel', 'memory', 'ouverture', 'word7x', 'kernel memory', 'server memory', 'memory word5x']
@@ -142,13 +142,13 @@ function textOf(index: number): string {
 }
 
 /** BM25 of every block with so many of the words, all unless told. */
-function scoresOf(q: string, required?: number): number[] {
+function scoresOf(q: string, minimumShouldMatch?: number): number[] {
   const query = parseQuery(q)
   const found = texts.map((text) => matchTerms(text, { query, languages: ['en'], language: 'en' }).occurrences)
   const terms = found[0]?.map((_, term) => found.filter((occurrences) => (occurrences[term]?.count ?? 0) > 0).length)
   const weights = (terms ?? []).map((matching) => idf({ documents: texts.length, matching }))
   return found.map((occurrences, index) => {
-    if (occurrences.filter(({ count }) => count > 0).length < (required ?? occurrences.length)) return 0
+    if (occurrences.filter(({ count }) => count > 0).length < (minimumShouldMatch ?? occurrences.length)) return 0
     const length = texts[index]?.split(' ').length ?? 0
     return occurrences.reduce(
       (sum, { count, verbatim }, term) =>

@@ -10,7 +10,7 @@ import { indexing } from './runtime/computations.ts'
 import { defineProjection } from './runtime/define-projection.ts'
 import type { Projection } from './runtime/projection.ts'
 
-/** The search index of documents; depends on body, title, knowledge base and locale (decisions B). */
+/** The search index of documents. It depends on body, title, knowledge base and locale. */
 export const searchProjection: Projection<IndexSource, IndexChange> = {
   name: 'search',
   queue: queues.searchIndex,

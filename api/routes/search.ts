@@ -5,9 +5,9 @@ import { Refusal } from '../../shared/errors/errors.ts'
 import { canonicalLocale } from '../../shared/locales/locale.ts'
 import { IntegerIdFilter, Nullable } from '../../shared/schema/identifiers.ts'
 import { presentResult, presentV2Result } from '../../shared/search/present.ts'
-import type { SearchScope } from '../../shared/search/request.ts'
 import { QueryText, queryText, SearchProjection, SearchResult, SearchV2Hit } from '../../shared/search/schema.ts'
 import { searchExhaustive, searchTopK } from '../../shared/search/search.ts'
+import type { SearchScope } from '../../shared/search/statement/request.ts'
 import { documentSummaries } from '../../shared/summaries/attach.ts'
 import { Summary } from '../../shared/summaries/schema.ts'
 import { route } from '../http/route.ts'
@@ -40,7 +40,7 @@ const SearchV2Response = Type.Object(
   { $id: 'SearchV2Response' },
 )
 
-/** Full-text search (specification 4.3). */
+/** Full-text search in the forms of version 1 and version 2. */
 export const searchRoutes = [
   route({
     method: 'GET',
@@ -110,7 +110,7 @@ export const searchRoutes = [
   }),
 ]
 
-/** The hits with the summaries of their documents, looked up all at once. */
+/** Adds the summaries of their documents to hits; one look-up for all hits. */
 async function withSummaries(
   db: Queryable,
   found: { results: SearchV2Result[]; workspaceIds: readonly string[] },

@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto'
 import { Refusal } from '../errors/errors.ts'
 import { cursorMembers, cursorText } from '../schema/cursor-text.ts'
 import { isStorable } from '../schema/strings.ts'
-import type { Search } from './request.ts'
+import type { Search } from './statement/request.ts'
 
-/** Where an exhaustive search goes on, and the state of its scope when it stopped there. */
-export type Cursor = { documentId: string; ord: number; fingerprint: string }
+/** The block behind which an exhaustive search continues, and the fingerprint of its scope when the page was read. */
+export type SearchCursor = { documentId: string; ord: number; fingerprint: string }
 
-type Bound = Cursor & { search: string }
+type BoundCursor = SearchCursor & { search: string }
 
-/** An opaque cursor, bound to query and filters. */
-export function encodeSearchCursor(search: Search, cursor: Cursor): string {
+/** Writes a cursor as an opaque text that is bound to the query, the filters and the visible workspaces. */
+export function encodeSearchCursor(search: Search, cursor: SearchCursor): string {
   const { documentId, ord, fingerprint } = cursor
   return cursorText([digest(search), fingerprint, documentId, ord])
 }
 
-/** Reads a cursor back; malformed is 409 `search_cursor_invalid` (decisions 2.8). */
-export function decodeSearchCursor(text: string): Bound {
+/** Reads a cursor; refuses a malformed text with 409 `search_cursor_invalid`. */
+export function decodeSearchCursor(text: string): BoundCursor {
   const [search, fingerprint, documentId, ord] = cursorMembers(text) ?? []
   const wellFormed =
     typeof search === 'string' &&
@@ -28,8 +28,8 @@ export function decodeSearchCursor(text: string): Bound {
   return { search, fingerprint, documentId, ord: ord as number }
 }
 
-/** Whether a cursor was made by the same query under the same filters and visible workspaces. */
-export function sameSearch(cursor: Bound, search: Search): boolean {
+/** Whether a cursor belongs to a search: the same query, filters and visible workspaces. */
+export function sameSearch(cursor: BoundCursor, search: Search): boolean {
   return cursor.search === digest(search)
 }
 

@@ -1,9 +1,9 @@
 import { headingPathAt } from './index/outline.ts'
-import type { Found } from './rank.ts'
+import type { RankedHit } from './rank.ts'
 import type { SearchResult, SearchV2Hit } from './schema.ts'
 
-/** A hit as v1 returns it. */
-export function presentResult({ hit, context }: Found): SearchResult {
+/** A hit in the form of version 1. */
+export function presentResult({ hit, context }: RankedHit): SearchResult {
   const isTitle = hit.type === 'title'
   return {
     document_id: hit.document_id,
@@ -19,8 +19,8 @@ export function presentResult({ hit, context }: Found): SearchResult {
   }
 }
 
-/** A hit as v2 returns it. */
-export function presentV2Result({ hit, context, matchCount, score, explanation }: Found): SearchV2Hit {
+/** A hit in the form of version 2. */
+export function presentV2Result({ hit, context, matchCount, score, explanation }: RankedHit): SearchV2Hit {
   const isTitle = hit.type === 'title'
   return {
     document_id: hit.document_id,
@@ -49,7 +49,7 @@ export function presentV2Result({ hit, context, matchCount, score, explanation }
   }
 }
 
-function localization(hit: Found['hit']) {
+function localization(hit: RankedHit['hit']) {
   return {
     locale: hit.locale,
     document_set_id: hit.document_set_id,

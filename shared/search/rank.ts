@@ -1,14 +1,13 @@
-import { setImmediate } from 'node:timers/promises'
-import { fieldWeights, termWeight } from './bm25.ts'
-import { contextOf, type Matches, matchesOf } from './match.ts'
-import type { Term } from './query.ts'
+import { contextOf, type Matches } from './matching/match.ts'
+import type { Term } from './matching/query.ts'
+import { matchesInWindows, Turns, windowSize } from './matching/windows.ts'
+import { type Field, termWeight } from './ranking/bm25.ts'
+import { fieldWeights } from './ranking/tuning.ts'
 import type { SearchV2Hit } from './schema.ts'
 import type { Hit } from './statement/hits.ts'
-import { tokenise } from './text/tokenise.ts'
-import { type Window, windowSize, windowsOf } from './text/windows.ts'
 
-/** A hit with where it matched and how it scored. */
-export type Found = {
+/** A hit with its matches in the text and its score. */
+export type RankedHit = {
   hit: Hit
   context: SearchV2Hit['context']
   matchCount: number
@@ -22,77 +21,35 @@ type Ranking = {
   weights: readonly number[]
   /** Tokens of a block on average. */
   averageLength: number
+  /** Whether half of the terms suffice. */
   relaxed: boolean
   order: 'score' | 'document'
 }
 
 /**
- * Finds the matches in the text of each hit with the tokeniser of the index, and orders ranked hits by BM25, then
- * document, then place (decisions 2.8). Hits of an ordered search stay as they are. Whether others could be better is
- * for the caller to know, who clears `exact` then; it is false already for a hit whose text was matched in parts. The
- * event loop is free between any two parts of so many texts.
+ * Finds the matches in the text of each hit with the tokeniser of the index, and scores the hits by BM25. Hits come in
+ * the order of score, document and block, or stay in the order of documents. `exact` is false for a text that was
+ * matched in windows; the caller clears it where blocks that were not read could be better. Between any 65,536 UTF-16
+ * units of text the event loop is free.
  */
-export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<Found[]> {
+export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<RankedHit[]> {
+  const { terms } = ranking
   const turns = new Turns()
-  const found: Found[] = []
+  const ranked: RankedHit[] = []
   for (const hit of hits) {
-    const assessed = assess(hit, { ...ranking, matches: await matchesIn(hit, { ...ranking, turns }) })
-    if (assessed !== null) found.push(assessed)
+    const matches = await matchesInWindows(hit.body, { terms, language: hit.language, turns })
+    const scored = scoredHit(hit, { ...ranking, matches })
+    if (scored !== null) ranked.push(scored)
   }
-  if (ranking.order === 'document') return found
-  return found.sort((a, b) => b.score - a.score || compare(a.hit, b.hit))
+  if (ranking.order === 'document') return ranked
+  return ranked.sort((a, b) => b.score - a.score || compare(a.hit, b.hit))
 }
 
-/** Lets others run after each `windowSize` units of text. */
-class Turns {
-  #units = 0
-
-  async take(units: number): Promise<void> {
-    if (this.#units > 0 && this.#units + units > windowSize) {
-      await setImmediate()
-      this.#units = 0
-    }
-    this.#units += units
-  }
-}
-
-// A phrase that goes on from one window to the next is not counted. If nothing else matches, other windows hold it.
-async function matchesIn(hit: Hit, ranking: Ranking & { turns: Turns }): Promise<Matches> {
-  const matches = await matchesInAll(windowsOf(hit.body), { ...ranking, hit })
-  if (matches.first !== null || hit.body.length <= windowSize) return matches
-  return matchesInAll(windowsOf(hit.body, windowSize / 2), { ...ranking, hit })
-}
-
-async function matchesInAll(
-  windows: readonly Window[],
-  { hit, terms, turns }: Ranking & { hit: Hit; turns: Turns },
-): Promise<Matches> {
-  let all = matchesOf(terms, [])
-  for (const { text, start } of windows) {
-    await turns.take(text.length)
-    const found = matchesOf(terms, tokenise(text, [hit.language]))
-    const first = found.first && { start: found.first.start + start, end: found.first.end + start }
-    all = bothOf(all, { ...found, first })
-  }
-  return all
-}
-
-function bothOf(left: Matches, right: Matches): Matches {
-  return {
-    matchCount: left.matchCount + right.matchCount,
-    occurrences: left.occurrences.map(({ term, count, verbatim }, index) => {
-      const further = right.occurrences[index]
-      return { term, count: count + (further?.count ?? 0), verbatim: verbatim || further?.verbatim === true }
-    }),
-    first: left.first ?? right.first,
-  }
-}
-
-function assess(hit: Hit, ranking: Ranking & { matches: Matches }): Found | null {
+function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit | null {
   const { matches, weights, averageLength, relaxed } = ranking
   const { matchCount, occurrences, first } = matches
   const matched = occurrences.filter(({ count }) => count > 0).length
-  // The index narrows a relaxed search down; whether half of the terms are there is counted here.
+  // The index narrows a relaxed search down. Whether the text contains half of the terms is counted here.
   if (first === null || (relaxed && matched * 2 < occurrences.length)) return null
   const field = fieldOf(hit.type)
   const { length } = hit
@@ -113,7 +70,7 @@ function assess(hit: Hit, ranking: Ranking & { matches: Matches }): Found | null
   return { hit, context: contextOf(hit.body, first), matchCount, score, explanation }
 }
 
-function fieldOf(type: string): keyof typeof fieldWeights {
+function fieldOf(type: string): Field {
   return type === 'title' || type === 'heading' ? type : 'body'
 }
 

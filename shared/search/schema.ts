@@ -3,16 +3,19 @@ import { PathEntry } from '../documents/schema.ts'
 import { IntegerId, Nullable, Time, Version } from '../schema/identifiers.ts'
 import { isStorable } from '../schema/strings.ts'
 
-/** The query as it is searched for and answered: in NFKC, trimmed (decisions 2.8). */
+// A valid query of 200 characters comes from at most ten UTF-16 units a character. Longer texts are refused before they
+// are normalised, since ordering combining marks takes time that grows with the square of their number.
+const mostUnits = 2000
+
+/** The query in the form in which it is searched for and returned: NFKC, trimmed. */
 export function queryText(q: string): string {
   return q.trim().normalize('NFKC').trim()
 }
 
-// No character of a normalised text comes from more than ten units. Longer texts are not normalised: to put combining marks
-// in order takes time that grows with the square of their number.
-const mostUnits = 2000
-
-/** The parameter `q`: 1 to 200 code points of `queryText`, so that how a client composes its letters does not count. */
+/**
+ * The parameter `q`: 1 to 200 code points of `queryText`, so the length does not depend on how a client composes
+ * letters.
+ */
 export const QueryText = Type.Refine(
   Type.Unsafe<string>({
     type: 'string',
@@ -26,7 +29,7 @@ export const QueryText = Type.Refine(
   () => 'must be 1 to 200 characters after trimming, in NFKC, without U+0000 or lone surrogates',
 )
 
-/** A hit of search v1 (specification 2.8). */
+/** A hit of search v1. */
 export const SearchResult = Type.Object(
   {
     document_id: Type.String(),
@@ -57,7 +60,7 @@ const ScoreExplanation = Type.Object({
   terms: Type.Array(Type.Object({ term: Type.String(), occurrences: Type.Integer(), weight: Type.Number() })),
 })
 
-/** A hit of search v2, to which the interface can add the summary of the document. */
+/** A hit of search v2. The route can add the summary of the document. */
 export const SearchV2Hit = Type.Object({
   document_id: Type.String(),
   document_uri: Type.String(),
@@ -87,7 +90,7 @@ export const SearchV2Hit = Type.Object({
 })
 export type SearchV2Hit = Static<typeof SearchV2Hit>
 
-/** What the index covers of the documents in scope; the proof that "not found" means "does not exist". */
+/** How much of the documents in scope the index covers: the proof that "not found" means "does not exist". */
 export const SearchProjection = Type.Object(
   {
     watermark: Type.String({ description: 'everything up to it is indexed; opaque' }),

@@ -1,67 +1,53 @@
-import type { Database, Queryable } from '../database/database.ts'
+import Type from 'typebox'
+import { type Database, prepared, type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import { inSnapshot } from '../database/snapshot.ts'
 import { Refusal } from '../errors/errors.ts'
-import { idf } from './bm25.ts'
-import { type Cursor, decodeSearchCursor, encodeSearchCursor, sameSearch } from './cursor.ts'
-import { knowledgeBaseLexeme, localeLexeme } from './index/scopes.ts'
-import { inAllLanguages } from './languages.ts'
-import { conjunction, parseQuery, remainder, type Term, type TermQuery, termQueries } from './query.ts'
-import { type Found, rankHits } from './rank.ts'
-import { lexemeFrequencies } from './ranking/frequencies.ts'
-import { bestMatches, type Ranked } from './ranking/ranked.ts'
-import { bestRelaxed } from './ranking/relaxed.ts'
-import { knownShare } from './ranking/shares.ts'
-import type { Search } from './request.ts'
+import { decodeSearchCursor, encodeSearchCursor, type SearchCursor, sameSearch } from './cursor.ts'
+import { conjunction, parseQuery, recheckOf, type Term, type TermQuery, termQueries } from './matching/query.ts'
+import { type RankedHit, rankHits } from './rank.ts'
+import { idf } from './ranking/bm25.ts'
+import { indexStatistics, knownSelectivity } from './ranking/selectivity.ts'
+import { matchingLimit } from './ranking/tuning.ts'
 import type { SearchProjection } from './schema.ts'
-import { matchingLimit } from './statement/candidates.ts'
+import type { Search } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
+import { knowledgeBaseLexeme, localeLexeme } from './text/lexemes.ts'
+import { type TopK, topK, topKOfHalf } from './top-k.ts'
 
-/** What a search answers: hits in order, whether there are more, and how far the index reaches. */
+// Sets of workspaces whose languages a process remembers.
+const rememberedScopes = 10_000
+
+/** The result of a search: hits in order, whether there are more, and how much the index covers. */
 export type SearchOutcome = {
-  hits: Found[]
+  hits: RankedHit[]
   hasMore: boolean
   nextCursor: string | null
   projection: SearchProjection
 }
 
-/** Where the best hits are sought: statements by themselves, and such as must be of one snapshot. */
+/** A database that runs single statements, and transactions for statements that need one snapshot. */
 export type SearchDatabase = Queryable & Pick<Database, 'transaction'>
 
 /**
- * The best hits of all matches (decisions 2.8). `relax`: when no block matches all of three or more terms, those that
- * match at least half of them are returned instead, marked as relaxed. In the snapshot that they and `projection` are of,
- * no block matches all.
+ * The best hits of all matches. With `relax`, a search of three or more terms that no block matches returns other
+ * blocks, marked as relaxed. These blocks contain at least half of the terms. In the snapshot of these hits and of
+ * `projection`, no block contains all terms (api/guide/search.md#relaxed).
  */
 export async function searchTopK(
   database: SearchDatabase,
   search: Search & { relax: boolean },
 ): Promise<SearchOutcome> {
   return inAllLanguages(database, search.scope.workspaceIds, async (languages) => {
-    const ranked = await bestOf(database, search, languages)
-    return { found: outcomeOf(ranked, search.limit), languages: ranked.answer.languages }
-  })
-}
-
-// Most searches find something at once, so only the others pay for a transaction.
-async function bestOf(
-  database: SearchDatabase,
-  search: Search & { relax: boolean },
-  languages: readonly string[],
-): Promise<Ranked> {
-  const frequencies = await lexemeFrequencies(database)
-  const sought = { ...search, ...prepare(search, languages), frequencies }
-  const required = sought.terms.length
-  const strict = await bestMatches(database, { ...sought, required })
-  if (strict.hits.length > 0 || !search.relax || required < 3) return strict
-  return inSnapshot(database, async (snapshot) => {
-    const { answer, hits } = await bestMatches(snapshot, { ...sought, required })
-    return hits.length > 0 ? { answer, hits } : bestRelaxed(snapshot, { ...sought, matching: answer.matching })
+    const best = await bestOf(database, search, languages)
+    return { found: outcomeOf(best, search.limit), languages: best.answer.languages }
   })
 }
 
 /**
- * One page of all hits in document order. A cursor is bound to query, filters and scope: 409 `search_cursor_invalid`
- * when it belongs to another search, `search_cursor_stale` when a document in scope has changed since.
+ * One page of all hits in the order of documents. A cursor is bound to query, filters and scope: 409
+ * `search_cursor_invalid` when it belongs to another search, `search_cursor_stale` when a document in scope has changed
+ * since the page before (api/guide/search.md#exhaustive).
  */
 export async function searchExhaustive(
   db: Queryable,
@@ -70,42 +56,102 @@ export async function searchExhaustive(
   const cursor = search.cursor === undefined ? null : decodeSearchCursor(search.cursor)
   if (cursor !== null && !sameSearch(cursor, search)) throw new Refusal('search_cursor_invalid')
   const { scope, limit } = search
-  const { answer, ...ranking } = await inAllLanguages(db, scope.workspaceIds, async (languages) => {
-    const { condition, remainder, ...prepared } = prepare(search, languages)
+  const { answer, terms } = await inAllLanguages(db, scope.workspaceIds, async (languages) => {
+    const { condition, recheck, terms } = prepare(search, languages)
     const order = { by: 'document' as const, after: cursor }
-    const answer = await runSearch(db, { scope, condition, remainder, order, limit: limit + 1 })
-    return { found: { answer, ...prepared }, languages: answer.languages }
+    const answer = await runSearch(db, { scope, condition, recheck, order, limit: limit + 1 })
+    return { found: { answer, terms }, languages: answer.languages }
   })
   const projection = projectionOf(answer)
   if (cursor !== null && cursor.fingerprint !== answer.scope_fingerprint) {
     throw new Refusal('search_cursor_stale', { details: { watermark: projection.watermark } })
   }
   const page = answer.hits.slice(0, limit)
-  const hits = await rankHits(page, {
-    ...ranking,
-    ...(await rarities(db, ranking.terms)),
-    relaxed: false,
-    order: 'document',
-  })
+  const rarities = await estimatedRarities(db, terms)
+  const hits = await rankHits(page, { terms, ...rarities, relaxed: false, order: 'document' })
   const last = page.at(-1)
   const hasMore = (answer.hits.length > limit || answer.shortened) && last !== undefined
-  const next: Cursor | null = hasMore
+  const next: SearchCursor | null = hasMore
     ? { documentId: last.document_id, ord: last.ord, fingerprint: answer.scope_fingerprint }
     : null
   return { hits, hasMore, nextCursor: next && encodeSearchCursor(search, next), projection }
 }
 
-// Of hits in the order of documents the statistics say how rare their words are; nothing depends on it.
-async function rarities(db: Queryable, terms: readonly (Term & TermQuery)[]) {
-  const frequencies = await lexemeFrequencies(db)
-  const blocks = Math.max(frequencies.blocks, matchingLimit)
-  const weights = terms.map((term) =>
-    idf({ documents: blocks, matching: (knownShare(term, frequencies) ?? 0) * blocks }),
-  )
-  return { weights, averageLength: frequencies.averageLength }
+/**
+ * Runs a search whose words are stemmed in every language of the workspaces. `search` returns its result with the
+ * languages that its snapshot contained. If they are others than it was given, a document in a new language has been
+ * indexed meanwhile, and the search is repeated. So the languages need not be read before each search.
+ */
+async function inAllLanguages<T>(
+  db: Queryable,
+  workspaceIds: readonly string[],
+  search: (languages: readonly string[]) => Promise<{ found: T; languages: readonly string[] }>,
+): Promise<T> {
+  const key = workspaceIds.join()
+  const known = knownLanguages(db)
+  let languages = known.get(key) ?? (await languagesOf(db, workspaceIds))
+  for (;;) {
+    const seen = await search(languages)
+    if (known.size >= rememberedScopes) known.clear()
+    known.set(key, seen.languages)
+    if (seen.languages.join() === languages.join()) return seen.found
+    languages = seen.languages
+  }
 }
 
-/** What the index covers (specification 2.8, SearchProjection). */
+const languagesByDatabase = new WeakMap<Queryable, Map<string, readonly string[]>>()
+
+function knownLanguages(db: Queryable): Map<string, readonly string[]> {
+  const known = languagesByDatabase.get(db) ?? new Map<string, readonly string[]>()
+  languagesByDatabase.set(db, known)
+  return known
+}
+
+const LanguageRow = row(Type.Object({ language: Type.String() }))
+
+function languagesOf(db: Queryable, workspaceIds: readonly string[]): Promise<readonly string[]> {
+  return db.anyFirst(
+    prepared(sql.type(LanguageRow)`
+    SELECT DISTINCT language FROM search_languages
+    WHERE workspace_id = ANY(${sql.array([...workspaceIds], 'text')}) ORDER BY language`),
+  )
+}
+
+// Most searches find something at once, so only the others pay for a transaction.
+async function bestOf(
+  database: SearchDatabase,
+  search: Search & { relax: boolean },
+  languages: readonly string[],
+): Promise<TopK> {
+  const statistics = await indexStatistics(database)
+  const query = { ...search, ...prepare(search, languages), languages, statistics }
+  const minimumShouldMatch = query.terms.length
+  const best = await topK(database, { ...query, minimumShouldMatch })
+  if (best.hits.length > 0 || !search.relax || minimumShouldMatch < 3) return best
+  return inSnapshot(database, async (snapshot) => {
+    const again = await topK(snapshot, { ...query, minimumShouldMatch })
+    return again.hits.length > 0 ? again : topKOfHalf(snapshot, { ...query, matching: again.answer.matching })
+  })
+}
+
+function prepare({ q, scope }: Search, languages: readonly string[]) {
+  const terms = termQueries(parseQuery(q), languages)
+  const scopes = [
+    ...(scope.knowledgeBaseId === undefined ? [] : [knowledgeBaseLexeme(scope.knowledgeBaseId)]),
+    ...(typeof scope.locale === 'object' ? [localeLexeme(scope.locale.exact)] : []),
+  ]
+  return { terms, scopes, condition: conjunction(terms, scopes), recheck: recheckOf(terms) }
+}
+
+function outcomeOf({ hits, answer }: TopK, limit: number): SearchOutcome {
+  return {
+    hits: hits.slice(0, limit),
+    hasMore: hits.length > limit || answer.shortened,
+    nextCursor: null,
+    projection: projectionOf(answer),
+  }
+}
+
 function projectionOf(answer: SearchAnswer): SearchProjection {
   const complete = answer.stale_document_count === 0
   const upTo =
@@ -123,21 +169,12 @@ function projectionOf(answer: SearchAnswer): SearchProjection {
   }
 }
 
-function prepare({ q, scope }: Search, languages: readonly string[]) {
-  const terms = termQueries(parseQuery(q), languages)
-  const scopes = [
-    ...(scope.knowledgeBaseId === undefined ? [] : [knowledgeBaseLexeme(scope.knowledgeBaseId)]),
-    ...(typeof scope.locale === 'object' ? [localeLexeme(scope.locale.exact)] : []),
-  ]
-  const condition = conjunction(terms, scopes)
-  return { languages, terms, scopes, condition, remainder: remainder(terms) }
-}
-
-function outcomeOf({ hits, answer }: Ranked, limit: number): SearchOutcome {
-  return {
-    hits: hits.slice(0, limit),
-    hasMore: hits.length > limit || answer.shortened,
-    nextCursor: null,
-    projection: projectionOf(answer),
-  }
+// The rarities of words by the statistics alone: the order of documents does not depend on them.
+async function estimatedRarities(db: Queryable, terms: readonly (Term & TermQuery)[]) {
+  const statistics = await indexStatistics(db)
+  const blocks = Math.max(statistics.blocks, matchingLimit)
+  const weights = terms.map((term) =>
+    idf({ documents: blocks, matching: (knownSelectivity(term, statistics) ?? 0) * blocks }),
+  )
+  return { weights, averageLength: statistics.averageLength }
 }

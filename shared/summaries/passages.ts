@@ -1,9 +1,10 @@
 import type { BlockNode, BodyNode } from '../body/document.ts'
 import { isTextblock } from '../body/nodes.ts'
 import { plainText } from '../body/text.ts'
-import { fieldWeights, idf, impact } from '../search/bm25.ts'
-import { matchTerms, type Span } from '../search/match.ts'
-import { parseQuery } from '../search/query.ts'
+import { matchTerms, type Span } from '../search/matching/match.ts'
+import { parseQuery } from '../search/matching/query.ts'
+import { idf, impact } from '../search/ranking/bm25.ts'
+import { fieldWeights } from '../search/ranking/tuning.ts'
 import { detectLanguage } from '../search/text/detect-language.ts'
 
 import { oneLine } from './plain.ts'

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { parseQuery, termQueries } from '../../shared/search/query.ts'
+import { parseQuery, termQueries } from '../../shared/search/matching/query.ts'
 import { unmarked } from '../../shared/search/text/lexemes.ts'
 import { isStopWord, tokenise } from '../../shared/search/text/tokenise.ts'
 import type { Site } from '../support/site.ts'

@@ -1,9 +1,9 @@
 import { test } from 'tap'
 import { extractCandidates } from '../../shared/concepts/candidates/extract.ts'
-import { placeRows } from '../../shared/search/index/place-rows.ts'
+import { assignOrds } from '../../shared/search/index/index-document.ts'
 import { blockVector } from '../../shared/search/index/vector.ts'
-import { matchTerms } from '../../shared/search/match.ts'
-import { parseQuery } from '../../shared/search/query.ts'
+import { matchTerms } from '../../shared/search/matching/match.ts'
+import { parseQuery } from '../../shared/search/matching/query.ts'
 import { detectLanguage } from '../../shared/search/text/detect-language.ts'
 import { normalise, streamSafe } from '../../shared/search/text/fold.ts'
 import { rankPassages } from '../../shared/summaries/passages.ts'
@@ -93,8 +93,8 @@ test('a block between every two of a long document costs what as many at its end
   const count = 40_000
   const between = Array.from({ length: count }, (_, index) => (index % 2 === 0 ? (index + 1) * 65_536 : null))
   const behind = between.map((_, index) => (index < count / 2 ? (index + 1) * 65_536 : null))
-  t.ok(cpuTime(() => placeRows(between)) < mostTimes * cpuTime(() => placeRows(behind)))
-  t.strictSame(placeRows([65_536, null, 131_072, null, null]), [65_536, 98_304, 131_072, 196_608, 262_144])
+  t.ok(cpuTime(() => assignOrds(between)) < mostTimes * cpuTime(() => assignOrds(behind)))
+  t.strictSame(assignOrds([65_536, null, 131_072, null, null]), [65_536, 98_304, 131_072, 196_608, 262_144])
 })
 
 function repeated(part: string): string {

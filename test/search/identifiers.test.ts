@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { matchTerms } from '../../shared/search/match.ts'
-import { parseQuery } from '../../shared/search/query.ts'
+import { matchTerms } from '../../shared/search/matching/match.ts'
+import { parseQuery } from '../../shared/search/matching/query.ts'
 
 const probes = [
   {

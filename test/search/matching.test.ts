@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { contextOf, matchTerms } from '../../shared/search/match.ts'
-import { parseQuery, relaxedDisjunctions, termQueries } from '../../shared/search/query.ts'
+import { contextOf, matchTerms } from '../../shared/search/matching/match.ts'
+import { halfCondition, parseQuery, termQueries } from '../../shared/search/matching/query.ts'
 
 test('accents and case do not hide a word', async (t) => {
   for (const q of ['cafe', 'CAFÉ', 'cafe\u0301', 'Café']) t.ok(find('Ein Café', q).first, q)
@@ -103,9 +103,9 @@ test('the context of a hit is its own text', async (t) => {
 
 test('a long query can be relaxed without a flood of combinations', async (t) => {
   const words = Array.from({ length: 80 }, (_, index) => `w${index}`)
-  const relaxed = relaxedDisjunctions(termQueries(parseQuery(words.join(' ')), ['en', 'de', 'fr']), ['@w1'])
+  const relaxed = halfCondition(termQueries(parseQuery(words.join(' ')), ['en', 'de', 'fr']), ['@w1'])
   t.ok(relaxed && relaxed.length < 20_000)
-  t.equal(relaxedDisjunctions(termQueries(parseQuery('two words'), ['en']), []), null)
+  t.equal(halfCondition(termQueries(parseQuery('two words'), ['en']), []), null)
 })
 
 function requested(q: string): string[] {

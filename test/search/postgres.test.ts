@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import pg from 'pg'
 import t, { test } from 'tap'
 import { blockVector } from '../../shared/search/index/vector.ts'
-import { matchTerms } from '../../shared/search/match.ts'
-import { conjunction, parseQuery, relaxedDisjunctions, termQueries } from '../../shared/search/query.ts'
+import { matchTerms } from '../../shared/search/matching/match.ts'
+import { conjunction, halfCondition, parseQuery, termQueries } from '../../shared/search/matching/query.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { runs } from '../support/property-runs.ts'
 import { anyText, fewWords } from './random-text.ts'
@@ -21,7 +21,7 @@ test('any text can be indexed and any query asked', async (t) => {
   await fc.assert(
     fc.asyncProperty(anyText(), anyText(), async (text, q) => {
       const terms = termQueries(parseQuery(q), ['en', 'de'])
-      for (const tsquery of [conjunction(terms, ["@w'\\"]), relaxedDisjunctions(terms, ['@w1'])]) {
+      for (const tsquery of [conjunction(terms, ["@w'\\"]), halfCondition(terms, ['@w1'])]) {
         await indexFinds(vectorOf(text), tsquery)
       }
     }),
@@ -46,7 +46,7 @@ test('the index finds a block exactly when its matches can be shown', async (t) 
       const found = await indexFinds(vectorOf(text, textLanguage), conjunction(terms, ['@w1', '@k2']))
       const shown = occurrences.length > 0 && occurrences.every(({ count }) => count > 0)
       if (found !== shown) throw new Error(`the index says ${found}, the text ${shown}: ${JSON.stringify(terms)}`)
-      const relaxed = await indexFinds(vectorOf(text, textLanguage), relaxedDisjunctions(terms, ['@w1']))
+      const relaxed = await indexFinds(vectorOf(text, textLanguage), halfCondition(terms, ['@w1']))
       const enough = occurrences.filter(({ count }) => count > 0).length * 2 >= occurrences.length
       if (terms.length >= 3 && enough && !relaxed) throw new Error('half of the terms are not found')
       if (terms.length >= 3 && terms.length <= 4 && relaxed && !enough) throw new Error('less than half is found')

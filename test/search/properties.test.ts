@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { contextOf, matchTerms } from '../../shared/search/match.ts'
-import { parseQuery, termQueries } from '../../shared/search/query.ts'
+import { contextOf, matchTerms } from '../../shared/search/matching/match.ts'
+import { parseQuery, termQueries } from '../../shared/search/matching/query.ts'
 import { fold, normalise } from '../../shared/search/text/fold.ts'
 import { tokenise } from '../../shared/search/text/tokenise.ts'
 import { runs } from '../support/property-runs.ts'
@@ -16,7 +16,7 @@ test('whatever a document says, its words are shown where they stand in it', asy
       for (const token of tokenise(text, languages)) {
         const shown = fold(normalise(text.slice(token.start, token.end)).text)
         if (!shown.includes(token.lexeme)) throw new Error(`${token.lexeme} is shown as ${shown}`)
-        const apart = token.kind === 'aside' ? 1 : 0
+        const apart = token.kind === 'appended' ? 1 : 0
         if (token.position < position - 1 || token.position > position + apart)
           throw new Error('a position is left out')
         if (token.kind !== 'whole') position = token.position + 1

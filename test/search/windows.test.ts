@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { parseQuery, requiredTerms } from '../../shared/search/query.ts'
+import { parseQuery, requiredTerms } from '../../shared/search/matching/query.ts'
+import { windowSize, windowsOf } from '../../shared/search/matching/windows.ts'
 import { rankHits } from '../../shared/search/rank.ts'
 import type { Hit } from '../../shared/search/statement/hits.ts'
-import { windowSize, windowsOf } from '../../shared/search/text/windows.ts'
 import { runs } from '../support/property-runs.ts'
 
 test('no character of a long text goes unsearched', async () => {

@@ -1,6 +1,6 @@
 import { sql } from '../../shared/database/database.ts'
-import { scopeLexemes } from '../../shared/search/index/scopes.ts'
 import { blockVector } from '../../shared/search/index/vector.ts'
+import { scopeLexemes } from '../../shared/search/text/lexemes.ts'
 import { tokeniserEpoch } from '../../shared/search/text/tokenise.ts'
 import type { TestService } from './service.ts'
 

@@ -30,8 +30,8 @@ const steps = defineWorker<ReindexJob>({
 })
 
 /**
- * Indexes documents again in steps: those that another tokeniser indexed, looked for every five minutes, and those that
- * an operator asks for (shared/search/index/reindex-command.ts).
+ * Indexes documents again in steps. Every five minutes it looks for documents that another tokeniser indexed. An
+ * operator can ask for further documents (shared/search/index/reindex-command.ts).
  */
 export const searchReindexer: Worker = {
   name: steps.name,

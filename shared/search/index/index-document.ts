@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
+import { longestIncreasing } from '../../body/sequence.ts'
 import { StoredBody } from '../../body/stored-body.ts'
 import type { Queryable, Transaction } from '../../database/database.ts'
 import { type Derived, type DocumentSource, loadSources } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
 import { detectLanguage } from '../text/detect-language.ts'
+import { scopeLexemes } from '../text/lexemes.ts'
 import { languageOf } from '../text/stems.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
 import {
@@ -15,18 +17,19 @@ import {
   writeIndexStates,
 } from './index-queries.ts'
 import { outlineOf, type SearchOutline, type Textblock, textblocksOf } from './outline.ts'
-import { placeRows } from './place-rows.ts'
-import { scopeLexemes } from './scopes.ts'
 import { blockVector } from './vector.ts'
 
-/** A document as the index sees it, with the rows that are there already. */
+// The distance between the rows of a fresh index: sixteen inserts at one spot before all rows are moved.
+const gap = 65_536
+
+/** A document from which its index is made, with the rows that the index has already. */
 export type IndexSource = DocumentSource & {
   body: string
   projected_seq: number | null
   blocks: readonly IndexedBlock[]
 }
 
-/** What has to change in the index. */
+/** The changes of an index: rows to remove by their `ord`, and rows to write. */
 export type IndexChange = {
   language: string
   outline: SearchOutline
@@ -34,7 +37,7 @@ export type IndexChange = {
   write: BlockRow[]
 }
 
-/** Reads what the indexes of documents are made from, by id; documents that are gone are left out. */
+/** Reads the documents of jobs, and the rows of their indexes, by id. Documents that are gone are left out. */
 export async function loadIndexSources(
   db: Queryable,
   jobs: readonly DocumentJob[],
@@ -45,7 +48,7 @@ export async function loadIndexSources(
   return new Map(
     [...sources].map(([id, source]) => {
       const { body_seq = null, blocks = [] } = indexed.get(id) ?? {}
-      // No row has an empty hash, so that each is written again.
+      // No row has an empty hash, so every row is written again.
       const known = rebuilt.has(id) ? blocks.map((block) => ({ ...block, hash: '' })) : blocks
       return [id, { ...source, projected_seq: body_seq, blocks: known }]
     }),
@@ -53,8 +56,8 @@ export async function loadIndexSources(
 }
 
 /**
- * Works out which rows the index needs and which of those it has: only blocks whose text, type, language or scope
- * changed are tokenised and written again.
+ * Computes how the index of a document has to change. Only blocks whose text, type, language or scope differ from the
+ * rows of the index are tokenised and written again.
  */
 export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange {
   const { document } = new StoredBody({ version: source.version, text: source.body })
@@ -62,24 +65,24 @@ export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange
   const texts = [...textblocks.map(({ text }) => text), source.title]
   const language = languageOf(source.locale) ?? detectLanguage(texts.join('\n'))
   const scopes = scopeLexemes({ workspaceId: job.workspace_id, ...source })
-  const wanted = [titleEntry(source.title), ...placed(textblocks, source.blocks)]
+  const wanted = [titleEntry(source.title), ...ordered(textblocks, source.blocks)]
   const there = new Map(source.blocks.map(({ ord, hash }) => [ord, hash]))
   const context = JSON.stringify([tokeniserEpoch, language, scopes])
   const hashed = wanted.map((entry) => ({ ...entry, hash: hashOf(entry, context) }))
   const changed = hashed.filter(({ ord, hash }) => there.get(ord) !== hash)
-  const places = new Set(wanted.map(({ ord }) => ord))
+  const kept = new Set(wanted.map(({ ord }) => ord))
   return {
     language,
     outline: outlineOf(document),
     remove: [
-      ...source.blocks.map(({ ord }) => ord).filter((ord) => !places.has(ord)),
+      ...source.blocks.map(({ ord }) => ord).filter((ord) => !kept.has(ord)),
       ...changed.map(({ ord }) => ord).filter((ord) => there.has(ord)),
     ],
     write: changed.map((entry) => blockRow(entry, { language, scopes })),
   }
 }
 
-/** Writes computed changes of the index; the caller holds the locks. */
+/** Writes the computed changes of indexes. The caller holds the locks of `lockIndexes`. */
 export async function writeIndexes(
   tx: Transaction,
   derived: readonly Derived<IndexSource, IndexChange>[],
@@ -104,16 +107,60 @@ export async function writeIndexes(
   )
 }
 
+/**
+ * Gives the rows of a document ascending numbers with gaps between them, in the order of the document. `known` are the
+ * present numbers, null for a new row. Rows keep their numbers, except for the fewest that are out of order. So an
+ * insert or a move writes one row; all rows are numbered anew only where no number is free. The number 0 is left to the
+ * title.
+ */
+export function assignOrds(known: readonly (number | null)[]): number[] {
+  const inOrder = new Set(longestIncreasing(known.map((ord) => ord ?? -1)))
+  const kept = known.map((ord, index) => (inOrder.has(index) ? ord : null))
+  const nextKept = nextKeptAfter(kept)
+  const ords: number[] = []
+  while (ords.length < known.length) {
+    const index = ords.length
+    const ord = kept[index] ?? null
+    if (ord !== null) {
+      ords.push(ord)
+      continue
+    }
+    const next = nextKept[index] ?? known.length
+    const between = spread({ after: ords.at(-1) ?? 0, before: kept[next] ?? null, count: next - index })
+    if (between === null) return known.map((_, position) => (position + 1) * gap)
+    // A loop, since there can be more numbers than a call takes arguments.
+    for (const free of between) ords.push(free)
+  }
+  return ords
+}
+
+/** For each index of a list the next index whose row keeps its number; the length of the list where there is none. */
+function nextKeptAfter(kept: readonly (number | null)[]): number[] {
+  const next = new Array<number>(kept.length)
+  let found = kept.length
+  for (let index = kept.length - 1; index >= 0; index -= 1) {
+    if (kept[index] !== null) found = index
+    next[index] = found
+  }
+  return next
+}
+
+function spread(room: { after: number; before: number | null; count: number }): number[] | null {
+  const { after, before, count } = room
+  const step = before === null ? gap : Math.floor((before - after) / (count + 1))
+  return step < 1 ? null : Array.from({ length: count }, (_, index) => after + step * (index + 1))
+}
+
 type Entry = { ord: number; blockId: string | null; topBlockId: string | null; type: string; text: string }
 
 function titleEntry(title: string): Entry {
   return { ord: 0, blockId: null, topBlockId: null, type: 'title', text: title }
 }
 
-function placed(textblocks: readonly Textblock[], indexed: readonly IndexedBlock[]): Entry[] {
+function ordered(textblocks: readonly Textblock[], indexed: readonly IndexedBlock[]): Entry[] {
   const known = new Map(indexed.map(({ block_id, ord }) => [block_id, ord]))
-  const places = placeRows(textblocks.map(({ blockId }) => known.get(blockId) ?? null))
-  return textblocks.map((block, index) => ({ ...block, ord: places[index] ?? 0 }))
+  const ords = assignOrds(textblocks.map(({ blockId }) => known.get(blockId) ?? null))
+  return textblocks.map((block, index) => ({ ...block, ord: ords[index] ?? 0 }))
 }
 
 function hashOf({ blockId, topBlockId, type, text }: Entry, context: string): string {

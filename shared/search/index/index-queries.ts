@@ -5,15 +5,15 @@ import { documentKeys, lockProjected } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
 import type { SearchOutline } from './outline.ts'
 
-/** What is known of an indexed row without its text: enough to see whether it is still right. */
+/** A row of the index without its text: enough to see whether the row is still right. */
 export type IndexedBlock = { ord: number; block_id: string | null; hash: string }
 
-// Thousands of blocks are as the statement makes them; to check each would cost more than all else of a small change.
+// The statement makes thousands of blocks in this shape. Checking each would cost more than the rest of a small change.
 const Blocks = Type.Unsafe<readonly IndexedBlock[]>({ type: 'array' })
 const IndexedDocument = Type.Object({ body_seq: Type.Number(), blocks: Blocks })
 const KeyedDocument = row(Type.Object({ document_id: Type.String(), ...IndexedDocument.properties }))
 
-/** The indexes of documents as they stand, by id, their rows in order; those that are not indexed are left out. */
+/** The present indexes of documents by id, with their rows in order. Documents without an index are left out. */
 export async function indexedDocuments(
   db: Queryable,
   jobs: readonly DocumentJob[],
@@ -29,12 +29,12 @@ export async function indexedDocuments(
   return new Map(documents.map(({ document_id, ...indexed }) => [document_id, indexed]))
 }
 
-/** Locks the indexes of documents in the order of their ids; the body_seq each stands at, by id. */
+/** Locks the indexes of documents in the order of their ids, and returns the `body_seq` of each by id. */
 export function lockIndexes(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
   return lockProjected(tx, jobs, { table: 'search_documents' })
 }
 
-/** What the index of a document was made from. */
+/** The state of a document from which its index was made. */
 export type IndexState = {
   job: DocumentJob
   version: string
@@ -46,8 +46,8 @@ export type IndexState = {
 }
 
 /**
- * Writes the documents' rows, and the languages that are new to their workspaces: these are looked up first, so that
- * the row of a common language is no lock that everybody asks for.
+ * Writes the states of documents, and the languages that are new to their workspaces. Languages are looked up before
+ * they are inserted. Otherwise every worker would wait for the lock on the row of a common language.
  */
 export async function writeIndexStates(tx: Transaction, states: readonly IndexState[]): Promise<void> {
   const rows = states.map(({ job, version, bodySeq, title, language, epoch, outline }) => [
@@ -82,22 +82,22 @@ export async function writeIndexStates(tx: Transaction, states: readonly IndexSt
   )
 }
 
-/** The place of a row of the index. */
-export type BlockPlace = { job: DocumentJob; ord: number }
+/** The key of a row of the index within the workspace of its job. */
+export type BlockKey = { job: DocumentJob; ord: number }
 
-/** Deletes rows by their places. */
-export async function deleteRows(tx: Transaction, places: readonly BlockPlace[]): Promise<void> {
-  if (places.length === 0) return
-  const keys = places.map(({ job, ord }) => [job.workspace_id, job.document_id, ord])
+/** Deletes rows by their keys. */
+export async function deleteRows(tx: Transaction, keys: readonly BlockKey[]): Promise<void> {
+  if (keys.length === 0) return
+  const values = keys.map(({ job, ord }) => [job.workspace_id, job.document_id, ord])
   await tx.query(
     prepared(sql.unsafe`
     DELETE FROM search_blocks b
-    USING ${sql.unnest(keys, ['text', 'text', 'int8'])} AS k (workspace_id, document_id, ord)
+    USING ${sql.unnest(values, ['text', 'text', 'int8'])} AS k (workspace_id, document_id, ord)
     WHERE b.workspace_id = k.workspace_id AND b.document_id = k.document_id AND b.ord = k.ord`),
   )
 }
 
-/** A row of the index to be written. */
+/** A row of the index that is to be written. */
 export type BlockRow = {
   ord: number
   blockId: string | null
@@ -109,8 +109,8 @@ export type BlockRow = {
   tsv: string
 }
 
-/** Writes rows at places that are free. */
-export async function insertRows(tx: Transaction, rows: readonly (BlockRow & BlockPlace)[]): Promise<void> {
+/** Inserts rows, whose keys must be free. */
+export async function insertRows(tx: Transaction, rows: readonly (BlockRow & BlockKey)[]): Promise<void> {
   if (rows.length === 0) return
   const values = rows.map(({ job, ord, blockId, topBlockId, type, length, hash, body, tsv }) => [
     job.workspace_id,

@@ -8,10 +8,10 @@ import { plainText } from '../../body/text.ts'
 export const Headings = Type.Array(Type.Tuple([Type.Integer(), Type.Integer(), Type.String()]))
 export type Headings = Static<typeof Headings>
 
-/** What is stored of a document to resolve a hit: the ids of its top-level blocks in order, and its headings. */
+/** The part of a document that locates its hits: the ids of its top-level blocks in order, and its headings. */
 export type SearchOutline = { ids: string[]; headings: Headings }
 
-/** A textblock, the unit of matching (decisions 2.8). */
+/** A textblock, the unit of matching. `topBlockId` is the id of the top-level block around it. */
 export type Textblock = { blockId: string; topBlockId: string; type: string; text: string }
 
 /** The outline of a document. */
@@ -31,7 +31,10 @@ export function textblocksOf(document: DocNode): Textblock[] {
   return document.content.flatMap((top) => textblocksIn(top, top.attrs.id))
 }
 
-/** The heading path of a top-level position, outermost first, its titles cut; a heading is part of its own path. */
+/**
+ * The titles of the headings above a top-level position, outermost first, each cut at 200 code points. A heading is
+ * part of its own path.
+ */
 export function headingPathAt(headings: Headings, position: number): string[] {
   const path: [level: number, title: string][] = []
   for (const [at, level, title] of headings) {

@@ -7,8 +7,8 @@ import { firstStep, reindexKey } from './reindex.ts'
 
 const usage = `usage: node shared/search/index/reindex-command.ts [--knowledge-base ID]
 
-Enqueues a reindex of all documents, or of those of one knowledge base; the worker types sweeps and search do it. Prints
-one line of JSON; job_id is null when such a reindex is running already.
+Enqueues a reindex of all documents, or of the documents of one knowledge base, for the worker types sweeps and search.
+Prints one line of JSON; job_id is null when such a reindex is running already.
 
 Exit codes: 0 enqueued or running, 1 it failed, 2 the command line makes no sense.`
 

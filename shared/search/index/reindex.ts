@@ -4,7 +4,11 @@ import { row } from '../../database/row.ts'
 import { type Jobs, queues, type ReindexJob } from '../../jobs/queues.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
 
-/** What to index again; all documents, or those of one knowledge base. */
+// Documents of a step, and the jobs that may wait in the queue before another step is made.
+const stepSize = 500
+const pauseSeconds = 1
+
+/** The documents to index again: all documents, or the documents of one knowledge base. */
 export type ReindexRequest = Pick<ReindexJob, 'documents' | 'knowledge_base_id'>
 
 /** The first step of a reindex. */
@@ -12,17 +16,17 @@ export function firstStep(request: ReindexRequest): ReindexJob {
   return { ...request, after: null, enqueued: 0 }
 }
 
-/** A reindex of the same documents that waits or runs already is not started a second time: its job has this key. */
+/** The job key of a reindex. A second reindex of the same documents is not started while its job waits or runs. */
 export function reindexKey({ documents, knowledge_base_id }: ReindexRequest): string {
   return knowledge_base_id === null ? documents : `${documents} ${knowledge_base_id}`
 }
 
-/** The next step, and the documents that this one enqueues; `next` is null when there are no more. */
+/** A step of a reindex: the documents that it enqueues, and the next step; `next` is null after the last document. */
 export type ReindexStep = { documents: readonly DocumentKey[]; next: ReindexJob | null }
 
 /**
- * Works out a step: the next documents in the order of their keys, or none while enough jobs wait in the queue, so that
- * the index of what people write now is never far behind it.
+ * Plans a step: the next documents in the order of their keys. A step is empty while enough jobs wait in the queue, so
+ * that the index is never far behind what people write now.
  */
 export async function reindexStep(db: Queryable, job: ReindexJob): Promise<ReindexStep> {
   if ((await waitingIndexJobs(db)) >= stepSize) return { documents: [], next: job }
@@ -32,8 +36,8 @@ export async function reindexStep(db: Queryable, job: ReindexJob): Promise<Reind
 }
 
 /**
- * Enqueues what a step worked out, in the transaction that completes its job: a step is taken once, and a reindex that
- * is cut off goes on from its last one. Jobs have keys of their own and yield to those of writes.
+ * Enqueues a step in the transaction that completes its job. So each step is taken once, and an interrupted reindex
+ * goes on after its last step. The jobs have keys of their own and a lower priority than the jobs of writes.
  */
 export async function enqueueStep(
   context: { tx: Transaction; jobs: Jobs },
@@ -52,19 +56,16 @@ export async function enqueueStep(
   await boss.send(queues.searchReindex.name, step.next, { db, singletonKey: reindexKey(job), startAfter: pauseSeconds })
 }
 
-/** How many documents another tokeniser indexed; they count as stale until they are indexed again. */
+/** The number of documents that another tokeniser indexed. They count as stale until they are indexed again. */
 export function outdatedDocuments(db: Queryable): Promise<number> {
   return db.oneFirst(sql.type(row(Type.Object({ count: Type.Number() })))`
     SELECT count(*) FROM search_documents WHERE epoch < ${tokeniserEpoch} OR epoch > ${tokeniserEpoch}`)
 }
 
-const stepSize = 500
-const pauseSeconds = 1
-
 const KeyShape = Type.Object({ workspace_id: Type.String(), document_id: Type.String() })
 type DocumentKey = Static<typeof KeyShape>
 
-// An index of a later tokeniser is left to the processes that have it.
+// The index of a later tokeniser is left to the processes that have this tokeniser.
 function documentsToReindex(db: Queryable, { documents, knowledge_base_id, after }: ReindexJob) {
   return db.any(sql.type(row(KeyShape))`
     SELECT d.workspace_id, d.id AS document_id

@@ -1,21 +1,35 @@
-import { fieldWeights, impact, tierThresholds, titleTiers, usualLength } from '../bm25.ts'
+import { impact } from '../ranking/bm25.ts'
+import { fieldWeights, referenceLength, tierThresholds, titleTiers } from '../ranking/tuning.ts'
 import { isIndexable, quoteLexeme, tierLexeme, unmarked } from '../text/lexemes.ts'
 import { type Token, tokenise } from '../text/tokenise.ts'
 
-/** A row of the index to be: its text, the language it is stemmed in, its field, and lexemes that narrow its scope. */
+/** The last position that a tsvector can hold; tokens behind it are indexed without a position. */
+export const maxPosition = 16_383
+
+// PostgreSQL's limit for the positions of a lexeme.
+const maxPositions = 255
+// The largest value of the column.
+const maxLength = 32_767
+// PostgreSQL allows 1 MB of lexemes and positions; the margin covers its alignment.
+const maxBytes = 1_000_000
+
+/** A block or title from which a row of the index is made. */
 export type BlockInput = {
   text: string
+  /** The language in which the text is stemmed. */
   language: string
   isTitle: boolean
   isHeading: boolean
+  /** Lexemes that narrow a search down to the scope of the block. */
   scopes: readonly string[]
 }
 
 /**
- * What the index holds of a block: a literal for `::tsvector` and the number of its words (at most 32767), which BM25
- * takes for its length. A word that is repeated has the weight A there, so that `ts_rank` can leave it out. Beside the tokens with their stems there are position-free lexemes: the scopes, and impact tiers
- * (search memo, section 1). What exceeds PostgreSQL's bounds is left out: positions after 16383 and after the 255th of a
- * lexeme, so that phrases are not found there, and lexemes after the first megabyte.
+ * What the index holds of a block: a literal for `::tsvector`, and the number of its words, at most 32,767, as the
+ * length for BM25. Beside the tokens and their stems the vector has lexemes without positions: the scopes and the
+ * impact tiers. A repeated word has weight A, so that `ts_rank` can leave it out. Whatever exceeds PostgreSQL's limits
+ * is left out: positions after 16,383 and after the 255th of a lexeme, so phrases are not found there, and lexemes
+ * after 1 MB.
  */
 export function blockVector({ text, language, isTitle, isHeading, scopes }: BlockInput): {
   tsv: string
@@ -29,7 +43,7 @@ export function blockVector({ text, language, isTitle, isHeading, scopes }: Bloc
   for (const scope of scopes) literal.add(scope, [])
   for (const [lexeme, positions] of postingsOf(tokens)) literal.add(lexeme, positions)
   for (const [lexeme, occurrences] of wordCounts(tokens)) {
-    const weighted = weight * impact({ occurrences, length, averageLength: usualLength })
+    const weighted = weight * impact({ occurrences, length, averageLength: referenceLength })
     tierThresholds.forEach((threshold, index) => {
       if (weighted >= threshold || index < sureTiers) literal.add(tierLexeme(index + 1, lexeme), [])
     })
@@ -37,36 +51,29 @@ export function blockVector({ text, language, isTitle, isHeading, scopes }: Bloc
   return { tsv: literal.text(), length }
 }
 
-const maxLength = 32_767
-/** Behind this place in a text a tsvector has no positions. */
-export const maxPosition = 16_383
-const maxPositions = 255
-// PostgreSQL allows 1 MB of lexemes and positions; the margin covers its alignment.
-const maxBytes = 1_000_000
-
-/** Positions as they are written in a tsvector, by lexeme. */
+/** The positions of each lexeme as a tsvector literal writes them. */
 type Postings = Map<string, string[]>
 
 function postingsOf(tokens: readonly Token[]): Postings {
   const postings: Postings = new Map()
   for (const { lexeme, stems, position, repeated } of tokens) {
-    const place = position > maxPosition ? null : `${position}${repeated ? 'A' : ''}`
-    post(postings, lexeme, place)
-    for (const stem of stems) post(postings, stem, place)
+    const entry = position > maxPosition ? null : `${position}${repeated ? 'A' : ''}`
+    post(postings, lexeme, entry)
+    for (const stem of stems) post(postings, stem, entry)
   }
   return postings
 }
 
-function post(postings: Postings, lexeme: string, place: string | null): void {
-  let places = postings.get(lexeme)
-  if (!places) {
-    places = []
-    postings.set(lexeme, places)
+function post(postings: Postings, lexeme: string, entry: string | null): void {
+  let entries = postings.get(lexeme)
+  if (!entries) {
+    entries = []
+    postings.set(lexeme, entries)
   }
-  if (place !== null && places.length < maxPositions && places.at(-1) !== place) places.push(place)
+  if (entry !== null && entries.length < maxPositions && entries.at(-1) !== entry) entries.push(entry)
 }
 
-/** How often each word occurs in whatever form, by its stem where it has one. */
+/** How often each word occurs in any form, by its stem where it has one. */
 function wordCounts(tokens: readonly Token[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { lexeme, stems, repeated } of tokens) {
@@ -79,12 +86,12 @@ function wordCounts(tokens: readonly Token[]): Map<string, number> {
   return counts
 }
 
-/** A tsvector literal that grows as long as PostgreSQL will take it. */
+/** A tsvector literal that grows until it reaches PostgreSQL's limit. */
 class Literal {
   readonly #entries: string[] = []
   #bytes = 0
 
-  /** Adds a lexeme; one that is too long is passed over, as all are once the vector is full. */
+  /** Adds a lexeme. Leaves out a lexeme that is too long, and every lexeme once the vector is full. */
   add(lexeme: string, positions: readonly string[]): void {
     if (!isIndexable(lexeme)) return
     this.#bytes += Buffer.byteLength(lexeme) + 2 * positions.length + 4

@@ -1,31 +1,28 @@
 import { sql } from '../../database/database.ts'
-import { type Condition, candidateLimit, type SearchOrder, type SearchRequest } from '../request.ts'
-import { hidden } from './plan.ts'
-import { amongWorkspaces, isFresh, isIncluded } from './scope-condition.ts'
+import { candidateLimit, matchingLimit } from '../ranking/tuning.ts'
+import { amongWorkspaces, type Fragment, hidden, isFresh, isIncluded } from './conditions.ts'
+import type { ByDocument, ByScore, Condition, SearchRequest, SearchScope } from './request.ts'
 import { blockScore } from './score.ts'
 
-// Terms matching more blocks than this are counted as matching this many.
-export const matchingLimit = 2000
-
-/** The blocks that ranking looks at, or those of a page, as keys with their score. */
-export function candidates({ scope, condition, remainder, order, limit }: SearchRequest) {
-  // The function is no operator, so the index is not asked.
-  const rest = (tsquery: string | null) => sql.fragment`coalesce(ts_match_vq(b.tsv, ${tsquery}::tsquery), true)`
+/** Selects the blocks that ranking looks at, or the blocks of a page, as keys with their score. */
+export function candidates({ scope, condition, recheck, order, limit }: SearchRequest) {
+  // PostgreSQL uses the index for the operator @@, but not for its function.
+  const rechecked = (tsquery: string | null) => sql.fragment`coalesce(ts_match_vq(b.tsv, ${tsquery}::tsquery), true)`
   if (order.by === 'document') {
-    const matches = sql.fragment`b.tsv @@ ${condition}::tsquery AND ${rest(remainder)}`
-    return placed({ scope, order, limit, matches })
+    const matches = sql.fragment`b.tsv @@ ${condition}::tsquery AND ${rechecked(recheck)}`
+    return pageOf({ scope, order, limit, matches })
   }
-  const some = (sought: Condition) => sql.fragment`(
+  const bounded = (of: Condition) => sql.fragment`(
     SELECT b.workspace_id, b.document_id, b.ord, ${blockScore(order)} AS score FROM search_blocks b
-    WHERE b.tsv @@ ${hidden(sought.condition, 'tsquery')} AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
-      AND ${rest(sought.remainder)} AND ${enoughTerms(order)}
-      AND ${order.within ? fresh(scope) : sql.fragment`true`}
+    WHERE b.tsv @@ ${hidden(of.condition, 'tsquery')} AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
+      AND ${rechecked(of.recheck)} AND ${enoughTerms(order)}
+      AND ${order.inScopeOnly ? fresh(scope) : sql.fragment`true`}
     LIMIT ${candidateLimit})`
-  const all = some({ condition, remainder })
-  return order.first === null ? all : sql.fragment`${some(order.first)} UNION ${all}`
+  const found = bounded({ condition, recheck })
+  return order.always === null ? found : sql.fragment`${bounded(order.always)} UNION ${found}`
 }
 
-/** How many blocks match each term: estimates where there are any, else counted in the same snapshot. */
+/** Selects how many blocks contain each term: an estimate where there is one, else a count of the same snapshot. */
 export function matchCounts({ scope, order }: SearchRequest) {
   if (order.by === 'document' || order.terms.length === 0) return sql.fragment`ARRAY[]::float8[]`
   const counts = order.terms.map(
@@ -39,28 +36,21 @@ export function matchCounts({ scope, order }: SearchRequest) {
   return sql.fragment`ARRAY[${sql.join(counts, sql.fragment`, `)}]`
 }
 
-type Fragment = ReturnType<typeof sql.fragment>
-
-// The condition asks for all of the terms or for two.
-function enoughTerms({ terms, required }: SearchOrder & { by: 'score' }): Fragment {
-  if (required === terms.length || required <= 2) return sql.fragment`true`
+// The condition already asks for all terms or for two of them.
+function enoughTerms({ terms, minimumShouldMatch }: ByScore): Fragment {
+  if (minimumShouldMatch === terms.length || minimumShouldMatch <= 2) return sql.fragment`true`
   const matches = terms.map(({ tsquery }) => sql.fragment`(b.tsv @@ ${tsquery}::tsquery)::int`)
-  return sql.fragment`${sql.join(matches, sql.fragment` + `)} >= ${required}`
+  return sql.fragment`${sql.join(matches, sql.fragment` + `)} >= ${minimumShouldMatch}`
 }
 
-// Each workspace by itself, so that a page is read from where the last one ended in the order of the primary key.
-function placed(page: {
-  scope: SearchRequest['scope']
-  order: SearchOrder & { by: 'document' }
-  limit: number
-  matches: Fragment
-}) {
+// Each workspace is read by itself, so that a page starts where the last page ended in the order of the primary key.
+function pageOf(page: { scope: SearchScope; order: ByDocument; limit: number; matches: Fragment }) {
   const { after } = page.order
   const beyond =
     after === null ? sql.fragment`true` : sql.fragment`(b.document_id, b.ord) > (${after.documentId}, ${after.ord})`
   const [only, ...others] = page.scope.workspaceIds
-  // Sorted first and looked up in that order, no more documents are read than the page needs. To sort once more around it
-  // would hide from the planner that a page is short.
+  // Matches are sorted first and looked up in that order, so that only the documents of the page are read. Sorting once
+  // more around it would hide from the planner that a page is short.
   const inOne = (workspace: Fragment) => sql.fragment`
     SELECT b.workspace_id, b.document_id, b.ord, 0::float8 AS score FROM (
       SELECT b.workspace_id, b.document_id, b.ord FROM search_blocks b
@@ -74,7 +64,7 @@ function placed(page: {
     ORDER BY page.document_id, page.ord LIMIT ${page.limit}`
 }
 
-function fresh(scope: SearchRequest['scope']) {
+function fresh(scope: SearchScope) {
   return sql.fragment`
     EXISTS (
       SELECT FROM documents d

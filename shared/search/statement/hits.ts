@@ -3,10 +3,15 @@ import { sql } from '../../database/database.ts'
 import type { PathEntry } from '../../documents/schema.ts'
 import { Nullable } from '../../schema/identifiers.ts'
 import { Headings } from '../index/outline.ts'
-import type { SearchRequest } from '../request.ts'
-import { hidden } from './plan.ts'
-import { amongWorkspaces, isFresh, isIncluded } from './scope-condition.ts'
+import { amongWorkspaces, hidden, isFresh, isIncluded } from './conditions.ts'
+import type { SearchRequest } from './request.ts'
 
+// The texts of one answer in bytes of UTF-8: some 100 ms of matching. Further hits are left for another page.
+const mostBytes = 1_048_576
+// Headings of at most this many bytes are all returned, which is faster than choosing among them.
+const fewBytes = 1000
+
+/** The columns of a hit. */
 export const HitShape = Type.Object({
   workspace_id: Type.String(),
   document_id: Type.String(),
@@ -32,37 +37,14 @@ export const HitShape = Type.Object({
 })
 
 /**
- * A block or title that matches, with what its presentation needs: `position` is that of its top-level block, `headings`
- * are those up to there. `estimate` is its score as SQL sees it.
+ * A block or title that matches, with everything that its presentation needs. `position` is the index of its top-level
+ * block, `headings` are the headings up to that position. `estimate` is its score as PostgreSQL computes it.
  */
 export type Hit = Static<typeof HitShape> & { path: PathEntry[] }
 
 /**
- * So much text, in bytes of UTF-8, is read for one answer, unless a single block is longer: some 100 ms of matching. Hits
- * beyond are left for another page.
- */
-const mostBytes = 1_048_576
-
-/** Those of the hits that `fetched` holds whose texts are short enough together: from the best on, at least one. */
-export const shortEnough = sql.fragment`
-  SELECT f.* FROM fetched f ORDER BY f.estimate DESC, f.document_id, f.ord LIMIT (
-    SELECT greatest(1, count(*)) FROM (
-      SELECT sum(octet_length(f.body)) OVER (ORDER BY f.estimate DESC, f.document_id, f.ord) AS bytes FROM fetched f
-    ) AS texts WHERE texts.bytes <= ${mostBytes})`
-
-// Of few headings all come along, which is faster than to choose.
-const fewBytes = 1000
-
-// The last heading of each level says as much about the path as all headings do. Longer titles are cut in a path.
-const nearestHeadings = sql.fragment`
-  SELECT coalesce(jsonb_agg(jsonb_build_array(h.at, h.level, h.title) ORDER BY h.at), '[]') FROM (
-    SELECT DISTINCT ON (heading -> 1) heading -> 0 AS at, heading -> 1 AS level, left(heading ->> 2, 201) AS title
-    FROM jsonb_array_elements(s.headings) AS heading WHERE heading -> 0 <= to_jsonb(place.position)
-    ORDER BY heading -> 1, heading -> 0 DESC) AS h`
-
-/**
- * The best of the `candidates` whose documents are in scope and whose index is of the current version. Sorted first and
- * looked up one by one in that order, no more of them are read than are asked for.
+ * The best of the `candidates` whose documents are in scope and whose index is current. Candidates are sorted first and
+ * looked up one by one in that order, so that only as many are read as are asked for.
  */
 export function freshHits({ scope, limit }: SearchRequest) {
   return sql.fragment`
@@ -86,3 +68,72 @@ export function freshHits({ scope, limit }: SearchRequest) {
       LIMIT 1) AS hit
     ORDER BY c.score DESC, c.document_id, c.ord LIMIT ${hidden(limit, 'int8')}`
 }
+
+/** The best of the `fetched` hits whose texts are short enough together; at least one hit. */
+export const shortEnough = sql.fragment`
+  SELECT f.* FROM fetched f ORDER BY f.estimate DESC, f.document_id, f.ord LIMIT (
+    SELECT greatest(1, count(*)) FROM (
+      SELECT sum(octet_length(f.body)) OVER (ORDER BY f.estimate DESC, f.document_id, f.ord) AS bytes FROM fetched f
+    ) AS texts WHERE texts.bytes <= ${mostBytes})`
+
+/** The columns with the knowledge bases and folders above all hits. */
+export const AncestorShape = {
+  knowledge_bases: Type.Array(Type.Object({ id: Type.Number(), name: Type.String() })),
+  folders: Type.Array(Type.Object({ id: Type.Number(), name: Type.String(), parent_id: Nullable(Type.Number()) })),
+}
+
+const Ancestors = Type.Object(AncestorShape)
+
+/**
+ * Selects the knowledge bases and folders above the `hits`, each of them once. Walking up from each hit by itself took
+ * a fifth of the search for a rare word. They are looked up one by one, since the planner does not know how few they
+ * are.
+ */
+export const ancestors = sql.fragment`
+  coalesce((
+    SELECT json_agg(k) FROM (SELECT DISTINCT h.workspace_id, h.knowledge_base_id FROM hits h) AS h
+    CROSS JOIN LATERAL (
+      SELECT k.id, k.name FROM knowledge_bases k
+      WHERE k.workspace_id = h.workspace_id AND k.id = h.knowledge_base_id LIMIT 1) AS k
+  ), '[]') AS knowledge_bases,
+  coalesce((
+    WITH RECURSIVE above AS (
+      SELECT h.workspace_id, f.* FROM (SELECT DISTINCT h.workspace_id, h.folder_id FROM hits h) AS h
+      CROSS JOIN LATERAL (
+        SELECT f.id, f.name, f.parent_id FROM folders f
+        WHERE f.workspace_id = h.workspace_id AND f.id = h.folder_id LIMIT 1) AS f
+      UNION
+      SELECT a.workspace_id, f.* FROM above a
+      CROSS JOIN LATERAL (
+        SELECT f.id, f.name, f.parent_id FROM folders f
+        WHERE f.workspace_id = a.workspace_id AND f.id = a.parent_id LIMIT 1) AS f
+    )
+    SELECT json_agg(json_build_object('id', a.id, 'name', a.name, 'parent_id', a.parent_id)) FROM above a
+  ), '[]') AS folders`
+
+/**
+ * Makes a function that returns the path of a hit: its knowledge base, the folders from the root down, the document.
+ */
+export function pathsIn(
+  ancestors: Static<typeof Ancestors>,
+): (hit: { document_id: string; title: string; knowledge_base_id: number; folder_id: number | null }) => PathEntry[] {
+  const bases = new Map(ancestors.knowledge_bases.map((base) => [base.id, base]))
+  const folders = new Map(ancestors.folders.map((folder) => [folder.id, folder]))
+  return ({ document_id, title, knowledge_base_id, folder_id }) => {
+    const path: PathEntry[] = [{ id: document_id, name: title, type: 'document' }]
+    for (let folder = folders.get(folder_id ?? 0); folder; folder = folders.get(folder.parent_id ?? 0)) {
+      path.unshift({ id: folder.id, name: folder.name, type: 'folder' })
+    }
+    const base = bases.get(knowledge_base_id)
+    if (base) path.unshift({ id: base.id, name: base.name, type: 'knowledge_base' })
+    return path
+  }
+}
+
+// The last heading of each level determines the heading path. A title is cut at 200 code points in a path; 201 show
+// that.
+const nearestHeadings = sql.fragment`
+  SELECT coalesce(jsonb_agg(jsonb_build_array(h.at, h.level, h.title) ORDER BY h.at), '[]') FROM (
+    SELECT DISTINCT ON (heading -> 1) heading -> 0 AS at, heading -> 1 AS level, left(heading ->> 2, 201) AS title
+    FROM jsonb_array_elements(s.headings) AS heading WHERE heading -> 0 <= to_jsonb(place.position)
+    ORDER BY heading -> 1, heading -> 0 DESC) AS h`

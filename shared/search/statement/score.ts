@@ -1,16 +1,17 @@
 import { sql } from '../../database/database.ts'
-import { bm25, fieldWeights, verbatimImpact } from '../bm25.ts'
 import { maxPosition } from '../index/vector.ts'
-import type { Step } from '../query.ts'
-import type { RankedTerm, SearchOrder } from '../request.ts'
+import type { Step } from '../matching/query.ts'
+import { verbatimImpact } from '../ranking/bm25.ts'
+import { bm25, countable, fieldWeights, rankInverse, scoredForms, scoredSteps } from '../ranking/tuning.ts'
 import { quoteLexeme, unmarked } from '../text/lexemes.ts'
-import { formsOfEach } from './plan.ts'
+import type { Fragment } from './conditions.ts'
+import type { ByScore, RankedTerm } from './request.ts'
 
 /**
- * BM25 of a block `b` from stock functions. Where each word has one form it is exact, else an estimate: the best rows
- * are scored again in Node. `counts.matching` holds the numbers of blocks with each term.
+ * BM25 of a block `b`, computed by stock functions of PostgreSQL. It is exact where each word has one form, else an
+ * estimate; the best rows are scored again in Node. `counts.matching` holds the numbers of blocks with each term.
  */
-export function blockScore({ terms, blocks, averageLength }: SearchOrder & { by: 'score' }) {
+export function blockScore({ terms, blocks, averageLength }: ByScore) {
   if (terms.length === 0) return sql.fragment`0::float8`
   const { k1, b } = bm25
   const forms = formsOfEach(terms)
@@ -22,14 +23,30 @@ export function blockScore({ terms, blocks, averageLength }: SearchOrder & { by:
   return sql.fragment`${bm25.k1 + 1}::float8 * ${fieldWeight} * (${sql.join(parts, sql.fragment` + `)})`
 }
 
+// Constants of the statement rather than parameters, since they are evaluated for each form in each candidate.
+const inverse = {
+  scale: sql.fragment`${sql.literalValue(String(rankInverse.scale))}::float8`,
+  one: sql.fragment`${sql.literalValue(String(rankInverse.one))}::float8`,
+  shift: sql.fragment`${sql.literalValue(String(rankInverse.shift))}::float8`,
+}
+
 const fieldWeight = sql.fragment`
   (CASE b.type WHEN 'title' THEN ${fieldWeights.title}::float8 WHEN 'heading' THEN ${fieldWeights.heading}::float8
    ELSE ${fieldWeights.body}::float8 END)`
 
-// Words of a phrase that are looked at, likewise.
-const maxSteps = 3
+/**
+ * How many forms of each word stand in the statement: an even number, at least two, with null for a missing form. So
+ * queries for words with other numbers of forms share a statement, and its plan.
+ */
+function formsOfEach(terms: readonly RankedTerm[]): number {
+  const most = Math.max(
+    0,
+    ...terms.flatMap(({ alternatives }) => alternatives.flat().map(({ lexemes }) => lexemes.length)),
+  )
+  return Math.min(scoredForms, Math.max(2, most + (most % 2)))
+}
 
-// Same formula as `idf`.
+// The formula of `idf`.
 function rarity(index: number, blocks: number) {
   return sql.fragment`(
     SELECT ln(1 + (${blocks}::float8 - found + 0.5) / (found + 0.5))
@@ -42,15 +59,15 @@ function verbatimBonus({ verbatim }: RankedTerm) {
     CASE WHEN b.tsv @@ ${verbatim}::tsquery THEN ${verbatimImpact / (bm25.k1 + 1)}::float8 ELSE 0 END`
 }
 
-// Readings of one term cover the same text, and a phrase cannot occur more often than its rarest word.
+// The readings of a term cover the same text, and a phrase occurs at most as often as its rarest word.
 function termOccurrences({ alternatives }: RankedTerm, forms: number) {
   const readings = alternatives.map((steps) =>
-    smallest(steps.slice(0, maxSteps).map((step) => stepOccurrences(step, forms))),
+    smallest(steps.slice(0, scoredSteps).map((step) => stepOccurrences(step, forms))),
   )
   return readings.length === 1 ? sql.fragment`${sql.join(readings, sql.fragment``)}` : greatest(readings)
 }
 
-// A stemmed word stands in the index as itself and as its stem, which must not be added up; its stem alone, in a text,
+// A stemmed word stands in the index as itself and as its stem, which must not be added up. A word that equals its stem
 // stands there only as itself.
 function stepOccurrences({ lexemes, prefix }: Step, forms: number) {
   const [surface = null, ...others] = Array.from({ length: forms }, (_, index) => lexemes[index] ?? null)
@@ -64,22 +81,18 @@ function stepOccurrences({ lexemes, prefix }: Step, forms: number) {
     (CASE WHEN ${isStem} THEN ${ofSurface} + ${ofOthers} ELSE greatest(${ofSurface}, ${ofOthers}) END)`
 }
 
-// With equal weights ts_rank depends on the number n of occurrences alone: it is the sum of 1/i² up to n, divided by that
-// of all i. This is its inverse, within 0.04 below 25 occurrences, so that rounding makes it exact. Repeated words have
-// weight A and do not count. Of a long block the index may not hold all occurrences of a word: then it may be every word.
+// The number of occurrences of a form, from the inverse of ts_rank (`rankInverse`). Repeated words have weight A, which
+// the rank leaves out. The index may not hold all occurrences of a word in a long block; then the word may be every
+// word.
 function formOccurrences(lexeme: string | null, prefix: boolean) {
   const tsquery = lexeme === null ? null : `${quoteLexeme(lexeme)}${prefix ? ':*' : ''}`
   const rank = sql.fragment`ts_rank('{1,1,1,0}', b.tsv, ${tsquery}::tsquery)`
   return sql.fragment`
-    CASE WHEN b.length > ${countable} AND ${rank} > CASE WHEN b.length > ${maxPosition} THEN 0::float8 ELSE ${countableRank}::float8 END
-    THEN b.length ELSE round(0.613::float8 / (1.0001 - least(coalesce(${rank}, 0), 1)) - 0.58) END`
+    CASE WHEN b.length > ${countable.occurrences}
+      AND ${rank} > CASE WHEN b.length > ${maxPosition} THEN 0::float8 ELSE ${countable.rank}::float8 END
+    THEN b.length
+    ELSE round(${inverse.scale} / (${inverse.one} - least(coalesce(${rank}, 0), 1)) - ${inverse.shift}) END`
 }
-
-// Of 255 positions that a lexeme may have, and the rank of so many.
-const countable = 230
-const countableRank = 0.9973
-
-type Fragment = ReturnType<typeof sql.fragment>
 
 function greatest(values: Fragment[]) {
   return sql.fragment`greatest(${sql.join(values, sql.fragment`, `)})`

@@ -1,31 +1,13 @@
 import { fold, streamSafe } from './fold.ts'
 import { simple, stopWordLanguages } from './stems.ts'
 
-/**
- * Guesses the language of a text: an ISO 639-1 code, or `simple` where no language that is stemmed has most of its
- * letters. Each stop word of a language speaks for it, each letter that is not of its alphabet against it, so that
- * `Größen` is German without a stop word. A wrong guess costs a short text little, while a text that is not stemmed at all
- * is not found by other forms of its words.
- */
-export function detectLanguage(text: string): string {
-  const sample = streamSafe(text.slice(0, sampleLength))
-  const votes = stopWordVotes(sample)
-  const letters = letterCounts(sample)
-  const guesses = alphabets.map(([language, alphabet]) => {
-    const stopWords = votes.get(language) ?? 0
-    return { language, stopWords, strange: lettersOutside(alphabet, letters) }
-  })
-  // Of guesses that are as good the first stays in front.
-  const [best] = guesses.sort((a, b) => b.stopWords - b.strange - (a.stopWords - a.strange))
-  const count = letters.values().reduce((sum, number) => sum + number, 0)
-  return best !== undefined && (best.stopWords > 0 || best.strange * 2 < count) ? best.language : simple
-}
-
+// UTF-16 units at the beginning of a text that are looked at.
 const sampleLength = 8000
 const wordPattern = /[\p{L}\p{M}]+/gu
 
-// Likely languages first. Irish and Basque have no letter that an earlier one lacks. The letters of languages without a
-// stemmer are there so that their words are not stemmed as those of another one.
+// The letters of each language, likely languages first. Irish and Basque are missing, since every letter of theirs is a
+// letter of an earlier language. Alphabets of languages without a stemmer keep their words from being stemmed as words
+// of another language.
 const alphabets: readonly (readonly [language: string, alphabet: RegExp])[] = [
   ['en', /[a-z]/],
   ['fr', /[a-zàâçéèêëîïôœùûÿ]/],
@@ -53,6 +35,26 @@ const alphabets: readonly (readonly [language: string, alphabet: RegExp])[] = [
   ['ta', /[அ-ஹ]/],
 ]
 
+/**
+ * Guesses the language of a text from its first 8,000 UTF-16 units: an ISO 639-1 code, or `simple` where no language
+ * with a stemmer has most of the letters. Each stop word of a language counts for the language. Each letter outside its
+ * alphabet counts against it, so `Größen` is German without any stop word. A wrong guess costs a short text little; a
+ * text that is not stemmed at all is not found by other forms of its words.
+ */
+export function detectLanguage(text: string): string {
+  const sample = streamSafe(text.slice(0, sampleLength))
+  const votes = stopWordVotes(sample)
+  const letters = letterCounts(sample)
+  const guesses = alphabets.map(([language, alphabet]) => {
+    const stopWords = votes.get(language) ?? 0
+    return { language, stopWords, foreign: lettersOutside(alphabet, letters) }
+  })
+  // The sort is stable: of equally good guesses the likelier language stays in front.
+  const [best] = guesses.sort((a, b) => b.stopWords - b.foreign - (a.stopWords - a.foreign))
+  const count = letters.values().reduce((sum, number) => sum + number, 0)
+  return best !== undefined && (best.stopWords > 0 || best.foreign * 2 < count) ? best.language : simple
+}
+
 function stopWordVotes(sample: string): ReadonlyMap<string, number> {
   const votes = new Map<string, number>()
   for (const [word] of sample.matchAll(wordPattern)) {
@@ -63,7 +65,7 @@ function stopWordVotes(sample: string): ReadonlyMap<string, number> {
 
 function letterCounts(sample: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  // In lower case a capital I with a dot is an i with a mark; it is a letter of Turkish alone.
+  // The lower case of İ is an i with a mark. Only Turkish has the letter, so it is counted as the Turkish ı.
   for (const [letter] of sample.replaceAll('İ', 'ı').toLowerCase().matchAll(/\p{L}/gu)) {
     counts.set(letter, (counts.get(letter) ?? 0) + 1)
   }

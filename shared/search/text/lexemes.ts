@@ -1,32 +1,57 @@
-/** PostgreSQL's bound on a lexeme is 2046 bytes. */
+// PostgreSQL's limit for a lexeme.
 const maxLexemeBytes = 2046
 const specialPattern = /['\\]/
 const stemMark = '~'
 
-/** Whether PostgreSQL takes a lexeme; a longer one is neither indexed nor searched. */
+/** Whether PostgreSQL accepts a lexeme. A longer lexeme is neither indexed nor searched for. */
 export function isIndexable(lexeme: string): boolean {
   return lexeme.length * 3 <= maxLexemeBytes || Buffer.byteLength(lexeme) <= maxLexemeBytes
 }
 
-/** A lexeme as `::tsvector` and `::tsquery` read it, whatever it contains. */
+/** Quotes a lexeme for `::tsvector` and `::tsquery`, whatever the lexeme contains. */
 export function quoteLexeme(lexeme: string): string {
   return specialPattern.test(lexeme) ? `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'` : `'${lexeme}'`
 }
 
-/** The lexeme that stands for a stem in the index; no surface form begins like it. */
+/** The lexeme of a stem in the index: the stem behind a `~`, which begins no surface form. */
 export function markStem(stem: string): string {
   return `${stemMark}${stem}`
 }
 
+/** A marked stem without its mark; any other lexeme unchanged. */
+export function unmarked(lexeme: string): string {
+  return lexeme.startsWith(stemMark) ? lexeme.slice(stemMark.length) : lexeme
+}
+
 /**
- * The lexeme of the blocks in which a word has the impact of a tier, 1 (widest) to 4; no surface form has a ^. A marked
- * stem and the surface form that looks like it are one word: `boxes` and `box` together make the impact of `box`.
+ * The lexeme that a block carries when a word's impact in the block reaches a tier, from 1 (widest) to 4. No surface
+ * form contains the `^`. A marked stem and the surface form of the same letters share their tier lexeme, because their
+ * occurrences add up: `boxes` and `box` together make the impact of `box`.
  */
 export function tierLexeme(tier: number, lexeme: string): string {
   return `${tier}^${unmarked(lexeme)}`
 }
 
-/** A marked stem as it was, any other lexeme as it is. */
-export function unmarked(lexeme: string): string {
-  return lexeme.startsWith(stemMark) ? lexeme.slice(stemMark.length) : lexeme
+/** The members of a document that decide which searches can find the document. */
+export type ScopedDocument = { workspaceId: string; knowledge_base_id: number; locale: string | null }
+
+/**
+ * The scope lexemes of a document. They have no positions and begin with `@`, which begins no token of a text. A
+ * tsquery that contains them is narrowed by the index itself to a workspace, knowledge base or locale.
+ */
+export function scopeLexemes(document: ScopedDocument): string[] {
+  return [
+    workspaceLexeme(document.workspaceId),
+    knowledgeBaseLexeme(document.knowledge_base_id),
+    ...(document.locale === null ? [] : [localeLexeme(document.locale)]),
+  ]
 }
+
+/** The scope lexeme of every block of a workspace. */
+export const workspaceLexeme = (workspaceId: string) => `@w${workspaceId}`
+
+/** The scope lexeme of every block of a knowledge base. */
+export const knowledgeBaseLexeme = (knowledgeBaseId: number) => `@k${knowledgeBaseId}`
+
+/** The scope lexeme of every block of documents in a locale. */
+export const localeLexeme = (locale: string) => `@l${locale}`

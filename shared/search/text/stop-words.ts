@@ -1,6 +1,6 @@
 /**
- * The Snowball project's stop words (BSD licence, and `les`) by ISO 639-1 language: words too frequent to narrow a search down,
- * and by the same token the best sign of the language a text is written in.
+ * The stop words of the Snowball project (BSD licence) by ISO 639-1 language, with `les` added to the French words.
+ * Stop words are too frequent to narrow a search down. For the same reason they are the best sign of a text's language.
  */
 export const stopWordLists: Readonly<Record<string, string>> = {
   da: `

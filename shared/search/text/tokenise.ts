@@ -1,46 +1,54 @@
 import { fold, normalise } from './fold.ts'
 import { markStem } from './lexemes.ts'
-import { asidesOf, type Kind, type Piece, piecesOf } from './pieces.ts'
-import { runsOf } from './scripts.ts'
+import { appendedSegmentsOf, runsOf, type Segment, type SegmentKind, segmentsOf } from './segments.ts'
 import { stemsIn, stopWordLanguages } from './stems.ts'
 
-/** Raised when the same text gives other lexemes than before: every document is then indexed again. */
+/**
+ * The version of the tokeniser. Raise it whenever the same text gives other lexemes than before: every document is then
+ * indexed again.
+ */
 export const tokeniserEpoch = 8
 
 /**
- * A token of a text. `lexeme` is the folded surface form and `stems` are its marked stems where they differ from it;
- * `position` counts from 1; `start` and `end` are UTF-16 offsets of the original text.
+ * A token of a text, of one of four kinds.
  *
- * Each `word` stands at a position of its own, whatever capitals or punctuation join it to the next one. A `whole`
- * (identifier, path, `C++`, and the number `2` of a version `v2.1.0`) stands at the position of the first of its words.
- * A `gram` begins at each character of a run without spaces and is shorter at its end, so that any substring is a
- * sequence of grams of which the last may be a prefix. An `aside` stands apart, behind the text, so that it parts no
- * phrase: emoji, and the parts of a word with capitals inside. Where that word is part of an identifier, this follows
- * once more in all its parts (`fetchUser_v2` as fetch, user, v2); these are `repeated`, stand last and do not count.
+ * * `word`: a word at a position of its own, whatever capitals or punctuation join it to the next word.
+ * * `whole`: an identifier, a path, `C++`, or the number `2` of a version `v2.1.0`. It stands at the position of the
+ *   first of its words.
+ * * `ngram`: n characters of a script without spaces. An n-gram begins at each character of its run and is shorter at
+ *   the end of the run. So any substring is a sequence of n-grams, of which the last may be a prefix.
+ * * `appended`: an emoji, or a subword of a word with inner capitals. It stands behind the text, so that it divides no
+ *   phrase. Where that word is part of an identifier, the whole identifier follows once more in all its subwords
+ *   (`fetchUser_v2` as fetch, user, v2). These last tokens are `repeated`, and do not count as occurrences.
  */
 export type Token = {
+  /** The folded surface form. */
   lexeme: string
+  /** Marked stems that differ from the surface form. */
   stems: string[]
+  /** The position in the tsvector, from 1. */
   position: number
+  /** UTF-16 offset of the original text. */
   start: number
+  /** UTF-16 offset of the original text. */
   end: number
-  kind: Kind
+  kind: SegmentKind
   repeated: boolean
 }
 
 /**
- * Tokens of a text, stemmed in the languages given (ISO 639-1 or `simple`): in order, but for the asides, which come
- * last. Never throws.
+ * Cuts a text into tokens and stems them in the given languages (ISO 639-1 codes or `simple`). Tokens come in the order
+ * of the text; appended tokens come last. Takes time in proportion to the length of the text, and never throws.
  */
 export function tokenise(text: string, languages: readonly string[]): Token[] {
   const source = normalise(text)
   const runs = runsOf(source.text)
   const tokens: Token[] = []
   let position = 1
-  const place = (pieces: readonly Piece[]) => {
+  const add = (segments: readonly Segment[]) => {
     let past = position
-    for (const { text: surface, start, kind, step, stemmed, repeated, sought = surface } of pieces) {
-      const lexeme = fold(sought)
+    for (const { text: surface, start, kind, step, stemmed, repeated, foundAs = surface } of segments) {
+      const lexeme = fold(foundAs)
       if (lexeme === '') continue
       const at = position + step
       if (kind !== 'whole') past = at + 1
@@ -56,20 +64,20 @@ export function tokenise(text: string, languages: readonly string[]): Token[] {
     }
     position = past
   }
-  for (const run of runs) place(piecesOf(run))
-  const placeApart = (pieces: readonly Piece[], gram: number) => {
-    // A position is left free, so that no phrase goes on from one identifier to the next; emoji may follow each other.
-    if (pieces.length > 0 && gram === 0) position += 1
-    place(pieces)
+  for (const run of runs) add(segmentsOf(run))
+  const addApart = (segments: readonly Segment[], ngram: number) => {
+    // A free position keeps a phrase from continuing into the next identifier. Emoji may follow each other.
+    if (segments.length > 0 && ngram === 0) position += 1
+    add(segments)
   }
-  const asides = runs.map((run) => ({ gram: run.gram, ...asidesOf(run) }))
-  for (const { gram, counted } of asides) for (const pieces of counted) placeApart(pieces, gram)
-  // Last, so that PostgreSQL can tell how often a word occurs from its first positions.
-  for (const { gram, repeated } of asides) placeApart(repeated, gram)
+  const appended = runs.map((run) => ({ ngram: run.ngram, ...appendedSegmentsOf(run) }))
+  for (const { ngram, counted } of appended) for (const segments of counted) addApart(segments, ngram)
+  // Repeated tokens come last, so that the first positions of a lexeme tell PostgreSQL how often the word occurs.
+  for (const { ngram, repeated } of appended) addApart(repeated, ngram)
   return tokens
 }
 
-/** Whether a lexeme says too little to be required of a match: a stop word in one of the languages. */
+/** Whether a lexeme is a stop word in one of the languages, and so too frequent to be required of a match. */
 export function isStopWord(lexeme: string, languages: readonly string[]): boolean {
   const stopping = stopWordLanguages(lexeme)
   return stopping !== undefined && languages.some((language) => stopping.has(language))

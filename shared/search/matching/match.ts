@@ -1,23 +1,30 @@
+import { type Token, tokenise } from '../text/tokenise.ts'
 import { type Query, requiredTerms, type Step, type Term, verbatimOf } from './query.ts'
-import { type Token, tokenise } from './text/tokenise.ts'
 
-/** UTF-16 offsets of a match in the original text. */
+// Code points on each side of a match.
+const contextLength = 80
+
+/** A match in the original text, as UTF-16 offsets. */
 export type Span = { start: number; end: number }
 
-/**
- * How often each required term of a query stands in a text, in the order of the query, and where the first does;
- * `verbatim` is a quoted phrase that stands there as it was written, not just in other forms.
- */
+/** The occurrences of the terms of a query in a text. Occurrences of one term do not overlap. */
 export type Matches = {
   matchCount: number
-  occurrences: { term: string; count: number; verbatim: boolean }[]
+  /** One member for each term, in the order of the query. */
+  occurrences: {
+    term: string
+    count: number
+    /** Whether a quoted phrase stands in the text as it was written, not just in other forms. */
+    verbatim: boolean
+  }[]
+  /** The first match of any term. */
   first: Span | null
 }
 
 /**
- * Finds in a text what the index found there: `languages` are those in scope, in which the query is stemmed; `language`
- * is the one the text was indexed in, without it the text is stemmed in all of them. Occurrences of a term do not
- * overlap.
+ * Finds the required terms of a query in a text, exactly where the index finds them. `languages` are the languages in
+ * scope, in which the query is stemmed. `language` is the language in which the text was indexed; without it the text
+ * is stemmed in all languages in scope.
  */
 export function matchTerms(
   text: string,
@@ -27,15 +34,15 @@ export function matchTerms(
   return matchesOf(requiredTerms(query, languages), tokens)
 }
 
-/** Finds required terms among the tokens of a text; the same as `matchTerms` for who looks at many texts. */
+/** Finds required terms among the tokens of a text: `matchTerms` for callers that read one query in many texts. */
 export function matchesOf(terms: readonly Term[], tokens: readonly Token[]): Matches {
-  const places = placesOf(tokens)
+  const index = indexTokens(tokens)
   const found = terms.map((term) => {
     const verbatim = verbatimOf(term)
     return {
       term: term.text,
-      spans: spansOf(term.alternatives, places),
-      verbatim: verbatim !== null && spansOf(verbatim, places).length > 0,
+      spans: spansOf(term.alternatives, index),
+      verbatim: verbatim !== null && spansOf(verbatim, index).length > 0,
     }
   })
   const spans = found.flatMap((term) => term.spans)
@@ -46,9 +53,9 @@ export function matchesOf(terms: readonly Term[], tokens: readonly Token[]): Mat
   }
 }
 
-/** The text around a match for display: at most 80 code points on each side, null where there is none. */
+/** The text around a match for display: at most 80 code points on each side, null where there is no text. */
 export function contextOf(text: string, first: Span): { before: string | null; match: string; after: string | null } {
-  // Twice as many units hold that many code points, and more are not looked at.
+  // 80 code points are at most 160 units, so no more units are looked at.
   const before = Array.from(text.slice(Math.max(0, first.start - 2 * contextLength - 1), first.start))
   const after = Array.from(text.slice(first.end, first.end + 2 * contextLength + 1))
   return {
@@ -58,43 +65,43 @@ export function contextOf(text: string, first: Span): { before: string | null; m
   }
 }
 
-const contextLength = 80
+/** The tokens of a text by position and by lexeme, so that a term is looked for only where its first word stands. */
+type TokenIndex = {
+  /** Several tokens stand at one position where a `whole` starts. */
+  at: readonly (readonly Token[] | undefined)[]
+  /** Ascending positions of each lexeme and of each beginning of an n-gram. */
+  positions: ReadonlyMap<string, readonly number[]>
+}
 
-/**
- * Tokens of a text by position, where several stand at the start of a `whole`, and the positions at which a lexeme or the
- * beginning of a gram stands, ascending: so that a term is looked for where its first word is, not everywhere.
- */
-type Places = { at: readonly (readonly Token[] | undefined)[]; of: ReadonlyMap<string, readonly number[]> }
-
-function placesOf(tokens: readonly Token[]): Places {
+function indexTokens(tokens: readonly Token[]): TokenIndex {
   const at: Token[][] = []
-  const of = new Map<string, number[]>()
+  const positions = new Map<string, number[]>()
   for (const token of tokens) {
     const there = at[token.position]
     if (there) there.push(token)
     else at[token.position] = [token]
     for (const name of namesOf(token)) {
-      const positions = of.get(name)
-      if (positions === undefined) of.set(name, [token.position])
-      else if (positions.at(-1) !== token.position) positions.push(token.position)
+      const known = positions.get(name)
+      if (known === undefined) positions.set(name, [token.position])
+      else if (known.at(-1) !== token.position) known.push(token.position)
     }
   }
-  return { at, of }
+  return { at, positions }
 }
 
 function namesOf({ lexeme, stems, kind }: Token): readonly string[] {
-  if (kind !== 'gram') return stems.length === 0 ? [lexeme] : [lexeme, ...stems]
-  // What a prefix asks for is shorter than a gram.
+  if (kind !== 'ngram') return stems.length === 0 ? [lexeme] : [lexeme, ...stems]
+  // A prefix of a query is shorter than a full n-gram.
   const characters = Array.from(lexeme)
   return characters.map((_, index) => characters.slice(0, index + 1).join(''))
 }
 
-function spansOf(alternatives: Term['alternatives'], places: Places): Span[] {
+function spansOf(alternatives: Term['alternatives'], index: TokenIndex): Span[] {
   const spans: Span[] = []
   for (const steps of alternatives) {
     const lexemes = steps[0]?.lexemes ?? []
-    for (const position of new Set(lexemes.flatMap((lexeme) => places.of.get(lexeme) ?? []))) {
-      const span = spanAt(steps, places, position)
+    for (const position of new Set(lexemes.flatMap((lexeme) => index.positions.get(lexeme) ?? []))) {
+      const span = spanAt(steps, index, position)
       if (span) spans.push(span)
     }
   }
@@ -108,11 +115,11 @@ function spansOf(alternatives: Term['alternatives'], places: Places): Span[] {
     })
 }
 
-function spanAt(steps: readonly Step[], places: Places, position: number): Span | null {
+function spanAt(steps: readonly Step[], index: TokenIndex, position: number): Span | null {
   let start: number | null = null
   let end = 0
-  for (const [index, step] of steps.entries()) {
-    const token = places.at[position + index]?.find((candidate) => fits(step, candidate))
+  for (const [offset, step] of steps.entries()) {
+    const token = index.at[position + offset]?.find((candidate) => fits(step, candidate))
     if (!token) return null
     start ??= token.start
     end = step.prefix ? prefixEnd(step, token) : token.end
@@ -121,11 +128,13 @@ function spanAt(steps: readonly Step[], places: Places, position: number): Span 
 }
 
 function fits({ lexemes, prefix }: Step, { lexeme, stems, kind }: Token): boolean {
-  if (prefix) return kind === 'gram' && lexemes.some((beginning) => lexeme.startsWith(beginning))
+  if (prefix) return kind === 'ngram' && lexemes.some((beginning) => lexeme.startsWith(beginning))
   return lexemes.includes(lexeme) || stems.some((stem) => lexemes.includes(stem))
 }
 
-/** A gram is as long as its text but for characters that normalisation joins or expands; those are shown whole. */
+/**
+ * The end of a prefix. Where normalisation has joined or expanded characters of an n-gram, the n-gram is shown whole.
+ */
 function prefixEnd({ lexemes }: Step, { lexeme, start, end }: Token): number {
   const asWritten = lexeme.length === end - start
   return asWritten ? start + (lexemes[0]?.length ?? lexeme.length) : end

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import t, { test } from 'tap'
-import { fieldWeights, termWeight } from '../../shared/search/bm25.ts'
 import { blockVector } from '../../shared/search/index/vector.ts'
-import { matchTerms } from '../../shared/search/match.ts'
-import { halfOf, parseQuery, termQueries } from '../../shared/search/query.ts'
-import type { Rung } from '../../shared/search/ranking/level.ts'
-import { levelCondition, unseenScore } from '../../shared/search/ranking/tiers.ts'
+import { matchTerms } from '../../shared/search/matching/match.ts'
+import { halfOf, parseQuery, termQueries } from '../../shared/search/matching/query.ts'
+import { type Field, type Tier, termWeight } from '../../shared/search/ranking/bm25.ts'
+import { cutCondition, upperBound } from '../../shared/search/ranking/cuts.ts'
+import { fieldWeights } from '../../shared/search/ranking/tuning.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { runs } from '../support/property-runs.ts'
 
@@ -19,22 +19,20 @@ t.teardown(async () => {
   await database.drop()
 })
 
-type Field = keyof typeof fieldWeights
-
 const languages = ['en']
 
 test('a search that says it is exact has left out nothing better', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(block(), { minLength: 30, maxLength: 30 }), leveled(), async (blocks, sought) => {
-      const { q, weights, averageLength, level } = sought
+    fc.asyncProperty(fc.array(block(), { minLength: 30, maxLength: 30 }), cutQuery(), async (blocks, sought) => {
+      const { q, weights, averageLength, cut } = sought
       const query = parseQuery(q)
       const terms = termQueries(query, languages)
-      const required = sought.relaxed ? halfOf(terms) : terms.length
-      const most = unseenScore({ terms, weights, languages, averageLength, level })
-      const seen = await onLevel(blocks, levelCondition(terms, level))
+      const minimumShouldMatch = sought.relaxed ? halfOf(terms) : terms.length
+      const most = upperBound({ terms, weights, languages, averageLength, cut })
+      const seen = await inCut(blocks, cutCondition(terms, cut))
       blocks.forEach(({ text, field }, index) => {
         const { occurrences } = matchTerms(text, { query, languages, language: 'en' })
-        if (seen[index] || occurrences.filter(({ count }) => count > 0).length < required) return
+        if (seen[index] || occurrences.filter(({ count }) => count > 0).length < minimumShouldMatch) return
         const length = text.split(' ').length
         const score = occurrences.reduce((sum, { count, verbatim }, term) => {
           return sum + termWeight({ idf: weights[term] ?? 0, occurrences: count, verbatim, length, averageLength })
@@ -46,7 +44,7 @@ test('a search that says it is exact has left out nothing better', async () => {
   )
 })
 
-/** A block in any field in which the words that are sought are frequent; long titles are rare, but must not be wrong. */
+/** A block in any field in which the words of the query are frequent. Long titles are rare, but must not be wrong. */
 function block(): fc.Arbitrary<{ text: string; field: Field }> {
   const word = fc.oneof(fc.constantFrom('kernel', 'memory', 'server'), fc.constantFrom('one', 'two', 'three', 'four'))
   const repeated = fc.integer({ min: 10, max: 60 }).map((times) => Array<string>(times).fill('kernel'))
@@ -61,23 +59,23 @@ function block(): fc.Arbitrary<{ text: string; field: Field }> {
   })
 }
 
-function leveled() {
+function cutQuery() {
   return fc.integer({ min: 1, max: 3 }).chain((length) => {
     const several = <T>(one: fc.Arbitrary<T>) => fc.array(one, { minLength: length, maxLength: length })
-    const rung = fc.constantFrom<Rung | null>(0, 1, 2, 3, 4, null)
-    const paired = length === 1 ? fc.constant<Rung | null>(null) : fc.constantFrom<Rung | null>(null, 1, 2, 3, 4)
+    const tier = fc.constantFrom<Tier | null>(0, 1, 2, 3, 4, null)
+    const byPair = length === 1 ? fc.constant<Tier | null>(null) : fc.constantFrom<Tier | null>(null, 1, 2, 3, 4)
     return fc.record({
       q: fc.constant(['kernel', 'memory', 'server'].slice(0, length).join(' ')),
       weights: several(fc.double({ min: 0.1, max: 12, noNaN: true })),
       averageLength: fc.double({ min: 4, max: 80, noNaN: true }),
-      level: fc.record({ alone: several(rung), paired, inRows: fc.boolean(), size: fc.constant(null) }),
+      cut: fc.record({ byTerm: several(tier), byPair, recheckTerms: fc.boolean(), size: fc.constant(null) }),
       relaxed: fc.constant(length === 3),
     })
   })
 }
 
-/** Which of the blocks the index would name. */
-async function onLevel(blocks: { text: string; field: Field }[], condition: string | null): Promise<boolean[]> {
+/** Whether the index would name each of the blocks. */
+async function inCut(blocks: { text: string; field: Field }[], condition: string | null): Promise<boolean[]> {
   const vectors = blocks.map(({ text, field }) => {
     const place = { isTitle: field === 'title', isHeading: field === 'heading' }
     return blockVector({ text, language: 'en', scopes: [], ...place }).tsv

@@ -1,0 +1,242 @@
+import { streamSafe } from '../text/fold.ts'
+import { isIndexable, markStem, quoteLexeme } from '../text/lexemes.ts'
+import { isShortNgram, withoutVersionSign } from '../text/segments.ts'
+import { stemsIn } from '../text/stems.ts'
+import { isStopWord, type Token, tokenise } from '../text/tokenise.ts'
+
+const clausePattern = /"([^"]*)"|(?:[^\s"]|"(?![^"]*"))+/gu
+// Words that natural language joins with hyphens and apostrophes are stemmed; parts of identifiers and paths are not.
+const naturalPattern = /^[\p{L}\p{M}\u00ad]+(?:[-'’][\p{L}\p{M}\u00ad]+)*$/u
+const contractionPattern = /^[\p{L}\p{M}]+['’][\p{L}\p{M}]+$/u
+// The index is asked for at most this many words of one sequence: a bound on hostile queries such as a/a/a/….
+const longSequence = 8
+
+/** A query as it was written: words and quoted phrases in order. */
+export type Query = { text: string; clauses: readonly { text: string; phrase: boolean }[] }
+
+/** A condition on a position: one of the lexemes stands there or, with `prefix`, an n-gram that begins with one. */
+export type Step = { lexemes: readonly string[]; prefix: boolean }
+
+/**
+ * A word or phrase of a query. A text contains the term where the steps of one of its alternatives stand at consecutive
+ * positions. `stop` says that the term is too frequent to be required.
+ */
+export type Term = { text: string; phrase: boolean; stop: boolean; alternatives: readonly (readonly Step[])[] }
+
+/**
+ * Reads a query: words, and phrases in double quotes. A quote without a partner is literal. Never throws; a query
+ * without anything to search for has no clauses. The grammar is in api/guide/search.md#matching.
+ */
+export function parseQuery(q: string): Query {
+  const text = streamSafe(q).trim()
+  const clauses = Array.from(text.matchAll(clausePattern), ([word, quoted]) => {
+    return { text: (quoted ?? word).trim(), phrase: quoted !== undefined }
+  })
+  return { text, clauses: clauses.filter((clause) => clause.text !== '') }
+}
+
+/**
+ * The terms that a match must contain, stemmed in the languages in scope. Stop words outside quotes are left out unless
+ * nothing else remains. Punctuation without a token is not required. A repeated term counts once.
+ */
+export function requiredTerms(query: Query, languages: readonly string[]): Term[] {
+  const terms = new Map<string, Term>()
+  for (const clause of query.clauses) {
+    const term = termOf(clause, languages)
+    const key = JSON.stringify(term.alternatives)
+    if (term.alternatives.length > 0 && !terms.has(key)) terms.set(key, term)
+  }
+  const all = [...terms.values()]
+  const significant = all.filter(({ stop }) => !stop)
+  return significant.length > 0 ? significant : all
+}
+
+/** The `::tsquery` literals of a term. */
+export type TermQuery = {
+  /** The blocks that may contain the term. Of a sequence of more than eight words, only some words are asked for. */
+  tsquery: string
+  /** The blocks that contain the term; null where `tsquery` says so already. */
+  full: string | null
+  /** A quoted phrase as it is written; null for words, and for phrases whose words have no other forms. */
+  verbatim: string | null
+}
+
+/** The required terms of a query in its order, each with literals that PostgreSQL accepts whatever the query holds. */
+export function termQueries(query: Query, languages: readonly string[]): (Term & TermQuery)[] {
+  return requiredTerms(query, languages).map((term) => {
+    const verbatim = verbatimOf(term)
+    return {
+      ...term,
+      tsquery: term.alternatives.map(bounded).join(' | '),
+      full: term.alternatives.some(({ length }) => length > longSequence) ? anyReading(term.alternatives) : null,
+      verbatim: verbatim && anyReading(verbatim.map((steps) => steps.slice(0, longSequence))),
+    }
+  })
+}
+
+/** The alternatives of a quoted phrase in surface forms alone; null for words, and for phrases without other forms. */
+export function verbatimOf({ phrase, alternatives }: Term): Term['alternatives'] | null {
+  const inflected = alternatives.some((steps) => steps.some(({ lexemes }) => lexemes.length > 1))
+  if (!phrase || !inflected) return null
+  return alternatives.map((steps) => steps.map((step) => ({ ...step, lexemes: step.lexemes.slice(0, 1) })))
+}
+
+/** The `::tsquery` literal of the blocks in scope that contain all terms; null without terms, which matches nothing. */
+export function conjunction(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
+  if (terms.length === 0) return null
+  return inScopes(allOf(terms), scopes)
+}
+
+/**
+ * The literal that a block found by `conjunction` must match, too, since the index is asked for some words of a long
+ * sequence alone. Null where `conjunction` asks for everything.
+ */
+export function recheckOf(terms: readonly { tsquery: string; full: string | null }[]): string | null {
+  const long = terms.flatMap(({ full }) => (full === null ? [] : [{ tsquery: full }]))
+  return long.length === 0 ? null : allOf(long)
+}
+
+/** The number of terms that a relaxed match must contain: half of them, rounded up. */
+export function halfOf(terms: readonly unknown[]): number {
+  return Math.ceil(terms.length / 2)
+}
+
+/**
+ * The `::tsquery` literal of the blocks in scope that may contain half of three or more terms; null for fewer terms.
+ * The terms come rarest first. The literal asks for two of the rarest terms, since every half contains two of them. For
+ * four terms or fewer two are half. For more, the caller counts the terms in the rows found.
+ */
+export function halfCondition(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
+  if (terms.length < 3) return null
+  return inScopes(anyTwoOf(terms.slice(0, rarestNeeded(terms))), scopes)
+}
+
+/** The number of rarest terms of which any half of all terms contains at least two. */
+export function rarestNeeded(terms: readonly unknown[]): number {
+  return terms.length - halfOf(terms) + 2
+}
+
+/** The `::tsquery` literal of at least two of two or more terms: both from one half of the list, or one from each. */
+export function anyTwoOf(terms: readonly { tsquery: string }[]): string {
+  const middle = Math.ceil(terms.length / 2)
+  const halves = [terms.slice(0, middle), terms.slice(middle)]
+  const inOne = halves.filter(({ length }) => length > 1).map(anyTwoOf)
+  return [`(${halves.map(anyOf).join(' & ')})`, ...inOne].join(' | ')
+}
+
+/** The `::tsquery` literal of the blocks that match a tsquery and carry all scope lexemes. */
+export function inScopes(tsquery: string, scopes: readonly string[]): string {
+  return [`(${tsquery})`, ...scopes.map(quoteLexeme)].join(' & ')
+}
+
+// A version number is read with its v and without it.
+function termOf({ text, phrase }: { text: string; phrase: boolean }, languages: readonly string[]): Term {
+  const written = [...new Set([text, withoutVersionSign(text)])]
+  const read = written.map((form) => readingsOf({ text: form, phrase }, languages))
+  return {
+    text,
+    phrase,
+    stop: read.every(({ stop }) => stop),
+    alternatives: read.flatMap(({ alternatives }) => alternatives),
+  }
+}
+
+function readingsOf(
+  { text, phrase }: { text: string; phrase: boolean },
+  languages: readonly string[],
+): Pick<Term, 'stop' | 'alternatives'> {
+  const tokens = tokenise(text, []).filter(({ lexeme }) => isIndexable(lexeme))
+  const words = tokens.filter(({ kind }) => kind === 'word' || kind === 'ngram')
+  const bare = text.slice(tokens[0]?.start, Math.max(...tokens.map(({ end }) => end)))
+  const stemmed = phrase || naturalPattern.test(bare) ? languages : []
+  const contraction = words.length === 2 && contractionPattern.test(bare)
+  const significant = contraction && !phrase ? withoutStopWords(words, languages) : words
+  const whole = phrase || significant.length < words.length ? undefined : wholeOf(tokens)
+  // `C++` is a single word whose part alone means something else.
+  const readings =
+    whole && words.length === 1 ? [] : [significant, inSubwords(tokens)].filter(({ length }) => length > 0)
+  const alternatives = readings.map((reading) =>
+    substringSteps(reading).map(({ token, prefix }) => ({ lexemes: formsOf(text, token, stemmed), prefix })),
+  )
+  if (whole) alternatives.unshift([{ lexemes: formsOf(text, whole, stemmed), prefix: false }])
+  const plain = contraction || (words.length === 1 && !whole)
+  const stop = !phrase && plain && words.every(({ lexeme }) => isStopWord(lexeme, languages))
+  return { stop, alternatives }
+}
+
+/** The words that are no stop words, such as `homme` of `l'homme`; all words where every word is a stop word. */
+function withoutStopWords(words: readonly Token[], languages: readonly string[]): readonly Token[] {
+  const significant = words.filter(({ lexeme }) => !isStopWord(lexeme, languages))
+  return significant.length > 0 ? significant : words
+}
+
+/** The token that covers all other tokens, where the text is a single identifier or path. */
+function wholeOf(tokens: readonly Token[]): Token | undefined {
+  const [first] = tokens
+  return first?.kind === 'whole' && tokens.every(({ end }) => end <= first.end) ? first : undefined
+}
+
+/** The tokens with every word of inner capitals replaced by its subwords; empty where there is no such word. */
+function inSubwords(tokens: readonly Token[]): Token[] {
+  const repeated = tokens.filter((token) => token.repeated)
+  const counted = tokens.filter((token) => token.kind === 'appended' && !token.repeated)
+  const appended = [...repeated, ...counted.filter(({ start }) => !repeated.some((token) => token.start === start))]
+  if (appended.length === 0) return []
+  const others = tokens.filter(({ start, end, kind }) => {
+    if (kind === 'whole' || kind === 'appended') return false
+    return !appended.some((token) => token.start < end && start < token.end)
+  })
+  return [...others, ...appended].sort((left, right) => left.start - right.start)
+}
+
+/**
+ * The steps of a substring. The shorter n-grams at the end are left out, since the text sought may continue there. The
+ * first n-gram of a short run is a prefix.
+ */
+function substringSteps(words: readonly Token[]): { token: Token; prefix: boolean }[] {
+  const last = words.at(-1)
+  const tail = words.findIndex(({ kind, end }) => kind === 'ngram' && end === last?.end)
+  const needed = tail < 0 ? words : words.slice(0, tail + 1)
+  return needed.map((token, index) => ({ token, prefix: index === tail && isShortNgram(token.lexeme) }))
+}
+
+/**
+ * Every lexeme under which the index may hold a word: its surface form, its stems, and a surface form equal to a stem.
+ */
+function formsOf(text: string, token: Token, languages: readonly string[]): string[] {
+  const forms = new Set([token.lexeme])
+  if (token.kind === 'ngram') return [...forms]
+  for (const language of languages) {
+    for (const stem of stemsIn(language, text.slice(token.start, token.end))) {
+      forms.add(markStem(stem))
+      if (stemsIn(language, stem).includes(stem)) forms.add(stem)
+    }
+  }
+  return [...forms].filter(isIndexable)
+}
+
+function stepQuery({ lexemes, prefix }: Step): string {
+  const operands = lexemes.map((lexeme) => `${quoteLexeme(lexeme)}${prefix ? ':*' : ''}`)
+  return operands.length === 1 ? operands.join('') : `(${operands.join(' | ')})`
+}
+
+function anyReading(alternatives: Term['alternatives']): string {
+  return alternatives.map(inOrder).join(' | ')
+}
+
+function inOrder(steps: readonly Step[]): string {
+  return steps.map(stepQuery).join(' <-> ')
+}
+
+function bounded(steps: readonly Step[]): string {
+  if (steps.length <= longSequence) return inOrder(steps)
+  return `(${[...new Set(steps.map(stepQuery))].slice(0, longSequence).join(' & ')})`
+}
+
+function allOf(terms: readonly { tsquery: string }[]): string {
+  return terms.map(({ tsquery }) => `(${tsquery})`).join(' & ')
+}
+
+function anyOf(terms: readonly { tsquery: string }[]): string {
+  return `(${terms.map(({ tsquery }) => `(${tsquery})`).join(' | ')})`
+}

@@ -1,0 +1,49 @@
+import { bm25, fieldWeights, referenceLength } from './tuning.ts'
+
+/** The fields of the index, each with a weight of its own. */
+export type Field = keyof typeof fieldWeights
+
+/**
+ * The depth to which ranking reads the list of a term: 0 is every block with the term; 1 (widest) to 4 are only the
+ * blocks in which the impact of the term reaches the tier.
+ */
+export type Tier = 0 | 1 | 2 | 3 | 4
+
+type Occurring = { occurrences: number; length: number; averageLength: number }
+
+/** The factor of BM25 that depends on the block alone, not on the rarity of the term; lengths in tokens. */
+export function impact({ occurrences, length, averageLength }: Occurring): number {
+  const { k1, b } = bm25
+  return (occurrences * (k1 + 1)) / (occurrences + k1 * (1 - b + (b * length) / averageLength))
+}
+
+/**
+ * The greatest impact, field weight included, that a term can have in a block outside the tier of a threshold. Tiers
+ * are computed with `referenceLength`, scores with the average length of the blocks; the bound holds for both.
+ */
+export function impactOutside(threshold: number, where: { field: Field; averageLength: number }): number {
+  const ratio = referenceLength / where.averageLength
+  const { k1, b } = bm25
+  const weight = fieldWeights[where.field]
+  // With x = k1 * (1 - b + b * length / average) / occurrences, an impact is (k1 + 1) / (1 + x).
+  const x = (weight * (k1 + 1)) / threshold - 1
+  const least = ratio * x - Math.max(0, k1 * (1 - b) * (ratio - 1))
+  return (weight * (k1 + 1)) / (1 + Math.max(0, least))
+}
+
+/**
+ * The impact that a quoted phrase gains where it stands as it was written. It is as much as other forms of the phrase
+ * can have in any field, so that they come behind it.
+ */
+export const verbatimImpact = (bm25.k1 + 1) * fieldWeights.title
+
+/** The weight of a term in a block: its rarity times its impact. */
+export function termWeight({ idf, verbatim, ...term }: { idf: number; verbatim: boolean } & Occurring): number {
+  return term.occurrences === 0 ? 0 : idf * (impact(term) + (verbatim ? verbatimImpact : 0))
+}
+
+/** The rarity of a term that `matching` of `documents` units contain; never negative. */
+export function idf({ documents, matching }: { documents: number; matching: number }): number {
+  const found = Math.min(matching, documents)
+  return Math.log(1 + (documents - found + 0.5) / (found + 0.5))
+}

@@ -1,0 +1,140 @@
+import { rarestNeeded, type Term } from '../matching/query.ts'
+import { idf, type Tier } from './bm25.ts'
+import { type Cut, isComplete } from './cuts.ts'
+import {
+  conjunctionSelectivity,
+  type IndexStatistics,
+  pairSelectivity,
+  sumOf,
+  termSelectivity,
+  tierSelectivity,
+} from './selectivity.ts'
+import {
+  candidateBounds,
+  candidatesPerHit,
+  fewBesidePairs,
+  narrowerPart,
+  pairBounds,
+  relaxedListBlocks,
+  tierThresholds,
+} from './tuning.ts'
+
+/** A query whose best matches are to be found. */
+export type TierQuery = {
+  terms: readonly Term[]
+  /** How many of the terms a match must contain. */
+  minimumShouldMatch: number
+  statistics: IndexStatistics
+  /** How many hits are wanted. */
+  limit: number
+  /** The share of all blocks that is in scope. */
+  share: number
+  /** At most so many blocks contain each term, where the terms were counted. */
+  matching?: readonly number[]
+}
+
+/**
+ * The cuts of a query, from the widest, which holds all matches, to the narrowest; `first` is the index to start at.
+ */
+export type TierPlan = { cuts: readonly Cut[]; first: number }
+
+const tiers = [1, 2, 3, 4] as const
+const allTiers = [0, ...tiers] as const
+
+/**
+ * Plans which parts of the matches ranking reads. It starts with all matches where they are few and soon found, else
+ * with the widest cut that has a bounded number of candidates. Outside a cut each term adds less than a certain amount
+ * to the score. So a cut reads a wider tier of a rare term than of a common term. Where pairs of the terms hold enough
+ * matches, ranking starts with these pairs, a narrower cut.
+ */
+export function planTiers(query: TierQuery): TierPlan {
+  const { terms, statistics, limit } = query
+  const blocks = Math.max(1, statistics.blocks * query.share)
+  const shares = terms.map((term, index) =>
+    Math.min(termSelectivity(term, statistics), (query.matching?.[index] ?? blocks) / blocks),
+  )
+  const { cuts, sizes } = termCuts(query, { blocks, shares })
+  const pairs = pairCut(query, { blocks, shares })
+  const { few, most } = candidateBounds[kindOf(query)]
+  if (areFew(query, { blocks, shares, few: pairs === null ? few : fewBesidePairs })) return { cuts, first: 0 }
+  const fitting = sizes.findIndex((size, index) => index > 0 && size <= Math.max(most, candidatesPerHit * limit))
+  const first = fitting < 0 ? cuts.length - 1 : fitting
+  if (pairs === null) return { cuts, first }
+  // Wider cuts must contain what the pairs have found. Words that go together form more pairs than other words do; then
+  // the narrower cuts follow.
+  const wider = cuts.slice(0, first + 1).map((cut) => (isComplete(cut) ? cut : { ...cut, byPair: pairs.byPair }))
+  return { cuts: [...wider, pairs, ...cuts.slice(Math.max(first, 1))], first: first + 1 }
+}
+
+type Estimates = {
+  /** All blocks in scope. */
+  blocks: number
+  /** The share of these blocks that contain each term. */
+  shares: readonly number[]
+}
+
+/** The cuts in which single terms suffice, from the widest to the narrowest, and how many blocks each may hold. */
+function termCuts(query: TierQuery, { blocks, shares }: Estimates): { cuts: Cut[]; sizes: number[] } {
+  const { terms, statistics } = query
+  const weights = shares.map((share) => idf({ documents: blocks, matching: blocks * share }))
+  const scores = weights.flatMap((weight) => tierThresholds.map((threshold) => weight * threshold))
+  const conjunctive = isConjunctive(query)
+  const cuts: Cut[] = []
+  const sizes: number[] = []
+  for (const score of [0, ...new Set(scores.toSorted((a, b) => a - b))]) {
+    const byTerm = weights.map((weight) => tierAt(score, weight))
+    // All blocks with one of the terms include all blocks with every term.
+    if (cuts.length > 0 && conjunctive && byTerm.includes(0)) continue
+    const inTiers = terms.map((term, index) =>
+      tierSelectivity(byTerm[index] ?? 0, { term, share: shares[index] ?? 0, statistics }),
+    )
+    const size = blocks * (conjunctive ? conjunctionSelectivity(inTiers, shares) : sumOf(inTiers))
+    if (size > (sizes.at(-1) ?? Number.POSITIVE_INFINITY) * narrowerPart) continue
+    cuts.push({ byTerm, byPair: null, recheckTerms: terms.length === 1, size: conjunctive ? size : null })
+    sizes.push(size)
+  }
+  return { cuts, sizes }
+}
+
+/**
+ * The cut of the blocks in which two terms have much impact, or one term that is rare or has very much. The best
+ * matches are almost always in it, and the index need not read the long list of a common word. Null where the cut seems
+ * to hold too few matches, and for three or more required terms: their best blocks often have only average impact for
+ * each.
+ */
+function pairCut(query: TierQuery, { blocks, shares }: Estimates): Cut | null {
+  const { terms, statistics, limit } = query
+  const conjunctive = isConjunctive(query)
+  if (terms.length === 1 || (conjunctive && terms.length > 2)) return null
+  if (sumOf(shares) * blocks <= pairBounds.soonRead) return null
+  const inTier = (tier: Tier) =>
+    terms.map((term, index) => tierSelectivity(tier, { term, share: shares[index] ?? 0, statistics }))
+  const byTerm = terms.map(
+    (_, index) => allTiers.find((tier) => (inTier(tier)[index] ?? 0) * blocks <= pairBounds.byTerm) ?? null,
+  )
+  const byPair = tiers.find((tier) => pairSelectivity(inTier(tier)) * blocks <= pairBounds.byPair)
+  if (byPair === undefined) return null
+  const size = conjunctive ? pairSelectivity(inTier(byPair)) * blocks : null
+  return size !== null && size < pairBounds.spare * limit ? null : { byTerm, byPair, recheckTerms: true, size }
+}
+
+function isConjunctive({ terms, minimumShouldMatch }: TierQuery): boolean {
+  return minimumShouldMatch === terms.length
+}
+
+function kindOf(query: TierQuery): keyof typeof candidateBounds {
+  if (query.terms.length === 1) return 'single'
+  return isConjunctive(query) ? 'all' : 'relaxed'
+}
+
+/** Whether the matches are few enough to rank each, and the index finds them soon. */
+function areFew(query: TierQuery, { blocks, shares, few }: Estimates & { few: number }): boolean {
+  if (kindOf(query) !== 'relaxed') return conjunctionSelectivity(shares, shares) * blocks <= few
+  const needed = shares.toSorted((a, b) => a - b).slice(0, rarestNeeded(query.terms))
+  return pairSelectivity(needed) * blocks <= few && sumOf(needed.slice(0, -1)) * blocks <= relaxedListBlocks
+}
+
+/** The narrowest tier whose threshold times the weight of a term is at most a score; 0 where every product is more. */
+function tierAt(score: number, weight: number): Tier {
+  return tierThresholds.filter((threshold) => weight * threshold <= score).length as Tier
+}

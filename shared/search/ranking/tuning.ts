@@ -1,0 +1,153 @@
+/*
+ * The numbers of ranking, each with the figure it comes from. Two corpora were used, on two cores:
+ *
+ * * Debian: 50,000 documents, 1,016,000 blocks of Debian documentation in some twenty languages (November 2026).
+ * * Bench: the corpus of `npm run bench -- search`, Markdown and documentation comments, with 10,000 documents and
+ *   230,000 blocks; large stands for 50,000 documents and 1,150,000 blocks.
+ *
+ * A number without a figure says that it was chosen. A change of `referenceLength`, `tierThresholds` or `titleTiers`
+ * changes what is indexed, and needs a new `tokeniserEpoch`. Change any other number with the bench before and after.
+ */
+
+/** The parameters of BM25: the usual values of the literature (Robertson & Zaragoza 2009), and part of the contract. */
+export const bm25 = { k1: 1.2, b: 0.75 } as const
+
+/** The factor by which a field multiplies BM25: part of the contract. */
+export const fieldWeights = { title: 2, heading: 1.3, body: 1 } as const
+
+/**
+ * The length in tokens for which impact tiers are computed. It is constant, so that the tiers of the index never drift.
+ * It is also the average length where PostgreSQL has no statistics. The average of bench was 18 tokens (2026-11-21).
+ */
+export const referenceLength = 20
+
+/**
+ * The impacts, field weight included, from which on a word is in tier 1, 2, 3 and 4. The first three are to hold about
+ * 12, 3 and 0.6 % of all blocks with a word: with these shares the ten best hits of one common word overlapped with
+ * exact BM25 by 95 % (Debian). In the body blocks of bench with one of the 20 commonest words they hold 8, 2 and 0.4 %
+ * (100,071 blocks, 2026-11-22). Tier 4 is for titles of few words. Without it 3,700 blocks were ranked for a common
+ * word of bench, large, and three quarters of them were titles (2026-11-21).
+ */
+export const tierThresholds = [1.3, 1.5, 1.65, 2.9] as const
+
+/**
+ * Every word of a title belongs to the tiers up to this one, whatever its impact. Most words would be there anyway. A
+ * title outside these tiers of a word therefore does not contain the word, and the upper bound may ignore such titles.
+ */
+export const titleTiers = 3
+
+/**
+ * The most blocks that one pass ranks; if there are more, the pass is not exact. Ranking a block takes PostgreSQL some
+ * 3 µs, so 5,000 take about 15 ms (Debian: 13 ms at the median).
+ */
+export const candidateLimit = 5000
+
+/** A term in more blocks than this is counted as this many. Chosen: the rarity of so frequent a term differs little. */
+export const matchingLimit = 2000
+
+/**
+ * A term that the statistics place in at least this many blocks is not counted in each search. Counting the matches of
+ * a word costs as much as ranking them (bench, 2026-11-21).
+ */
+export const estimatedFrom = 500
+
+/**
+ * When ranking looks at all matches, by the kind of query. `few`: up to so many matches all are candidates. `most`:
+ * above, the widest cut with at most so many candidates is read first. For one common word PostgreSQL took 11 ms of
+ * processor time with 2,500 candidates and 5 ms with 1,500. The ten best hits were the same (bench, 2026-11-21). A cut
+ * of several words may hold too few matches, which costs another pass. For a relaxed search, the blocks that the index
+ * reads are counted; these bounds halved its cost and found 99 % of the ten best hits (bench, 2026-11-21).
+ */
+export const candidateBounds = {
+  single: { few: 1000, most: 400 },
+  all: { few: 2000, most: 500 },
+  relaxed: { few: 2000, most: 4000 },
+} as const
+
+/**
+ * `few` where pairs of the words hold enough. Ranking the thousand blocks that match two common words cost three times
+ * as much as ranking their pairs (bench, 2026-11-22).
+ */
+export const fewBesidePairs = 600
+
+/** The first cut may hold this many times the limit of a search, if that is more than `most`. Chosen. */
+export const candidatesPerHit = 10
+
+/** A cut that is more than this part of the next wider cut is left out, since it would spare little. Chosen. */
+export const narrowerPart = 0.5
+
+/**
+ * The blocks that the lists of a relaxed search may hold together before tiers are used. The list of the most common
+ * word is not counted: the blocks of the others are looked up in it. Two of the rarest of six words are found sooner in
+ * such lists than over cuts, and no match is missed (bench, 2026-11-21).
+ */
+export const relaxedListBlocks = 20_000
+
+/**
+ * Bounds of a cut by pairs of words. `soonRead`: the index reads lists of so many blocks at once, so pairs spare
+ * nothing. `byTerm`: the most blocks in which a word suffices by itself. `byPair`: the most pairs. `spare`: a pair cut
+ * is used only if it seems to hold so many times the limit. A cut with too few hits costs another pass. Pairs halved
+ * the time of searches for two common words (bench, 2026-11-21).
+ */
+export const pairBounds = { soonRead: 16_000, byTerm: 150, byPair: 250, spare: 1.5 } as const
+
+/**
+ * The part of the blocks with a word that is in tier 1 to 4, where the statistics do not name the tier. For common
+ * words. A rarer word may stand in titles and headings many times as often (bench, 2026-11-21).
+ */
+export const usualTierParts = [0.12, 0.04, 0.015, 0.006] as const
+
+/**
+ * A word that the statistics do not name is taken for this part as frequent as the rarest word that they name. Most of
+ * these words are far rarer, and a search for a rare word then needs one pass (bench, 2026-11-21).
+ */
+export const unnamedPart = 0.1
+
+/**
+ * When the tsquery names the workspaces in scope: `few` workspaces with less than `partOfFew` of all blocks, or up to
+ * `most` workspaces with less than `partOfMany`. Otherwise it is cheaper to look at the workspace of each row. An OR of
+ * 5 scope lexemes took 23 ms, of 30 162 ms, of 100 775 ms (Debian); beside rarer words the parts were chosen.
+ */
+export const workspaceBounds = { few: 5, partOfFew: 0.5, most: 100, partOfMany: 0.1 } as const
+
+/**
+ * The number of hits that a pass fetches beyond the limit. `certain`: PostgreSQL never estimates a score too low.
+ * `estimated`: words have several forms. `phrases`: the index finds phrases that the text does not contain. Chosen.
+ */
+export const spareHits = { certain: 5, estimated: 10, phrases: 10 } as const
+
+/**
+ * The factor by which a score may exceed its estimate. Beyond 25 occurrences the estimated number is off by up to a
+ * tenth, and at most this part of a score depends on it (arithmetic: the slope of BM25 there).
+ */
+export const estimateTolerance = 1.005
+
+/** Milliseconds for which a process keeps the statistics of the index. Chosen: ANALYZE runs less often. */
+export const statisticsMs = 60_000
+
+/**
+ * Forms of a word that are scored, and words of a phrase. More would cost each candidate more than they change. Chosen.
+ */
+export const scoredForms = 6
+export const scoredSteps = 3
+
+/**
+ * The inverse of `ts_rank`. With equal weights, the rank of n occurrences is the sum of 1/i² for i up to n, divided by
+ * the sum for all i. So n is about `scale / (one - rank) - shift`: off by less than 0.04 below 25 occurrences, and
+ * exact after rounding (arithmetic). `one` is slightly more than 1, since a rank that is rounded up to 1 must not
+ * divide by 0.
+ */
+export const rankInverse = { scale: 0.613, one: 1.0001, shift: 0.58 } as const
+
+/**
+ * PostgreSQL stores at most 255 positions of a lexeme. From `occurrences` on, or from its `rank` on, a lexeme may have
+ * lost positions, and the whole block is taken for its occurrences. Chosen: below 255, with a margin.
+ */
+export const countable = { occurrences: 230, rank: 0.9973 } as const
+
+/**
+ * The plan of a search is kept from this many blocks on, and for queries of at most this many words. The plan of a
+ * small index would be wrong when the index has grown. Parsing and planning took 2 of the 4 ms of a search (bench,
+ * 2026-11-21). The bounds themselves were chosen.
+ */
+export const keptPlans = { blocks: 10_000, terms: 4 } as const

@@ -1,0 +1,43 @@
+import { sql } from '../../database/database.ts'
+import type { SearchScope } from './request.ts'
+
+/** A fragment of a statement. */
+export type Fragment = ReturnType<typeof sql.fragment>
+
+/** The condition that a document `d` of the workspaces of a scope is in the scope (sql/0024). */
+export function isIncluded({ locale, knowledgeBaseId }: SearchScope) {
+  const exact = typeof locale === 'object' ? locale.exact : null
+  return sql.fragment`search_includes(d, ${knowledgeBaseId ?? null}, ${exact}, ${locale !== 'default'})`
+}
+
+/**
+ * The condition that a column is a workspace in scope. One workspace is an equality, so that indexes keep their order.
+ */
+export function inWorkspaces(column: Fragment, { workspaceIds }: SearchScope) {
+  const [only, ...others] = workspaceIds
+  if (only !== undefined && others.length === 0) return sql.fragment`${column} = ${only}`
+  return sql.fragment`${column} = ANY(${sql.array([...workspaceIds], 'text')})`
+}
+
+/**
+ * The condition that a column is a workspace in scope, in a form for which PostgreSQL does not use an index. It would
+ * use the index for a small workspace, although the words of the query are rarer still.
+ */
+export function amongWorkspaces(column: Fragment, { workspaceIds }: SearchScope) {
+  return sql.fragment`array_position(${sql.array([...workspaceIds], 'text')}, ${column}) IS NOT NULL`
+}
+
+/** The condition that the index `s` of a document `d` was made from the present version and title. */
+export const isFresh = sql.fragment`
+  s.source_version = d.version AND s.title = d.title
+  AND NOT EXISTS (
+    SELECT FROM stale_projections p
+    WHERE p.workspace_id = d.workspace_id AND p.projection = 'search' AND p.document_id = d.id)`
+
+/**
+ * A value that the planner does not see. So PostgreSQL neither makes a plan for the value nor reads the statistics of
+ * all lexemes for it. `keepsPlan` in statement.ts says which plans are kept.
+ */
+export function hidden(value: string | number | null, type: 'tsquery' | 'int8') {
+  return type === 'tsquery' ? sql.fragment`(SELECT ${value}::tsquery)` : sql.fragment`(SELECT ${value}::int8)`
+}

@@ -1,0 +1,57 @@
+import type { Step } from '../matching/query.ts'
+
+/** The documents that are searched: the visible documents after the filters (api/guide/search.md#scope). */
+export type SearchScope = {
+  workspaceIds: readonly string[]
+  knowledgeBaseId?: number | undefined
+  /** `default`: ordinary documents and source-language versions; `all`; or one canonical locale. */
+  locale: 'default' | 'all' | { exact: string }
+}
+
+/** A search as the API receives it, with a valid `q` and a canonical locale. */
+export type Search = { q: string; scope: SearchScope; limit: number }
+
+/** A term as the statement ranks it. */
+export type RankedTerm = {
+  /** The blocks that contain the term. */
+  tsquery: string
+  /** A quoted phrase as it is written; null for words, and for phrases without other forms. */
+  verbatim: string | null
+  alternatives: readonly (readonly Step[])[]
+  /** The estimated number of blocks with the term; null where PostgreSQL has to count them. */
+  matching: number | null
+}
+
+/** The best of a bounded number of candidates. */
+export type ByScore = {
+  by: 'score'
+  terms: readonly RankedTerm[]
+  /** How many of the terms a match must contain. */
+  minimumShouldMatch: number
+  /** A condition whose matches are candidates in any case; null for no such condition. */
+  always: Condition | null
+  /** The number of all blocks, for the rarity of terms. */
+  blocks: number
+  /** Tokens of a block on average. */
+  averageLength: number
+  /** Whether only documents in scope become candidates, so that none is spent on others; slower. */
+  inScopeOnly: boolean
+}
+
+/** All matches in the order of documents, from behind a block on. */
+export type ByDocument = { by: 'document'; after: { documentId: string; ord: number } | null }
+
+/** What the index is asked for, and what PostgreSQL checks in the rows that the index names. */
+export type Condition = {
+  /** The tsquery of the blocks to find, scope included; null matches nothing. */
+  condition: string | null
+  /** The tsquery that rows must match, too; null where `condition` says everything. */
+  recheck: string | null
+}
+
+/** A search that is ready for the index. */
+export type SearchRequest = Condition & {
+  scope: SearchScope
+  order: ByScore | ByDocument
+  limit: number
+}

@@ -1,0 +1,210 @@
+import type { Queryable } from '../database/database.ts'
+import { halfCondition, halfOf, inScopes, type Term, type TermQuery } from './matching/query.ts'
+import { type RankedHit, rankHits } from './rank.ts'
+import { idf } from './ranking/bm25.ts'
+import { type Cut, cutCondition, isBoundable, isComplete, upperBound } from './ranking/cuts.ts'
+import { planTiers } from './ranking/plan-tiers.ts'
+import { type IndexStatistics, knownSelectivity } from './ranking/selectivity.ts'
+import {
+  candidateLimit,
+  estimatedFrom,
+  estimateTolerance,
+  matchingLimit,
+  spareHits,
+  workspaceBounds,
+} from './ranking/tuning.ts'
+import type { Condition, SearchScope } from './statement/request.ts'
+import { runSearch, type SearchAnswer } from './statement/statement.ts'
+import { quoteLexeme, workspaceLexeme } from './text/lexemes.ts'
+
+/** A query whose best matches are to be found. */
+export type TopKQuery = Condition & {
+  languages: readonly string[]
+  scope: SearchScope
+  terms: readonly (Term & TermQuery)[]
+  /** How many of the terms a match must contain. */
+  minimumShouldMatch: number
+  /** The scope lexemes, which each match carries. */
+  scopes: readonly string[]
+  /** At most so many blocks contain each term, where the terms were counted. */
+  matching?: readonly number[]
+  statistics: IndexStatistics
+  limit: number
+}
+
+/** The best hits, one or more beyond the limit where there are any, and the answer that they come from. */
+export type TopK = { hits: RankedHit[]; answer: SearchAnswer }
+
+/**
+ * Finds the best matches. PostgreSQL ranks a bounded number of candidates by an estimate, and Node ranks the best of
+ * them exactly. While matches are few, all are candidates. Of many matches a pass reads a cut, in which some term has a
+ * high impact. Wider cuts follow until there are enough hits, and narrower cuts where a cut has too many candidates.
+ * All hits come from one statement.
+ */
+export async function topK(db: Queryable, query: TopKQuery): Promise<TopK> {
+  const pass = (at: PassOptions) => runPass(db, { query, ...at })
+  const { cuts, first } = planTiers({ ...query, share: shareInScope(query) })
+  let index = first
+  let narrower = null as Cut | null
+  for (;;) {
+    const [cut, next] = [cuts[index] as Cut, cuts[index + 1]]
+    let found = await pass({ cut, narrower: null })
+    // Not all candidates of a cut are seen when it has too many. The candidates of the narrower cut must be.
+    if (found.truncated && narrower !== null) found = await pass({ cut, narrower })
+    if (!found.enough && index > 0) {
+      narrower = cut
+      index = nextWiderCut(cuts, { index, candidates: found.answer.candidates, limit: query.limit })
+    } else if (found.truncated && found.enough && next !== undefined && narrower === null) index += 1
+    // All candidates may have been out of scope, so the last pass reads documents in scope only.
+    else return found.truncated && !found.enough ? await pass({ cut, narrower, inScopeOnly: true }) : found
+  }
+}
+
+/**
+ * The best of the blocks that contain at least half of three or more terms; `matching` counts the blocks of each term.
+ */
+export function topKOfHalf(
+  db: Queryable,
+  query: Omit<TopKQuery, keyof Condition | 'minimumShouldMatch'> & { matching: readonly number[] },
+): Promise<TopK> {
+  const { terms, scopes, matching } = query
+  const counted = terms.map((term, index) => ({ term, matching: matching[index] ?? 0 }))
+  const rarestFirst = counted.sort((a, b) => a.matching - b.matching).map(({ term }) => term)
+  const condition = halfCondition(rarestFirst, scopes)
+  // A count that reached its limit says nothing about how many blocks match.
+  const known = matching.map((number) => (number === matchingLimit ? Number.POSITIVE_INFINITY : number))
+  return topK(db, { ...query, matching: known, condition, recheck: null, minimumShouldMatch: halfOf(terms) })
+}
+
+/**
+ * The index of the next wider cut that may hold enough matches, after a cut had `candidates`. Terms that seldom stand
+ * together do so in every cut, so the estimates of all cuts are corrected alike. The cut of all matches comes last.
+ */
+function nextWiderCut(cuts: readonly Cut[], from: { index: number; candidates: number; limit: number }): number {
+  const { index, candidates, limit } = from
+  const correction = Math.max(1, candidates) / (cuts[index]?.size ?? 1)
+  const enough = cuts.slice(1, index).findLastIndex(({ size }) => size === null || size * correction > limit)
+  return enough < 0 ? Math.min(index - 1, 1) : enough + 1
+}
+
+type PassOptions = {
+  cut: Cut
+  /** A narrower cut whose matches are candidates in any case. */
+  narrower: Cut | null
+  inScopeOnly?: boolean
+}
+
+type Pass = TopK & {
+  /** Whether there are more hits than the limit. */
+  enough: boolean
+  /** Whether there were more candidates than a pass ranks. */
+  truncated: boolean
+}
+
+async function runPass(db: Queryable, input: { query: TopKQuery } & PassOptions): Promise<Pass> {
+  const { query, cut, narrower, inScopeOnly = false } = input
+  const { terms, scope, limit, languages, statistics, minimumShouldMatch } = query
+  const { averageLength } = statistics
+  const blocks = Math.max(statistics.blocks, matchingLimit)
+  const fetched = limit + spareHitsOf(query)
+  const answer = await runSearch(db, {
+    scope,
+    ...conditionOf(query, cut),
+    order: {
+      by: 'score',
+      terms: terms.map((term) => rankedTerm(term, query)),
+      blocks,
+      averageLength,
+      minimumShouldMatch,
+      always: narrower === null ? null : conditionOf(query, narrower),
+      inScopeOnly,
+    },
+    limit: fetched,
+  })
+  const weights = terms.map((_, index) => idf({ documents: blocks, matching: answer.matching[index] ?? 1 }))
+  const relaxed = minimumShouldMatch < terms.length
+  const hits = await rankHits(answer.hits, { terms, weights, averageLength, relaxed, order: 'score' })
+  const truncated = answer.candidates >= candidateLimit
+  const last = hits[limit - 1]?.score ?? 0
+  const outside = upperBound({ terms, weights, languages, averageLength, cut })
+  const notFetched = answer.hits.length < fetched ? 0 : mostNotFetched(answer, query)
+  const { shortened } = answer
+  const exact =
+    !truncated && !shortened && (isComplete(cut) || outside < last) && (notFetched === 0 || notFetched < last)
+  const explained = hits.map(({ explanation, ...hit }) => ({
+    ...hit,
+    explanation: { ...explanation, exact: exact && explanation.exact },
+  }))
+  return { hits: explained, answer, truncated, enough: hits.length > limit || shortened }
+}
+
+// Words that are common everywhere are not counted in each search.
+function rankedTerm(term: Term & TermQuery, { scope, statistics }: TopKQuery) {
+  const share = knownSelectivity(term, statistics)
+  const matching = share === null ? null : Math.round(share * statistics.blocks)
+  return {
+    tsquery: allOf([term.tsquery, workspacesOf(scope, statistics)]),
+    verbatim: term.verbatim,
+    alternatives: term.alternatives,
+    matching: (matching ?? 0) < estimatedFrom ? null : matching,
+  }
+}
+
+function conditionOf(query: TopKQuery, cut: Cut): Condition {
+  const { terms, scope, scopes, condition, recheck, statistics } = query
+  const workspaces = workspacesOf(scope, statistics)
+  const inCut = condition === null ? null : cutCondition(terms, cut)
+  if (inCut === null || !cut.recheckTerms) {
+    return { condition: condition && allOf([condition, inCut, workspaces]), recheck }
+  }
+  // A block in the tier of a word contains the word, so the index need not read the list of all blocks with the word.
+  return { condition: allOf([inScopes(inCut, scopes), workspaces]), recheck: allOf([condition, recheck]) }
+}
+
+/**
+ * The tsquery of the workspaces in scope where they hold a small part of all blocks, else null. Reading the lists of
+ * large workspaces, or of very many, would cost more than checking the workspace of each row.
+ */
+function workspacesOf(scope: SearchScope, statistics: IndexStatistics): string | null {
+  const { length } = scope.workspaceIds
+  const { few, partOfFew, most, partOfMany } = workspaceBounds
+  if (shareOfWorkspaces(scope, statistics) >= (length <= few ? partOfFew : partOfMany) || length > most) return null
+  return scope.workspaceIds.map((id) => quoteLexeme(workspaceLexeme(id))).join(' | ')
+}
+
+function allOf(parts: readonly (string | null)[]): string {
+  return parts
+    .filter((part) => part !== null)
+    .map((part) => `(${part})`)
+    .join(' & ')
+}
+
+/** The share of all blocks that is in scope. */
+function shareInScope({ scope, scopes, statistics }: TopKQuery): number {
+  const { shares, rarest } = statistics
+  return Math.min(shareOfWorkspaces(scope, statistics), ...scopes.map((lexeme) => shares.get(lexeme) ?? rarest))
+}
+
+function shareOfWorkspaces({ workspaceIds }: SearchScope, { shares, rarest }: IndexStatistics): number {
+  return Math.min(
+    1,
+    workspaceIds.reduce((sum, id) => sum + (shares.get(workspaceLexeme(id)) ?? rarest), 0),
+  )
+}
+
+/** The upper bound of the score of a candidate that was not fetched. */
+function mostNotFetched({ hits }: SearchAnswer, query: TopKQuery): number {
+  return isCertain(query) ? (hits.at(-1)?.estimate ?? 0) * estimateTolerance : Number.POSITIVE_INFINITY
+}
+
+/** The number of hits to fetch beyond the limit, in place of hits that PostgreSQL ranks too high or finds in error. */
+function spareHitsOf(query: TopKQuery): number {
+  const single = query.terms.every(({ alternatives }) => alternatives.every((steps) => steps.length === 1))
+  if (!single) return query.limit + spareHits.phrases
+  return isCertain(query) ? spareHits.certain : spareHits.estimated
+}
+
+/** Whether PostgreSQL never estimates a score too low. */
+function isCertain({ terms, languages }: TopKQuery): boolean {
+  return terms.every((term) => isBoundable(term, languages))
+}
