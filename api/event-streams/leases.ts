@@ -1,6 +1,6 @@
 import { ulid } from 'ulid'
 import type { Database } from '../../shared/database/database.ts'
-import { releaseLeases, renewLeases, type StreamLease, takeLease } from '../../shared/events/lease-queries.ts'
+import { releaseLeases, renewLeases, type StreamLease, takeLease } from '../../shared/events/stream-leases.ts'
 
 /** The leases of this process. */
 export type Leases = {

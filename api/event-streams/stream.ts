@@ -1,6 +1,6 @@
 import type { Response } from 'express'
-import type { StreamLease } from '../../shared/events/lease-queries.ts'
 import type { EventFilter } from '../../shared/events/queries.ts'
+import type { StreamLease } from '../../shared/events/stream-leases.ts'
 import { authRevoked, heartbeat, type WireEvent } from './wire.ts'
 
 /** What a delivery has rendered so far, by audience; null when nothing of it is for that audience. */

@@ -1,5 +1,5 @@
-import { requireAll, type VersionGuard } from '../../shared/concepts/guard.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
+import { requireAll, type VersionGuard } from '../../shared/requests/version-guard.ts'
 import { entityTagOf, type Guard, satisfies } from './preconditions.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { exchangeCode, poll } from '../../shared/auth/device/exchange-code.ts'
+import { exchangeCode, poll } from '../../shared/auth/device/authorization.ts'
 import { requestCode } from '../../shared/auth/device/request-code.ts'
 import { DeviceCode, DeviceCodeRequest, DeviceToken, DeviceTokenRequest } from '../../shared/auth/device/schema.ts'
 import { openRoute, type Route } from '../http/route.ts'

@@ -1,7 +1,7 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { FileStore } from './file-store.ts'
+import type { FileStore } from './store.ts'
 
 /**
  * Files in a directory of this host. Bytes go to a temporary file beside their place and are renamed into it once they

@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts'
 import { inTransaction, withLimitsOf } from '../database/database.ts'
-import type { FileStore } from './file-store.ts'
-import { type DueFiles, deleteLooseFiles, lockLooseFiles } from './loose-queries.ts'
+import { type DueFiles, deleteLooseFiles, lockLooseFiles } from './orphans.ts'
+import type { FileStore } from './store.ts'
 
 /**
  * Removes files that no attachment owns from the store and forgets them; returns how many. A file that is just being

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
-import type { FileStore } from './file-store.ts'
 import { localFiles } from './local-files.ts'
+import type { FileStore } from './store.ts'
 
 type StoreConfig = Pick<
   Config,

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { Refusal } from '../errors/errors.ts'
-import type { FileStore } from './file-store.ts'
 import type { AttachmentRow } from './queries.ts'
+import type { FileStore } from './store.ts'
 
 /**
  * Opens the bytes of an attachment whose record the caller may see. 503 when the store does not give them: the record

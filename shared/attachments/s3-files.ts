@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { DeleteObjectsCommand, GetObjectCommand, NoSuchKey, S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
-import type { FileStore } from './file-store.ts'
+import type { FileStore } from './store.ts'
 
 /** A bucket; an empty endpoint is Amazon's own, empty credentials are looked up where its tools keep them. */
 export type Bucket = {

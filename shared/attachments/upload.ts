@@ -4,11 +4,11 @@ import type { Database } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { unsupportedMediaType } from '../errors/unsupported-media-type.ts'
 import { newId } from '../schema/ids.ts'
-import type { FileStore } from './file-store.ts'
 import { harmlessFilename } from './filename.ts'
 import { Inspection } from './inspection.ts'
 import { removeLooseFiles } from './loose-files.ts'
-import { insertLooseFile } from './loose-queries.ts'
+import { insertLooseFile } from './orphans.ts'
+import type { FileStore } from './store.ts'
 
 /** A file as somebody sends it: nothing about it is to be believed. */
 export type SentFile = { bytes: Readable; filename: string; contentType: string }

@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
+import type { VersionGuard } from '../requests/version-guard.ts'
 import { findConceptRow, lockConcept, requireConceptWriter, requireUnmerged } from './find.ts'
-import type { VersionGuard } from './guard.ts'
 import type { ConceptEvidenceInput } from './inputs.ts'
 import { conceptVersion } from './present.ts'
 import { type ConceptRow, raiseVersion } from './queries.ts'

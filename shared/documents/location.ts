@@ -4,7 +4,7 @@ import { Refusal } from '../errors/errors.ts'
 import { createKnowledgeBase } from '../knowledge-bases/create.ts'
 import { holdPlace, type Place } from '../knowledge-bases/locations.ts'
 import { lockWorkspace, lowestKnowledgeBase } from '../knowledge-bases/queries.ts'
-import type { QuotaLimits } from '../quotas/enforce.ts'
+import type { QuotaLimits } from '../quotas/quotas.ts'
 import type { NamedId } from '../schema/identifiers.ts'
 
 /** What a request says about the location; absent members are left to the rules of decisions 2.3. */

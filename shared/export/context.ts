@@ -1,4 +1,4 @@
-import type { FileStore } from '../attachments/file-store.ts'
+import type { FileStore } from '../attachments/store.ts'
 import type { Queryable } from '../database/database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import type { Document } from '../documents/schema.ts'

@@ -1,5 +1,5 @@
 import type { Transaction } from '../database/database.ts'
-import { enforceQuota, type QuotaLimits } from '../quotas/enforce.ts'
+import { enforceQuota, type QuotaLimits } from '../quotas/quotas.ts'
 import { insertKnowledgeBase, type KnowledgeBaseRow } from './queries.ts'
 
 /** Creates a knowledge base in a workspace; refuses with 409 `quota_exceeded`. The name is trimmed. */

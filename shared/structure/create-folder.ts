@@ -3,7 +3,7 @@ import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { type FolderRow, insertFolder } from '../knowledge-bases/folders/queries.ts'
 import { holdPlace } from '../knowledge-bases/locations.ts'
-import { enforceQuota, type QuotaLimits } from '../quotas/enforce.ts'
+import { enforceQuota, type QuotaLimits } from '../quotas/quotas.ts'
 import type { NamedId } from '../schema/identifiers.ts'
 
 /** The decoded body of `POST /folders`. */
