@@ -11,7 +11,7 @@ import {
 } from '../../../shared/body/edit.ts'
 import { HeadingPaths } from '../../../shared/body/outline.ts'
 import type { StoredBody } from '../../../shared/body/stored-body.ts'
-import { Refusal } from '../../../shared/errors/errors.ts'
+import { type ErrorDetails, Refusal } from '../../../shared/errors/errors.ts'
 
 /** An edit of blocks as the commit door takes it, with what its answer shows. */
 export type BlockWrite = Edited & {
@@ -32,7 +32,7 @@ export function batchWrite(current: StoredBody, operations: readonly Operation[]
     return asWrite(applyBatch(current.lines, operations))
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'version_conflict') throw error
-    const details = { current_version: current.version, ...error.details }
+    const details = { current_version: current.version, ...error.details } as ErrorDetails<'version_conflict'>
     throw new Refusal('version_conflict', { details, headers: { ETag: `"${current.version}"` }, cause: error })
   }
 }
