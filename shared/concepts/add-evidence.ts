@@ -29,7 +29,7 @@ export async function addEvidence(
   const concept = await lockConcept(tx, found)
   requireUnmerged(concept)
   requireCurrentEvidence(resolved)
-  guard.hold(conceptVersion(concept))
+  guard.check(conceptVersion(concept))
   const evidence = resolved.map((one) => ({ ...one, ...validity }))
   const [relationId = ''] = await recordEvidence(tx, concept, { evidence, origin: 'manual' })
   await raiseVersion(tx, concept)

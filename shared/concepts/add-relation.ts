@@ -34,7 +34,7 @@ export async function addRelation(
   requireCurrentEvidence(resolved)
   const statement = { predicate: relation.predicate, ...objectColumns(relation, object), ...validity }
   await requireSound(tx, concept, statement)
-  guard.hold(conceptVersion(concept))
+  guard.check(conceptVersion(concept))
   if (object !== null && object.knowledge_base_id !== concept.knowledge_base_id) {
     throw new Refusal('cross_knowledge_base')
   }

@@ -41,7 +41,7 @@ export async function updateConcept(
     const normalizedName = columns.normalized_name
     await claimName(tx, { workspaceId, knowledgeBaseId, normalizedName, exceptId: concept.id })
   }
-  guard.hold(conceptVersion(concept))
+  guard.check(conceptVersion(concept))
   const before = await namedConcept(tx, concept)
   await write(tx, before, { columns, update, userId: caller.userId })
   if (!isDeepStrictEqual(before, await namedConcept(tx, concept))) await raiseVersion(tx, concept)

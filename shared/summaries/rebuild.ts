@@ -87,6 +87,6 @@ async function holdRebuild(tx: Transaction, rebuild: Rebuild): Promise<HeldRebui
   if (over?.generator === 'manual') guard.require()
   if (over?.pinned) throw new Refusal('summary_pinned', { details: { summary_version: over.version } })
   requireSourceVersion(source, asked.base_source_version)
-  guard.hold(summaryTag(over))
+  guard.check(summaryTag(over))
   return { target, source, over }
 }

@@ -4,12 +4,12 @@ import type { TargetGuard } from '../../../shared/localization/units/review.ts'
 import type { Guard } from '../../http/preconditions.ts'
 import { bodyGuard } from '../body/body-guard.ts'
 
-/** The guard of a write that is held against the body of a translation; it is required (decisions 2.0). */
+/** The required guard of a write to a translation: its If-Match names a version of the translation's body. */
 export function targetGuard({ tx, guard }: { tx: Transaction; guard: Guard | null }): TargetGuard {
   return {
     require() {
       if (guard === null) throw new Refusal('precondition_required', { details: { missing: ['If-Match'] } })
     },
-    hold: bodyGuard({ db: tx, guard, required: true }),
+    check: bodyGuard({ db: tx, guard, required: true }),
   }
 }

@@ -72,7 +72,7 @@ async function write(
     async guard(current: StoredBody, locked, { job }) {
       requireSucceeded(job)
       if (job.source_version !== pair.source.version) throw sourceChanged(job, pair.source.version)
-      await request.guard.hold(current, locked)
+      await request.guard.check(current, locked)
     },
     edit(_current, { job, placed }) {
       const plan = planOf(job, { placed, unitIds: request.unitIds })

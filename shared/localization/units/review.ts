@@ -11,10 +11,10 @@ import * as queries from './queries.ts'
 import type { ReviewInput, TranslationUnit } from './schema.ts'
 import { blank, textBlocks } from './texts.ts'
 
-/** The guard of a call against the target: `require` without looking at it, `hold` against what it is now. */
+/** The precondition of a call on the body of a translation. `require` refuses with 428, `check` with 409. */
 export type TargetGuard = {
   require: () => void
-  hold: (current: StoredBody, document: DocumentRow) => Promise<void>
+  check: (current: StoredBody, document: DocumentRow) => Promise<void>
 }
 
 /**
@@ -40,7 +40,7 @@ export async function reviewUnit(
   input.guard.require()
   const pair = await holdPair(tx, { caller, pair: pairOf(found, target) })
   const bodies = await bodiesOf(tx, pair)
-  await input.guard.hold(bodies.target, pair.target)
+  await input.guard.check(bodies.target, pair.target)
   await queries.lockUnits(tx, { ...key, unitIds: [unitId] })
   const before = await requireUnit(tx, key)
   if (review.target_block_ids !== undefined) {
