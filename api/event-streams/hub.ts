@@ -1,7 +1,7 @@
 import type { Response } from 'express'
 import { Gauge, type Registry } from 'prom-client'
 import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
-import { tokenStandings } from '../../shared/auth/standing-queries.ts'
+import { tokenStandings } from '../../shared/auth/queries.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'

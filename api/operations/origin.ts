@@ -1,5 +1,5 @@
 import { type Request, type Response, Router } from 'express'
-import { requireMetricsToken } from '../../shared/auth/metrics-token.ts'
+import { requireMetricsToken } from '../../shared/auth/bearer.ts'
 import { describeMarkdown } from '../../shared/body/markdown/accepted.ts'
 import { describeNodes } from '../../shared/body/published-schema.ts'
 import { Refusal } from '../../shared/errors/errors.ts'

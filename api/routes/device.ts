@@ -1,5 +1,4 @@
-import { exchangeCode, poll } from '../../shared/auth/device/authorization.ts'
-import { requestCode } from '../../shared/auth/device/request-code.ts'
+import { exchangeCode, poll, requestCode } from '../../shared/auth/device/authorization.ts'
 import { DeviceCode, DeviceCodeRequest, DeviceToken, DeviceTokenRequest } from '../../shared/auth/device/schema.ts'
 import { openRoute, type Route } from '../http/route.ts'
 

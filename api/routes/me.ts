@@ -1,5 +1,4 @@
-import { defaultWorkspace } from '../../shared/auth/caller.ts'
-import { presentCaller } from '../../shared/auth/present.ts'
+import { defaultWorkspace, presentCaller } from '../../shared/auth/caller.ts'
 import { Me } from '../../shared/auth/schema.ts'
 import { WorkspaceQuota } from '../../shared/quotas/schema.ts'
 import { workspaceQuota } from '../../shared/quotas/workspace-quota.ts'
