@@ -1,7 +1,7 @@
 import { defaultWorkspace, presentCaller } from '../../shared/auth/caller.ts'
 import { Me } from '../../shared/auth/schema.ts'
+import { workspaceQuota } from '../../shared/quotas/quotas.ts'
 import { WorkspaceQuota } from '../../shared/quotas/schema.ts'
-import { workspaceQuota } from '../../shared/quotas/workspace-quota.ts'
 import { type Route, route } from '../http/route.ts'
 
 /** Who calls and what the default workspace may hold (decisions 4.1). */

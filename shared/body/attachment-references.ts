@@ -1,9 +1,17 @@
-import type { Transaction } from '../database/database.ts'
-import { replaceReferences, shareAttachments } from './attachment-reference-queries.ts'
+import Type from 'typebox'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import { type NamedAttachments, refuse } from './normalise-state.ts'
 
-// In canonical JSON quotes within texts are escaped, so only attributes of images look like this.
+/** The current body of a document shows an attachment. */
+type Reference = { documentId: string; attachmentId: string }
+
+type AttachmentKey = { workspace_id: string; id: string }
+
+// Canonical JSON escapes quotes within texts, so only attributes of images look like this.
 const attachmentInText = /"attachmentId":"(att_[0-9A-Z]{26})"/g
+
+const IdRow = row(Type.Object({ id: Type.String() }))
 
 /** Whether stored lines of a body show an attachment. */
 export function showsAttachment(text: string, id: string): boolean {
@@ -11,9 +19,10 @@ export function showsAttachment(text: string, id: string): boolean {
 }
 
 /**
- * Refuses with 422 attachments that a body newly refers to and that its workspace does not have (decisions 2.5), with
- * the place in the request where the first of them is named. What the body showed before (`currentText`) is let be: a
- * rollback or an untouched block may show a dead image. Those found cannot be deleted until the transaction ends.
+ * Refuses with 422 `attachment_not_found` when a body newly refers to attachments that its workspace does not have. The
+ * details point at the first mention in the request. An attachment that the body showed before (`currentText`) is not
+ * looked for, since a rollback or an untouched block may show an image that is gone. The attachments that exist cannot
+ * be deleted until the transaction ends.
  */
 export async function requireAttachments(
   tx: Transaction,
@@ -21,14 +30,14 @@ export async function requireAttachments(
 ): Promise<void> {
   const ids = [...body.attachments.keys()].filter((id) => !showsAttachment(body.currentText, id))
   if (ids.length === 0) return
-  const found = new Set(await shareAttachments(tx, { workspaceId: body.workspaceId, ids }))
+  const found = new Set(await lockAttachmentsForReference(tx, { workspaceId: body.workspaceId, ids }))
   for (const id of ids) {
-    const place = found.has(id) ? undefined : body.attachments.get(id)
-    if (place !== undefined) throw refuse('attachment_not_found', place, `there is no attachment ${id}`)
+    const pointer = found.has(id) ? undefined : body.attachments.get(id)
+    if (pointer !== undefined) throw refuse('attachment_not_found', pointer, `there is no attachment ${id}`)
   }
 }
 
-/** Brings the index of references level with a changed body; `changed` are the lines that only one of both bodies has. */
+/** Updates the index of references after an edit; `changed` are the lines that only one of both bodies has. */
 export async function followReferences(
   tx: Transaction,
   body: { workspaceId: string; documentId: string; changed: readonly string[]; text: string },
@@ -43,7 +52,7 @@ export async function followReferences(
   await replaceReferences(tx, { workspaceId, shown: shown ?? [], hidden: hidden ?? [] })
 }
 
-/** Indexes what the bodies of new documents show. */
+/** Indexes the references in the bodies of new documents. */
 export async function indexReferences(
   tx: Transaction,
   input: { workspaceId: string; bodies: readonly { id: string; body: string }[] },
@@ -53,6 +62,68 @@ export async function indexReferences(
     [...attachmentsIn(body)].map((attachmentId) => ({ documentId: id, attachmentId })),
   )
   if (shown.length > 0) await replaceReferences(tx, { workspaceId, shown, hidden: [] })
+}
+
+/** The ids of the documents whose bodies show an attachment, in order; all documents when `limit` is null. */
+export function referencingDocuments(
+  db: Queryable,
+  input: { attachment: AttachmentKey; limit: number | null },
+): Promise<readonly string[]> {
+  const { workspace_id, id } = input.attachment
+  return db.anyFirst(sql.type(IdRow)`
+    SELECT document_id AS id FROM attachment_references
+    WHERE workspace_id = ${workspace_id} AND attachment_id = ${id}
+    ORDER BY document_id LIMIT ${input.limit}::bigint`)
+}
+
+/** Locks an attachment against other deletions and against bodies that newly show it; false when it is gone. */
+export async function lockAttachmentForDeletion(tx: Transaction, attachment: AttachmentKey): Promise<boolean> {
+  const found = await tx.maybeOneFirst(sql.type(IdRow)`
+    SELECT id FROM attachments WHERE workspace_id = ${attachment.workspace_id} AND id = ${attachment.id} FOR UPDATE`)
+  return found !== null
+}
+
+/** Marks the point of a transaction to which `releaseLocks` goes back. */
+export async function markLocks(tx: Transaction): Promise<void> {
+  await tx.query(sql.unsafe`SAVEPOINT attachment_locks`)
+}
+
+/** Releases every lock, and undoes every write, since `markLocks`. */
+export async function releaseLocks(tx: Transaction): Promise<void> {
+  await tx.query(sql.unsafe`ROLLBACK TO SAVEPOINT attachment_locks`)
+}
+
+// Returns those of the attachments that the workspace has. None of them can be deleted until the transaction ends.
+function lockAttachmentsForReference(
+  tx: Transaction,
+  input: { workspaceId: string; ids: readonly string[] },
+): Promise<readonly string[]> {
+  return tx.anyFirst(sql.type(IdRow)`
+    SELECT id FROM attachments
+    WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.ids], 'text')})
+    ORDER BY id FOR KEY SHARE`)
+}
+
+async function replaceReferences(
+  tx: Transaction,
+  input: { workspaceId: string; shown: readonly Reference[]; hidden: readonly Reference[] },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    WITH gone AS (
+      DELETE FROM attachment_references r USING ${pairs(input.hidden)} AS hidden (attachment_id, document_id)
+      WHERE r.workspace_id = ${input.workspaceId} AND r.attachment_id = hidden.attachment_id
+        AND r.document_id = hidden.document_id
+    )
+    INSERT INTO attachment_references (workspace_id, attachment_id, document_id)
+    SELECT ${input.workspaceId}, attachment_id, document_id
+    FROM ${pairs(input.shown)} AS shown (attachment_id, document_id)
+    ON CONFLICT DO NOTHING`)
+}
+
+function pairs(references: readonly Reference[]) {
+  const attachmentIds = references.map(({ attachmentId }) => attachmentId)
+  const documentIds = references.map(({ documentId }) => documentId)
+  return sql.fragment`unnest(${sql.array(attachmentIds, 'text')}, ${sql.array(documentIds, 'text')})`
 }
 
 function attachmentsIn(text: string): Set<string> {

@@ -2,6 +2,13 @@ import type { Static, TSchema } from 'typebox'
 import { cutText } from '../schema/strings.ts'
 import { errorCatalogue } from './error-catalogue.ts'
 
+const shownCharacters = 200
+const shownMembers = 100
+
+// These members are sentences and pointers of the service itself, which may be longer than a repeated text.
+const ownTexts = new Set(['message', 'path'])
+const ownCharacters = 2000
+
 /** A code of the catalogue of errors. */
 export type ErrorCode = keyof typeof errorCatalogue
 
@@ -54,12 +61,26 @@ export class Refusal<Code extends ErrorCode = ErrorCode> extends Error {
     this.headers = options.headers ?? {}
   }
 }
-const shownCharacters = 200
-const shownMembers = 100
 
-// Where something is wrong and what is allowed there is said by this service, at more length than it repeats a text.
-const ownTexts = new Set(['message', 'path'])
-const ownCharacters = 2000
+/**
+ * The 415 for a media type that is not accepted. `sent` is the type of the request body, `wanted` the Accept header. The
+ * message lists the accepted types and repeats at most 100 characters of what the client sent.
+ */
+export function unsupportedMediaType(input: {
+  sent?: string | null | undefined
+  wanted?: string | undefined
+  accepted: readonly string[]
+}): Refusal {
+  const { sent, wanted, accepted } = input
+  const message = `${problemOf({ sent, wanted })}; accepted: ${accepted.join(', ')}.`
+  return new Refusal('unsupported_media_type', { message, details: { accepted: [...accepted] } })
+}
+
+function problemOf({ sent, wanted }: { sent?: string | null | undefined; wanted?: string | undefined }): string {
+  if (wanted !== undefined) return `The answer has none of the media types that Accept names (${wanted.slice(0, 100)})`
+  if (!sent) return 'The body comes without a media type (Content-Type)'
+  return `The media type ${sent.slice(0, 100)} is not supported here`
+}
 
 function bounded(value: unknown, length = shownCharacters): unknown {
   if (typeof value === 'string') return cutText(value, length)

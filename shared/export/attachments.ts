@@ -1,5 +1,5 @@
 import { type AttachmentRow, attachmentsOfDocuments } from '../attachments/queries.ts'
-import { openBytes } from '../attachments/read.ts'
+import { openBytes } from '../attachments/store.ts'
 import type { ExportContext } from './context.ts'
 import { attachmentName } from './names.ts'
 

@@ -50,8 +50,7 @@ export async function requestCode(
     intervalSeconds: config.DEVICE_POLL_INTERVAL_SECONDS,
     lifetimeSeconds: config.DEVICE_CODE_TTL_SECONDS,
   })
-  // Even while a million codes are pending, a new code meets one of them once in ten thousand tries. The client tries
-  // again.
+  // There are 20^8 user codes: even while a million are pending, a new code meets one of them once in 25,000 tries.
   if (!isStored) throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
   const page = `${config.PUBLIC_ORIGIN}/device`
   return {
