@@ -6,7 +6,9 @@ import { numberedChannel } from '../../shared/events/number.ts'
 import { logExtent, numberedEvents } from '../../shared/events/queries.ts'
 import { type WireEvent, wireEvent } from './wire.ts'
 
-/** How many events are read from the log, and written to a stream, at once: mostly below 100 KB, at most some 500 KB. */
+/**
+ * How many events are read from the log, and written to a stream, at once: mostly below 100 KB, at most some 500 KB.
+ */
 export const pageSize = 200
 
 // A few minutes of a busy service, in a few megabytes.
@@ -24,7 +26,8 @@ export type Feed = {
 
 /**
  * Reads the event log from its present end on. One connection listens, and each wake-up reads the new events in one
- * statement, however many streams are open. `deliver` gets the events in the order of their ids, after `recent` has them.
+ * statement, however many streams are open. `deliver` gets the events in the order of their ids, after `recent` has
+ * them.
  */
 export async function tailLog(options: {
   database: Database
@@ -67,7 +70,9 @@ async function paced(deliver: () => Promise<void>): Promise<void> {
   if (elapsed > 1) await sleep(Math.min(elapsed, longestPauseMs))
 }
 
-/** The latest events of the log, at most `capacity`, in memory. Streams that are almost up to date are served from it. */
+/**
+ * The latest events of the log, at most `capacity`, in memory. Streams that are almost up to date are served from it.
+ */
 export class RecentEvents {
   readonly #capacity: number
   #events: WireEvent[] = []

@@ -19,7 +19,9 @@ export type StreamRequest = {
   documentSetId: string | undefined
   /** A canonical BCP 47 tag. */
   locale: string | undefined
-  /** The id of the last event that the client has processed; null on a first connection, which gets later events only. */
+  /**
+   * The id of the last event that the client has processed; null on a first connection, which gets later events only.
+   */
   lastEventId: number | null
 }
 
@@ -55,8 +57,8 @@ export function openEventStreams(options: Options): EventStreams {
   return { open: (request) => hub.open(request), end: () => hub.end(), close: () => hub.close() }
 }
 
-// The end of a token or of a membership takes effect on a stream within a heartbeat, and within fifteen seconds at most.
-// Rights are checked three times in that span, which leaves room for a slow database.
+// The end of a token or of a membership takes effect on a stream within a heartbeat, and within fifteen seconds at
+// most. Rights are checked three times in that span, which leaves room for a slow database.
 const longestDoubtSeconds = 15
 
 // While more events than this wait for their ids, a first connection may get some events from before it opened.

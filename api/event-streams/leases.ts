@@ -18,8 +18,8 @@ export type Leases = {
 }
 
 /**
- * Manages the leases of streams. The caller renews them every `renewedSeconds`. The leases of a process that died expire
- * five seconds after their next renewal was due.
+ * Manages the leases of streams. The caller renews them every `renewedSeconds`. The leases of a process that died
+ * expire five seconds after their next renewal was due.
  */
 export function openLeases(options: {
   database: Database

@@ -10,7 +10,9 @@ export type Rendered = Map<string, Buffer | null>
 export type StreamSource = {
   /** The id up to which events have been delivered to live streams. */
   newest: () => number
-  /** The next events after an id, in order; `upTo` is the id up to which they are complete. Null when events are purged. */
+  /**
+   * The next events after an id, in order; `upTo` is the id up to which they are complete. Null when events are purged.
+   */
   page: (input: {
     filter: EventFilter
     after: number
@@ -34,8 +36,8 @@ const closingMs = 5000
 
 /**
  * One open stream. A stream is live while its client keeps up. Once the socket is full, no event is queued: the stream
- * only remembers its position, and reads on from the log after the client has read. So a slow client costs the memory of
- * one page of events. A client that reads nothing at all is cut off and resumes with its last id.
+ * only remembers its position, and reads on from the log after the client has read. So a slow client costs the memory
+ * of one page of events. A client that reads nothing at all is cut off and resumes with its last id.
  */
 export class EventStream {
   readonly lease: StreamLease

@@ -3,8 +3,8 @@ import { requirePreconditions, type VersionGuard } from '../../shared/requests/v
 import { entityTagOf, type Guard, satisfies } from './preconditions.ts'
 
 /**
- * The guard of a record that counts its versions, such as `concept:3`. `field` names the member of the body that carries
- * the guard instead of If-Match. A 409 for If-Match also shows the current version as ETag.
+ * The guard of a record that counts its versions, such as `concept:3`. `field` names the member of the body that
+ * carries the guard instead of If-Match. A 409 for If-Match also shows the current version as ETag.
  */
 export function versionGuard(guard: Guard | null, field?: string): VersionGuard {
   const missing = guard === null ? [field ?? 'If-Match'] : []
@@ -23,8 +23,8 @@ export function versionGuard(guard: Guard | null, field?: string): VersionGuard 
 }
 
 /**
- * The guards of a merge. The first tag of If-Match guards the source; `target_version` or a second tag of If-Match guards
- * the target. A second tag that differs from `target_version` is refused with 400 `precondition_mismatch`.
+ * The guards of a merge. The first tag of If-Match guards the source; `target_version` or a second tag of If-Match
+ * guards the target. A second tag that differs from `target_version` is refused with 400 `precondition_mismatch`.
  */
 export function mergeGuardsOf(
   header: Guard | null,

@@ -19,7 +19,7 @@ const AttachmentParameter = Type.Object({
   id: Type.String({ pattern: `^att_${ulidPattern}$`, description: 'attachment id', 'x-error': 'attachment_not_found' }),
 })
 
-/** Files of documents (specification 4.14). */
+/** The routes of files of documents: api/guide/attachments.md#uploads. */
 export const attachmentRoutes = [
   route({
     method: 'POST',

@@ -4,7 +4,7 @@ import { workspaceQuota } from '../../shared/quotas/quotas.ts'
 import { WorkspaceQuota } from '../../shared/quotas/schema.ts'
 import { type Route, route } from '../http/route.ts'
 
-/** Who calls and what the default workspace may hold (decisions 4.1). */
+/** The routes that describe the caller and the quota of the default workspace. */
 export const meRoutes: readonly Route[] = [
   route({
     method: 'GET',

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
 /**
- * A `FileStore` in a directory of this host. Bytes go to a temporary file, which is renamed once the bytes are on disk. So a
- * file that has its final name is complete.
+ * A `FileStore` in a directory of this host. Bytes go to a temporary file, which is renamed once the bytes are on disk.
+ * So a file that has its final name is complete.
  */
 export function localFiles(directory: string) {
   return {

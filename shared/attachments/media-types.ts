@@ -12,8 +12,8 @@ export function isText(type: string): boolean {
 }
 
 /**
- * Whether the first bytes of a file fit the type that the client declared. A text must not begin like an accepted binary.
- * A type that an operator has added fits all bytes, if its signature is not known.
+ * Whether the first bytes of a file fit the type that the client declared. A text must not begin like an accepted
+ * binary. A type that an operator has added fits all bytes, if its signature is not known.
  */
 export async function isOfType(type: string, sample: Uint8Array): Promise<boolean> {
   const found = await signatureOf(sample)

@@ -37,7 +37,8 @@ export async function claimFile(tx: Transaction, id: string): Promise<boolean> {
 
 /**
  * Removes orphans from the store and then their rows; returns how many. An orphan whose row another transaction has
- * locked is left out. The bytes go before the commit: if the transaction is rolled back, the next call removes them again.
+ * locked is left out. The bytes go before the commit: if the transaction is rolled back, the next call removes them
+ * again.
  */
 export async function removeOrphans(
   context: { database: Database; files: FileStore },

@@ -15,8 +15,8 @@ export type Bucket = {
 }
 
 /**
- * A `FileStore` in a bucket of S3, or of a server that speaks its protocol, below `attachments/`. An upload takes the memory of
- * one part, 5 MiB. A larger file is sent in parts and exists only once the last part has arrived.
+ * A `FileStore` in a bucket of S3, or of a server that speaks its protocol, below `attachments/`. An upload takes the
+ * memory of one part, 5 MiB. A larger file is sent in parts and exists only once the last part has arrived.
  */
 export function s3Files(options: Bucket) {
   const client = clientOf(options)

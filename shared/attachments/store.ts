@@ -10,8 +10,8 @@ import { localFiles } from './local-files.ts'
  */
 export type FileStore = {
   /**
-   * Stores all bytes of the stream; when the promise resolves, the bytes survive a power cut. Rejects when the stream or
-   * the store fails, and nothing can be read under the id then.
+   * Stores all bytes of the stream; when the promise resolves, the bytes survive a power cut. Rejects when the stream
+   * or the store fails, and nothing can be read under the id then.
    */
   write: (id: string, bytes: Readable) => Promise<void>
   /** The bytes of a file from first to last, or null when the store has no such file. */
@@ -45,8 +45,8 @@ export async function openFileStore(config: StoreConfig): Promise<FileStore> {
 }
 
 /**
- * Opens the bytes of an attachment whose row exists, from first to last. Refuses with 503 `service_unavailable` when the
- * store fails, and also when it has no such file, since the row says that the bytes exist.
+ * Opens the bytes of an attachment whose row exists, from first to last. Refuses with 503 `service_unavailable` when
+ * the store fails, and also when it has no such file, since the row says that the bytes exist.
  */
 export async function openBytes(files: FileStore, attachment: { id: string }): Promise<Readable> {
   let bytes: Readable | null

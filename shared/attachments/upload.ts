@@ -66,7 +66,9 @@ export class Upload {
     this.#received = { id, filename: harmlessFilename(filename), contentType, size, sha256: inspection.sha256() }
   }
 
-  /** Removes the file unless an attachment has claimed it. Call it once the request has ended, in success or failure. */
+  /**
+   * Removes the file unless an attachment has claimed it. Call it once the request has ended, in success or failure.
+   */
   async release(): Promise<void> {
     if (this.#id !== null) await removeOrphans(this.#context, { id: this.#id })
   }
@@ -74,8 +76,8 @@ export class Upload {
 
 /**
  * Makes a received file an attachment of a document. Refuses with 404 `document_not_found`, 403 without a writing role,
- * 409 `quota_exceeded` when the workspace has no room for the bytes, and 503 when the upload took so long that the sweep
- * has removed the file.
+ * 409 `quota_exceeded` when the workspace has no room for the bytes, and 503 when the upload took so long that the
+ * sweep has removed the file.
  */
 export async function createAttachment(
   context: { tx: Transaction; config: Pick<Config, 'QUOTA_ATTACHMENT_BYTES' | 'ATTACHMENT_MAX_BYTES'> },

@@ -68,8 +68,8 @@ export function isCsrfTokenOf(secret: string, submitted: { browserId: string; to
 }
 
 /**
- * Deletes sessions that are over and device codes that expired a day ago, at most `batch` of each. Returns how many rows
- * were deleted. Within that day a late poll is still told that its code has expired.
+ * Deletes sessions that are over and device codes that expired a day ago, at most `batch` of each. Returns how many
+ * rows were deleted. Within that day a late poll is still told that its code has expired.
  */
 export async function deleteExpiredSignIns(
   db: Queryable,

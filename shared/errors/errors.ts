@@ -63,8 +63,8 @@ export class Refusal<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /**
- * The 415 for a media type that is not accepted. `sent` is the type of the request body, `wanted` the Accept header. The
- * message lists the accepted types and repeats at most 100 characters of what the client sent.
+ * The 415 for a media type that is not accepted. `sent` is the type of the request body, `wanted` the Accept header.
+ * The message lists the accepted types and repeats at most 100 characters of what the client sent.
  */
 export function unsupportedMediaType(input: {
   sent?: string | null | undefined

@@ -15,8 +15,8 @@ export async function numberEvents(database: Database, batch: number): Promise<n
 }
 
 /**
- * As `numberEvents`, but null when another process has the lock. That process may stop before it has numbered the events
- * for which this process was woken, so the caller has to try again.
+ * As `numberEvents`, but null when another process has the lock. That process may stop before it has numbered the
+ * events for which this process was woken, so the caller has to try again.
  */
 export function numberUnlessBusy(database: Database, batch: number): Promise<number | null> {
   return inTransaction(database, async (tx) => {

@@ -69,8 +69,8 @@ const ExtentShape = Type.Object({
 })
 
 /**
- * The readable part of the log: `floor` is the highest purged id, `oldest` the lowest retained id, or null when no event
- * is retained.
+ * The readable part of the log: `floor` is the highest purged id, `oldest` the lowest retained id, or null when no
+ * event is retained.
  */
 export type LogExtent = Static<typeof ExtentShape>
 

@@ -6,8 +6,8 @@ import { row } from '../database/row.ts'
 export type StreamLease = { tokenId: string; streamId: string }
 
 /**
- * Takes a lease for `seconds`. The result is false when the token already has `limit` streams in all processes together.
- * Streams of a token that open at the same time take turns, so that the limit is exact.
+ * Takes a lease for `seconds`. The result is false when the token already has `limit` streams in all processes
+ * together. Streams of a token that open at the same time take turns, so that the limit is exact.
  */
 export function takeLease(
   database: Database,

@@ -19,8 +19,9 @@ export function translationCharactersToday(db: Queryable, workspaceId: string): 
 }
 
 /**
- * Makes room for a job of `characters` source characters, or refuses with 429 `translation_quota_exceeded`. Call it right
- * before the insert: the lock that it takes lets a workspace create one job at a time, so that the limit is exact.
+ * Makes room for a job of `characters` source characters, or refuses with 429 `translation_quota_exceeded`. Call it
+ * right before the insert: the lock that it takes lets a workspace create one job at a time, so that the limit is
+ * exact.
  */
 export async function enforceTranslationQuota(
   context: { tx: Transaction; config: Pick<Config, 'TRANSLATION_DAILY_CHARACTERS'> },

@@ -2,9 +2,9 @@
 export type Client = { name: string | null; version: string | null; isAgent: boolean }
 
 /**
- * Parses a User-Agent of the form `<client>/<version> (<client name>)`. Without a name in parentheses the name is the word
- * before the slash. `isAgent` is true when the part in parentheses contains the word `agent`. Any other form yields nulls
- * and is never an error. Name and version are short and printable.
+ * Parses a User-Agent of the form `<client>/<version> (<client name>)`. Without a name in parentheses the name is the
+ * word before the slash. `isAgent` is true when the part in parentheses contains the word `agent`. Any other form
+ * yields nulls and is never an error. Name and version are short and printable.
  */
 export function parseUserAgent(header: string | undefined): Client {
   const match = /^([^\s/()]{1,100})\/([^\s()]{1,50})(?:\s+\(([^()]{0,200})\))?/.exec(header ?? '')

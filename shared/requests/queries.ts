@@ -87,8 +87,8 @@ export async function insertAuditEntry(tx: Transaction, entry: AuditEntry): Prom
 }
 
 /**
- * Deletes idempotency keys, rate-limit windows and audit entries whose time is over, at most `batch` of each. Returns how
- * many rows were deleted.
+ * Deletes idempotency keys, rate-limit windows and audit entries whose time is over, at most `batch` of each. Returns
+ * how many rows were deleted.
  */
 export async function deleteExpired(
   db: Queryable,

@@ -9,7 +9,9 @@ export type VersionGuard = {
   missing: readonly string[]
   /** Refuses with 428 `precondition_required` when the precondition is missing. */
   require: () => void
-  /** Refuses with 409 `version_conflict` when the precondition does not name the current version, such as `concept:3`. */
+  /**
+   * Refuses with 409 `version_conflict` when the precondition does not name the current version, such as `concept:3`.
+   */
   check: (version: string) => void
 }
 

@@ -12,8 +12,8 @@ export type Reply = {
 type CallOptions = { body?: unknown; headers?: Record<string, string>; raw?: string | Uint8Array }
 
 /**
- * A small HTTP client that speaks like any third party would: fetch, JSON, a bearer token. It holds the details of every
- * error that a test meets against the catalogue.
+ * A small HTTP client that speaks like any third party would: fetch, JSON, a bearer token. It holds the details of
+ * every error that a test meets against the catalogue.
  */
 export class Client {
   readonly origin: string

@@ -134,8 +134,8 @@ export async function exchangeCode(
 }
 
 /**
- * The user code that a person typed, as `XXXX-XXXX`; case, dashes and spaces do not matter. Null when the text cannot be
- * a user code.
+ * The user code that a person typed, as `XXXX-XXXX`; case, dashes and spaces do not matter. Null when the text cannot
+ * be a user code.
  */
 export function readUserCode(typed: string): string | null {
   const letters = typed.replaceAll(/[\s\p{Pd}]/gu, '').toUpperCase()

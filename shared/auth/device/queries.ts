@@ -15,7 +15,9 @@ const PendingRow = row(
   Type.Object({ pending: Type.Integer(), next_free_seconds: Type.Union([Type.Number(), Type.Null()]) }),
 )
 
-/** Counts the codes of an address that wait for their users, and tells in how many seconds the first of them expires. */
+/**
+ * Counts the codes of an address that wait for their users, and tells in how many seconds the first of them expires.
+ */
 export function pendingOf(tx: Transaction, address: string) {
   return tx.one(sql.type(PendingRow)`
     SELECT count(*)::int AS pending, extract(epoch FROM min(expires_at) - now())::float8 AS next_free_seconds
@@ -55,8 +57,8 @@ const PollRow = row(
 )
 
 /**
- * Notes a poll and returns the state that it found; null for a code that is unknown or was exchanged. While the user has
- * not decided, a poll that comes before the interval is over makes the interval `stepSeconds` longer for good.
+ * Notes a poll and returns the state that it found; null for a code that is unknown or was exchanged. While the user
+ * has not decided, a poll that comes before the interval is over makes the interval `stepSeconds` longer for good.
  */
 export function notePoll(db: Queryable, poll: { deviceCodeHash: Buffer; stepSeconds: number; graceSeconds: number }) {
   return db.maybeOne(sql.type(PollRow)`
