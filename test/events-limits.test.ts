@@ -218,7 +218,7 @@ async function flood(workspaceId: string, { from, to }: { from: number; to: numb
   await client.end()
 }
 
-// Counts whole events, as a client does. No chunk of the transfer coding contains a part of an event.
+// The ids of the whole events in a raw response. The sizes of chunks stand between events, never within an event.
 function idsOf(text: string): number[] {
   return [...text.matchAll(/^id: (\d+)\nevent: [^\n]*\ndata: [^\n]*\n\n/gm)].map(([, id]) => Number(id))
 }
