@@ -1,12 +1,8 @@
 import Type from 'typebox'
+import { presentAttachment, requireAttachment } from '../../shared/attachments/attachment.ts'
 import { deleteAttachment } from '../../shared/attachments/delete.ts'
-import { presentAttachment } from '../../shared/attachments/present.ts'
-import { type AttachmentRow, visibleAttachment } from '../../shared/attachments/queries.ts'
 import { Attachment } from '../../shared/attachments/schema.ts'
 import { createAttachment } from '../../shared/attachments/upload.ts'
-import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
-import type { Queryable } from '../../shared/database/database.ts'
-import { Refusal } from '../../shared/errors/errors.ts'
 import { ulidPattern } from '../../shared/schema/ids.ts'
 import { Text } from '../../shared/schema/strings.ts'
 import { followers } from '../followers.ts'
@@ -105,10 +101,3 @@ export const attachmentRoutes = [
     },
   }),
 ]
-
-async function requireAttachment(db: Queryable, input: { id: string; caller: Caller }): Promise<AttachmentRow> {
-  const { id, caller } = input
-  const attachment = await visibleAttachment(db, { id, workspaceIds: visibleWorkspaces(caller) })
-  if (attachment === null) throw new Refusal('attachment_not_found', { details: { id } })
-  return attachment
-}

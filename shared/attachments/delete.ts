@@ -1,4 +1,4 @@
-import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
+import { type Caller, requireWriter } from '../auth/caller.ts'
 import {
   lockAttachmentForDeletion,
   markLocks,
@@ -10,7 +10,8 @@ import { withoutImagesOf } from '../body/remove-images.ts'
 import type { Transaction } from '../database/database.ts'
 import { lockDocuments } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
-import { type AttachmentRow, deleteAttachmentRow, visibleAttachment } from './queries.ts'
+import { requireAttachment } from './attachment.ts'
+import { type AttachmentRow, deleteAttachmentRow } from './queries.ts'
 
 // How often the locks are taken again because another document has come to show the attachment.
 const maximumRounds = 5
@@ -27,8 +28,7 @@ export async function deleteAttachment(
 ): Promise<void> {
   const { tx } = context
   const { id, caller, force } = input
-  const attachment = await visibleAttachment(tx, { id, workspaceIds: visibleWorkspaces(caller) })
-  if (attachment === null) throw new Refusal('attachment_not_found', { details: { id } })
+  const attachment = await requireAttachment(tx, { id, caller })
   requireWriter(caller, attachment.workspace_id)
   const documentIds = force ? await lockReferencing(tx, attachment) : await requireUnreferenced(tx, attachment)
   for (const documentId of documentIds) {

@@ -1,4 +1,4 @@
-import { presentAttachment } from '../attachments/present.ts'
+import { presentAttachment } from '../attachments/attachment.ts'
 import { attachmentsOfDocuments } from '../attachments/queries.ts'
 import { type DocumentRow, documentPage } from '../documents/queries.ts'
 import { presentFolder } from '../knowledge-bases/folders/find.ts'
