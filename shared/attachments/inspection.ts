@@ -10,7 +10,7 @@ export type Expected = { contentType: string; maxBytes: number; acceptedTypes: r
 /**
  * A stream that lets the bytes of a file through and measures, hashes and checks them on the way. It keeps only the
  * first few kilobytes in memory. It fails with 413 `attachment_too_large` at the first byte too many, with 415
- * `unsupported_media_type` as soon as the bytes cannot be of the declared type, and with 400 for an empty file.
+ * `unsupported_media_type` as soon as the bytes cannot be of the declared type. An empty file fails with 400.
  */
 export class Inspection extends Transform {
   readonly #expected: Expected

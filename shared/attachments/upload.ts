@@ -76,8 +76,8 @@ export class Upload {
 
 /**
  * Makes a received file an attachment of a document. Refuses with 404 `document_not_found`, 403 without a writing role,
- * 409 `quota_exceeded` when the workspace has no room for the bytes, and 503 when the upload took so long that the
- * sweep has removed the file.
+ * and 409 `quota_exceeded` when the workspace has no room for the bytes. Refuses with 503 when the upload took so long
+ * that the sweep has removed the file.
  */
 export async function createAttachment(
   context: { tx: Transaction; config: Pick<Config, 'QUOTA_ATTACHMENT_BYTES' | 'ATTACHMENT_MAX_BYTES'> },

@@ -20,9 +20,9 @@ export function showsAttachment(text: string, id: string): boolean {
 
 /**
  * Refuses with 422 `attachment_not_found` when a body newly refers to attachments that its workspace does not have. The
- * details point at the first mention in the request. An attachment that the body showed before (`currentText`) is not
- * looked for, since a rollback or an untouched block may show an image that is gone. The attachments that exist cannot
- * be deleted until the transaction ends.
+ * details point at the first mention in the request. An attachment that the body showed before (`currentText`) may be
+ * gone, since a rollback or an untouched block may show it. The attachments that exist cannot be deleted until the
+ * transaction ends.
  */
 export async function requireAttachments(
   tx: Transaction,

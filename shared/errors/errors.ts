@@ -42,7 +42,7 @@ type OptionsOf<Details> = undefined extends Details
 /**
  * An expected refusal: bad input, a conflict, a missing right. Any function may throw a refusal. The transaction around
  * it rolls back, and the API answers with the status of the code and the error envelope. The details repeat at most 200
- * code points of each text of the caller and 100 members of each list, so that no answer is larger than its request.
+ * code points of each text and 100 members of each list. So no answer is larger than its request.
  *
  * The compiler checks the details against the catalogue's schema of the code.
  */

@@ -8,8 +8,8 @@ import { row } from '../database/row.ts'
  * many events the floor has passed. Only a prefix of the log is deleted: an event of a long transaction may carry an
  * older time than the event before it.
  *
- * An event that marks since when a projection lags stays in the table until the projection has caught up, since the
- * search watermark is derived from the id of the event. Readers of the log do not see events below the floor.
+ * An event that marks since when a projection lags stays in the table until the projection has caught up. The search
+ * watermark is derived from the id of that event. Readers of the log do not see events below the floor.
  */
 export function purgeEvents(database: Database, limits: { days: number; batch: number }): Promise<number> {
   return inTransaction(database, async (tx) => {

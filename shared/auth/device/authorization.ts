@@ -12,8 +12,8 @@ import { decide, insertDeviceCode, lockAddress, notePoll, pendingOf, pendingRequ
 import type { DeviceCode, DeviceCodeRequest, DeviceToken } from './schema.ts'
 
 /*
- * The device authorization of RFC 8628, in four steps: a client asks for a pair of codes (`requestCode`) and polls with
- * its device code (`poll`, `exchangeCode`), while a person types the user code and decides (`requestOf`,
+ * The device authorization of RFC 8628, in two halves. A client asks for a pair of codes (`requestCode`) and polls with
+ * its device code (`poll`, `exchangeCode`). Meanwhile a person types the user code and decides (`requestOf`,
  * `decideRequest`).
  */
 
