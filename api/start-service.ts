@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { openFileStore } from '../shared/attachments/open-file-store.ts'
+import { openFileStore } from '../shared/attachments/store.ts'
 import { createOpenIdProvider } from '../shared/auth/openid-provider.ts'
 import type { Config } from '../shared/config/config.ts'
 import { openDatabase } from '../shared/database/database.ts'

@@ -118,7 +118,7 @@ t.test('a file that is shown is deleted only when that is forced, and then from 
     t.strictSame(await eventsOf(database, documentId), ['document.created', 'document.content.updated'])
   }
   t.ok(await isReferenced(ada, kept), 'images of other files stay')
-  // The snapshot still names it.
+  // The snapshot still names the attachment.
   const [first] = documents
   const rollback = await ada.post(`/documents/${first?.id}/versions/1/rollback`, undefined, { 'if-match': '*' })
   t.equal(rollback.status, 200, 'a rollback may show a dead image')

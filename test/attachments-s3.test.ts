@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import t from 'tap'
-import { removeLooseFiles } from '../shared/attachments/loose-files.ts'
+import { removeOrphans } from '../shared/attachments/orphans.ts'
 import { sql } from '../shared/database/database.ts'
 import { form, samples, upload, uploaded } from './support/attachments.ts'
 import { make, refused } from './support/documents.ts'
@@ -29,7 +29,7 @@ t.test('a bucket holds files as well as a directory does', async (t) => {
     t.ok(bytes.equals(Buffer.from(await download.arrayBuffer())), `${bytes.length} bytes come back`)
     t.equal((await ada.delete(`/attachments/${id}`)).status, 204)
     t.ok(await files.read(id), 'the bytes are still there')
-    t.equal(await removeLooseFiles({ database, files }, { limit: 10 }), 1)
+    t.equal(await removeOrphans({ database, files }, { limit: 10 }), 1)
     t.equal(await files.read(id), null)
   }
 })
@@ -78,7 +78,7 @@ t.test('a bucket that is out of reach is an outage, and the sweep tries again la
   refused(t, await ada.get(`/attachments/${id}`), { status: 503, code: 'service_unavailable' })
   refused(t, await upload(ada, { documentId }), { status: 503, code: 'service_unavailable' })
   t.equal((await ada.get(`/attachments/${id}/metadata`)).status, 200)
-  await t.rejects(removeLooseFiles({ database, files }, { limit: 10 }))
+  await t.rejects(removeOrphans({ database, files }, { limit: 10 }))
   const kept = await database.any(sql.unsafe`SELECT FROM loose_files WHERE id = ${other}`)
   t.equal(kept.length, 1)
 })

@@ -205,7 +205,7 @@ t.test('a file that is too large is refused while it arrives, and its sender see
   const refusal = { status: 413, code: 'attachment_too_large', details: { max_bytes: 100_000 } }
   refused(t, await upload(ada, file(100_001)), refusal)
   refused(t, await upload(ada, file(5_000_000)), refusal)
-  // A client that sends everything before it looks at the answer, without saying how much there is.
+  // This client sends the whole body in chunks, without a Content-Length, before it reads the answer.
   const { raw, headers } = form([{ name: 'file', filename: 'a.txt', type: 'text/plain', bytes: 'x'.repeat(8_000_000) }])
   const answer = await sendAll(ada, {
     headers,
@@ -318,7 +318,7 @@ t.test('a hostile file name does no harm', async (t) => {
   t.equal(await nameOf('a.png; filename=b.exe'), 'a.png; filename=b.exe')
   const long = await nameOf(`${'象'.repeat(5000)}.png`)
   t.ok(Buffer.byteLength(long) <= 255 && long.endsWith('象.png'), 'cut between characters, before the extension')
-  // A quote or line break ends the name or the part; whatever is made of the rest, it is no header.
+  // A quote or a line break ends the name or the part. The text behind it must not become a header.
   for (const name of ['a".png', 'a\\".png', 'a\r\nX-Injected: 1.png', 'a\nX-Injected: 1']) {
     const { raw, headers } = form([
       { name: 'document_id', bytes: documentId },
@@ -383,7 +383,7 @@ t.test('a store that fails is an outage, not a fault of the caller, and nothing 
   refused(t, await upload(bob, { documentId: other }), { status: 503, code: 'service_unavailable' })
 })
 
-// Sends everything before it looks at the answer, as many clients do.
+// Sends the whole body before it reads the answer, as many clients do.
 t.test('the bytes of a workspace stay within its quota however many files arrive at once', async (t) => {
   const size = samples.png.length
   const service = await startTestService(t, { QUOTA_ATTACHMENT_BYTES: String(3 * size) })

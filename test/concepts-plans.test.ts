@@ -15,7 +15,7 @@ import { row } from '../shared/database/row.ts'
 import { newId } from '../shared/schema/ids.ts'
 import { startTestService } from './support/service.ts'
 
-const unguarded = { missing: [], require() {}, hold() {} }
+const unguarded = { missing: [], require() {}, check() {} }
 const [source, target] = [newId('concept'), newId('concept')]
 
 t.test('whatever is done with a concept of ten thousand relations, no table is read from end to end', async (t) => {

@@ -1,6 +1,6 @@
 import { sql } from 'slonik'
 import t from 'tap'
-import { pendingPerAddress } from '../shared/auth/device/request-code.ts'
+import { pendingPerAddress } from '../shared/auth/device/authorization.ts'
 import { scopes } from '../shared/auth/scopes.ts'
 import { Client } from './support/client.ts'
 import { startTestService, type TestService } from './support/service.ts'

@@ -2,8 +2,8 @@ import { Writable } from 'node:stream'
 import type { Response } from 'express'
 import fc from 'fast-check'
 import t from 'tap'
-import { RecentEvents } from '../api/event-streams/recent-events.ts'
-import { EventStream, type Source } from '../api/event-streams/stream.ts'
+import { RecentEvents } from '../api/event-streams/feed.ts'
+import { EventStream, type StreamSource } from '../api/event-streams/stream.ts'
 import { resumption, type WireEvent } from '../api/event-streams/wire.ts'
 import { runs } from './support/property-runs.ts'
 
@@ -122,7 +122,7 @@ function open(options: { recent: RecentEvents; reads: boolean; position?: number
     },
   })
   response.on('error', () => {})
-  const source: Source = {
+  const source: StreamSource = {
     newest: () => recent.newest,
     async page({ after }) {
       const held = recent.after(after, 3)

@@ -84,8 +84,8 @@ t.test('a token that is revoked or expires ends its streams with the reason, and
 t.test('a client that reads nothing is cut, and misses nothing when it comes back', async (t) => {
   const ada = await service.signUp()
   const { socket, bytes } = await openSocket(t, ada)
-  // However much the kernel holds for a connection, at some time it is full; then the service lets go of the stream,
-  // although its client never says anything.
+  // The kernel buffers some data of a connection. Once the buffer is full, the service cuts the stream, although the
+  // client never answers.
   let count = 0
   while ((await expiries(ada.token_id)).length > 0) {
     await flood(ada.workspace_id, { from: count + 1, to: count + 3000 })
@@ -218,7 +218,7 @@ async function flood(workspaceId: string, { from, to }: { from: number; to: numb
   await client.end()
 }
 
-// Only of whole events, as a client counts them; the chunks of the transfer coding hold no parts of one.
+// The ids of the whole events in a raw response. The sizes of chunks stand between events, never within an event.
 function idsOf(text: string): number[] {
   return [...text.matchAll(/^id: (\d+)\nevent: [^\n]*\ndata: [^\n]*\n\n/gm)].map(([, id]) => Number(id))
 }

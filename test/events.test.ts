@@ -140,7 +140,7 @@ t.test('whoever comes back resumes after what was processed last and misses noth
   )
   t.ok(ascending([...first.received.slice(0, 2), ...second.received]))
 
-  // A process that has just started holds nothing in memory.
+  // A process that has just started has no events in memory.
   const { origin } = await startAnother(t, service)
   const replayed = await followEvents(t, { origin, bearer: ada.token }, { lastEventId: 0 })
   await replayed.until(505)
@@ -211,7 +211,7 @@ t.test('nobody gets an event of a workspace that is not theirs, and memberships 
   await bobs.until(1)
   await database.query(sql.unsafe`
     DELETE FROM memberships WHERE user_id = ${bob.user_id} AND workspace_id = ${ada.workspace_id}`)
-  // What is written after a check has been made without the membership never arrives.
+  // Once the service has checked the rights without the membership, events of later writes never arrive.
   const other = await service.signUp({ email: 'bob@example.test', workspace: 'elsewhere' })
   await until(async () => {
     await write(other, 'marker')

@@ -6,8 +6,7 @@ import { sql } from 'slonik'
 import t from 'tap'
 import { nextPath } from '../api/pages/next-path.ts'
 import { bootstrap } from '../shared/auth/bootstrap.ts'
-import { deleteExpiredSignIns } from '../shared/auth/session-queries.ts'
-import { sessionLimits } from '../shared/auth/sessions.ts'
+import { deleteExpiredSignIns, sessionLimits } from '../shared/auth/sessions.ts'
 import { inTransaction } from '../shared/database/database.ts'
 import { Client } from './support/client.ts'
 import { root } from './support/processes.ts'
@@ -273,7 +272,7 @@ t.test('nobody finds a password by trying, and nobody locks its owner out by try
   t.ok(Number(stopped.headers.get('retry-after')) > 0)
   t.equal((await from('192.0.2.2').signIn(ada)).status, 303, 'from another address the owner gets in')
 
-  // As if from a thousand addresses: the account itself is over its limit for browsers that it does not know.
+  // As after guesses from a thousand addresses: the account is over its limit for browsers that it does not know.
   await service.database.query(sql.unsafe`
     UPDATE rate_limit_windows SET points = 1000, expire = ${Date.now() + 600_000} WHERE key LIKE 'sign-in-account:%'`)
   t.equal((await from('192.0.2.3').signIn(ada)).status, 429)
@@ -555,7 +554,7 @@ t.test('the stylesheet is kept by browsers for as long as it is the same', async
     t.equal((await visitor.get(`/assets/${name}`)).status, 404)
 })
 
-// With a hash that costs next to nothing: only the first test and unknown users take the time that a real one takes.
+// The hash of this user is cheap to compute. Only the first test and unknown users cost as much as a real hash.
 async function signUpAda(service: TestService) {
   const user = await service.signUp({ email: ada.email })
   const key = scryptSync(ada.password, 'salt', 32, { N: 16, r: 8, p: 1 }).toString('base64url')

@@ -5,9 +5,13 @@ import { numberUnlessBusy } from '../shared/events/number.ts'
 import { unnumberedChannel } from '../shared/events/record.ts'
 import type { Worker } from './runtime/runtime.ts'
 
+const batch = 1000
+const busyPauseMs = 1000
+const backstopMs = 10_000
+
 /**
- * The sequencer: numbers committed events in batches, woken by the writes themselves. Several copies may run; one of
- * them works at a time. Its connection has short time limits, since all streams wait for it.
+ * The sequencer, which numbers committed events in batches. The writes wake it. Several copies may run, and one of them
+ * works at a time. Its connection has short time limits, since all streams wait for the sequencer.
  */
 export const eventSequencer: Worker = {
   name: 'events',
@@ -19,13 +23,13 @@ export const eventSequencer: Worker = {
       let numbered: number | null
       do numbered = await numberUnlessBusy(database, batch)
       while (numbered === batch)
-      // The copy that works may end between its last look and its commit.
+      // The copy that has the lock may stop after its last look at the table and before its commit.
       clearTimeout(again)
       if (numbered === null) again = setTimeout(wake, busyPauseMs)
     }, onError)
     const wake = () => awake.wake()
     const listener = listen({ url: config.DATABASE_URL, channel: unnumberedChannel, onNotify: wake, onError })
-    // For a notification that went unheard without anybody having noticed.
+    // Finds the events whose notification was lost without a sign.
     const backstop = setInterval(wake, backstopMs)
     return async () => {
       clearInterval(backstop)
@@ -36,7 +40,3 @@ export const eventSequencer: Worker = {
     }
   },
 }
-
-const batch = 1000
-const busyPauseMs = 1000
-const backstopMs = 10_000

@@ -19,6 +19,10 @@ export function describeApi(input: { routes: readonly Route[]; origin: string })
       Object.fromEntries(specs.map((spec) => [spec.method.toLowerCase(), operationOf(spec, registry)])),
     ]),
   )
+  const responses = Object.entries(sharedResponses).map(([name, { status, codes }]) => [
+    name,
+    errorResponse({ status, codes, registry }),
+  ])
   const used = new Set(listed.map((spec) => spec.tag))
   return {
     openapi: '3.1.0',
@@ -42,9 +46,7 @@ export function describeApi(input: { routes: readonly Route[]; origin: string })
       schemas: { ...registry.components(), ...envelopeSchemas },
       parameters,
       headers,
-      responses: Object.fromEntries(
-        Object.entries(sharedResponses).map(([name, { status, codes }]) => [name, errorResponse(status, codes)]),
-      ),
+      responses: Object.fromEntries(responses),
     },
   }
 }

@@ -4,22 +4,32 @@ import { type Listener, listen } from '../../shared/database/listener.ts'
 import { Wakeup } from '../../shared/database/wakeup.ts'
 import { numberedChannel } from '../../shared/events/number.ts'
 import { logExtent, numberedEvents } from '../../shared/events/queries.ts'
-import { RecentEvents } from './recent-events.ts'
 import { type WireEvent, wireEvent } from './wire.ts'
 
-/** The log as this process follows it. */
+/**
+ * How many events are read from the log, and written to a stream, at once: mostly below 100 KB, at most some 500 KB.
+ */
+export const pageSize = 200
+
+// A few minutes of a busy service, in a few megabytes.
+const keptEvents = 2000
+
+const longestPauseMs = 100
+
+/** The event log as this process reads it. */
 export type Feed = {
   readonly recent: RecentEvents
-  /** Looks whether there is something new, as a notification does; a lost one delays events no longer than this. */
+  /** Reads new events, as a notification does. Called at every heartbeat, in case a notification was lost. */
   wake: () => void
   close: () => Promise<void>
 }
 
 /**
- * Follows the event log from its end: one connection listens, each wake-up reads what is new in one statement, however
- * many streams are open. `deliver` gets the events in the order of their ids, after they are in `recent`.
+ * Reads the event log from its present end on. One connection listens, and each wake-up reads the new events in one
+ * statement, however many streams are open. `deliver` gets the events in the order of their ids, after `recent` has
+ * them.
  */
-export async function followLog(options: {
+export async function tailLog(options: {
   database: Database
   url: string
   deliver: (events: readonly WireEvent[]) => Promise<void>
@@ -51,14 +61,8 @@ export async function followLog(options: {
   }
 }
 
-/** Events read, and written to a stream, at once: with the longest titles some 500 KB, mostly below 100. */
-export const pageSize = 200
-
-// A few minutes of a busy service in a few megabytes.
-const keptEvents = 2000
-
-// A pause as long as the delivery took: with thousands of streams, events that come close together share a delivery,
-// and the process keeps half of its time for requests.
+// Pauses for as long as the delivery took. So with thousands of streams, events that come close together share a
+// delivery, and the process keeps half of its time for requests.
 async function paced(deliver: () => Promise<void>): Promise<void> {
   const started = performance.now()
   await deliver()
@@ -66,4 +70,39 @@ async function paced(deliver: () => Promise<void>): Promise<void> {
   if (elapsed > 1) await sleep(Math.min(elapsed, longestPauseMs))
 }
 
-const longestPauseMs = 100
+/**
+ * The latest events of the log, at most `capacity`, in memory. Streams that are almost up to date are served from it.
+ */
+export class RecentEvents {
+  readonly #capacity: number
+  #events: WireEvent[] = []
+  #after: number
+  #newest: number
+
+  /** Starts empty behind the id `after`. */
+  constructor(options: { after: number; capacity: number }) {
+    this.#capacity = options.capacity
+    this.#after = options.after
+    this.#newest = options.after
+  }
+
+  /** The id up to which the log has been read. */
+  get newest(): number {
+    return this.#newest
+  }
+
+  /** Adds the events that follow in the log. The oldest events leave when there are too many. */
+  add(events: readonly WireEvent[]): void {
+    this.#events.push(...events)
+    this.#newest = events.at(-1)?.id ?? this.#newest
+    const surplus = this.#events.length - this.#capacity
+    if (surplus > 0) this.#after = this.#events.splice(0, surplus).at(-1)?.id ?? this.#after
+  }
+
+  /** At most `limit` events after an id, or null when some of them have left. */
+  after(id: number, limit: number): readonly WireEvent[] | null {
+    if (id < this.#after) return null
+    const start = this.#events.findIndex((event) => event.id > id)
+    return start < 0 ? [] : this.#events.slice(start, start + limit)
+  }
+}

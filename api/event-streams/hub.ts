@@ -1,43 +1,48 @@
 import type { Response } from 'express'
 import { Gauge, type Registry } from 'prom-client'
 import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
-import { tokenStandings } from '../../shared/auth/standing-queries.ts'
+import { tokenStandings } from '../../shared/auth/queries.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
-import type { StreamLease } from '../../shared/events/lease-queries.ts'
 import { type EventFilter, filteredEvents, logExtent, unnumberedRows } from '../../shared/events/queries.ts'
+import type { StreamLease } from '../../shared/events/stream-leases.ts'
 import type { Logger } from '../../shared/process/log.ts'
-import { type Feed, followLog, pageSize } from './feed.ts'
+import { type Feed, pageSize, tailLog } from './feed.ts'
 import { type Leases, openLeases } from './leases.ts'
-import { EventStream, type Rendered, type Source, type StreamOptions } from './stream.ts'
+import { EventStream, type Rendered, type StreamOptions, type StreamSource } from './stream.ts'
 import { opening, resumption, syncRequired, type WireEvent, wireEvent } from './wire.ts'
 
-/** What a client asks for when it opens a stream. */
+/** A client's request for a stream. */
 export type StreamRequest = {
   caller: Caller
   documentSetId: string | undefined
-  /** Canonical. */
+  /** A canonical BCP 47 tag. */
   locale: string | undefined
-  /** What it has processed last; null on a first connection, which gets what happens from now on. */
+  /**
+   * The id of the last event that the client has processed; null on a first connection, which gets later events only.
+   */
   lastEventId: number | null
 }
 
 /** The event streams of this process. */
 export type EventStreams = {
-  /** Takes one of the token's streams, or refuses with 429; returns what writes it to the response. */
+  /**
+   * Takes a lease for the token and returns the function that writes the stream to the response. Refuses with 429
+   * `too_many_streams`, and with 503 while the service ends.
+   */
   open: (request: StreamRequest) => Promise<(response: Response) => Promise<void>>
-  /** Ends all streams, so that their clients reconnect elsewhere; no stream is opened from now on. */
+  /** Ends all streams, so that their clients reconnect elsewhere, and opens no more streams. */
   end: () => void
+  /** Ends all streams, stops reading the log and releases all leases. */
   close: () => Promise<void>
 }
 
 type Options = { database: Database; config: Config; log: Logger; registry: Registry }
 
 /**
- * Serves all streams of a process from one feed of the log, which starts with the first stream. A stream costs no
- * connection and no statement while it is open: what is to be checked of tokens and renewed of leases is asked once for
- * all of them.
+ * Serves all streams of a process from one feed of the log, which starts with the first stream. An open stream costs no
+ * connection and no statement of its own: one statement checks the tokens of all streams, and one renews all leases.
  */
 export function openEventStreams(options: Options): EventStreams {
   const hub = new Hub(options)
@@ -52,11 +57,11 @@ export function openEventStreams(options: Options): EventStreams {
   return { open: (request) => hub.open(request), end: () => hub.end(), close: () => hub.close() }
 }
 
-// A revoked token, or a membership that is no more, ends or narrows a stream within a heartbeat, and never after more
-// than fifteen seconds (decisions 4.15); a third leaves room for a slow database.
+// The end of a token or of a membership takes effect on a stream within a heartbeat, and within fifteen seconds at
+// most. Rights are checked three times in that span, which leaves room for a slow database.
 const longestDoubtSeconds = 15
 
-// Of a workspace with more writes under way than this, a first connection may get some that precede it.
+// While more events than this wait for their ids, a first connection may get some events from before it opened.
 const missedRows = 1000
 
 const retrySeconds = 5
@@ -145,21 +150,22 @@ class Hub {
   async #startOf(filter: EventFilter, lastEventId: number | null) {
     const { database } = this.#options
     if (lastEventId !== null) return { ...resumption(lastEventId, await logExtent(database)), missed: [] }
-    // In this order: what gets its id between the two statements is known by its row, or comes after the newest.
+    // The order matters: an event that gets its id between the two statements is either among `missed`, or newer than
+    // `newest`.
     const missed = await unnumberedRows(database, { workspaceIds: filter.workspaceIds, limit: missedRows })
     return { position: (await logExtent(database)).newest, syncRequired: false, missed }
   }
 
-  #source({ recent }: Feed): Source {
+  #source({ recent }: Feed): StreamSource {
     const { database } = this.#options
     return {
       newest: () => recent.newest,
       async page({ filter, after }) {
-        const held = recent.after(after, pageSize)
-        if (held !== null) return { events: held, upTo: held.at(-1)?.id ?? recent.newest }
+        const kept = recent.after(after, pageSize)
+        if (kept !== null) return { events: kept, upTo: kept.at(-1)?.id ?? recent.newest }
         const upTo = recent.newest
         const rows = await filteredEvents(database, { filter, after, upTo, limit: pageSize })
-        // Asked afterwards: what was purged before the page was read lies below the floor now.
+        // The floor is read after the page, so it is above every event that was purged before the page was read.
         const { floor } = await logExtent(database)
         if (after < floor) return null
         return { events: rows.map(wireEvent), upTo: rows.length < pageSize ? upTo : (rows.at(-1)?.event_id ?? upTo) }
@@ -178,7 +184,7 @@ class Hub {
   async #start(): Promise<Feed> {
     const { database, config } = this.#options
     this.#checkedAt = performance.now()
-    const feed = await followLog({
+    const feed = await tailLog({
       database,
       url: config.DATABASE_URL,
       deliver: (events) => this.#deliver(events),
@@ -189,7 +195,7 @@ class Hub {
     return feed
   }
 
-  // A run that takes longer than the pause between two is not joined by another.
+  // While a run is still going on, the timer starts no other.
   #every(milliseconds: number, work: () => Promise<void>): void {
     let running = false
     const run = async () => {
@@ -202,7 +208,7 @@ class Hub {
   }
 
   async #deliver(events: readonly WireEvent[]): Promise<void> {
-    // After a time without the database nobody knows who may still read.
+    // After an outage of the database the rights are too old to be relied on.
     if (performance.now() - this.#checkedAt > this.#doubtMs) await this.#check()
     const rendered: Rendered = new Map()
     for (const stream of this.#streams) stream.deliver(events, rendered)

@@ -1,22 +1,29 @@
 import { ulid } from 'ulid'
 import type { Database } from '../../shared/database/database.ts'
-import { releaseLeases, renewLeases, type StreamLease, takeLease } from '../../shared/events/lease-queries.ts'
+import { releaseLeases, renewLeases, type StreamLease, takeLease } from '../../shared/events/stream-leases.ts'
 
-/** The leases of this process. */
+// How long a lease counts after its renewal was due.
+const graceSeconds = 5
+
+/** The leases of the streams of this process. */
 export type Leases = {
-  /** Null when the token has as many streams as it may, in all processes together. */
+  /** Takes a lease; null when the token already has as many streams as it may, in all processes together. */
   take: (tokenId: string) => Promise<StreamLease | null>
+  /** Renews leases, so that they last until the next renewal and a grace of five seconds. */
   renew: (leases: readonly StreamLease[]) => Promise<void>
-  /** Gives a lease back in the background. One that cannot be given back expires by itself. */
+  /** Releases a lease in the background. A lease that cannot be released expires by itself. */
   release: (lease: StreamLease) => void
-  /** Resolves when everything is given back. */
+  /** Resolves when every release has ended. */
   settled: () => Promise<void>
 }
 
-/** Leases that outlive their last renewal, due every `renewedSeconds`, by no more than a few seconds. */
+/**
+ * Manages the leases of streams. The caller renews them every `renewedSeconds`. The leases of a process that died
+ * expire five seconds after their next renewal was due.
+ */
 export function openLeases(options: {
   database: Database
-  /** Streams of one token. */
+  /** The most streams of one token, in all processes together. */
   limit: number
   renewedSeconds: number
   onError: (error: unknown) => void
@@ -43,6 +50,3 @@ export function openLeases(options: {
     },
   }
 }
-
-// How long the streams of a process that died still count.
-const graceSeconds = 5

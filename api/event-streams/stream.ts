@@ -1,53 +1,55 @@
 import type { Response } from 'express'
-import type { StreamLease } from '../../shared/events/lease-queries.ts'
 import type { EventFilter } from '../../shared/events/queries.ts'
+import type { StreamLease } from '../../shared/events/stream-leases.ts'
 import { authRevoked, heartbeat, type WireEvent } from './wire.ts'
 
-/** What a delivery has rendered so far, by audience; null when nothing of it is for that audience. */
+/** The texts that a delivery has rendered so far, by audience; null when no event is for the audience. */
 export type Rendered = Map<string, Buffer | null>
 
-/** Where a stream gets what it has missed. */
-export type Source = {
+/** The source of the events that a stream has missed. */
+export type StreamSource = {
   /** The id up to which events have been delivered to live streams. */
   newest: () => number
-  /** Some events after an id, in order; `upTo` is the id they reach. Null when some of them are gone. */
+  /**
+   * The next events after an id, in order; `upTo` is the id up to which they are complete. Null when events are purged.
+   */
   page: (input: {
     filter: EventFilter
     after: number
   }) => Promise<{ events: readonly WireEvent[]; upTo: number } | null>
 }
 
-/** What a stream is made of. */
+/** The parts of a stream. */
 export type StreamOptions = {
   lease: StreamLease
   response: Response
-  source: Source
+  source: StreamSource
   filter: EventFilter
-  /** The id of the last event that its client is not to get. */
+  /** The id after which the client gets events. */
   position: number
-  /** Row numbers of events that happened before the stream opened, but get their ids only now. */
+  /** Row numbers of events that happened before the stream opened, but get their ids afterwards. */
   missed: readonly number[]
 }
 
-// A client that reads nothing is not waited for any longer once its stream is over.
+// How long a stream that is over waits for a client that reads nothing.
 const closingMs = 5000
 
 /**
- * One open stream. It is live while its client keeps up. As soon as the socket takes no more, nothing is queued for it:
- * it only remembers where it stands, and reads on from the log when the client has read. So a slow client costs no
- * memory beyond one page of events; one that reads nothing at all is cut and resumes with its last id.
+ * One open stream. A stream is live while its client keeps up. Once the socket is full, no event is queued: the stream
+ * only remembers its position, and reads on from the log after the client has read. So a slow client costs the memory
+ * of one page of events. A client that reads nothing at all is cut off and resumes with its last id.
  */
 export class EventStream {
   readonly lease: StreamLease
   readonly #response: Response
-  readonly #source: Source
+  readonly #source: StreamSource
   readonly #missed: Set<number>
   #filter: EventFilter
   #audience = ''
   #position: number
   #live = false
   #over = false
-  /** Since when the socket has taken nothing, on the clock of `performance`. */
+  /** When the socket became full, in milliseconds of `performance.now()`; undefined while it takes data. */
   #blockedAt: number | undefined
 
   constructor(options: StreamOptions) {
@@ -60,14 +62,14 @@ export class EventStream {
     this.#setAudience()
   }
 
-  /** Sends the opening and whatever is due; resolves when the stream is live, or over before. */
+  /** Sends the opening and the events that the client has missed. Resolves when the stream is live, or over. */
   async start(opening: string): Promise<void> {
     if (this.#over) return
     this.#write(opening)
     await this.#catchUp()
   }
 
-  /** Sends the events to a live stream; any other gets to them by itself. */
+  /** Sends the events if the stream is live. A stream that catches up reads them itself. */
   deliver(events: readonly WireEvent[], rendered: Rendered): void {
     if (!this.#live) return
     const text = this.#render(events, rendered)
@@ -75,13 +77,13 @@ export class EventStream {
     if (text !== null && !this.#write(text)) void this.#resume()
   }
 
-  /** Replaces the workspaces that the caller can see. */
+  /** Replaces the workspaces whose events the stream sends. */
   show(workspaceIds: readonly string[]): void {
     this.#filter = { ...this.#filter, workspaceIds }
     this.#setAudience()
   }
 
-  /** Sends a heartbeat, or cuts the stream when its client has read nothing for that long. */
+  /** Sends a heartbeat, or cuts the stream when its client has read nothing for `patienceMs` milliseconds. */
   beat(patienceMs: number): void {
     if (this.#over) return
     if (this.#blockedAt !== undefined) {
@@ -89,12 +91,12 @@ export class EventStream {
     } else if (!this.#write(heartbeat) && this.#live) void this.#resume()
   }
 
-  /** Tells the client that its token no longer counts, and closes. */
+  /** Tells the client that its token was revoked or has expired, and closes. */
   revoke(reason: 'revoked' | 'expired'): void {
     this.end(authRevoked(reason))
   }
 
-  /** Closes after what has been sent, and after `last`. */
+  /** Closes after the client has got everything that was sent, and the text `last`. */
   end(last = ''): void {
     if (this.#over) return
     this.#over = true
@@ -103,7 +105,7 @@ export class EventStream {
     setTimeout(() => this.#response.destroy(), closingMs).unref()
   }
 
-  /** Closes at once, whatever the client has read. */
+  /** Closes at once. The client gets what it has not read when it resumes. */
   cut(): void {
     this.#over = true
     this.#live = false
@@ -115,7 +117,7 @@ export class EventStream {
     try {
       await this.#catchUp()
     } catch {
-      // The log cannot be read now; the client comes back with its last id.
+      // The log cannot be read now. The client reconnects with its last id.
       this.cut()
     }
   }
@@ -146,7 +148,7 @@ export class EventStream {
     return taken
   }
 
-  // Resolves when the socket takes more, or never will.
+  // Resolves when the socket takes data again, or is closed.
   async #drained(): Promise<void> {
     if (this.#blockedAt === undefined) return
     if (this.#response.writableNeedDrain) {
@@ -162,8 +164,8 @@ export class EventStream {
     if (this.#response.destroyed) this.#over = true
   }
 
-  // Streams with the same view share one rendering, and so its memory; not while a stream is ahead of the others,
-  // which it can be after it has opened.
+  // Streams of the same audience share one rendering and its memory. A stream that has just opened renders for itself
+  // while it is ahead of the others or has events to leave out.
   #render(events: readonly WireEvent[], rendered: Rendered): Buffer | null {
     if (this.#missed.size > 0 || this.#position >= (events[0]?.id ?? 0)) return this.#select(events)
     const known = rendered.get(this.#audience)

@@ -1,12 +1,12 @@
 import type { LogExtent, LoggedEvent } from '../../shared/events/queries.ts'
 
-/** What every stream begins with: when to come back after a disconnect, and that it is open (decisions 6). */
+/** The beginning of every stream: how many milliseconds to wait before a reconnect, and that the stream is open. */
 export const opening = 'retry: 5000\n: connected\n\n'
 
 /** The comment that keeps proxies from closing a quiet stream. */
 export const heartbeat = ': hb\n\n'
 
-/** An event as all streams that get it send it, with what decides which ones these are. */
+/** An event rendered once as SSE text, with the fields that select the streams it goes to. */
 export type WireEvent = {
   id: number
   rowNo: number
@@ -48,20 +48,21 @@ export function wireEvent(event: LoggedEvent): WireEvent {
   }
 }
 
-/** Tells a client that its cursor cannot be resumed from, and from where the stream goes on instead. */
+/** The event that tells a client that its cursor cannot be resumed, and after which id the stream goes on instead. */
 export function syncRequired(resumeFrom: number): string {
   const members = { workspace_id: null, document_id: null, created_at: Date.now(), resume_from: resumeFrom }
   return frame({ id: resumeFrom, name: 'sync.required', data: { event_id: resumeFrom, ...members } })
 }
 
-/** The last event of a stream whose token no longer counts. */
+/** The last event of a stream whose token was revoked or has expired. */
 export function authRevoked(reason: 'revoked' | 'expired'): string {
   return frame({ name: 'auth.revoked', data: { reason, created_at: Date.now() } })
 }
 
 /**
- * Where a stream begins that resumes after `cursor`, and whether its client has to be told that this is somewhere else:
- * older than what is retained, it goes on from the oldest event (decisions C25); newer than everything, it is foreign.
+ * The position after which a stream resumes. A retained cursor is the position itself. For an older cursor the stream
+ * goes on from the oldest event; a cursor newer than all events is not one of this log, so the stream goes on from the
+ * newest event. In both cases `syncRequired` is true, because the client has to be told.
  */
 export function resumption(cursor: number, log: LogExtent): { position: number; syncRequired: boolean } {
   if (cursor > log.newest) return { position: log.newest, syncRequired: true }

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { unsupportedMediaType } from '../../shared/errors/unsupported-media-type.ts'
+import { unsupportedMediaType } from '../../shared/errors/errors.ts'
 
 /** The media type of bodies of our own (specification 4.9). */
 export const vendorType = 'application/vnd.svc.document+json'

@@ -54,7 +54,7 @@ export function paramsReader(schema: TObject): (params: Record<string, string>) 
     if (validator.Check(values)) return validator.Decode(values)
     const path = firstProblems(schema, values, 1)[0]?.path.slice(1)
     const [name, property] = entries.find(([key]) => key === path) ?? entries[0] ?? []
-    throw malformedParameter(name ?? '', { property, value: params[name ?? ''] })
+    throw malformedParameter(name ?? '', { property, value: params[name ?? ''] ?? '' })
   }
 }
 
@@ -70,7 +70,7 @@ function invalid(schema: TSchema, { value, pathOf }: { value: unknown; pathOf: (
 
 function malformedParameter(
   name: string,
-  { property, value }: { property: (TSchema & ParameterMarks) | undefined; value: string | undefined },
+  { property, value }: { property: (TSchema & ParameterMarks) | undefined; value: string },
 ): Refusal {
   const code = property?.['x-error'] ?? 'route_not_found'
   if (property === undefined || code === 'route_not_found') return new Refusal('route_not_found')

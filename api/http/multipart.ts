@@ -3,8 +3,7 @@ import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import type { Request } from 'express'
 import { emptyFile } from '../../shared/attachments/inspection.ts'
 import type { Upload } from '../../shared/attachments/upload.ts'
-import { Refusal } from '../../shared/errors/errors.ts'
-import { unsupportedMediaType } from '../../shared/errors/unsupported-media-type.ts'
+import { Refusal, unsupportedMediaType } from '../../shared/errors/errors.ts'
 import { discardRest } from './discard-rest.ts'
 
 /** What of a form is wanted: the name of the part that is a file, and those of its fields. */

@@ -25,7 +25,7 @@ export function decodeCursor(scope: CursorScope, cursor: string, like: readonly 
   const [sort, print, ...position] = cursorMembers(cursor) ?? []
   if (print !== fingerprint({ ...scope, sort: String(sort) })) throw new Refusal('invalid_cursor')
   if (sort !== scope.sort) {
-    throw new Refusal('cursor_sort_mismatch', { details: { cursor_sort: sort, requested_sort: scope.sort } })
+    throw new Refusal('cursor_sort_mismatch', { details: { cursor_sort: String(sort), requested_sort: scope.sort } })
   }
   if (position.length !== like.length || !position.every((value, index) => isPosition(value, like[index]))) {
     throw new Refusal('invalid_cursor')

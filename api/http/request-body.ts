@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import express, { type Request, type Response } from 'express'
-import { Refusal } from '../../shared/errors/errors.ts'
-import { unsupportedMediaType } from '../../shared/errors/unsupported-media-type.ts'
+import { Refusal, unsupportedMediaType } from '../../shared/errors/errors.ts'
 import { discardRest } from './discard-rest.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { pipeline } from 'node:stream/promises'
 import { create as contentDisposition } from 'content-disposition'
 import type { Response } from 'express'
-import type { FileStore } from '../../shared/attachments/file-store.ts'
 import type { AttachmentRow } from '../../shared/attachments/queries.ts'
-import { openBytes } from '../../shared/attachments/read.ts'
+import type { FileStore } from '../../shared/attachments/store.ts'
+import { openBytes } from '../../shared/attachments/store.ts'
 
 /** The headers of a download: to be saved under its name, never guessed at, never shown (decisions 4.14). */
 export function bytesHeaders(attachment: Pick<AttachmentRow, 'filename' | 'size'>): Record<string, string> {

@@ -1,4 +1,4 @@
-import type { FileStore } from '../../shared/attachments/file-store.ts'
+import type { FileStore } from '../../shared/attachments/store.ts'
 import type { OpenIdProvider } from '../../shared/auth/openid-provider.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'

@@ -1,17 +1,17 @@
-import { requireAll, type VersionGuard } from '../../shared/concepts/guard.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
+import { requirePreconditions, type VersionGuard } from '../../shared/requests/version-guard.ts'
 import { entityTagOf, type Guard, satisfies } from './preconditions.ts'
 
 /**
- * The guard of a record whose version is a counted one, such as `concept:3`. `field` is the member of the body that
- * carries the guard instead of If-Match; without it the 409 shows the current version as ETag.
+ * The guard of a record that counts its versions, such as `concept:3`. `field` names the member of the body that
+ * carries the guard instead of If-Match. A 409 for If-Match also shows the current version as ETag.
  */
 export function versionGuard(guard: Guard | null, field?: string): VersionGuard {
   const missing = guard === null ? [field ?? 'If-Match'] : []
   return {
     missing,
-    require: () => requireAll(missing),
-    hold(version) {
+    require: () => requirePreconditions(missing),
+    check(version) {
       if (guard === null || satisfies(guard, version)) return
       const provided = guard === '*' ? '*' : guard.join(', ')
       throw new Refusal('version_conflict', {
@@ -23,8 +23,8 @@ export function versionGuard(guard: Guard | null, field?: string): VersionGuard 
 }
 
 /**
- * The guards of a merge (decisions 2.10): If-Match is for the source, `target_version` for the target. Without the
- * latter a second tag in If-Match is; both and different is refused with 400 `precondition_mismatch`.
+ * The guards of a merge. The first tag of If-Match guards the source; `target_version` or a second tag of If-Match
+ * guards the target. A second tag that differs from `target_version` is refused with 400 `precondition_mismatch`.
  */
 export function mergeGuardsOf(
   header: Guard | null,

@@ -1,5 +1,5 @@
 import { type Request, type Response, Router } from 'express'
-import { requireMetricsToken } from '../../shared/auth/metrics-token.ts'
+import { requireMetricsToken } from '../../shared/auth/bearer.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { readiness } from '../../shared/health/readiness.ts'
 import { describeApi } from '../docs/openapi.ts'

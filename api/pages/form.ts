@@ -27,5 +27,6 @@ export async function readForm(request: Request, response: Response): Promise<Fo
 function refusalOf(error: unknown): unknown {
   const { type: kind, status } = error as { type?: unknown; status?: unknown }
   if (kind === 'entity.too.large') return new Refusal('payload_too_large', { details: { max_bytes: maxBytes } })
-  return typeof status === 'number' && status < 500 ? new Refusal('invalid_request', { cause: error }) : error
+  const isOfSender = typeof status === 'number' && status < 500
+  return isOfSender ? new Refusal('invalid_request', { details: { fields: [] }, cause: error }) : error
 }

@@ -1,5 +1,5 @@
 import { keyedHash, sameText } from '../../shared/auth/keyed-hash.ts'
-import { comparedEmail } from '../../shared/auth/session-queries.ts'
+import { comparedEmail } from '../../shared/auth/queries.ts'
 import { randomText } from '../../shared/auth/tokens.ts'
 import { cookieOf, setCookie } from './cookies.ts'
 import type { PageCall } from './page.ts'

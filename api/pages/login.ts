@@ -1,4 +1,4 @@
-import { checkPassword } from '../../shared/auth/check-password.ts'
+import { checkPassword } from '../../shared/auth/passwords.ts'
 import { addressOf } from '../http/address.ts'
 import type { Guesses } from '../http/throttles.ts'
 import { type Browser, browserOf, isProgram, requireOwnForm, signIn } from './browser.ts'

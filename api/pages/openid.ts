@@ -1,5 +1,5 @@
+import { matchIdentity } from '../../shared/auth/identity.ts'
 import { keyedHash } from '../../shared/auth/keyed-hash.ts'
-import { matchIdentity } from '../../shared/auth/match-identity.ts'
 import {
   OpenIdError,
   type OpenIdFlow,

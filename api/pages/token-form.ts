@@ -1,4 +1,4 @@
-import type { TokenRequest } from '../../shared/auth/create-token.ts'
+import type { TokenRequest } from '../../shared/auth/tokens.ts'
 import type { Form } from './page.ts'
 
 /** The form for a new token as it was filled in: what it asks for, or what is wrong with which field. */

@@ -1,5 +1,5 @@
+import type { tokensOf } from '../../shared/auth/queries.ts'
 import { scopes } from '../../shared/auth/scopes.ts'
-import type { tokensOf } from '../../shared/auth/token-queries.ts'
 import { type Moment, momentOf } from './moment.ts'
 import { accessOf } from './scope-words.ts'
 

@@ -1,5 +1,5 @@
-import { createToken } from '../../shared/auth/create-token.ts'
-import { revokeTokenOf, tokensOf } from '../../shared/auth/token-queries.ts'
+import { revokeTokenOf, tokensOf } from '../../shared/auth/queries.ts'
+import { createToken } from '../../shared/auth/tokens.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { inTransaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'

@@ -1,13 +1,9 @@
 import Type from 'typebox'
-import { createAttachment } from '../../shared/attachments/create.ts'
+import { presentAttachment, requireAttachment } from '../../shared/attachments/attachment.ts'
 import { deleteAttachment } from '../../shared/attachments/delete.ts'
-import { presentAttachment } from '../../shared/attachments/present.ts'
-import { type AttachmentRow, visibleAttachment } from '../../shared/attachments/queries.ts'
 import { Attachment } from '../../shared/attachments/schema.ts'
-import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
+import { createAttachment } from '../../shared/attachments/upload.ts'
 import { onTheSpot } from '../../shared/computations/ahead.ts'
-import type { Queryable } from '../../shared/database/database.ts'
-import { Refusal } from '../../shared/errors/errors.ts'
 import { ulidPattern } from '../../shared/schema/ids.ts'
 import { Text } from '../../shared/schema/strings.ts'
 import { commitContext } from '../http/commit-context.ts'
@@ -20,7 +16,7 @@ const AttachmentParameter = Type.Object({
   id: Type.String({ pattern: `^att_${ulidPattern}$`, description: 'attachment id', 'x-error': 'attachment_not_found' }),
 })
 
-/** Files of documents (specification 4.14). */
+/** The routes of files of documents: api/guide/attachments.md#uploads. */
 export const attachmentRoutes = [
   route({
     method: 'POST',
@@ -107,10 +103,3 @@ export const attachmentRoutes = [
     },
   }),
 ]
-
-async function requireAttachment(db: Queryable, input: { id: string; caller: Caller }): Promise<AttachmentRow> {
-  const { id, caller } = input
-  const attachment = await visibleAttachment(db, { id, workspaceIds: visibleWorkspaces(caller) })
-  if (attachment === null) throw new Refusal('attachment_not_found', { details: { id } })
-  return attachment
-}

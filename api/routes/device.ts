@@ -1,9 +1,8 @@
-import { exchangeCode, poll } from '../../shared/auth/device/exchange-code.ts'
-import { requestCode } from '../../shared/auth/device/request-code.ts'
+import { exchangeCode, poll, requestCode } from '../../shared/auth/device/authorization.ts'
 import { DeviceCode, DeviceCodeRequest, DeviceToken, DeviceTokenRequest } from '../../shared/auth/device/schema.ts'
 import { openRoute, type Route } from '../http/route.ts'
 
-/** How a program without a browser gets a token from a person who has one (specification 5.4, RFC 8628). */
+/** The device authorization of RFC 8628, by which a program without a browser gets a token from a person. */
 export const deviceRoutes: readonly Route[] = [
   openRoute({
     method: 'POST',
@@ -31,7 +30,7 @@ export const deviceRoutes: readonly Route[] = [
     body: DeviceTokenRequest,
     success: { status: 200, description: 'The token', data: DeviceToken },
     errors: ['authorization_pending', 'slow_down', 'expired_token', 'access_denied', 'invalid_grant', 'quota_exceeded'],
-    // Before the transaction: a poll counts also when it is refused, and a refusal rolls back.
+    // The poll is noted before the transaction, so that a poll that is refused and rolled back counts too.
     prepare: ({ db, service, body }) => poll({ db, config: service.config }, body.device_code),
     handle: async ({ tx, service, body, prepared }) => ({
       data: await exchangeCode({ tx, config: service.config }, { deviceCode: body.device_code, poll: prepared() }),

@@ -1,11 +1,10 @@
-import { defaultWorkspace } from '../../shared/auth/caller.ts'
-import { presentCaller } from '../../shared/auth/present.ts'
+import { defaultWorkspace, presentCaller } from '../../shared/auth/caller.ts'
 import { Me } from '../../shared/auth/schema.ts'
+import { workspaceQuota } from '../../shared/quotas/quotas.ts'
 import { WorkspaceQuota } from '../../shared/quotas/schema.ts'
-import { workspaceQuota } from '../../shared/quotas/workspace-quota.ts'
 import { type Route, route } from '../http/route.ts'
 
-/** Who calls and what the default workspace may hold (decisions 4.1). */
+/** The routes that describe the caller and the quota of the default workspace. */
 export const meRoutes: readonly Route[] = [
   route({
     method: 'GET',

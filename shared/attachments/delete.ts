@@ -1,16 +1,26 @@
-import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
-import { giveBackLocks, lockAttachment, markLocks, referencingDocuments } from '../body/attachment-reference-queries.ts'
+import { type Caller, requireWriter } from '../auth/caller.ts'
+import {
+  lockAttachmentForDeletion,
+  markLocks,
+  referencingDocuments,
+  releaseLocks,
+} from '../body/attachment-references.ts'
 import { type CommitContext, commitBody } from '../body/commit.ts'
 import { withoutImagesOf } from '../body/remove-images.ts'
 import type { Transaction } from '../database/database.ts'
 import { lockDocuments } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
-import { type AttachmentRow, deleteAttachmentRow, visibleAttachment } from './queries.ts'
+import { requireAttachment } from './attachment.ts'
+import { type AttachmentRow, deleteAttachmentRow } from './queries.ts'
+
+// How often the locks are taken again because another document has come to show the attachment.
+const maximumRounds = 5
 
 /**
- * Deletes an attachment; its bytes are removed once the deletion is committed. 404 `attachment_not_found`, 403 without a
- * writing role. While bodies of the workspace show it, 409 `attachment_referenced` names up to 20 of them; with `force`
- * its images are taken out of every one of them through the commit door (decisions 4.14).
+ * Deletes an attachment; the bytes are removed after the commit. Refuses with 404 `attachment_not_found`, and with 403
+ * without a writing role. While bodies of the workspace show the attachment, 409 `attachment_referenced` names up to 20
+ * of their documents. With `force` the images of the attachment are removed from every such body instead, each through
+ * `commitBody`; 503 when other documents keep showing it anew.
  */
 export async function deleteAttachment(
   context: CommitContext,
@@ -18,10 +28,9 @@ export async function deleteAttachment(
 ): Promise<void> {
   const { tx } = context
   const { id, caller, force } = input
-  const attachment = await visibleAttachment(tx, { id, workspaceIds: visibleWorkspaces(caller) })
-  if (attachment === null) throw new Refusal('attachment_not_found', { details: { id } })
+  const attachment = await requireAttachment(tx, { id, caller })
   requireWriter(caller, attachment.workspace_id)
-  const documentIds = force ? await holdReferencing(tx, attachment) : await requireUnreferenced(tx, attachment)
+  const documentIds = force ? await lockReferencing(tx, attachment) : await requireUnreferenced(tx, attachment)
   for (const documentId of documentIds) {
     const edit = ({ lines }: { lines: readonly string[] }) => ({ text: withoutImagesOf(lines, id).join('\n') })
     await commitBody(context, { documentId, caller, edit })
@@ -32,31 +41,28 @@ export async function deleteAttachment(
 type Key = Pick<AttachmentRow, 'workspace_id' | 'id'>
 
 async function requireUnreferenced(tx: Transaction, attachment: Key): Promise<readonly string[]> {
-  await hold(tx, attachment)
+  await lock(tx, attachment)
   const documentIds = await referencingDocuments(tx, { attachment, limit: 20 })
   if (documentIds.length > 0) throw new Refusal('attachment_referenced', { details: { document_ids: documentIds } })
   return documentIds
 }
 
-// A writer holds its document before the attachments that it newly shows, so that is the order here too. When another
-// document has come to show it in between, all locks are given back and taken again.
-async function holdReferencing(tx: Transaction, attachment: Key): Promise<readonly string[]> {
+// Documents are locked before the attachment, since a writer locks its document before the attachments that its body
+// newly shows. If another document has come to show the attachment in between, all locks are released and taken again.
+async function lockReferencing(tx: Transaction, attachment: Key): Promise<readonly string[]> {
   await markLocks(tx)
-  for (let round = 1; round <= rounds; round += 1) {
+  for (let round = 1; round <= maximumRounds; round += 1) {
     const documentIds = await referencingDocuments(tx, { attachment, limit: null })
     await lockDocuments(tx, { workspaceId: attachment.workspace_id, documentIds })
-    await hold(tx, attachment)
+    await lock(tx, attachment)
     const current = await referencingDocuments(tx, { attachment, limit: null })
     if (current.every((documentId) => documentIds.includes(documentId))) return current
-    await giveBackLocks(tx)
+    await releaseLocks(tx)
   }
   throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
 }
 
-// How often new documents may come to show it before the caller is asked to try again.
-const rounds = 5
-
-async function hold(tx: Transaction, attachment: Key): Promise<void> {
-  if (await lockAttachment(tx, attachment)) return
+async function lock(tx: Transaction, attachment: Key): Promise<void> {
+  if (await lockAttachmentForDeletion(tx, attachment)) return
   throw new Refusal('attachment_not_found', { details: { id: attachment.id } })
 }

@@ -1,17 +1,17 @@
-// Controls, line separators, and what turns or hides text: a name looks the same everywhere and breaks no header.
+// Control characters, line separators, and characters that hide text or turn its direction.
 const hidden = /[\p{Cc}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu
 
-/** The longest name in bytes of UTF-8: what file systems take. */
+// File systems take names of at most so many bytes of UTF-8.
 const maxBytes = 255
 
 /**
- * The name under which a file that somebody sent may be shown, downloaded and put into an archive: without folders,
- * control and invisible characters, never empty, `.` or `..`, cut before its extension when it is too long. Nothing is
- * ever stored under it.
+ * Turns the file name that a client sent into a name that is safe to show, to download and to put into an archive. The
+ * result has no folders and no control or invisible characters, is never empty, `.` or `..`, and has at most 255 bytes;
+ * a longer name is cut before its extension. No file is stored under the name.
  */
 export function harmlessFilename(sent: string): string {
   const last = sent.toWellFormed().split(/[/\\]/).at(-1) ?? ''
-  // Shortened first: to put marks in order takes time that grows with the square of their number.
+  // The name is shortened first, because the time to normalise it grows with the square of its combining marks.
   const name = shortened(shortened(last.replace(hidden, '').trim()).normalize('NFC'))
   return name === '' || name === '.' || name === '..' ? 'file' : name
 }

@@ -4,13 +4,13 @@ import { TextDecoder } from 'node:util'
 import { Refusal } from '../errors/errors.ts'
 import { isOfType, isText, sampleBytes } from './media-types.ts'
 
-/** What a file is held against while it streams past. */
+/** The media type and the limits that a file must keep to. */
 export type Expected = { contentType: string; maxBytes: number; acceptedTypes: readonly string[] }
 
 /**
- * Lets the bytes of a file through while it measures, hashes and checks them; it holds no more than the first few
- * kilobytes. It fails with 413 `attachment_too_large` at the first byte too many, with 415 `unsupported_media_type` as
- * soon as the bytes cannot be of the type they were sent as, and with 400 when there are none.
+ * A stream that lets the bytes of a file through and measures, hashes and checks them on the way. It keeps only the
+ * first few kilobytes in memory. It fails with 413 `attachment_too_large` at the first byte too many, with 415
+ * `unsupported_media_type` as soon as the bytes cannot be of the declared type. An empty file fails with 400.
  */
 export class Inspection extends Transform {
   readonly #expected: Expected
@@ -25,12 +25,12 @@ export class Inspection extends Transform {
     this.#decoder = isText(expected.contentType) ? new TextDecoder('utf-8', { fatal: true }) : null
   }
 
-  /** Bytes that went through. Not named `size`: the client of S3 would take that for the length of what is to come. */
+  /** Bytes that went through. The S3 client would take a property named `size` for the length of the whole stream. */
   get byteCount(): number {
     return this.#size
   }
 
-  /** The SHA-256 of all bytes in hexadecimal; once, after the end. */
+  /** The SHA-256 of all bytes in hexadecimal. Call it once, after the end of the stream. */
   sha256(): string {
     return this.#hash.digest('hex')
   }
@@ -59,7 +59,7 @@ export class Inspection extends Transform {
     await this.#requireType()
   }
 
-  // A character may be cut in two by the borders of chunks, so the decoder keeps its state until the end (null).
+  // Two chunks may share a character, so the decoder keeps its state until the end, which a null chunk announces.
   #requireText(chunk: Buffer | null): void {
     if (this.#decoder === null) return
     try {
@@ -83,7 +83,7 @@ export class Inspection extends Transform {
   }
 }
 
-/** The refusal of a file that is missing or has no bytes (decisions 4.14). */
+/** The 400 for a file that is missing or has no bytes. */
 export function emptyFile(): Refusal {
   return new Refusal('invalid_request', {
     details: { fields: [{ path: '/file', message: 'must be a file with bytes' }] },

@@ -1,16 +1,15 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { FileStore } from './file-store.ts'
 
 /**
- * Files in a directory of this host. Bytes go to a temporary file beside their place and are renamed into it once they
- * are on disk, so that whatever has the final name is complete.
+ * A `FileStore` in a directory of this host. Bytes go to a temporary file, which is renamed once the bytes are on disk.
+ * So a file that has its final name is complete.
  */
-export function localFiles(directory: string): FileStore {
+export function localFiles(directory: string) {
   return {
-    async write(id, bytes) {
-      const { folder, path, temporary } = placeOf(directory, id)
+    async write(id: string, bytes: Readable): Promise<void> {
+      const { folder, path, temporary } = pathsOf(directory, id)
       await makeFolder(directory, folder)
       try {
         await writeSynced(temporary, bytes)
@@ -21,24 +20,24 @@ export function localFiles(directory: string): FileStore {
       }
       await syncDirectory(folder)
     },
-    async read(id) {
+    async read(id: string): Promise<Readable | null> {
       try {
-        const file = await open(placeOf(directory, id).path, 'r')
+        const file = await open(pathsOf(directory, id).path, 'r')
         return file.createReadStream()
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
         throw error
       }
     },
-    async remove(ids) {
-      const paths = ids.map((id) => placeOf(directory, id)).flatMap(({ path, temporary }) => [path, temporary])
+    async remove(ids: readonly string[]): Promise<void> {
+      const paths = ids.map((id) => pathsOf(directory, id)).flatMap(({ path, temporary }) => [path, temporary])
       for (const path of paths) await rm(path, { force: true })
     },
   }
 }
 
-// The last characters of a ULID are random: a thousand folders share the files evenly.
-function placeOf(directory: string, id: string) {
+// The last characters of a ULID are random, so the files spread evenly over a thousand folders.
+function pathsOf(directory: string, id: string) {
   if (!/^att_[0-9A-Z]{26}$/.test(id)) throw new TypeError('not the id of an attachment')
   const folder = join(directory, id.slice(-2))
   return { folder, path: join(folder, id), temporary: join(folder, `${id}.part`) }
@@ -54,7 +53,7 @@ async function writeSynced(path: string, bytes: Readable): Promise<void> {
   }
 }
 
-// A new folder is only there after a power cut when the directory that names it is on disk.
+// A new folder survives a power cut only when its parent directory is on disk too.
 async function makeFolder(directory: string, folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (first !== undefined) await syncDirectory(directory)

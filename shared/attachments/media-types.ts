@@ -1,19 +1,19 @@
 import { fileTypeFromBuffer, supportedMimeTypes } from 'file-type'
 
-/** The types of images that a browser shows and cannot run: only these may be served under their own type. */
+/** Image types that a browser shows but cannot run as a program. Only these are served under their own type. */
 export const inlineImageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
-/** How many first bytes of a file tell its type. */
+/** How many bytes from the start of a file tell its type. */
 export const sampleBytes = 4100
 
-/** Whether files of a type are texts: valid UTF-8 without U+0000. */
+/** Whether files of a type have to be texts, which are valid UTF-8 without U+0000. */
 export function isText(type: string): boolean {
   return type.startsWith('text/') || type === 'application/json' || /\+(json|xml)$/.test(type)
 }
 
 /**
- * Whether the first bytes of a file are those of the type it was sent as (decisions 4.14). A text must not begin like
- * an accepted binary. A type that an operator has added and whose signature nobody knows is believed.
+ * Whether the first bytes of a file fit the type that the client declared. A text must not begin like an accepted
+ * binary. A type that an operator has added fits all bytes, if its signature is not known.
  */
 export async function isOfType(type: string, sample: Uint8Array): Promise<boolean> {
   const found = await signatureOf(sample)
@@ -26,7 +26,7 @@ export async function isOfType(type: string, sample: Uint8Array): Promise<boolea
 const pngStart = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const zipStart = [0x50, 0x4b]
 const officeTypes = 'application/vnd.openxmlformats-officedocument'
-// Which kind of archive it is may only be told from what comes after the sample.
+// Documents of Office are ZIP archives; bytes behind the sample may be needed to tell them from other archives.
 const zipped = new Set([
   `${officeTypes}.wordprocessingml.document`,
   `${officeTypes}.spreadsheetml.sheet`,
@@ -35,9 +35,9 @@ const zipped = new Set([
 const binaries = new Set([...inlineImageTypes, ...zipped, 'application/pdf', 'application/zip'])
 
 async function signatureOf(sample: Uint8Array): Promise<string | null> {
-  // The library looks into the chunks of a PNG, to tell animated ones; the signature alone is what counts here.
+  // The library also reads the chunks of a PNG, to recognise animations. Here the signature alone counts.
   if (startsWith(sample, pngStart)) return 'image/png'
-  // It fails on some files that are cut off or wrong beyond their signature.
+  // The library rejects some files that are cut off or wrong behind their signature.
   const found = await fileTypeFromBuffer(sample).catch(() => undefined)
   return found?.mime ?? null
 }

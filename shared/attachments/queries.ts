@@ -17,7 +17,7 @@ const AttachmentShape = Type.Object({
 })
 const AttachmentRow = row(AttachmentShape)
 
-/** A row of `attachments`, and whether a body of its workspace shows it. */
+/** A row of `attachments`; `referenced` tells whether a body of its workspace shows the attachment. */
 export type AttachmentRow = Static<typeof AttachmentShape>
 
 const columns = sql.fragment`
@@ -26,7 +26,7 @@ const columns = sql.fragment`
     SELECT FROM attachment_references r WHERE r.workspace_id = a.workspace_id AND r.attachment_id = a.id
   ) AS referenced`
 
-/** Where an attachment is looked for: by its public id, among the workspaces that the caller can see. */
+/** The public id of an attachment, and the workspaces that the caller can see. */
 export type AttachmentLocator = { id: string; workspaceIds: readonly string[] }
 
 /** A visible attachment, or null. */
@@ -51,7 +51,7 @@ export function shownAttachment(
   )
 }
 
-/** The attachments of documents of one workspace, by document and id. */
+/** The attachments of documents of one workspace, ordered by document and id. */
 export function attachmentsOfDocuments(
   db: Queryable,
   input: { workspaceId: string; documentIds: readonly string[] },
@@ -62,7 +62,7 @@ export function attachmentsOfDocuments(
     ORDER BY a.document_id, a.id`)
 }
 
-/** Stores the record of a file; its `referenced` is that of bodies written before it existed. */
+/** Stores the row of a file. The row is already `referenced` when a body named the id before the file existed. */
 export function insertAttachment(
   tx: Transaction,
   attachment: Omit<AttachmentRow, 'referenced' | 'created_at'>,
@@ -76,7 +76,7 @@ export function insertAttachment(
   )
 }
 
-/** Deletes an attachment's record; its bytes become a loose file. */
+/** Deletes the row of an attachment; a trigger makes its file an orphan. */
 export async function deleteAttachmentRow(
   tx: Transaction,
   key: Pick<AttachmentRow, 'workspace_id' | 'id'>,

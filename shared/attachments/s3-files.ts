@@ -1,9 +1,11 @@
 import type { Readable } from 'node:stream'
 import { DeleteObjectsCommand, GetObjectCommand, NoSuchKey, S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
-import type { FileStore } from './file-store.ts'
 
-/** A bucket; an empty endpoint is Amazon's own, empty credentials are looked up where its tools keep them. */
+/**
+ * A bucket and the access to it. An empty endpoint means Amazon's own. With empty credentials the client looks where
+ * Amazon's tools keep them.
+ */
 export type Bucket = {
   bucket: string
   endpoint: string
@@ -13,18 +15,18 @@ export type Bucket = {
 }
 
 /**
- * Files in a bucket of S3 or a server that speaks its protocol, below `attachments/`. An upload needs the memory of one
- * part, 5 MiB; larger files are sent in parts and exist only once the last one has arrived.
+ * A `FileStore` in a bucket of S3, or of a server that speaks its protocol, below `attachments/`. An upload takes the
+ * memory of one part, 5 MiB. A larger file is sent in parts and exists only once the last part has arrived.
  */
-export function s3Files(options: Bucket): FileStore {
+export function s3Files(options: Bucket) {
   const client = clientOf(options)
   const { bucket: Bucket } = options
   return {
-    async write(id, bytes) {
+    async write(id: string, bytes: Readable): Promise<void> {
       const params = { Bucket, Key: keyOf(id), Body: bytes, ContentType: 'application/octet-stream' }
       await new Upload({ client, params, queueSize: 1, partSize }).done()
     },
-    async read(id) {
+    async read(id: string): Promise<Readable | null> {
       try {
         const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: keyOf(id) }))
         return (Body ?? null) as Readable | null
@@ -33,7 +35,7 @@ export function s3Files(options: Bucket): FileStore {
         throw error
       }
     },
-    async remove(ids) {
+    async remove(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
       const Objects = ids.map((id) => ({ Key: keyOf(id) }))
       const { Errors } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }))
@@ -45,7 +47,7 @@ export function s3Files(options: Bucket): FileStore {
 // The smallest part that the protocol allows.
 const partSize = 5 * 1024 * 1024
 
-// A slow download holds its connection; the client's own limit of 50 would make uploads wait for them.
+// A slow download keeps its connection. With the client's default of 50 connections, uploads would wait for downloads.
 const maxSockets = 500
 
 function keyOf(id: string): string {
@@ -58,7 +60,7 @@ function clientOf({ endpoint, region, accessKeyId, secretAccessKey }: Bucket): S
     ...(endpoint !== '' && { endpoint, forcePathStyle: true }),
     ...(accessKeyId !== '' && { credentials: { accessKeyId, secretAccessKey } }),
     requestHandler: { connectionTimeout: 5000, httpAgent: { maxSockets }, httpsAgent: { maxSockets } },
-    // Servers other than Amazon's do not all know the checksums that it has added.
+    // Some servers other than Amazon's do not support the checksums that Amazon has added.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Time, UserId } from '../schema/identifiers.ts'
 import { documentIdPattern, ulidPattern } from '../schema/ids.ts'
 
-/** A file of a document as the API returns it (decisions 2.1). */
+/** A file of a document as the API returns it. */
 export const Attachment = Type.Object(
   {
     id: Type.String({ pattern: `^att_${ulidPattern}$` }),

@@ -1,44 +1,46 @@
 import { pipeline, type Readable } from 'node:stream'
+import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
 import type { Config } from '../config/config.ts'
-import type { Database } from '../database/database.ts'
-import { Refusal } from '../errors/errors.ts'
-import { unsupportedMediaType } from '../errors/unsupported-media-type.ts'
+import type { Database, Transaction } from '../database/database.ts'
+import { lockDocument } from '../documents/queries.ts'
+import { Refusal, unsupportedMediaType } from '../errors/errors.ts'
+import { makeRoom } from '../quotas/quotas.ts'
 import { newId } from '../schema/ids.ts'
-import type { FileStore } from './file-store.ts'
 import { harmlessFilename } from './filename.ts'
 import { Inspection } from './inspection.ts'
-import { removeLooseFiles } from './loose-files.ts'
-import { insertLooseFile } from './loose-queries.ts'
+import { claimFile, recordOrphan, removeOrphans } from './orphans.ts'
+import { type AttachmentRow, insertAttachment } from './queries.ts'
+import type { FileStore } from './store.ts'
 
-/** A file as somebody sends it: nothing about it is to be believed. */
+/** A file as a client sends it. Neither the name nor the media type can be trusted. */
 export type SentFile = { bytes: Readable; filename: string; contentType: string }
 
-/** A file that is stored and checked, under the id that its attachment will have. */
+/** A file that is stored and checked, under the id that its attachment will have; `size` in bytes. */
 export type ReceivedFile = { id: string; filename: string; contentType: string; size: number; sha256: string }
 
-type Context = {
+type UploadContext = {
   database: Database
   files: FileStore
   config: Pick<Config, 'ATTACHMENT_MAX_BYTES' | 'ATTACHMENT_TYPES'>
 }
 
-/** The file of one request, from its arrival until it belongs to an attachment or is gone again. */
+/** The file of one request, from its first byte until an attachment owns the file or the file is removed. */
 export class Upload {
-  readonly #context: Context
+  readonly #context: UploadContext
   #id: string | null = null
   #received: ReceivedFile | null = null
 
-  constructor(context: Context) {
+  constructor(context: UploadContext) {
     this.#context = context
   }
 
-  /** What was received; null as long as nothing is. */
+  /** The received file; null until all its bytes are stored. */
   get received(): ReceivedFile | null {
     return this.#received
   }
 
   /**
-   * Stores a file as it arrives, without holding it in memory. Refuses with 413 `attachment_too_large`, 415
+   * Stores a file while it arrives, without keeping the file in memory. Refuses with 413 `attachment_too_large`, 415
    * `unsupported_media_type`, 400 for an empty file, and 503 when the store fails.
    */
   async receive({ bytes, filename, contentType }: SentFile): Promise<void> {
@@ -48,15 +50,15 @@ export class Upload {
       throw unsupportedMediaType({ sent: contentType, accepted: acceptedTypes })
     }
     const id = newId('att')
-    await insertLooseFile(database, { id, hours: 1 })
+    await recordOrphan(database, { id, hours: 1 })
     this.#id = id
     const inspection = new Inspection({ contentType, maxBytes, acceptedTypes })
-    // Whoever writes sees every failure, that of the sender too, as one of the inspection.
+    // A failure of the sender reaches the store as a failure of the inspection, so the callback has nothing to do.
     pipeline(bytes, inspection, () => {})
     try {
       await files.write(id, inspection)
     } catch (error) {
-      // A store may report its own failure to clean up instead.
+      // The store may report that it failed to clean up, instead of the refusal that made it clean up.
       if (inspection.errored instanceof Refusal) throw inspection.errored
       throw new Refusal('service_unavailable', { headers: { 'Retry-After': '5' }, cause: error })
     }
@@ -64,8 +66,45 @@ export class Upload {
     this.#received = { id, filename: harmlessFilename(filename), contentType, size, sha256: inspection.sha256() }
   }
 
-  /** Removes the file unless it was claimed; to be called once the request is decided, whatever became of it. */
+  /**
+   * Removes the file unless an attachment has claimed it. Call it once the request has ended, in success or failure.
+   */
   async release(): Promise<void> {
-    if (this.#id !== null) await removeLooseFiles(this.#context, { id: this.#id })
+    if (this.#id !== null) await removeOrphans(this.#context, { id: this.#id })
   }
+}
+
+/**
+ * Makes a received file an attachment of a document. Refuses with 404 `document_not_found`, 403 without a writing role,
+ * and 409 `quota_exceeded` when the workspace has no room for the bytes. Refuses with 503 when the upload took so long
+ * that the sweep has removed the file.
+ */
+export async function createAttachment(
+  context: { tx: Transaction; config: Pick<Config, 'QUOTA_ATTACHMENT_BYTES' | 'ATTACHMENT_MAX_BYTES'> },
+  input: { caller: Caller; documentId: string; file: ReceivedFile },
+): Promise<AttachmentRow> {
+  const { tx, config } = context
+  const { caller, documentId, file } = input
+  const document = await lockDocument(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
+  if (document === null) throw new Refusal('document_not_found', { details: { id: documentId, field: 'document_id' } })
+  requireWriter(caller, document.workspace_id)
+  if (!(await claimFile(tx, file.id))) throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
+  const { id, filename, contentType, size, sha256 } = file
+  await makeRoom(tx, {
+    workspaceId: document.workspace_id,
+    quota: 'attachment_bytes',
+    limit: config.QUOTA_ATTACHMENT_BYTES,
+    adding: size,
+    largest: Math.max(size, config.ATTACHMENT_MAX_BYTES),
+  })
+  return insertAttachment(tx, {
+    workspace_id: document.workspace_id,
+    id,
+    document_id: document.id,
+    filename,
+    content_type: contentType,
+    size,
+    sha256,
+    created_by: caller.userId,
+  })
 }

@@ -55,7 +55,7 @@ await runCommandLine({ usage, options }, async ({ values }) => {
 
 type Options = Omit<CommandLine<typeof options>['values'], 'password'> & { password?: string | undefined }
 
-// An argument can be read by everybody on the machine, in the list of processes; what comes by standard input cannot.
+// Everybody on the machine can read an argument in the list of processes, but nobody can read the standard input.
 async function readPassword(options: Options): Promise<string | undefined> {
   if (!options['password-stdin']) return options.password
   if (options.password !== undefined) throw new UsageError('--password and --password-stdin exclude each other')
@@ -85,7 +85,7 @@ async function execute(context: { database: Database; config: Config }, options:
   )
 }
 
-// The token is written before it is printed: a start that is cut off in between has not lost it.
+// The token is written to a file before it is printed, so that a start that ends in between does not lose the token.
 async function firstStart(account: { database: Database; pepper: string }, config: Config): Promise<string> {
   if (config.production) return ''
   const owner = await bootstrapOwner(account)

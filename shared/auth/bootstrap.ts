@@ -4,22 +4,22 @@ import { hashPassword } from './passwords.ts'
 import * as queries from './queries.ts'
 import type { Role } from './schema.ts'
 import { resolveScopes, type Scope } from './scopes.ts'
-import { deleteSessionsOf } from './session-queries.ts'
+import { deleteSessionsOf } from './sessions.ts'
 import { issueToken, randomText } from './tokens.ts'
 
-/** What `npm run bootstrap` is asked for (decisions 10). */
+/** The options of `npm run bootstrap`, checked. */
 export type BootstrapRequest = {
   email: string
   name: string | null
   password: string | null
-  /** Name of a workspace, created if missing; null = the user's own, named after the email. */
+  /** Name of a workspace, created when missing; null for the user's own workspace, which is named after the email. */
   workspace: string | null
   role: Role
   scopes: Scope[]
   expiresInDays: number | null
 }
 
-/** Creates what is missing of user and workspace, grants the role and always issues a new token. */
+/** Creates the user and the workspace unless they exist, grants the role, and always issues a new token. */
 export async function bootstrap(context: { database: Database; pepper: string }, request: BootstrapRequest) {
   const passwordHash = request.password === null ? null : await hashPassword(request.password)
   return inTransaction(context.database, async (tx) => {
@@ -29,8 +29,8 @@ export async function bootstrap(context: { database: Database; pepper: string },
 }
 
 /**
- * The first start on an empty database: `owner@localhost`, the workspace `Default`, a `read_write` token and a random
- * password. Null when a user exists already.
+ * Creates the owner of an empty database: `owner@localhost` with a random password, the workspace `Default` and a
+ * `read_write` token. Null when a user exists already.
  */
 export async function bootstrapOwner(context: { database: Database; pepper: string }) {
   const password = randomText(20)

@@ -1,23 +1,27 @@
 import { Refusal } from '../errors/errors.ts'
-import type { Role } from './schema.ts'
+import type { Me, Role } from './schema.ts'
 import type { Scope } from './scopes.ts'
 
-/** A workspace the caller's user is a member of. */
+/** A workspace whose member the caller's user is. */
 export type Membership = { workspace_id: string; name: string; role: Role }
 
-/** Who calls: the effective right is the token's scope and the user's role in the workspace (decisions 1). */
+/**
+ * The user and the token of a call. A call may do what both the scopes of the token and the role of the user in the
+ * workspace allow: api/guide/authentication.md#roles.
+ */
 export type Caller = {
   tokenId: string
   userId: string
   email: string
   name: string
   scopes: readonly Scope[]
+  /** Unix milliseconds; null when the token never expires. */
   expiresAt: number | null
   /** Oldest first; the first is the default workspace. */
   memberships: readonly Membership[]
 }
 
-/** Ids of every workspace the caller can see; whatever is elsewhere does not exist for the caller. */
+/** Ids of the workspaces that the caller can see. Objects of other workspaces do not exist for the caller. */
 export function visibleWorkspaces(caller: Caller): string[] {
   return caller.memberships.map((membership) => membership.workspace_id)
 }
@@ -30,9 +34,23 @@ export function requireWriter(caller: Caller, workspaceId: string): void {
   }
 }
 
-/** The workspace new knowledge bases go to: the oldest membership. */
+/**
+ * The workspace that gets the caller's new knowledge bases: the workspace of the oldest membership. Refuses with 404
+ * `workspace_not_found` when the user is in no workspace.
+ */
 export function defaultWorkspace(caller: Caller): Membership {
   const [membership] = caller.memberships
   if (membership === undefined) throw new Refusal('workspace_not_found', { details: { id: null } })
   return membership
+}
+
+/** The caller as the API returns it. */
+export function presentCaller(caller: Caller): Me {
+  return {
+    user: { id: caller.userId, email: caller.email, name: caller.name },
+    scopes: [...caller.scopes],
+    token_id: caller.tokenId,
+    workspaces: caller.memberships.map(({ workspace_id, name, role }) => ({ id: workspace_id, name, role })),
+    expires_at: caller.expiresAt,
+  }
 }

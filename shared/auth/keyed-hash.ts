@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /**
- * HMAC-SHA-256 of a text under a secret of the service. `purpose` keeps apart what the same secret is used for, so that
- * no value made for one can stand in for another.
+ * HMAC-SHA-256 of a text under a secret of the service. `purpose` is hashed with the text, so that a hash made for one
+ * purpose is worth nothing for another.
  */
 export function keyedHash(secret: string, input: { purpose: string; text: string }): Buffer {
   return createHmac('sha256', secret).update(`${input.purpose}\u0000${input.text}`).digest()

@@ -1,13 +1,13 @@
 import * as client from 'openid-client'
 import type { Config } from '../config/config.ts'
 
-/** Who somebody is at the provider. */
+/** A person as the provider knows them. */
 export type OpenIdIdentity = { issuer: string; subject: string; email: string | null; emailVerified: boolean }
 
-/** The secrets of one sign-in: what comes back must fit them. `verifier` is that of PKCE. */
+/** The secrets of one sign-in, which the answer of the provider must match. `verifier` is the code verifier of PKCE. */
 export type OpenIdFlow = { state: string; nonce: string; verifier: string }
 
-/** Why a sign-in at the provider came to nothing; `cause` is for the log. */
+/** A sign-in at the provider that failed. `reason` is for the person, `cause` for the log. */
 export class OpenIdError extends Error {
   override readonly name = 'OpenIdError'
   readonly reason: 'unreachable' | 'cancelled' | 'invalid'
@@ -19,16 +19,16 @@ export class OpenIdError extends Error {
 }
 
 export type OpenIdProvider = {
-  /** The address at the provider where the sign-in begins. */
+  /** The address at the provider where the sign-in begins. Rejects with `OpenIdError`. */
   begin: (flow: OpenIdFlow) => Promise<URL>
-  /** Who came back with that query string. */
+  /** The person who came back with that query string. Rejects with `OpenIdError`. */
   finish: (flow: OpenIdFlow, search: string) => Promise<OpenIdIdentity>
 }
 
-/** Below PUBLIC_ORIGIN; it is what has to be registered with the provider. */
+/** Path below PUBLIC_ORIGIN that the operator registers with the provider as the redirect URI. */
 export const openIdCallbackPath = '/login/openid/callback'
 
-/** The OpenID Connect provider of the settings `OIDC_*`, or null. It is asked for its addresses at the first sign-in. */
+/** The OpenID Connect provider of the settings `OIDC_*`, or null. The first sign-in asks it for its addresses. */
 export function createOpenIdProvider(config: Config): OpenIdProvider | null {
   if (config.OIDC_ISSUER === '') return null
   const redirectUri = config.PUBLIC_ORIGIN + openIdCallbackPath
@@ -52,7 +52,7 @@ export function createOpenIdProvider(config: Config): OpenIdProvider | null {
   }
 }
 
-// Remembered once it has worked; a provider that is down when the first person comes may be up for the next.
+// Only a discovery that worked is remembered: a provider that is down now may be up for the next person.
 function discovery(config: Config): () => Promise<client.Configuration> {
   let found: client.Configuration | undefined
   return async () => {
@@ -64,7 +64,7 @@ function discovery(config: Config): () => Promise<client.Configuration> {
   }
 }
 
-// HTTP Basic is what every provider has to know, unless it says otherwise.
+// Every provider supports HTTP Basic, unless its metadata says otherwise.
 function authenticationOf(secret: string): client.ClientAuth {
   if (secret === '') return client.None()
   const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)]

@@ -1,16 +1,18 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import type { Queryable } from '../database/database.ts'
 import { Turns } from '../turns/turns.ts'
+import { credentialsByEmail } from './queries.ts'
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
 
-// OWASP's recommended scrypt parameters (N = 2^17, r = 8, p = 1): 128 MiB and some 0.3 s a guess.
+// OWASP's recommended scrypt parameters (N = 2^17, r = 8, p = 1): one guess costs 128 MiB and some 0.3 s.
 const cost = { N: 131_072, r: 8, p: 1, maxmem: 256 * 1024 * 1024 }
 const keyLength = 32
 const form = /^scrypt\$(\d{1,7})\$([A-Za-z0-9_-]+)\$([A-Za-z0-9_-]+)$/
 
-// Each takes 128 MiB and a thread of four: what arrives together waits, and what cannot wait is sent away. Of one address
-// fewer may wait than in all, so that whoever tries passwords keeps nobody else from signing in.
+// A derivation takes 128 MiB and one of Node's four threads, so derivations wait for their turn. At most 40 wait, and
+// at most 10 of one address: an attacker who tries passwords keeps nobody else from signing in.
 const turns = new Turns({ atOnce: 2, ofOneUser: 1, waiting: 40, waitingOfOneUser: 10, patienceMs: 30_000 })
 
 /** Hashes a password with a fresh salt: `scrypt$<N>$<salt>$<key>`, base64url. */
@@ -21,10 +23,21 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password has that hash. Without a hash (no such user, or one without a password) it is false after just
- * as much work, so that the time taken says nothing. 503 `service_unavailable` while too many wait for their turn.
+ * The id of the user who has this email and this password, or null. An unknown email, a user without a password and a
+ * wrong password get the same answer after the same work. Refuses with 503 `service_unavailable` while too many
+ * sign-ins wait for their turn.
  */
-export function verifyPassword(password: string, hash: string | null): Promise<boolean> {
+export async function checkPassword(
+  db: Queryable,
+  credentials: { email: string; password: string },
+): Promise<string | null> {
+  const user = await credentialsByEmail(db, credentials.email.trim())
+  const isRight = await verifyPassword(credentials.password, user?.password_hash ?? null)
+  return user !== null && isRight ? user.id : null
+}
+
+// Without a hash the answer is false after as much work, so that the time taken tells nothing.
+function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   return turns.run(async () => {
     const [, N, salt = '', key = ''] = form.exec(hash ?? '') ?? []
     const stored = Buffer.from(key, 'base64url')

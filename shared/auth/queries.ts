@@ -1,10 +1,12 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { Nullable } from '../schema/identifiers.ts'
 import { Role } from './schema.ts'
 import type { Scope } from './scopes.ts'
 
-const nullableTime = Type.Union([Type.Number(), Type.Null()])
+const nullableTime = Nullable(Type.Number())
+const IdRow = row(Type.Object({ id: Type.String() }))
 
 const TokenRow = row(
   Type.Object({
@@ -21,7 +23,7 @@ const TokenRow = row(
   }),
 )
 
-/** A token with its user and the user's memberships, oldest first; null when there is no such token. */
+/** A token with its user and the memberships of the user, oldest first; null when there is no such token. */
 export function tokenWithUser(db: Queryable, tokenId: string) {
   return db.maybeOne(
     prepared(sql.type(TokenRow)`
@@ -36,74 +38,15 @@ export function tokenWithUser(db: Queryable, tokenId: string) {
   )
 }
 
-/** Notes that a token was used; the caller decides how often, so that reads do not become writes. */
+/** Notes that a token was used. The caller decides how often, so that not every read becomes a write. */
 export async function touchToken(db: Queryable, tokenId: string): Promise<void> {
   await db.query(sql.unsafe`UPDATE tokens SET last_used_at = now() WHERE id = ${tokenId}`)
 }
 
-/** Revokes a token; false when there is no such token. Revoking twice keeps the first time. */
-export async function revokeToken(db: Queryable, tokenId: string): Promise<boolean> {
-  const result = await db.query(sql.unsafe`
-    UPDATE tokens SET revoked_at = coalesce(revoked_at, now()) WHERE id = ${tokenId}`)
-  return result.rowCount === 1
-}
-
-const IdRow = row(Type.Object({ id: Type.String() }))
-
-/** Whether any user exists: an empty database gets an owner at its first start. */
-export function anyUserExists(db: Queryable): Promise<boolean> {
-  return db.oneFirst(
-    sql.type(row(Type.Object({ exists: Type.Boolean() })))`SELECT EXISTS (SELECT FROM users) AS exists`,
-  )
-}
-
-/** Creates the user, or returns the id of the one who has that email already (compared without case). */
-export async function ensureUser(
-  tx: Transaction,
-  user: { id: string; email: string; name: string; passwordHash: string | null },
-): Promise<{ id: string; created: boolean }> {
-  const created = await tx.maybeOne(sql.type(IdRow)`
-    INSERT INTO users (id, email, name, password_hash)
-    VALUES (${user.id}, ${user.email}, ${user.name}, ${user.passwordHash})
-    ON CONFLICT (lower(email)) DO NOTHING RETURNING id`)
-  if (created) return { id: created.id, created: true }
-  const found = await tx.one(sql.type(IdRow)`SELECT id FROM users WHERE lower(email) = lower(${user.email})`)
-  return { id: found.id, created: false }
-}
-
-/** Replaces a user's password hash. */
-export async function setPasswordHash(tx: Transaction, user: { id: string; passwordHash: string }): Promise<void> {
-  await tx.query(sql.unsafe`UPDATE users SET password_hash = ${user.passwordHash} WHERE id = ${user.id}`)
-}
-
-/** The oldest workspace of that name, if any. */
-export function workspaceByName(tx: Transaction, name: string) {
-  return tx.maybeOne(sql.type(IdRow)`SELECT id FROM workspaces WHERE name = ${name} ORDER BY created_at, id LIMIT 1`)
-}
-
-/** The oldest workspace the user owns, if any. */
-export function ownWorkspace(tx: Transaction, userId: string) {
-  return tx.maybeOne(sql.type(IdRow)`
-    SELECT workspace_id AS id FROM memberships WHERE user_id = ${userId} AND role = 'owner'
-    ORDER BY created_at, workspace_id LIMIT 1`)
-}
-
-export async function insertWorkspace(tx: Transaction, workspace: { id: string; name: string }): Promise<void> {
-  await tx.query(sql.unsafe`INSERT INTO workspaces (id, name) VALUES (${workspace.id}, ${workspace.name})`)
-}
-
-/** Makes the user a member with that role; an existing membership takes the new role. */
-export async function grantRole(
-  tx: Transaction,
-  membership: { workspaceId: string; userId: string; role: Role },
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    INSERT INTO memberships (workspace_id, user_id, role)
-    VALUES (${membership.workspaceId}, ${membership.userId}, ${membership.role})
-    ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role`)
-}
-
-/** Stores an issued token; `expiresInDays` null means that it does not expire. */
+/**
+ * Stores an issued token and returns when it expires, in Unix milliseconds. With `expiresInDays` null it never expires,
+ * and the result is null.
+ */
 export function insertToken(
   tx: Transaction,
   token: {
@@ -122,7 +65,145 @@ export function insertToken(
     RETURNING expires_at`)
 }
 
-/** Serialises bootstraps: two first starts at once must not both create an owner. */
+const ListedTokenRow = row(
+  Type.Object({
+    id: Type.String(),
+    name: Nullable(Type.String()),
+    scopes: Type.Array(Type.Unsafe<Scope>(Type.String())),
+    created_at: Type.Number(),
+    expires_at: nullableTime,
+    last_used_at: nullableTime,
+  }),
+)
+
+/** At most `limit` tokens of a user that are not revoked, newest first; a page begins behind the token `after`. */
+export function tokensOf(db: Queryable, page: { userId: string; after: string | null; limit: number }) {
+  return db.any(sql.type(ListedTokenRow)`
+    SELECT t.id, t.name, t.scopes, t.created_at, t.expires_at, t.last_used_at
+    FROM tokens t
+    WHERE t.user_id = ${page.userId} AND t.revoked_at IS NULL
+      AND (${page.after}::text IS NULL OR (t.created_at, t.id) <
+        (SELECT a.created_at, a.id FROM tokens a WHERE a.id = ${page.after} AND a.user_id = ${page.userId}))
+    ORDER BY t.created_at DESC, t.id DESC LIMIT ${page.limit}`)
+}
+
+const StandingShape = Type.Object({
+  token_id: Type.String(),
+  revoked_at: Nullable(Type.Number()),
+  expires_at: Nullable(Type.Number()),
+  workspace_ids: Type.Array(Type.String()),
+})
+
+/** Whether a token still grants access, and which workspaces its user sees; times in Unix milliseconds. */
+export type TokenStanding = Static<typeof StandingShape>
+
+/** The standing of each of the tokens; a token that does not exist is left out. */
+export function tokenStandings(db: Queryable, tokenIds: readonly string[]): Promise<readonly TokenStanding[]> {
+  return db.any(
+    prepared(sql.type(row(StandingShape))`
+    SELECT t.id AS token_id, t.revoked_at, t.expires_at,
+      ARRAY(SELECT m.workspace_id FROM memberships m WHERE m.user_id = t.user_id ORDER BY 1) AS workspace_ids
+    FROM tokens t WHERE t.id = ANY(${sql.array([...tokenIds], 'text')})`),
+  )
+}
+
+/** Revokes a token; false when there is no such token. The time of the first revocation is kept. */
+export async function revokeToken(db: Queryable, tokenId: string): Promise<boolean> {
+  const result = await db.query(sql.unsafe`
+    UPDATE tokens SET revoked_at = coalesce(revoked_at, now()) WHERE id = ${tokenId}`)
+  return result.rowCount === 1
+}
+
+/** Revokes a token if it belongs to the user; false otherwise. The time of the first revocation is kept. */
+export async function revokeTokenOf(db: Queryable, token: { userId: string; id: string }): Promise<boolean> {
+  const { rowCount } = await db.query(sql.unsafe`
+    UPDATE tokens SET revoked_at = coalesce(revoked_at, now())
+    WHERE id = ${token.id} AND user_id = ${token.userId}`)
+  return rowCount === 1
+}
+
+/** Locks a user until the transaction ends. Only other callers of this function wait for the lock. */
+export async function lockUser(tx: Transaction, userId: string): Promise<void> {
+  await tx.query(sql.unsafe`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`)
+}
+
+/** Counts the tokens of a user that are neither revoked nor expired. */
+export function liveTokens(db: Queryable, userId: string): Promise<number> {
+  return db.oneFirst(sql.type(row(Type.Object({ count: Type.Number() })))`
+    SELECT count(*) AS count FROM tokens
+    WHERE user_id = ${userId} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
+}
+
+/** Whether any user exists. An empty database gets an owner at its first start. */
+export function anyUserExists(db: Queryable): Promise<boolean> {
+  return db.oneFirst(
+    sql.type(row(Type.Object({ exists: Type.Boolean() })))`SELECT EXISTS (SELECT FROM users) AS exists`,
+  )
+}
+
+/** Creates a user, or finds the user who has the email already; emails are compared without case. */
+export async function ensureUser(
+  tx: Transaction,
+  user: { id: string; email: string; name: string; passwordHash: string | null },
+): Promise<{ id: string; created: boolean }> {
+  const created = await tx.maybeOne(sql.type(IdRow)`
+    INSERT INTO users (id, email, name, password_hash)
+    VALUES (${user.id}, ${user.email}, ${user.name}, ${user.passwordHash})
+    ON CONFLICT (lower(email)) DO NOTHING RETURNING id`)
+  if (created) return { id: created.id, created: true }
+  const found = await tx.one(sql.type(IdRow)`SELECT id FROM users WHERE lower(email) = lower(${user.email})`)
+  return { id: found.id, created: false }
+}
+
+const CredentialsRow = row(Type.Object({ id: Type.String(), password_hash: Nullable(Type.String()) }))
+
+/** The user of an email, compared without case, with the hash of the password; null when nobody has the email. */
+export function credentialsByEmail(db: Queryable, email: string) {
+  return db.maybeOne(sql.type(CredentialsRow)`
+    SELECT id, password_hash FROM users WHERE lower(email) = lower(${email})`)
+}
+
+/**
+ * The form in which the database compares an email. JavaScript cannot compute the form: the locale of the database may
+ * turn `İ` into `i`, which JavaScript never does.
+ */
+export function comparedEmail(db: Queryable, email: string): Promise<string> {
+  return db.oneFirst(sql.type(row(Type.Object({ email: Type.String() })))`SELECT lower(${email}) AS email`)
+}
+
+/** Replaces a user's password hash. */
+export async function setPasswordHash(tx: Transaction, user: { id: string; passwordHash: string }): Promise<void> {
+  await tx.query(sql.unsafe`UPDATE users SET password_hash = ${user.passwordHash} WHERE id = ${user.id}`)
+}
+
+/** The oldest workspace of that name, or null. */
+export function workspaceByName(tx: Transaction, name: string) {
+  return tx.maybeOne(sql.type(IdRow)`SELECT id FROM workspaces WHERE name = ${name} ORDER BY created_at, id LIMIT 1`)
+}
+
+/** The oldest workspace that the user owns, or null. */
+export function ownWorkspace(tx: Transaction, userId: string) {
+  return tx.maybeOne(sql.type(IdRow)`
+    SELECT workspace_id AS id FROM memberships WHERE user_id = ${userId} AND role = 'owner'
+    ORDER BY created_at, workspace_id LIMIT 1`)
+}
+
+export async function insertWorkspace(tx: Transaction, workspace: { id: string; name: string }): Promise<void> {
+  await tx.query(sql.unsafe`INSERT INTO workspaces (id, name) VALUES (${workspace.id}, ${workspace.name})`)
+}
+
+/** Makes the user a member with that role. A member of another role gets the new role. */
+export async function grantRole(
+  tx: Transaction,
+  membership: { workspaceId: string; userId: string; role: Role },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    INSERT INTO memberships (workspace_id, user_id, role)
+    VALUES (${membership.workspaceId}, ${membership.userId}, ${membership.role})
+    ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role`)
+}
+
+/** Lets one bootstrap run at a time, so that two first starts do not both create an owner. */
 export async function lockBootstrap(tx: Transaction): Promise<void> {
   await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended('bootstrap', 0))`)
 }

@@ -1,4 +1,4 @@
-/** What a token may do (specification 5.3). */
+/** The permissions that a token can carry: api/guide/authentication.md#scopes. */
 export const scopes = [
   'documents:read',
   'documents:write',
@@ -13,7 +13,7 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number]
 
-/** Whether the scope changes nothing. */
+/** Whether the scope only permits reading. */
 export function isReading(scope: Scope): boolean {
   return scope.endsWith(':read')
 }
@@ -21,8 +21,8 @@ export function isReading(scope: Scope): boolean {
 const readOnly = scopes.filter(isReading)
 
 /**
- * The scopes that `read_write`, `read_only` or an explicit list stand for (decisions 4.1), or the unknown ones of the
- * list. An empty list has neither.
+ * The scopes that `read_write`, `read_only` or an explicit list name. `unknown` are the items of the list that are no
+ * scopes. For an empty list both are empty.
  */
 export function resolveScopes(input: string | readonly string[]): { scopes: Scope[]; unknown: string[] } {
   if (input === 'read_write') return { scopes: [...scopes], unknown: [] }

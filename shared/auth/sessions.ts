@@ -1,63 +1,120 @@
-import type { Queryable } from '../database/database.ts'
+import Type from 'typebox'
+import { prepared, type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import { keyedHash, sameText } from './keyed-hash.ts'
-import * as queries from './session-queries.ts'
 import { randomText } from './tokens.ts'
 
-/** Who is signed in. */
+/** The user who is signed in. */
 export type SignedIn = { userId: string; email: string; name: string }
 
-/** What sessions are made and found with; `secret` is SESSION_SECRET. */
+/** The context in which sessions are stored and found; `secret` is SESSION_SECRET. */
 export type SessionStore = { db: Queryable; secret: string }
 
-/** A week at most, and a day without use. */
-export const sessionLimits: queries.SessionLimits = { days: 7, idleHours: 24 }
+/** The longest life of a session, and the longest time that it may go unused. */
+export type SessionLimits = { days: number; idleHours: number }
 
-/** A new random id for a browser; it stands for nobody until `startSession` has made one for a user. */
+/** A session ends after a week, or after a day without use. */
+export const sessionLimits: SessionLimits = { days: 7, idleHours: 24 }
+
+const touchEverySeconds = 300
+
+/** A new random id for a browser. It identifies nobody until `startSession` has made an id for a user. */
 export function newBrowserId(): string {
   return randomText(43)
 }
 
-/** Whether a cookie's value can be the id of a browser. */
+/** Whether the value of a cookie has the form of a browser id. */
 export function isBrowserId(text: string): boolean {
   return /^[A-Za-z0-9]{43}$/.test(text)
 }
 
 /**
- * Begins a session and returns its id, which is always a fresh one: whoever planted or knew the id that the browser had
- * before gains nothing.
+ * Begins a session and returns its id. The id is always new, so an attacker who planted or overheard the earlier id of
+ * the browser gains nothing.
  */
 export async function startSession({ db, secret }: SessionStore, userId: string): Promise<string> {
   const id = newBrowserId()
-  await queries.insertSession(db, { idHash: hashOf(secret, id), userId })
+  await insertSession(db, { idHash: hashOf(secret, id), userId })
   return id
 }
 
-/** Who is signed in under that id, or null. */
+/** The user who is signed in under that id, or null. */
 export async function findSession({ db, secret }: SessionStore, id: string): Promise<SignedIn | null> {
   const idHash = hashOf(secret, id)
-  const found = await queries.sessionWithUser(db, { idHash, limits: sessionLimits })
+  const found = await sessionWithUser(db, { idHash, limits: sessionLimits })
   if (found === null) return null
-  if (found.idle_seconds > touchEverySeconds) await queries.touchSession(db, idHash)
+  if (found.idle_seconds > touchEverySeconds) await touchSession(db, idHash)
   return { userId: found.user_id, email: found.email, name: found.name }
 }
 
 /** Ends the session of that id, if there is one. */
 export async function endSession({ db, secret }: SessionStore, id: string): Promise<void> {
-  await queries.deleteSession(db, hashOf(secret, id))
+  await db.query(sql.unsafe`DELETE FROM sessions WHERE id_hash = ${sql.binary(hashOf(secret, id))}`)
 }
 
-/** The token that the forms of a browser carry; another browser, or the same after signing in, has another. */
+/** Ends all sessions of a user. */
+export async function deleteSessionsOf(db: Queryable, userId: string): Promise<void> {
+  await db.query(sql.unsafe`DELETE FROM sessions WHERE user_id = ${userId}`)
+}
+
+/** The token that the forms of a browser carry. Every browser id has a token of its own. */
 export function csrfTokenOf(secret: string, browserId: string): string {
   return keyedHash(secret, { purpose: 'csrf', text: browserId }).toString('base64url')
 }
 
-/** Whether a submitted token is that of the browser. */
+/** Whether the token of a submitted form belongs to the browser. */
 export function isCsrfTokenOf(secret: string, submitted: { browserId: string; token: string }): boolean {
   return sameText(csrfTokenOf(secret, submitted.browserId), submitted.token)
 }
 
-const touchEverySeconds = 300
+/**
+ * Deletes sessions that are over and device codes that expired a day ago, at most `batch` of each. Returns how many
+ * rows were deleted. Within that day a late poll is still told that its code has expired.
+ */
+export async function deleteExpiredSignIns(
+  db: Queryable,
+  limits: { session: SessionLimits; batch: number },
+): Promise<number> {
+  const { session, batch } = limits
+  const results = [
+    await db.query(sql.unsafe`
+      DELETE FROM sessions WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM sessions
+        WHERE created_at < now() - make_interval(days => ${session.days})
+          OR last_seen_at < now() - make_interval(hours => ${session.idleHours})
+        LIMIT ${batch}))`),
+    await db.query(sql.unsafe`
+      DELETE FROM device_codes WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM device_codes WHERE expires_at < now() - interval '1 day' LIMIT ${batch}))`),
+  ]
+  return results.reduce((sum, { rowCount }) => sum + rowCount, 0)
+}
 
 function hashOf(secret: string, id: string): Buffer {
   return keyedHash(secret, { purpose: 'session', text: id })
+}
+
+async function insertSession(db: Queryable, session: { idHash: Buffer; userId: string }): Promise<void> {
+  await db.query(sql.unsafe`
+    INSERT INTO sessions (id_hash, user_id) VALUES (${sql.binary(session.idHash)}, ${session.userId})`)
+}
+
+const SessionRow = row(
+  Type.Object({ user_id: Type.String(), email: Type.String(), name: Type.String(), idle_seconds: Type.Number() }),
+)
+
+function sessionWithUser(db: Queryable, session: { idHash: Buffer; limits: SessionLimits }) {
+  const { days, idleHours } = session.limits
+  return db.maybeOne(
+    prepared(sql.type(SessionRow)`
+    SELECT u.id AS user_id, u.email, u.name, extract(epoch FROM now() - s.last_seen_at)::float8 AS idle_seconds
+    FROM sessions s JOIN users u ON u.id = s.user_id
+    WHERE s.id_hash = ${sql.binary(session.idHash)}
+      AND s.created_at > now() - make_interval(days => ${days})
+      AND s.last_seen_at > now() - make_interval(hours => ${idleHours})`),
+  )
+}
+
+async function touchSession(db: Queryable, idHash: Buffer): Promise<void> {
+  await db.query(sql.unsafe`UPDATE sessions SET last_seen_at = now() WHERE id_hash = ${sql.binary(idHash)}`)
 }

@@ -1,24 +1,67 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+import type { Config } from '../config/config.ts'
+import type { Transaction } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
 import { newId, ulidPattern } from '../schema/ids.ts'
+import { insertToken, liveTokens, lockUser } from './queries.ts'
+import { resolveScopes } from './scopes.ts'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const secretLength = 43
 const bearerForm = new RegExp(`^svc_(tok_${ulidPattern})_([A-Za-z0-9]{${secretLength}})$`)
 
-/** A new token: its id, the full bearer value `svc_<token id>_<secret>` to show once, and the hash to store. */
+/** A token that a person asks for on the page of the account; with `expiresInDays` null it never expires. */
+export type TokenRequest = { name: string; access: 'read_write' | 'read_only'; expiresInDays: number | null }
+
+/**
+ * Creates a token of the user and returns its id and its full value, which is shown once. Refuses with 409
+ * `quota_exceeded` when the user has as many tokens as the settings allow.
+ */
+export async function createToken(
+  context: { tx: Transaction; config: Pick<Config, 'TOKEN_PEPPER' | 'QUOTA_TOKENS'>; userId: string },
+  request: TokenRequest,
+): Promise<{ id: string; bearer: string }> {
+  await enforceTokenQuota(context, context.userId)
+  const token = issueToken(context.config.TOKEN_PEPPER)
+  await insertToken(context.tx, {
+    id: token.id,
+    userId: context.userId,
+    name: request.name,
+    secretHash: token.secretHash,
+    scopes: resolveScopes(request.access).scopes,
+    expiresInDays: request.expiresInDays,
+  })
+  return { id: token.id, bearer: token.bearer }
+}
+
+/**
+ * Makes room for one more token of the user, or refuses with 409 `quota_exceeded`. Call it right before the insert: the
+ * lock that it takes lets a user create one token at a time, so that the limit is exact.
+ */
+export async function enforceTokenQuota(
+  context: { tx: Transaction; config: Pick<Config, 'QUOTA_TOKENS'> },
+  userId: string,
+): Promise<void> {
+  await lockUser(context.tx, userId)
+  const used = await liveTokens(context.tx, userId)
+  const limit = context.config.QUOTA_TOKENS
+  if (used >= limit) throw new Refusal('quota_exceeded', { details: { quota: 'tokens', limit, used } })
+}
+
+/** A new token: its id, the bearer value `svc_<token id>_<secret>` that is shown once, and the hash that is stored. */
 export function issueToken(pepper: string): { id: string; bearer: string; secretHash: Buffer } {
   const id = newId('tok')
   const secret = randomText(secretLength)
   return { id, bearer: `svc_${id}_${secret}`, secretHash: hashSecret(secret, pepper) }
 }
 
-/** Splits a bearer value (decisions 5), or null when it does not have the form. */
+/** Splits a bearer value into token id and secret; null when the value has another form. */
 export function parseBearer(bearer: string): { id: string; secret: string } | null {
   const match = bearerForm.exec(bearer)
   return match?.[1] !== undefined && match[2] !== undefined ? { id: match[1], secret: match[2] } : null
 }
 
-/** Compares in constant time a presented secret with the stored HMAC-SHA-256. */
+/** Compares a presented secret with the stored HMAC-SHA-256 in constant time. */
 export function secretMatches(input: { secret: string; storedHash: Buffer; pepper: string }): boolean {
   const given = hashSecret(input.secret, input.pepper)
   return given.length === input.storedHash.length && timingSafeEqual(given, input.storedHash)

@@ -1,12 +1,21 @@
-import type { Transaction } from '../database/database.ts'
-import { replaceReferences, shareAttachments } from './attachment-reference-queries.ts'
+import Type from 'typebox'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import { attachmentsIn } from './attachments-in-text.ts'
 import { type NamedAttachments, refuse } from './normalise-state.ts'
 
+/** The current body of a document shows an attachment. */
+type Reference = { documentId: string; attachmentId: string }
+
+type AttachmentKey = { workspace_id: string; id: string }
+
+const IdRow = row(Type.Object({ id: Type.String() }))
+
 /**
- * Refuses with 422 attachments that a body newly shows, `ids`, and that its workspace does not have (decisions 2.5),
- * with the place in the request where the first of them is named. Ids that the request does not name are let be: a
- * rollback may show a dead image. Those found cannot be deleted until the transaction ends.
+ * Refuses with 422 `attachment_not_found` when a body newly shows attachments, `ids`, that its workspace does not have.
+ * The details point at the first mention in the request. An attachment that the request does not name may be gone, since
+ * a rollback can show an image that no longer exists. The attachments that exist cannot be deleted until the transaction
+ * ends.
  */
 export async function requireAttachments(
   tx: Transaction,
@@ -16,14 +25,14 @@ export async function requireAttachments(
   const newlyShown = new Set(input.ids)
   const ids = [...named.keys()].filter((id) => newlyShown.has(id))
   if (ids.length === 0) return
-  const found = new Set(await shareAttachments(tx, { workspaceId, ids }))
+  const found = new Set(await lockAttachmentsForReference(tx, { workspaceId, ids }))
   for (const id of ids) {
-    const place = found.has(id) ? undefined : named.get(id)
-    if (place !== undefined) throw refuse('attachment_not_found', place, `there is no attachment ${id}`)
+    const pointer = found.has(id) ? undefined : named.get(id)
+    if (pointer !== undefined) throw refuse('attachment_not_found', pointer, `there is no attachment ${id}`)
   }
 }
 
-/** Brings the index of references level with a changed body, by the attachments that it newly shows or no longer does. */
+/** Updates the index of references after an edit, by the attachments that the body newly shows or no longer shows. */
 export async function followReferences(
   tx: Transaction,
   body: { workspaceId: string; documentId: string; shown: readonly string[]; hidden: readonly string[] },
@@ -34,7 +43,7 @@ export async function followReferences(
   await replaceReferences(tx, { workspaceId, shown: references(shown), hidden: references(hidden) })
 }
 
-/** Indexes what the bodies of new documents show. */
+/** Indexes the references in the bodies of new documents. */
 export async function indexReferences(
   tx: Transaction,
   input: { workspaceId: string; bodies: readonly { id: string; body: string }[] },
@@ -44,4 +53,66 @@ export async function indexReferences(
     [...attachmentsIn(body)].map((attachmentId) => ({ documentId: id, attachmentId })),
   )
   if (shown.length > 0) await replaceReferences(tx, { workspaceId, shown, hidden: [] })
+}
+
+/** The ids of the documents whose bodies show an attachment, in order; all documents when `limit` is null. */
+export function referencingDocuments(
+  db: Queryable,
+  input: { attachment: AttachmentKey; limit: number | null },
+): Promise<readonly string[]> {
+  const { workspace_id, id } = input.attachment
+  return db.anyFirst(sql.type(IdRow)`
+    SELECT document_id AS id FROM attachment_references
+    WHERE workspace_id = ${workspace_id} AND attachment_id = ${id}
+    ORDER BY document_id LIMIT ${input.limit}::bigint`)
+}
+
+/** Locks an attachment against other deletions and against bodies that newly show it; false when it is gone. */
+export async function lockAttachmentForDeletion(tx: Transaction, attachment: AttachmentKey): Promise<boolean> {
+  const found = await tx.maybeOneFirst(sql.type(IdRow)`
+    SELECT id FROM attachments WHERE workspace_id = ${attachment.workspace_id} AND id = ${attachment.id} FOR UPDATE`)
+  return found !== null
+}
+
+/** Marks the point of a transaction to which `releaseLocks` goes back. */
+export async function markLocks(tx: Transaction): Promise<void> {
+  await tx.query(sql.unsafe`SAVEPOINT attachment_locks`)
+}
+
+/** Releases every lock, and undoes every write, since `markLocks`. */
+export async function releaseLocks(tx: Transaction): Promise<void> {
+  await tx.query(sql.unsafe`ROLLBACK TO SAVEPOINT attachment_locks`)
+}
+
+// Returns those of the attachments that the workspace has. None of them can be deleted until the transaction ends.
+function lockAttachmentsForReference(
+  tx: Transaction,
+  input: { workspaceId: string; ids: readonly string[] },
+): Promise<readonly string[]> {
+  return tx.anyFirst(sql.type(IdRow)`
+    SELECT id FROM attachments
+    WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.ids], 'text')})
+    ORDER BY id FOR KEY SHARE`)
+}
+
+async function replaceReferences(
+  tx: Transaction,
+  input: { workspaceId: string; shown: readonly Reference[]; hidden: readonly Reference[] },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    WITH gone AS (
+      DELETE FROM attachment_references r USING ${pairs(input.hidden)} AS hidden (attachment_id, document_id)
+      WHERE r.workspace_id = ${input.workspaceId} AND r.attachment_id = hidden.attachment_id
+        AND r.document_id = hidden.document_id
+    )
+    INSERT INTO attachment_references (workspace_id, attachment_id, document_id)
+    SELECT ${input.workspaceId}, attachment_id, document_id
+    FROM ${pairs(input.shown)} AS shown (attachment_id, document_id)
+    ON CONFLICT DO NOTHING`)
+}
+
+function pairs(references: readonly Reference[]) {
+  const attachmentIds = references.map(({ attachmentId }) => attachmentId)
+  const documentIds = references.map(({ documentId }) => documentId)
+  return sql.fragment`unnest(${sql.array(attachmentIds, 'text')}, ${sql.array(documentIds, 'text')})`
 }

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors/errors.ts'
+import { type ErrorDetails, Refusal } from '../errors/errors.ts'
 import { BlockLines, blockIds, type Location, nodeAt } from './block-lines.ts'
 import { currentBlockHash } from './blocks.ts'
 import type { BlockNode, Warning } from './document.ts'
@@ -170,8 +170,9 @@ function requireHash(body: BlockLines, operation: Operation, index: number): voi
   // A block that is not there is reported by the operation itself.
   if (hash === null || wanted === hash || wanted === '*') return
   const { block_id } = operation
+  // The caller of `applyBatch` adds `current_version`, which the lines of a body do not tell.
   const details = { provided: wanted, current_hash: hash, operation_index: index, block_id }
-  throw new Refusal('version_conflict', { details })
+  throw new Refusal('version_conflict', { details: details as ErrorDetails<'version_conflict'> })
 }
 
 type Known = { lines: readonly string[]; operations: readonly Operation[] }

@@ -25,7 +25,7 @@ export type Gap = { parent: Location | null; index: number }
  */
 export function gapAt(body: BlockLines, position: Position): Gap {
   const name = (Object.keys(resolvers) as (keyof Position)[]).find((key) => position[key] !== undefined)
-  if (name === undefined) throw new Refusal('invalid_request')
+  if (name === undefined) throw new TypeError('a position names a gap')
   return resolvers[name](body, String(position[name]))
 }
 

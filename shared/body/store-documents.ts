@@ -4,7 +4,7 @@ import { type DocumentRow, insertDocuments, type NewDocument } from '../document
 import { recordEvents } from '../events/record.ts'
 import { documentsChanged } from '../jobs/projections/changed.ts'
 import type { Jobs } from '../jobs/queues.ts'
-import { enforceQuota, type QuotaLimits } from '../quotas/enforce.ts'
+import { enforceQuota, type QuotaLimits } from '../quotas/quotas.ts'
 import { indexReferences } from './attachment-references.ts'
 import { checkBytes } from './body-limits.ts'
 import { textVersion } from './canonical.ts'

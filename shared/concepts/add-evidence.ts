@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
+import type { VersionGuard } from '../requests/version-guard.ts'
 import { findConceptRow, lockConcept, requireConceptWriter, requireUnmerged } from './find.ts'
-import type { VersionGuard } from './guard.ts'
 import type { ConceptEvidenceInput } from './inputs.ts'
 import { conceptVersion } from './present.ts'
 import { type ConceptRow, raiseVersion } from './queries.ts'
@@ -29,7 +29,7 @@ export async function addEvidence(
   const concept = await lockConcept(tx, found)
   requireUnmerged(concept)
   requireCurrentEvidence(resolved)
-  guard.hold(conceptVersion(concept))
+  guard.check(conceptVersion(concept))
   const evidence = resolved.map((one) => ({ ...one, ...validity }))
   const [relationId = ''] = await recordEvidence(tx, concept, { evidence, origin: 'manual' })
   await raiseVersion(tx, concept)

@@ -1,9 +1,9 @@
 import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
+import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
 import { findConceptRow, lockConcept, missingConcept, requireConceptWriter, requireUnmerged } from './find.ts'
-import type { VersionGuard } from './guard.ts'
 import { edgeClosesCycle, lockHierarchy } from './hierarchy.ts'
 import type { ConceptRelationInput } from './inputs.ts'
 import { conceptVersion } from './present.ts'
@@ -34,7 +34,7 @@ export async function addRelation(
   requireCurrentEvidence(resolved)
   const statement = { predicate: relation.predicate, ...objectColumns(relation, object), ...validity }
   await requireSound(tx, concept, statement)
-  guard.hold(conceptVersion(concept))
+  guard.check(conceptVersion(concept))
   if (object !== null && object.knowledge_base_id !== concept.knowledge_base_id) {
     throw new Refusal('cross_knowledge_base')
   }

@@ -1,8 +1,8 @@
 import type { Caller } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
+import { requirePreconditions, type VersionGuard } from '../requests/version-guard.ts'
 import { findConceptRow, missingConcept, requireActive, requireConceptWriter, requireUnmerged } from './find.ts'
-import { requireAll, type VersionGuard } from './guard.ts'
 import { lockHierarchy, mergeClosesCycle } from './hierarchy.ts'
 import { markMerged, moveRelations } from './merge-queries.ts'
 import { copyNamings } from './naming-queries.ts'
@@ -28,10 +28,10 @@ export async function mergeConcept(tx: Transaction, merge: Merge): Promise<Conce
   const found = await findConceptRow(tx, { caller, id: merge.id })
   const into = await findConceptRow(tx, { caller, id: merge.targetId, field: 'target_concept_id' })
   requireConceptWriter(caller, found)
-  requireAll([...guards.source.missing, ...guards.target.missing])
+  requirePreconditions([...guards.source.missing, ...guards.target.missing])
   if (found.knowledge_base_id !== into.knowledge_base_id) {
     requireUnmerged(found)
-    guards.source.hold(conceptVersion(found))
+    guards.source.check(conceptVersion(found))
     throw new Refusal('cross_knowledge_base')
   }
   const { source, target } = await lockBoth(tx, found, into)
@@ -41,8 +41,8 @@ export async function mergeConcept(tx: Transaction, merge: Merge): Promise<Conce
   requireActive(target)
   await lockHierarchy(tx, source.knowledge_base_id)
   if (await mergeClosesCycle(tx, source, target)) throw new Refusal('concept_relation_cycle')
-  guards.source.hold(conceptVersion(source))
-  guards.target.hold(conceptVersion(target))
+  guards.source.check(conceptVersion(source))
+  guards.target.check(conceptVersion(target))
   await copyNamings(tx, source, target)
   await moveRelations(tx, source, target)
   await markMerged(tx, source, { targetId: target.id, mergedBy: caller.userId, reason: merge.reason })

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
+import type { VersionGuard } from '../requests/version-guard.ts'
 import { findConceptRow, lockConcept, requireConceptWriter, requireUnmerged } from './find.ts'
-import type { VersionGuard } from './guard.ts'
 import type { ConceptUpdateInput } from './inputs.ts'
 import { claimName, requireDistinctLocales, storedLabels } from './names.ts'
 import { replaceManualAliases, replaceManualLabels } from './naming-queries.ts'
@@ -41,7 +41,7 @@ export async function updateConcept(
     const normalizedName = columns.normalized_name
     await claimName(tx, { workspaceId, knowledgeBaseId, normalizedName, exceptId: concept.id })
   }
-  guard.hold(conceptVersion(concept))
+  guard.check(conceptVersion(concept))
   const before = await namedConcept(tx, concept)
   await write(tx, before, { columns, update, userId: caller.userId })
   if (!isDeepStrictEqual(before, await namedConcept(tx, concept))) await raiseVersion(tx, concept)

@@ -4,7 +4,7 @@ import { Refusal } from '../errors/errors.ts'
 import { createKnowledgeBase } from '../knowledge-bases/lifecycle.ts'
 import { type Location, lockLocation } from '../knowledge-bases/locations.ts'
 import { lockWorkspace, lowestKnowledgeBase } from '../knowledge-bases/queries.ts'
-import type { QuotaLimits } from '../quotas/enforce.ts'
+import type { QuotaLimits } from '../quotas/quotas.ts'
 import type { NamedId } from '../schema/identifiers.ts'
 
 /** The members of a body that say where a document goes. Absent members follow `api/guide/documents.md#location`. */

@@ -1,6 +1,10 @@
+const longestText = 300
+const mostCauses = 8
+
 /**
- * Why something failed, from the error itself to what lies at its bottom: one short text for each error of the chain,
- * with the code of PostgreSQL or of the operating system where there is one. Stacks, statements and values are left out.
+ * The chain of causes of an error, from the error itself to its first cause. Each text has at most 300 characters and
+ * ends with the code of PostgreSQL or of the operating system, if there is one. Stacks, statements and values are left
+ * out.
  */
 export function causesOf(error: unknown): string[] {
   const texts = chainOf(error).map(({ name, message, code }) => {
@@ -10,12 +14,9 @@ export function causesOf(error: unknown): string[] {
   return [...new Set(texts)]
 }
 
-const longestText = 300
-const mostCauses = 8
-
 type Cause = { name: string; message: string; code: string | undefined }
 
-// slonik keeps what PostgreSQL has said in `originalError`; several addresses of one host fail in an AggregateError.
+// Slonik keeps the error of PostgreSQL in `originalError`. A host with several addresses fails with an AggregateError.
 function chainOf(error: unknown): Cause[] {
   const chain: Cause[] = []
   let current = error
@@ -28,7 +29,7 @@ function chainOf(error: unknown): Cause[] {
   return chain.length > 0 ? chain : [{ name: 'something that is no error', message: '', code: undefined }]
 }
 
-// Such as ECONNREFUSED, 57P01 and UND_ERR_SOCKET.
+// For example ECONNREFUSED, 57P01 or UND_ERR_SOCKET.
 function isSystemCode(code: unknown): code is string {
   return typeof code === 'string' && /^[0-9A-Z_]+$/.test(code)
 }

@@ -1,28 +1,109 @@
-/** The facts of a code: its status, its sentence and the shape of `error.details`, which is absent where there are none. */
-export type CatalogueEntry = { status: number; otherStatus?: number; message: string; details?: string }
+import Type, { type TSchema } from 'typebox'
 
-const named = '{"id","field"?}'
-const place = '{"path":"/content/0","reason","block_id"?,"operation_index"?}'
-const moved = '{"provided","current_version"}'
-const documentSet = '{"document_set_id"?}'
+/** The fixed parts of a code: its HTTP status, its sentence, and the schema of `error.details` where it has details. */
+export type CatalogueEntry = {
+  status: number
+  /** The status where a request body, and not the path, names what is missing or malformed. */
+  otherStatus?: number
+  message: string
+  details?: TSchema
+}
+
+const InvalidFields = Type.Object(
+  {
+    fields: Type.Array(
+      Type.Object({
+        path: Type.String({
+          description:
+            'JSON pointer to a member of the body, `?limit` for a query parameter, `{id}` for a parameter of the path',
+          examples: ['/name'],
+        }),
+        message: Type.String({ description: 'what is allowed there' }),
+      }),
+    ),
+  },
+  { $id: 'InvalidFields', description: 'The members of the request that are not valid' },
+)
+
+const MissingResource = Type.Object(
+  {
+    id: Type.Union([Type.String(), Type.Integer(), Type.Null()], { description: 'as the request names it' }),
+    field: Type.Optional(Type.String({ description: 'the member or parameter that names it, if not the path' })),
+  },
+  { $id: 'MissingResource' },
+)
+
+const BodyProblem = Type.Object(
+  {
+    path: Type.String({ description: 'JSON pointer into the request', examples: ['/content/0'] }),
+    reason: Type.String(),
+    block_id: Type.Optional(Type.String({ description: 'the nearest block that the caller knows' })),
+    operation_index: Type.Optional(Type.Integer({ description: 'the operation of a batch, from 0' })),
+  },
+  { $id: 'BodyProblem' },
+)
+
+const VersionConflict = Type.Object(
+  {
+    provided: Type.String({ description: 'the guard of the request' }),
+    current_version: Type.String(),
+    current_hash: Type.Optional(Type.String({ description: 'of the block, where the guard may be a hash' })),
+    field: Type.Optional(Type.String({ description: 'the member of the body that carried the guard' })),
+    changed_block_ids: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'the top-level blocks, at most 100, that changed since the provided version, if it is still known',
+      }),
+    ),
+    operation_index: Type.Optional(Type.Integer({ description: 'the operation of a batch, from 0' })),
+    block_id: Type.Optional(Type.String({ description: 'the block that the operation guards' })),
+  },
+  { $id: 'VersionConflict' },
+)
+
+const ChangedSource = Type.Object(
+  { provided: Type.String(), current_version: Type.String() },
+  { $id: 'ChangedSource', description: 'The version that the request relies on, and the version that the source has' },
+)
+
+const DocumentSetOf = Type.Object({ document_set_id: Type.Optional(Type.String()) }, { $id: 'DocumentSetOf' })
+
+const BlockAnchor = Type.Object(
+  { block_id: Type.String(), lines: Type.Array(Type.Integer({ description: 'line of the Markdown, from 1' })) },
+  { $id: 'BlockAnchor' },
+)
+
+const watermark = Type.Object({
+  watermark: Type.Optional(Type.String({ description: 'of the projection at present' })),
+})
+const guardHeader = Type.Object({ header: Type.String({ description: 'name of the request header' }) })
+const existing = Type.Object({ id: Type.String({ description: 'of the record that exists' }) })
+const byteLimit = Type.Object({ max_bytes: Type.Integer() })
 
 /**
- * The catalogue of every error that the API can answer with. A code fixes status, message and the shape of the details, and
- * clients decide by it. The reference and the OpenAPI description publish the catalogue.
+ * The catalogue of every error that the API can answer with. Clients branch on the code, and the code fixes status,
+ * message and the schema of the details. The reference and the OpenAPI description publish the catalogue.
  */
 export const errorCatalogue = {
   invalid_request: {
     status: 400,
     message: 'The request is not valid.',
-    details: '{"fields":[{"path":"/name","message"}]} (query: ?limit)',
+    details: InvalidFields,
   },
   invalid_json: { status: 400, message: 'The body is not valid JSON.' },
   invalid_grant: { status: 400, message: 'The device code is unknown or was already exchanged.' },
   authorization_pending: { status: 400, message: 'The user has not confirmed yet.' },
-  slow_down: { status: 400, message: 'Polling too fast.', details: '{"interval"}' },
+  slow_down: {
+    status: 400,
+    message: 'Polling too fast.',
+    details: Type.Object({ interval: Type.Integer({ description: 'seconds between two polls from now on' }) }),
+  },
   expired_token: { status: 400, message: 'The device code has expired.' },
   access_denied: { status: 400, message: 'The user refused the request.' },
-  invalid_scope: { status: 400, message: 'A requested scope is unknown, or none is left.', details: '{"unknown":[…]}' },
+  invalid_scope: {
+    status: 400,
+    message: 'A requested scope is unknown, or none is left.',
+    details: Type.Object({ unknown: Type.Array(Type.String()) }),
+  },
   invalid_cursor: { status: 400, message: 'The cursor is malformed or belongs to another request.' },
   invalid_idempotency_key: { status: 400, message: 'Idempotency-Key takes 1 to 128 visible ASCII characters.' },
   invalid_last_event_id: { status: 400, message: 'Last-Event-ID takes an integer >= 0.' },
@@ -32,19 +113,19 @@ export const errorCatalogue = {
   cursor_sort_mismatch: {
     status: 400,
     message: 'The cursor was made under another sort order.',
-    details: '{"cursor_sort","requested_sort"}',
+    details: Type.Object({ cursor_sort: Type.String(), requested_sort: Type.String() }),
   },
   invalid_precondition: {
     status: 400,
     message: 'The precondition is not a valid list of entity tags.',
-    details: '{"header"}',
+    details: guardHeader,
   },
-  precondition_mismatch: { status: 400, message: 'The guards in header and body differ.', details: '{"header"}' },
+  precondition_mismatch: { status: 400, message: 'The guards in header and body differ.', details: guardHeader },
   invalid_locale: {
     status: 400,
     otherStatus: 422,
     message: 'The locale is not a valid BCP 47 tag.',
-    details: '{"locale","field"}',
+    details: Type.Object({ locale: Type.String(), field: Type.String() }),
   },
 
   missing_token: { status: 401, message: 'A bearer token is required.' },
@@ -52,73 +133,84 @@ export const errorCatalogue = {
   token_expired: { status: 401, message: 'The token has expired.' },
   token_revoked: { status: 401, message: 'The token was revoked.' },
 
-  insufficient_scope: { status: 403, message: 'The token lacks a required scope.', details: '{"required_scopes":[…]}' },
-  forbidden: { status: 403, message: 'Your role in the workspace does not allow this.', details: '{"required_role"}' },
+  insufficient_scope: {
+    status: 403,
+    message: 'The token lacks a required scope.',
+    details: Type.Object({ required_scopes: Type.Array(Type.String()) }),
+  },
+  forbidden: {
+    status: 403,
+    message: 'Your role in the workspace does not allow this.',
+    details: Type.Object({ required_role: Type.String() }),
+  },
   public_share_disabled: { status: 403, message: 'Public sharing is disabled on this service.' },
 
   route_not_found: { status: 404, message: 'There is no such path.' },
-  knowledge_base_not_found: { status: 404, message: 'There is no such knowledge base.', details: named },
-  folder_not_found: { status: 404, message: 'There is no such folder.', details: named },
-  document_not_found: { status: 404, message: 'There is no such document.', details: named },
+  knowledge_base_not_found: { status: 404, message: 'There is no such knowledge base.', details: MissingResource },
+  folder_not_found: { status: 404, message: 'There is no such folder.', details: MissingResource },
+  document_not_found: { status: 404, message: 'There is no such document.', details: MissingResource },
   block_not_found: {
     status: 404,
     otherStatus: 422,
     message: 'There is no such block.',
-    details: `${named} or ${place}`,
+    details: Type.Union([MissingResource, BodyProblem]),
   },
-  version_not_found: { status: 404, message: 'There is no such version.', details: named },
-  relation_not_found: { status: 404, message: 'There is no such relation.', details: named },
-  concept_not_found: { status: 404, message: 'There is no such concept.', details: named },
-  candidate_not_found: { status: 404, message: 'There is no such candidate.', details: named },
-  document_set_not_found: { status: 404, message: 'There is no such document set.', details: named },
-  translation_not_found: { status: 404, message: 'There is no such translation.', details: named },
-  unit_not_found: { status: 404, message: 'There is no such translation unit.', details: named },
-  job_not_found: { status: 404, message: 'There is no such job.', details: named },
+  version_not_found: { status: 404, message: 'There is no such version.', details: MissingResource },
+  relation_not_found: { status: 404, message: 'There is no such relation.', details: MissingResource },
+  concept_not_found: { status: 404, message: 'There is no such concept.', details: MissingResource },
+  candidate_not_found: { status: 404, message: 'There is no such candidate.', details: MissingResource },
+  document_set_not_found: { status: 404, message: 'There is no such document set.', details: MissingResource },
+  translation_not_found: { status: 404, message: 'There is no such translation.', details: MissingResource },
+  unit_not_found: { status: 404, message: 'There is no such translation unit.', details: MissingResource },
+  job_not_found: { status: 404, message: 'There is no such job.', details: MissingResource },
   attachment_not_found: {
     status: 404,
     otherStatus: 422,
     message: 'There is no such attachment.',
-    details: `${named} or ${place}`,
+    details: Type.Union([MissingResource, BodyProblem]),
   },
-  workspace_not_found: { status: 404, message: 'There is no workspace.', details: named },
-  not_localized: { status: 404, message: 'The document is not in a document set.', details: named },
+  workspace_not_found: { status: 404, message: 'There is no workspace.', details: MissingResource },
+  not_localized: { status: 404, message: 'The document is not in a document set.', details: MissingResource },
 
-  method_not_allowed: { status: 405, message: 'The path does not serve this method.', details: '{"allow":[…]}' },
+  method_not_allowed: {
+    status: 405,
+    message: 'The path does not serve this method.',
+    details: Type.Object({ allow: Type.Array(Type.String({ description: 'method' })) }),
+  },
 
   version_conflict: {
     status: 409,
     message: 'The resource has changed since the version you named.',
-    details:
-      '{"provided","current_version","current_hash"?,"field"?,"changed_block_ids"?,"operation_index"?,"block_id"?}',
+    details: VersionConflict,
   },
   idempotency_key_reused: { status: 409, message: 'The Idempotency-Key was used with another body.' },
   idempotency_in_progress: { status: 409, message: 'A request with this Idempotency-Key is still running.' },
   read_cursor_stale: {
     status: 409,
     message: 'The document has changed since the cursor was made.',
-    details: '{"cursor_version","current_version"}',
+    details: Type.Object({ cursor_version: Type.String(), current_version: Type.String() }),
   },
   search_cursor_stale: {
     status: 409,
     message: 'The searched documents have changed since the cursor was made.',
-    details: '{"watermark"?}',
+    details: watermark,
   },
   search_cursor_invalid: {
     status: 409,
     message: 'The search cursor is malformed or belongs to another search.',
-    details: '{"watermark"?}',
+    details: watermark,
   },
-  document_id_conflict: { status: 409, message: 'The document id was used before.', details: '{"id"}' },
-  relation_exists: { status: 409, message: 'The relation exists already.', details: '{"id"}' },
+  document_id_conflict: { status: 409, message: 'The document id was used before.', details: existing },
+  relation_exists: { status: 409, message: 'The relation exists already.', details: existing },
   concept_relation_exists: {
     status: 409,
     message: 'The concept relation exists already for that time.',
-    details: '{"id"}',
+    details: existing,
   },
   inline_relation: {
     status: 409,
     message: 'The relation comes from a link in the body; remove the link instead.',
-    details: '{"document_id","block_id"}',
+    details: Type.Object({ document_id: Type.String(), block_id: Type.String() }),
   },
   folder_cycle: { status: 409, message: 'A folder cannot be moved into itself or below itself.' },
   concept_self_relation: { status: 409, message: 'A concept cannot be related to itself.' },
@@ -127,109 +219,158 @@ export const errorCatalogue = {
   concept_name_conflict: {
     status: 409,
     message: 'An active concept has this name already.',
-    details: '{"concept_id"}',
+    details: Type.Object({ concept_id: Type.String() }),
   },
   concept_merged: {
     status: 409,
     message: 'The concept was merged into another.',
-    details: '{"merged_into_concept_id"}',
+    details: Type.Object({ merged_into_concept_id: Type.String() }),
   },
-  concept_not_active: { status: 409, message: 'The concept is not active.', details: '{"concept_id","status"}' },
-  evidence_changed: { status: 409, message: 'The evidence has changed since the version you named.', details: moved },
-  candidate_source_changed: { status: 409, message: 'The source of the candidate has changed.', details: moved },
+  concept_not_active: {
+    status: 409,
+    message: 'The concept is not active.',
+    details: Type.Object({ concept_id: Type.String(), status: Type.String() }),
+  },
+  evidence_changed: {
+    status: 409,
+    message: 'The evidence has changed since the version you named.',
+    details: ChangedSource,
+  },
+  candidate_source_changed: {
+    status: 409,
+    message: 'The source of the candidate has changed.',
+    details: ChangedSource,
+  },
   source_version_changed: {
     status: 409,
     message: 'The source has changed since the version you named.',
-    details: moved,
+    details: ChangedSource,
   },
   translation_source_changed: {
     status: 409,
     message: 'The source has changed since the job was made.',
-    details: moved,
+    details: Type.Object({
+      provided: Type.String(),
+      current_version: Type.Union([Type.String(), Type.Null()], { description: 'null when the source is gone' }),
+    }),
   },
   candidate_already_reviewed: {
     status: 409,
     message: 'The candidate was reviewed already.',
-    details: '{"review_status","concept_id"}',
+    details: Type.Object({ review_status: Type.String(), concept_id: Type.Union([Type.String(), Type.Null()]) }),
   },
-  summary_pinned: { status: 409, message: 'The summary is pinned.', details: '{"summary_version"}' },
+  summary_pinned: {
+    status: 409,
+    message: 'The summary is pinned.',
+    details: Type.Object({ summary_version: Type.Integer() }),
+  },
   localization_already_active: {
     status: 409,
     message: 'The document is in a document set already.',
-    details: documentSet,
+    details: DocumentSetOf,
   },
-  localization_not_active: { status: 409, message: 'The document is not in a document set.', details: documentSet },
+  localization_not_active: { status: 409, message: 'The document is not in a document set.', details: DocumentSetOf },
   cannot_delete_source: {
     status: 409,
     message: 'The source of a document set is no translation.',
-    details: documentSet,
+    details: DocumentSetOf,
   },
   source_document_missing: {
     status: 409,
     message: 'The source document of the set was deleted.',
-    details: documentSet,
+    details: DocumentSetOf,
   },
   locale_exists: {
     status: 409,
     message: 'The document set has this locale already.',
-    details: '{"locale","document_id"}',
+    details: Type.Object({ locale: Type.String(), document_id: Type.String() }),
   },
-  translations_exist: { status: 409, message: 'The document still has translations.', details: '{"locales":[…]}' },
-  job_not_succeeded: { status: 409, message: 'Only a succeeded job can be applied.', details: '{"status"}' },
+  translations_exist: {
+    status: 409,
+    message: 'The document still has translations.',
+    details: Type.Object({ locales: Type.Array(Type.String()) }),
+  },
+  job_not_succeeded: {
+    status: 409,
+    message: 'Only a succeeded job can be applied.',
+    details: Type.Object({ status: Type.String() }),
+  },
   attachment_referenced: {
     status: 409,
     message: 'The attachment is used by a body.',
-    details: '{"document_ids":[≤20]}',
+    details: Type.Object({ document_ids: Type.Array(Type.String(), { maxItems: 20 }) }),
   },
   quota_exceeded: {
     status: 409,
     message: 'The quota of the workspace is used up.',
-    details: '{"quota","limit","used"}',
+    details: Type.Object({ quota: Type.String(), limit: Type.Integer(), used: Type.Integer() }),
   },
 
-  payload_too_large: { status: 413, message: 'The body is too large.', details: '{"max_bytes"}' },
-  attachment_too_large: { status: 413, message: 'The attachment is too large.', details: '{"max_bytes"}' },
+  payload_too_large: { status: 413, message: 'The body is too large.', details: byteLimit },
+  attachment_too_large: { status: 413, message: 'The attachment is too large.', details: byteLimit },
   unsupported_media_type: {
     status: 415,
     message: 'The media type is not supported here.',
-    details: '{"accepted":[…]}',
+    details: Type.Object({ accepted: Type.Array(Type.String({ description: 'media type' })) }),
   },
 
   heading_not_found: {
     status: 422,
     message: 'No top-level heading matches.',
-    details: '{"heading","operation_index"?}',
+    details: Type.Object({ heading: Type.String(), operation_index: Type.Optional(Type.Integer()) }),
   },
-  invalid_node: { status: 422, message: 'A node is not valid.', details: place },
-  invalid_block_id: { status: 422, message: 'A block id is not valid.', details: place },
-  duplicate_block_id: { status: 422, message: 'A block id occurs twice.', details: place },
-  block_id_mismatch: { status: 422, message: 'The id of a block cannot be changed.', details: place },
-  invalid_position: { status: 422, message: 'The blocks cannot stand at that position.', details: place },
-  duplicate_block_anchor: { status: 422, message: 'A block anchor occurs twice.', details: '{"block_id","lines":[…]}' },
+  invalid_node: { status: 422, message: 'A node is not valid.', details: BodyProblem },
+  invalid_block_id: { status: 422, message: 'A block id is not valid.', details: BodyProblem },
+  duplicate_block_id: { status: 422, message: 'A block id occurs twice.', details: BodyProblem },
+  block_id_mismatch: { status: 422, message: 'The id of a block cannot be changed.', details: BodyProblem },
+  invalid_position: { status: 422, message: 'The blocks cannot stand at that position.', details: BodyProblem },
+  duplicate_block_anchor: { status: 422, message: 'A block anchor occurs twice.', details: BlockAnchor },
   invalid_markdown_anchor: {
     status: 422,
     message: 'A block anchor carries an id that is not valid.',
-    details: '{"block_id","lines":[…]}',
+    details: BlockAnchor,
   },
   document_too_large: {
     status: 422,
     message: 'The document is too large.',
-    details: '{"limit","actual","unit":"characters|nodes|bytes"}',
+    details: Type.Object({
+      limit: Type.Integer(),
+      actual: Type.Integer(),
+      unit: Type.Enum(['characters', 'nodes', 'bytes']),
+    }),
   },
   self_relation: { status: 422, message: 'A block cannot be related to itself.' },
   cross_knowledge_base: { status: 422, message: 'The objects are in different knowledge bases.' },
   not_a_heading_block: { status: 422, message: 'The block is not a top-level heading.' },
   nothing_to_translate: { status: 422, message: 'No unit is eligible for translation.' },
-  invalid_translation: { status: 422, message: 'The translation request is not valid.', details: '{"fields":[…]}' },
+  invalid_translation: { status: 422, message: 'The translation request is not valid.', details: InvalidFields },
 
-  precondition_required: { status: 428, message: 'A precondition is required.', details: '{"missing":["If-Match"]}' },
+  precondition_required: {
+    status: 428,
+    message: 'A precondition is required.',
+    details: Type.Object({
+      missing: Type.Array(Type.String({ description: 'header, or member of the body', examples: ['If-Match'] })),
+    }),
+  },
 
-  rate_limited: { status: 429, message: 'Too many requests.', details: '{"bucket","retry_after"}' },
-  too_many_streams: { status: 429, message: 'Too many open event streams.', details: '{"limit"}' },
+  rate_limited: {
+    status: 429,
+    message: 'Too many requests.',
+    details: Type.Object({ bucket: Type.String(), retry_after: Type.Integer({ description: 'seconds' }) }),
+  },
+  too_many_streams: {
+    status: 429,
+    message: 'Too many open event streams.',
+    details: Type.Object({ limit: Type.Integer() }),
+  },
   translation_quota_exceeded: {
     status: 429,
     message: 'The daily translation quota is used up.',
-    details: '{"limit","used","resets_at"}',
+    details: Type.Object({
+      limit: Type.Integer(),
+      used: Type.Integer(),
+      resets_at: Type.Integer({ description: 'Unix milliseconds' }),
+    }),
   },
 
   internal_error: { status: 500, message: 'Something went wrong on our side.' },

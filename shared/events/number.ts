@@ -2,19 +2,22 @@ import Type from 'typebox'
 import { type Database, inTransaction, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 
-/** Channel on which readers of the log are told that there are new ids. */
+/** The channel that tells readers of the log about new ids. */
 export const numberedChannel = 'svc_events_numbered'
 
 /**
- * Gives public ids to committed events that have none yet, oldest first, and returns how many (decisions C23). Only
- * one process does so at a time; whoever does not get the lock leaves it to the one that has it. Ids become visible in
- * their own order, because the next batch cannot start before this one is committed.
+ * Gives public ids to at most `batch` committed events that have no id yet, oldest first, and returns how many. One
+ * process at a time holds the lock; a process that does not get the lock returns 0. Ids become visible in their own
+ * order, because no batch starts before the batch before it is committed. So no reader can skip a late commit.
  */
 export async function numberEvents(database: Database, batch: number): Promise<number> {
   return (await numberUnlessBusy(database, batch)) ?? 0
 }
 
-/** The same, but null when another process has the lock: it may end before it has numbered what one was woken for. */
+/**
+ * As `numberEvents`, but null when another process has the lock. That process may stop before it has numbered the
+ * events for which this process was woken, so the caller has to try again.
+ */
 export function numberUnlessBusy(database: Database, batch: number): Promise<number | null> {
   return inTransaction(database, async (tx) => {
     const mine = await tx.oneFirst(sql.type(row(Type.Object({ locked: Type.Boolean() })))`

@@ -3,12 +3,13 @@ import { type Database, inTransaction, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 
 /**
- * Purges at most `batch` events that are older than `days`, and the leases of streams that nobody holds any more;
- * returns how many events the floor has passed. The floor is raised in the same transaction, so a reader can tell that something is
- * missing. What goes is a prefix of the log: an event of a long transaction may carry an older time than one before it.
+ * Deletes at most `batch` events that are older than `days`, and the leases of streams that have expired. Raises the
+ * floor, the highest purged id, in the same transaction, so that a reader can tell that events are missing. Returns how
+ * many events the floor has passed. Only a prefix of the log is deleted: an event of a long transaction may carry an
+ * older time than the event before it.
  *
- * An event that still says since when a projection lags stays below the floor until it has caught up: the search
- * watermark is derived from its id. Readers of the log do not see it any more.
+ * An event that marks since when a projection lags stays in the table until the projection has caught up. The search
+ * watermark is derived from the id of that event. Readers of the log do not see events below the floor.
  */
 export function purgeEvents(database: Database, limits: { days: number; batch: number }): Promise<number> {
   return inTransaction(database, async (tx) => {

@@ -19,18 +19,18 @@ const EventShape = Type.Object({
 /** A numbered event of the log; `created_at` in Unix milliseconds. */
 export type LoggedEvent = Static<typeof EventShape>
 
-/** Whose events a reader gets: those of the workspaces that also pass both filters. */
+/** Selects the events of a reader: events of the workspaces that also pass both filters. */
 export type EventFilter = {
   workspaceIds: readonly string[]
   documentSetId: string | undefined
-  /** Canonical. */
+  /** A canonical BCP 47 tag. */
   locale: string | undefined
 }
 
 const columns = sql.fragment`
   event_id, row_no, name, workspace_id, document_id, document_set_id, locale, created_at, document`
 
-/** Events of all workspaces after an id, in the order of their ids. */
+/** At most `limit` events of all workspaces after an id, in the order of their ids. */
 export function numberedEvents(db: Queryable, page: { after: number; limit: number }): Promise<readonly LoggedEvent[]> {
   return db.any(
     prepared(sql.type(row(EventShape))`
@@ -38,7 +38,7 @@ export function numberedEvents(db: Queryable, page: { after: number; limit: numb
   )
 }
 
-/** Events that pass the filter, after one id and up to another, in the order of their ids. */
+/** At most `limit` events that pass the filter, after one id and up to another, in the order of their ids. */
 export function filteredEvents(
   db: Queryable,
   page: { filter: EventFilter; after: number; upTo: number; limit: number },
@@ -56,8 +56,8 @@ export function filteredEvents(
 }
 
 /**
- * The newest id ever given to an event, 0 before the first; a fragment for statements that need it in their own
- * snapshot. It never goes back, whatever is purged.
+ * A fragment that selects the newest id ever given to an event, 0 before the first event. A statement that needs the id
+ * in its own snapshot embeds the fragment. The id never decreases, whatever is purged.
  */
 export const newestEventId = sql.fragment`
   greatest((SELECT max(event_id) FROM events), (SELECT event_id FROM event_floor))`
@@ -68,10 +68,13 @@ const ExtentShape = Type.Object({
   newest: Type.Number(),
 })
 
-/** What of the log can be read: `floor` is the highest purged id, `oldest` the lowest retained one. */
+/**
+ * The readable part of the log: `floor` is the highest purged id, `oldest` the lowest retained id, or null when no
+ * event is retained.
+ */
 export type LogExtent = Static<typeof ExtentShape>
 
-/** The extent of the log, of one snapshot. */
+/** The extent of the log, read in one snapshot. */
 export function logExtent(db: Queryable): Promise<LogExtent> {
   return db.one(
     prepared(sql.type(row(ExtentShape))`
@@ -82,8 +85,8 @@ export function logExtent(db: Queryable): Promise<LogExtent> {
 }
 
 /**
- * The row numbers of what is committed in the workspaces and has no id yet, the latest `limit` of them: a stream that
- * opens now has missed these although their ids are still to come.
+ * The row numbers of the latest `limit` events of the workspaces that are committed and have no id yet. They happened
+ * before a stream that opens now, although they get their ids afterwards.
  */
 export function unnumberedRows(
   db: Queryable,

@@ -2,14 +2,14 @@ import Type from 'typebox'
 import { prepared, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 
-/** Names of decisions 6 that a write can record. */
+/** The names of events that a write can record: api/guide/events.md#log. */
 export type EventName =
   | 'document.created'
   | 'document.metadata.updated'
   | 'document.content.updated'
   | 'document.deleted'
 
-/** The document as its event shows it: the state after the change, or the last one for deletions. */
+/** The document in its event: the state after the change, or the last state before a deletion. */
 export type EventDocument = {
   id: string
   title: string
@@ -23,12 +23,12 @@ export type EventDocument = {
   updated_at: number
 }
 
-/** Channel on which a write wakes the sequencer that numbers its events. */
+/** The channel on which a write wakes the sequencer, which numbers the events of the write. */
 export const unnumberedChannel = 'svc_events_unnumbered'
 
 /**
- * Records one event per document in the write's own transaction and returns its row number for each, in the same
- * order. The public event id follows after the commit (decisions C23).
+ * Records one event for each document in the transaction of the write, and returns the row numbers of the events in the
+ * same order. The sequencer gives the events their public ids after the commit.
  */
 export async function recordEvents(
   tx: Transaction,

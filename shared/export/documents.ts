@@ -1,6 +1,5 @@
-import type { FileStore } from '../attachments/file-store.ts'
 import { type AttachmentRow, attachmentsOfDocuments } from '../attachments/queries.ts'
-import { openBytes } from '../attachments/read.ts'
+import { type FileStore, openBytes } from '../attachments/store.ts'
 import type { Queryable } from '../database/database.ts'
 import type { KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
 import type { Logger } from '../process/log.ts'

@@ -1,6 +1,6 @@
-import type { FileStore } from '../attachments/file-store.ts'
-import { presentAttachment } from '../attachments/present.ts'
+import { presentAttachment } from '../attachments/attachment.ts'
 import { attachmentsOfDocuments } from '../attachments/queries.ts'
+import type { FileStore } from '../attachments/store.ts'
 import type { Queryable } from '../database/database.ts'
 import { type DocumentRow, documentPage } from '../documents/queries.ts'
 import type { Document } from '../documents/schema.ts'

@@ -1,7 +1,7 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
 import type { Queryable, Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
-import { enforceQuota, type QuotaLimits } from '../quotas/enforce.ts'
+import { enforceQuota, type QuotaLimits } from '../quotas/quotas.ts'
 import {
   insertKnowledgeBase,
   type KnowledgeBaseKey,

@@ -11,7 +11,7 @@ import { maximumTranslationTitle } from '../documents/schema.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { Jobs } from '../jobs/queues.ts'
 import { canonicalLocale } from '../locales/locale.ts'
-import type { QuotaLimits } from '../quotas/enforce.ts'
+import type { QuotaLimits } from '../quotas/quotas.ts'
 import { newId } from '../schema/ids.ts'
 import { type Actor, recordAudit } from './audit.ts'
 import {

@@ -3,7 +3,7 @@ import { Time } from '../schema/identifiers.ts'
 
 const count = Type.Integer({ minimum: 0 })
 
-/** `GET /me/quota` (decisions 4.1). */
+/** The limits and the usage of a workspace: api/guide/limits.md#quotas. */
 export const WorkspaceQuota = Type.Object(
   {
     workspace_id: Type.String(),

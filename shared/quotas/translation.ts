@@ -4,9 +4,11 @@ import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { Refusal } from '../errors/errors.ts'
 
+const dayMs = 86_400_000
+
 /**
- * Source characters that jobs of this UTC day reserve. A job that ended without any output gives its characters back by
- * having ended so.
+ * The source characters that the translation jobs of this UTC day reserve. A job that failed or became obsolete without
+ * any output reserves none.
  */
 export function translationCharactersToday(db: Queryable, workspaceId: string): Promise<number> {
   return db.oneFirst(sql.type(row(Type.Object({ used: Type.Number() })))`
@@ -17,8 +19,9 @@ export function translationCharactersToday(db: Queryable, workspaceId: string): 
 }
 
 /**
- * Makes room for a job of so many source characters, or refuses with 429 `translation_quota_exceeded`. Jobs of a
- * workspace are created one after the other from here on, so the limit is exact. The last check before the insert.
+ * Makes room for a job of `characters` source characters, or refuses with 429 `translation_quota_exceeded`. Call it
+ * right before the insert: the lock that it takes lets a workspace create one job at a time, so that the limit is
+ * exact.
  */
 export async function enforceTranslationQuota(
   context: { tx: Transaction; config: Pick<Config, 'TRANSLATION_DAILY_CHARACTERS'> },
@@ -38,9 +41,7 @@ export async function enforceTranslationQuota(
   })
 }
 
-const dayMs = 86_400_000
-
-/** When the daily quotas of a moment begin anew, in Unix milliseconds. */
+/** The start of the next UTC day after `now`, when daily quotas begin anew; both in Unix milliseconds. */
 export function nextUtcDay(now: number): number {
   return (Math.floor(now / dayMs) + 1) * dayMs
 }

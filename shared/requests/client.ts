@@ -1,10 +1,10 @@
-/** What a User-Agent of the recommended form says about the caller (decisions 2.0). */
+/** The program that calls, as its User-Agent describes it. */
 export type Client = { name: string | null; version: string | null; isAgent: boolean }
 
 /**
- * Parses `<client>/<version> (<client name>)` (specification 2.1); a client without a name in parentheses goes by the word
- * in front. The agent flag is set when the parenthesised part contains the word `agent`. Anything else yields nulls and is
- * never an error; what is kept is short and printable.
+ * Parses a User-Agent of the form `<client>/<version> (<client name>)`. Without a name in parentheses the name is the
+ * word before the slash. `isAgent` is true when the part in parentheses contains the word `agent`. Any other form
+ * yields nulls and is never an error. Name and version are short and printable.
  */
 export function parseUserAgent(header: string | undefined): Client {
   const match = /^([^\s/()]{1,100})\/([^\s()]{1,50})(?:\s+\(([^()]{0,200})\))?/.exec(header ?? '')

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 
-/** What identifies one use of an Idempotency-Key (decisions 2.0). */
+/** The use of an Idempotency-Key; a key is looked up within its token, method and path. */
 export type IdempotencyScope = { tokenId: string; method: string; path: string; key: string }
 
 const nullableText = Type.Union([Type.String(), Type.Null()])
@@ -19,8 +19,8 @@ const RememberedRow = row(
 )
 
 /**
- * Takes the lock of one key until the transaction ends; false when another request holds it. An advisory lock does not
- * make the duplicate wait, which is what lets it answer `idempotency_in_progress` at once.
+ * Takes the lock of one key until the transaction ends; false when another request has the lock. The function does not
+ * wait for the lock, so that a duplicate can be refused with `idempotency_in_progress` at once.
  */
 export function lockIdempotencyKey(tx: Transaction, scope: IdempotencyScope): Promise<boolean> {
   const text = JSON.stringify([scope.tokenId, scope.method, scope.path, scope.key])
@@ -30,7 +30,7 @@ export function lockIdempotencyKey(tx: Transaction, scope: IdempotencyScope): Pr
   )
 }
 
-/** The first answer to this key, unless its lifetime is over. */
+/** The first answer to the key; null when there is none, or when its lifetime is over. */
 export function rememberedAnswer(tx: Transaction, scope: IdempotencyScope & { lifetimeHours: number }) {
   return tx.maybeOne(
     prepared(sql.type(RememberedRow)`
@@ -40,7 +40,7 @@ export function rememberedAnswer(tx: Transaction, scope: IdempotencyScope & { li
   )
 }
 
-/** Remembers an answer; an expired one of the same key is replaced. */
+/** Remembers the answer to a key. An expired answer to the same key is replaced. */
 export async function rememberAnswer(
   tx: Transaction,
   answer: IdempotencyScope & {
@@ -64,7 +64,7 @@ export async function rememberAnswer(
   )
 }
 
-/** One accepted write, as the audit log keeps it. */
+/** The entry of the audit log for one accepted write. */
 export type AuditEntry = {
   requestId: string
   tokenId: string
@@ -76,6 +76,7 @@ export type AuditEntry = {
   isAgent: boolean
 }
 
+/** Adds an entry to the audit log. */
 export async function insertAuditEntry(tx: Transaction, entry: AuditEntry): Promise<void> {
   await tx.query(
     prepared(sql.unsafe`
@@ -85,7 +86,10 @@ export async function insertAuditEntry(tx: Transaction, entry: AuditEntry): Prom
   )
 }
 
-/** Forgets idempotency keys, rate-limit windows and audit rows past their time; at most `batch` of each a call. */
+/**
+ * Deletes idempotency keys, rate-limit windows and audit entries whose time is over, at most `batch` of each. Returns
+ * how many rows were deleted.
+ */
 export async function deleteExpired(
   db: Queryable,
   limits: { idempotencyHours: number; auditDays: number; batch: number },

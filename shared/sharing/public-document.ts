@@ -2,9 +2,10 @@ import { attachmentIdOf } from '../body/addresses.ts'
 import type { BodyNode, DocNode, Mark } from '../body/document.ts'
 
 /**
- * A body as strangers get it: without frontmatter and without the ids of mentioned users, whose names stay. Its own
- * images come from `imageSrc`, those from elsewhere are links instead, so that reading tells nobody else that somebody
- * reads, and links within the service are plain text: nobody outside can follow them.
+ * The body that the page of a share shows. Frontmatter and the ids of mentioned users are left out; the names of the
+ * users stay. Images of the service get their address from `imageSrc`. Images from elsewhere become links, so that no
+ * other server learns who reads. Links within the service become plain text, since readers of the page cannot follow
+ * them.
  */
 export function publicDocument(document: DocNode, imageSrc: (attachmentId: string) => string): DocNode {
   const content = document.content.filter(({ type }) => type !== 'frontmatter')

@@ -10,7 +10,7 @@ const ShareShape = Type.Object({
 })
 const ShareRow = row(ShareShape)
 
-/** The share of a document. */
+/** A row of `public_shares`. */
 export type ShareRow = Static<typeof ShareShape>
 
 const columns = sql.fragment`s.workspace_id, s.document_id, s.id, s.created_at`
@@ -27,7 +27,7 @@ export function shareOfDocument(
   )
 }
 
-/** The share of that id, or null when there is none, or none any more. */
+/** The share of that id, or null when it does not exist or was deleted with its document. */
 export function shareById(db: Queryable, id: string): Promise<ShareRow | null> {
   return db.maybeOne(
     prepared(sql.type(ShareRow)`

@@ -2,10 +2,10 @@ import Type, { type Static } from 'typebox'
 import { Time } from '../schema/identifiers.ts'
 import { documentIdPattern, ulidPattern } from '../schema/ids.ts'
 
-/** Pattern of the id of a share; whoever knows it can read the document. */
+/** The pattern of the id of a share. Everybody who knows an id can read its document. */
 export const shareIdPattern = `^shr_${ulidPattern}$`
 
-/** The public link of a document (decisions 4.8). */
+/** The public link of a document: api/guide/documents.md#sharing. */
 export const PublicShare = Type.Object(
   {
     document_id: Type.String({ pattern: documentIdPattern }),

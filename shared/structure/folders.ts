@@ -19,7 +19,7 @@ import {
 } from '../knowledge-bases/folders.ts'
 import { findLocation, type Location, lockLocation } from '../knowledge-bases/locations.ts'
 import { lockStructure } from '../knowledge-bases/queries.ts'
-import { enforceQuota, type QuotaLimits } from '../quotas/enforce.ts'
+import { enforceQuota, type QuotaLimits } from '../quotas/quotas.ts'
 import type { NamedId } from '../schema/identifiers.ts'
 
 /** The members of a body that say where a folder goes. */

@@ -1,11 +1,11 @@
 import type { Caller } from '../auth/caller.ts'
-import type { VersionGuard } from '../concepts/guard.ts'
 import type { Config } from '../config/config.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { type Jobs, queues } from '../jobs/queues.ts'
 import { enqueueUserJob } from '../jobs/requested/enqueue.ts'
 import { configuredModel } from '../models/model.ts'
+import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
 import { requireHeading, type TargetRequest } from './find.ts'
 import { insertJob, openJob, type SummaryJobRow } from './job-queries.ts'
@@ -87,6 +87,6 @@ async function holdRebuild(tx: Transaction, rebuild: Rebuild): Promise<HeldRebui
   if (over?.generator === 'manual') guard.require()
   if (over?.pinned) throw new Refusal('summary_pinned', { details: { summary_version: over.version } })
   requireSourceVersion(source, asked.base_source_version)
-  guard.hold(summaryTag(over))
+  guard.check(summaryTag(over))
   return { target, source, over }
 }

@@ -1,8 +1,8 @@
 import { type Caller, requireWriter } from '../auth/caller.ts'
-import { requireAll, type VersionGuard } from '../concepts/guard.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { lockSource } from '../jobs/projections/queries.ts'
+import { requirePreconditions, type VersionGuard } from '../requests/version-guard.ts'
 import { holdContainer } from './container-queries.ts'
 import { ratioOf } from './deterministic.ts'
 import { findTarget, requireHeading, requireThere, type TargetRequest } from './find.ts'
@@ -65,10 +65,13 @@ export async function saveManual(
   const { caller, written, guard } = input
   const held = await holdTarget(tx, input)
   const { target } = held
-  requireAll([...guard.missing, ...(written.base_source_version === undefined ? ['base_source_version'] : [])])
+  requirePreconditions([
+    ...guard.missing,
+    ...(written.base_source_version === undefined ? ['base_source_version'] : []),
+  ])
   const over = await lockSummary(tx, target)
   requireSourceVersion(held.source, written.base_source_version)
-  guard.hold(summaryTag(over))
+  guard.check(summaryTag(over))
   const source = requireHeading(held.source)
   const summary: SavedSummary = {
     text: written.text,

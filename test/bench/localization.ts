@@ -76,7 +76,7 @@ function oneEdit(blocks: BlockNode[]): TwoTexts {
 async function rolledBack(database: Database, work: Parameters<typeof inTransaction<void>>[1]): Promise<void> {
   const attempt = inTransaction(database, async (tx) => {
     await work(tx)
-    throw new Refusal('version_conflict')
+    throw new Refusal('folder_cycle')
   })
   await attempt.catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error

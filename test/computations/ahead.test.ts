@@ -40,7 +40,7 @@ t.test('a small result stays the same, so that what is made from it is found', a
 t.test('what fails is told where the result is asked for, after the checks that come before', async (t) => {
   let isDeleted = false
   const writing = computingAhead(async (ahead) => {
-    if (isDeleted) throw new Refusal('document_not_found')
+    if (isDeleted) throw new Refusal('document_not_found', { details: { id: 'doc_1' } })
     isDeleted = true
     return ahead.result(echoing, 'endless')
   })

@@ -1,13 +1,15 @@
 import t from 'tap'
+import { detailsNotation } from '../../api/docs/reference/errors.ts'
 import { errorType, statusesOf } from '../../api/http/errors.ts'
 import { errorsOf } from '../../api/http/route-errors.ts'
 import { routes } from '../../api/routes/routes.ts'
 import { type CatalogueEntry, errorCatalogue } from '../../shared/errors/error-catalogue.ts'
-import type { ErrorCode } from '../../shared/errors/errors.ts'
+import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
+import { checkErrorDetails } from '../support/error-details.ts'
 
-// Status, codes and details as clients rely on them; a code with details of two kinds stands on two lines.
+// The contract's registry. The 404 and the 422 of the same code stand on lines of their own.
 const registry = `
-400 | invalid_request | {"fields":[{"path":"/name","message"}]} (query: ?limit)
+400 | invalid_request | {"fields":[{"path":"/name","message"}]}
 400 | invalid_json invalid_grant authorization_pending expired_token access_denied | –
 400 | slow_down | {"interval"}
 400 | invalid_scope | {"unknown":[…]}
@@ -22,7 +24,7 @@ const registry = `
 404 | route_not_found | –
 404 | knowledge_base_not_found folder_not_found document_not_found block_not_found version_not_found relation_not_found concept_not_found candidate_not_found document_set_not_found translation_not_found unit_not_found job_not_found attachment_not_found workspace_not_found not_localized | {"id","field"?}
 405 | method_not_allowed | {"allow":[…]}
-409 | version_conflict | {"provided","current_version","current_hash"?,"field"?,"changed_block_ids"?,"operation_index"?,"block_id"?}
+409 | version_conflict | {"provided","current_version","current_hash"?,"field"?,"changed_block_ids"?:[…],"operation_index"?,"block_id"?}
 409 | idempotency_key_reused idempotency_in_progress | –
 409 | read_cursor_stale | {"cursor_version","current_version"}
 409 | search_cursor_stale search_cursor_invalid | {"watermark"?}
@@ -48,7 +50,7 @@ const registry = `
 422 | duplicate_block_anchor invalid_markdown_anchor | {"block_id","lines":[…]}
 422 | document_too_large | {"limit","actual","unit":"characters|nodes|bytes"}
 422 | self_relation cross_knowledge_base not_a_heading_block nothing_to_translate | –
-422 | invalid_translation | {"fields":[…]}
+422 | invalid_translation | {"fields":[{"path":"/name","message"}]}
 428 | precondition_required | {"missing":["If-Match"]}
 429 | rate_limited | {"bucket","retry_after"}
 429 | too_many_streams | {"limit"}
@@ -72,7 +74,7 @@ t.test('the catalogue holds every code of the contract, no other, each with its 
   for (const [code, { statuses, details }] of expected) {
     const entry: CatalogueEntry = errorCatalogue[code as ErrorCode]
     t.same(statusesOf(code as ErrorCode), [...statuses], code)
-    t.equal(entry.details ?? '', [...details].join(' or '), code)
+    t.equal(entry.details === undefined ? '' : detailsNotation(entry.details), [...details].join(' or '), code)
     t.match(entry.message, /^\w.*\.$/, `${code} has a sentence`)
   }
 })
@@ -99,4 +101,29 @@ t.test('a route promises only codes at statuses that they have', async (t) => {
         `${spec.operationId} ${code}`,
       )
   }
+})
+
+t.test('a client that knows the catalogue can read the details of every error by their types', async (t) => {
+  t.doesNotThrow(() => checkErrorDetails({ error: { code: 'slow_down', details: { interval: 5 } } }))
+  t.doesNotThrow(() => checkErrorDetails({ error: { code: 'search_cursor_invalid' } }))
+  t.doesNotThrow(() => checkErrorDetails({ error: { code: 'block_not_found', details: { id: 'block_x' } } }))
+  t.doesNotThrow(() => checkErrorDetails({ error: { code: 'block_not_found', details: { path: '', reason: 'x' } } }))
+  t.throws(() => checkErrorDetails({ error: { code: 'slow_down' } }))
+  t.throws(() => checkErrorDetails({ error: { code: 'slow_down', details: { interval: '5' } } }))
+  t.throws(() => checkErrorDetails({ error: { code: 'slow_down', details: { interval: 5, other: 1 } } }))
+  t.throws(() => checkErrorDetails({ error: { code: 'invalid_json', details: {} } }))
+  t.throws(() => checkErrorDetails({ error: { code: 'invalid_request', details: { fields: [{ path: '/x' }] } } }))
+})
+
+t.test('the compiler refuses details that the catalogue does not declare', async (t) => {
+  t.ok(new Refusal('document_not_found', { details: { id: 'doc_x', field: 'document_id' } }))
+  t.ok(new Refusal('search_cursor_invalid'))
+  // @ts-expect-error a required member is missing
+  t.ok(new Refusal('version_conflict', { details: { provided: 'x' } }))
+  // @ts-expect-error the details are missing
+  t.ok(new Refusal('quota_exceeded'))
+  // @ts-expect-error a member is misspelt
+  t.ok(new Refusal('document_not_found', { details: { id: 'doc_x', feld: 'document_id' } }))
+  // @ts-expect-error the code carries no details
+  t.ok(new Refusal('folder_cycle', { details: { id: 1 } }))
 })

@@ -1,3 +1,5 @@
+import { checkErrorDetails } from './error-details.ts'
+
 /** The parsed answer of one call; `body` is the envelope, or undefined when there was none. */
 export type Reply = {
   status: number
@@ -9,7 +11,10 @@ export type Reply = {
 
 type CallOptions = { body?: unknown; headers?: Record<string, string>; raw?: string | Uint8Array }
 
-/** A small HTTP client that speaks like any third party would: fetch, JSON, a bearer token. */
+/**
+ * A small HTTP client that speaks like any third party would: fetch, JSON, a bearer token. It holds the details of
+ * every error that a test meets against the catalogue.
+ */
 export class Client {
   readonly origin: string
   readonly bearer: string | undefined
@@ -36,7 +41,9 @@ export class Client {
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
     const text = isStream ? await firstPart(response) : await response.text()
     const isJson = response.headers.get('content-type')?.includes('json') && text !== ''
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+    const body = isJson ? JSON.parse(text) : undefined
+    checkErrorDetails(body)
+    return { status: response.status, headers: response.headers, text, body }
   }
 
   get(path: string, headers?: Record<string, string>): Promise<Reply> {

@@ -19,9 +19,9 @@ t.test('a write that is rolled back leaves no job and no staleness behind', asyn
   const attempt = inTransaction(service.database, async (tx) => {
     const documents = [{ id, eventRowNo: 1, quiet: true }]
     await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
-    throw new Refusal('version_conflict')
+    throw new Refusal('folder_cycle')
   })
-  await t.rejects(attempt, { code: 'version_conflict' })
+  await t.rejects(attempt, { code: 'folder_cycle' })
   t.strictSame(await jobsOf(service), before)
   t.strictSame(await service.database.any(sql.unsafe`SELECT FROM stale_projections`), [])
 })

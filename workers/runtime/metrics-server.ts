@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { collectDefaultMetrics, type Registry } from 'prom-client'
-import { requireMetricsToken } from '../../shared/auth/metrics-token.ts'
+import { requireMetricsToken } from '../../shared/auth/bearer.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { observeBuild } from '../../shared/process/build-metric.ts'

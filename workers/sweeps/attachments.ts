@@ -1,5 +1,5 @@
-import { removeLooseFiles } from '../../shared/attachments/loose-files.ts'
-import { openFileStore } from '../../shared/attachments/open-file-store.ts'
+import { removeOrphans } from '../../shared/attachments/orphans.ts'
+import { openFileStore } from '../../shared/attachments/store.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { defineSweep } from './define.ts'
 
@@ -11,7 +11,7 @@ export const attachmentSweep = defineSweep({
     const files = await openFileStore(config)
     let total = 0
     for (;;) {
-      const removed = await removeLooseFiles({ database, files }, { limit: batch })
+      const removed = await removeOrphans({ database, files }, { limit: batch })
       total += removed
       if (removed < batch) return total
     }

@@ -1,5 +1,4 @@
-import { deleteExpiredSignIns } from '../../shared/auth/session-queries.ts'
-import { sessionLimits } from '../../shared/auth/sessions.ts'
+import { deleteExpiredSignIns, sessionLimits } from '../../shared/auth/sessions.ts'
 import { purgeEvents } from '../../shared/events/purge.ts'
 import { queues, userJobTables } from '../../shared/jobs/queues.ts'
 import { deleteEndedJobs, deleteOldAnswers } from '../../shared/jobs/requested/queries.ts'

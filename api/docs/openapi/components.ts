@@ -87,7 +87,11 @@ export const envelopeSchemas = {
           },
           code: { type: 'string', enum: Object.keys(errorCatalogue), description: 'what clients branch on' },
           message: { type: 'string', description: 'English, not contractual' },
-          details: { type: 'object', additionalProperties: true, description: 'its members depend on the code' },
+          details: {
+            type: 'object',
+            additionalProperties: true,
+            description: 'the responses declare its members for each code',
+          },
           documentation_url: {
             type: 'string',
             format: 'uri',

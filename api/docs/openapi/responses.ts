@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
+import { IsObject, type TSchema } from 'typebox'
+import { type CatalogueEntry, errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
 import { isIdempotent, type Route, type Success } from '../../http/route.ts'
 import { errorsOf } from '../../http/route-errors.ts'
@@ -12,14 +13,16 @@ export function responsesOf(spec: Route, registry: SchemaRegistry): Record<strin
   return Object.fromEntries([
     ...spec.success.map((success) => [success.status, successResponse({ spec, success, registry })]),
     ...(spec.conditional ? [[304, notModified]] : []),
-    ...[...errorsOf(spec)].map(([status, codes]) => [status, errorReference(status, codes)]),
+    ...[...errorsOf(spec)].map(([status, codes]) => [status, errorReference({ status, codes, registry })]),
   ])
 }
 
-/** A response of the error envelope; its codes stand in the description and as an enum. */
-export function errorResponse(status: number, codes: readonly ErrorCode[]): object {
+/** The codes of one status, and the registry that takes the schemas of their details. */
+type ErrorStatus = { status: number; codes: readonly ErrorCode[]; registry: SchemaRegistry }
+
+/** A response of the error envelope: the description lists the codes, the schema gives each code its details. */
+export function errorResponse({ status, codes, registry }: ErrorStatus): object {
   const meanings = codes.map((code) => `- \`${code}\`: ${errorCatalogue[code].message}`)
-  const code = { type: 'string', enum: codes }
   return {
     description: [`${STATUS_CODES[status]}.`, '', ...meanings].join('\n'),
     headers: headerReferences(...errorHeaders(status, codes)),
@@ -28,7 +31,7 @@ export function errorResponse(status: number, codes: readonly ErrorCode[]): obje
         schema: {
           allOf: [
             { $ref: '#/components/schemas/Error' },
-            { type: 'object', properties: { error: { type: 'object', properties: { code } } } },
+            { type: 'object', properties: { error: errorOf(codes, registry) } },
           ],
         },
       },
@@ -41,11 +44,32 @@ const notModified = {
   headers: headerReferences(...countedHeaders, 'ETag'),
 }
 
-function errorReference(status: number, codes: readonly ErrorCode[]): object {
+// Codes with the same details share an alternative, so that the description stays short.
+function errorOf(codes: readonly ErrorCode[], registry: SchemaRegistry): JsonSchema {
+  const detailsOf = (code: ErrorCode) => (errorCatalogue[code] as CatalogueEntry).details
+  const alternatives = [...Map.groupBy(codes, detailsOf)].map(([details, members]) => {
+    const code = { type: 'string', enum: members }
+    if (details === undefined) return { type: 'object', properties: { code } }
+    const required = isOptional(details) ? [] : ['details']
+    return { type: 'object', required, properties: { code, details: registry.publish(details) } }
+  })
+  const [only] = alternatives
+  return alternatives.length === 1 && only !== undefined ? only : { anyOf: alternatives }
+}
+
+// A code whose details have no required member may come without details.
+function isOptional(details: TSchema & { required?: readonly string[] }): boolean {
+  const { required = [] } = details
+  return IsObject(details) && required.length === 0
+}
+
+function errorReference({ status, codes, registry }: ErrorStatus): object {
   const shared = Object.entries(sharedResponses).find(
     ([, response]) => response.status === status && response.codes.join() === codes.join(),
   )
-  return shared === undefined ? errorResponse(status, codes) : { $ref: `#/components/responses/${shared[0]}` }
+  return shared === undefined
+    ? errorResponse({ status, codes, registry })
+    : { $ref: `#/components/responses/${shared[0]}` }
 }
 
 function errorHeaders(status: number, codes: readonly ErrorCode[]): (keyof typeof headers)[] {

@@ -1,3 +1,4 @@
+import { IsArray, IsEnum, IsObject, IsUnion, type TSchema } from 'typebox'
 import { type CatalogueEntry, errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
 import { guidePlaceOf } from '../../http/error-chapters.ts'
@@ -14,7 +15,7 @@ export function errorTable(): string {
       `\`${code}\``,
       `\`${errorType(statusesOf(code)[0] ?? 500)}\``,
       meaningOf(code, message),
-      details === undefined ? '–' : `\`${details}\``,
+      details === undefined ? '–' : `\`${detailsNotation(details)}\``,
     ]),
   })
 }
@@ -22,4 +23,29 @@ export function errorTable(): string {
 function meaningOf(code: ErrorCode, message: string): string {
   const place = guidePlaceOf(code)
   return place === undefined ? message : `${message} [Guide](/guide/${place})`
+}
+
+/**
+ * The shape of details in one line, for example `{"path":"/content/0","reason","block_id"?}`. A question mark follows
+ * the name of an optional member; a value is an example, or all allowed values. The shapes of a union are joined by
+ * "or".
+ */
+export function detailsNotation(details: TSchema): string {
+  if (IsUnion(details)) return details.anyOf.map(detailsNotation).join(' or ')
+  if (!IsObject(details)) return ''
+  const { properties, required = [] }: { properties: Record<string, TSchema>; required?: readonly string[] } = details
+  const members = Object.entries(properties).map(([name, schema]) => {
+    const value = valueNotation(schema)
+    return `"${name}"${required.includes(name) ? '' : '?'}${value === '' ? '' : `:${value}`}`
+  })
+  return `{${members.join(',')}}`
+}
+
+function valueNotation(schema: TSchema & { examples?: unknown[]; maxItems?: number }): string {
+  const { examples, maxItems } = schema
+  if (examples !== undefined) return JSON.stringify(examples[0])
+  if (IsEnum(schema)) return `"${schema.enum.join('|')}"`
+  if (IsObject(schema)) return detailsNotation(schema)
+  if (!IsArray(schema)) return ''
+  return `[${maxItems === undefined ? valueNotation(schema.items) || '…' : `≤${maxItems}`}]`
 }

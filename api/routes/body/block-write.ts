@@ -15,7 +15,7 @@ import { textComputation } from '../../../shared/body/text-computation.ts'
 import { answerWarnings } from '../../../shared/body/warnings.ts'
 import type { Ahead } from '../../../shared/computations/ahead.ts'
 import { type Computation, computation } from '../../../shared/computations/computation.ts'
-import { Refusal } from '../../../shared/errors/errors.ts'
+import { type ErrorDetails, Refusal } from '../../../shared/errors/errors.ts'
 
 /** What a request does to blocks; `input` is its body, or the operations of a batch, as JSON text. */
 type BlockEdit =
@@ -99,7 +99,7 @@ function edited({ text, version, op, blockId, input }: Editing): EditResult {
     return applyBatch(lines, JSON.parse(input))
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'version_conflict') throw error
-    const details = { current_version: version, ...error.details }
+    const details = { current_version: version, ...error.details } as ErrorDetails<'version_conflict'>
     throw new Refusal('version_conflict', { details, headers: { ETag: `"${version}"` }, cause: error })
   }
 }

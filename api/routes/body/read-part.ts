@@ -59,6 +59,6 @@ export function checkOutlineQuery(body: BlockLines, query: ReadRequest['query'])
 function resumePosition(scope: CursorScope, input: { cursor: string; version: string }): number {
   const [cursorVersion, position] = decodeCursor(scope, input.cursor, ['string', 'number'])
   if (cursorVersion === input.version) return Number(position)
-  const details = { cursor_version: cursorVersion, current_version: input.version }
+  const details = { cursor_version: String(cursorVersion), current_version: input.version }
   throw new Refusal('read_cursor_stale', { details })
 }

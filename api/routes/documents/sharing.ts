@@ -1,6 +1,5 @@
-import { ensureShare } from '../../../shared/sharing/ensure.ts'
-import { presentShare } from '../../../shared/sharing/present.ts'
 import { PublicShare } from '../../../shared/sharing/schema.ts'
+import { ensureShare, presentShare } from '../../../shared/sharing/share.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
 

@@ -5,7 +5,7 @@ import type { TargetGuard } from '../../../shared/localization/units/review.ts'
 import type { Guard } from '../../http/preconditions.ts'
 import { bodyGuard } from '../body/body-guard.ts'
 
-/** Makes the precondition of a call on the body of a translation from its If-Match header, which is required. */
+/** The required guard of a write to a translation: its If-Match names a version of the translation's body. */
 export function targetGuard(call: { tx: Transaction; ahead: Ahead; guard: Guard | null }): TargetGuard {
   return {
     require() {

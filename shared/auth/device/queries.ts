@@ -6,7 +6,7 @@ import type { Scope } from '../scopes.ts'
 const scopeList = Type.Array(Type.Unsafe<Scope>(Type.String()))
 const nullableText = Type.Union([Type.String(), Type.Null()])
 
-/** Serialises the requests of one address, so that together they cannot exceed what one may keep pending. */
+/** Lets one request of an address run at a time, so that together they cannot exceed the limit of pending codes. */
 export async function lockAddress(tx: Transaction, address: string): Promise<void> {
   await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended(${`device ${address}`}, 0))`)
 }
@@ -15,14 +15,16 @@ const PendingRow = row(
   Type.Object({ pending: Type.Integer(), next_free_seconds: Type.Union([Type.Number(), Type.Null()]) }),
 )
 
-/** How many codes of an address still wait for their user, and in how many seconds the first of them expires. */
+/**
+ * Counts the codes of an address that wait for their users, and tells in how many seconds the first of them expires.
+ */
 export function pendingOf(tx: Transaction, address: string) {
   return tx.one(sql.type(PendingRow)`
     SELECT count(*)::int AS pending, extract(epoch FROM min(expires_at) - now())::float8 AS next_free_seconds
     FROM device_codes WHERE address = ${address} AND status = 'pending' AND expires_at > now()`)
 }
 
-/** Stores a pending authorization; false when its user code is taken. */
+/** Stores a pending authorization; false when another authorization has the same user code. */
 export async function insertDeviceCode(
   tx: Transaction,
   code: {
@@ -55,8 +57,8 @@ const PollRow = row(
 )
 
 /**
- * Notes a poll and returns what it found, null for a code that is unknown or was exchanged. One that comes before its
- * interval is over makes the interval `step` seconds longer for good; what the user has decided is told at any time.
+ * Notes a poll and returns the state that it found; null for a code that is unknown or was exchanged. While the user
+ * has not decided, a poll that comes before the interval is over makes the interval `stepSeconds` longer for good.
  */
 export function notePoll(db: Queryable, poll: { deviceCodeHash: Buffer; stepSeconds: number; graceSeconds: number }) {
   return db.maybeOne(sql.type(PollRow)`
@@ -76,7 +78,7 @@ export function notePoll(db: Queryable, poll: { deviceCodeHash: Buffer; stepSeco
 
 const GrantRow = row(Type.Object({ user_id: Type.String(), granted_scopes: scopeList, client_name: nullableText }))
 
-/** Uses up an approved code and returns what it grants; null when another poll was faster. */
+/** Uses up an approved code and returns its grant; null when another poll was faster. */
 export function takeGrant(tx: Transaction, deviceCodeHash: Buffer) {
   return tx.maybeOne(sql.type(GrantRow)`
     UPDATE device_codes SET status = 'exchanged'
@@ -86,14 +88,14 @@ export function takeGrant(tx: Transaction, deviceCodeHash: Buffer) {
 
 const RequestRow = row(Type.Object({ client_name: nullableText, requested_scopes: scopeList }))
 
-/** What the pending authorization of a user code asks for; null when there is none, or none any more. */
+/** The pending authorization of a user code; null when there is none, or when it has ended. */
 export function pendingRequest(db: Queryable, userCodeHash: Buffer) {
   return db.maybeOne(sql.type(RequestRow)`
     SELECT client_name, requested_scopes FROM device_codes
     WHERE user_code_hash = ${sql.binary(userCodeHash)} AND status = 'pending' AND expires_at > now()`)
 }
 
-/** Records what the user decided, `scopes` null being a refusal; false when there was nothing to decide any more. */
+/** Records the decision of the user; `scopes` null is a refusal. The result is false when nothing is pending. */
 export async function decide(
   db: Queryable,
   decision: { userCodeHash: Buffer; userId: string; scopes: readonly Scope[] | null },

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Text, TrimmedText } from '../../schema/strings.ts'
 import { scopes } from '../scopes.ts'
 
-/** What a client sends to begin (specification 4.1). */
+/** The request that begins a device authorization. */
 export const DeviceCodeRequest = Type.Object({
   client_name: Type.Optional(
     TrimmedText({ max: 80, description: 'shown to whoever confirms, and the name of the token' }),

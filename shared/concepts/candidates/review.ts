@@ -2,9 +2,9 @@ import { type Caller, requireWriter } from '../../auth/caller.ts'
 import type { Transaction } from '../../database/database.ts'
 import { Refusal } from '../../errors/errors.ts'
 import { type DocumentSource, lockSource } from '../../jobs/projections/queries.ts'
+import type { VersionGuard } from '../../requests/version-guard.ts'
 import { newId } from '../../schema/ids.ts'
 import { findConceptRow, lockConcept, requireActive } from '../find.ts'
-import type { VersionGuard } from '../guard.ts'
 import { holdHome } from '../home.ts'
 import { claimName } from '../names.ts'
 import { addAliases } from '../naming-queries.ts'
@@ -35,8 +35,8 @@ export async function acceptCandidate(
   guard.require()
   const held = await holdForReview(tx, found)
   requireUnchanged(held)
-  const hold = () => guard.hold(candidateVersion(held.candidate))
-  const concept = named === null ? await becomeConcept(tx, held, hold) : await foldInto(tx, { held, named, hold })
+  const check = () => guard.check(candidateVersion(held.candidate))
+  const concept = named === null ? await becomeConcept(tx, held, check) : await foldInto(tx, { held, named, check })
   await recordReview(tx, held.candidate, {
     status: 'accepted',
     reviewedBy: caller.userId,
@@ -54,7 +54,7 @@ export async function rejectCandidate(tx: Transaction, request: ReviewRequest): 
   requireWriter(caller, found.workspace_id)
   guard.require()
   const { candidate, knowledgeBaseId } = await holdForReview(tx, found)
-  guard.hold(candidateVersion(candidate))
+  guard.check(candidateVersion(candidate))
   const reviewedBy = caller.userId
   await recordReview(tx, candidate, { status: 'rejected', reviewedBy, reason, conceptId: null, knowledgeBaseId })
 }
@@ -89,11 +89,11 @@ function requireUnchanged({ candidate, document }: Held): void {
   throw new Refusal('candidate_source_changed', { details })
 }
 
-async function becomeConcept(tx: Transaction, held: Held, hold: () => void): Promise<ConceptRow> {
+async function becomeConcept(tx: Transaction, held: Held, check: () => void): Promise<ConceptRow> {
   const { candidate, knowledgeBaseId } = held
   const { workspace_id, name, normalized_name } = candidate
   await claimName(tx, { workspaceId: workspace_id, knowledgeBaseId, normalizedName: normalized_name })
-  hold()
+  check()
   const concept = await insertConcept(tx, {
     workspace_id,
     id: newId('concept'),
@@ -109,12 +109,12 @@ async function becomeConcept(tx: Transaction, held: Held, hold: () => void): Pro
 
 async function foldInto(
   tx: Transaction,
-  input: { held: Held; named: ConceptRow; hold: () => void },
+  input: { held: Held; named: ConceptRow; check: () => void },
 ): Promise<ConceptRow> {
   const { candidate, knowledgeBaseId } = input.held
   const concept = await lockConcept(tx, input.named)
   requireActive(concept)
-  input.hold()
+  input.check()
   if (concept.knowledge_base_id !== knowledgeBaseId) throw new Refusal('cross_knowledge_base')
   if (candidate.normalized_name !== concept.normalized_name) {
     await addAliases(tx, concept, { aliases: [candidate.name], origin: 'candidate' })

@@ -2,12 +2,12 @@ import Type from 'typebox'
 import { type Database, inTransaction, type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 
-/** One open stream of a token; `streamId` is unique. */
+/** The lease of one open stream of a token; `streamId` is unique. */
 export type StreamLease = { tokenId: string; streamId: string }
 
 /**
- * Takes a lease for `seconds`, unless the token has `limit` streams already, over all processes; then false. Streams
- * that open together take turns, so that the limit holds.
+ * Takes a lease for `seconds`. The result is false when the token already has `limit` streams in all processes
+ * together. Streams of a token that open at the same time take turns, so that the limit is exact.
  */
 export function takeLease(
   database: Database,
@@ -26,7 +26,7 @@ export function takeLease(
   })
 }
 
-/** Renews the leases for `seconds`; one that was given back meanwhile stays so. */
+/** Renews the leases for `seconds`. A lease that was released meanwhile stays released. */
 export async function renewLeases(
   db: Queryable,
   renewal: { leases: readonly StreamLease[]; seconds: number },
@@ -35,16 +35,16 @@ export async function renewLeases(
   const streamIds = renewal.leases.map(({ streamId }) => streamId)
   await db.query(sql.unsafe`
     UPDATE event_stream_leases l SET expires_at = now() + make_interval(secs => ${renewal.seconds})
-    FROM unnest(${sql.array(tokenIds, 'text')}, ${sql.array(streamIds, 'text')}) AS held (token_id, stream_id)
-    WHERE l.token_id = held.token_id AND l.stream_id = held.stream_id`)
+    FROM unnest(${sql.array(tokenIds, 'text')}, ${sql.array(streamIds, 'text')}) AS renewed (token_id, stream_id)
+    WHERE l.token_id = renewed.token_id AND l.stream_id = renewed.stream_id`)
 }
 
-/** Gives leases back. */
+/** Releases leases. */
 export async function releaseLeases(db: Queryable, leases: readonly StreamLease[]): Promise<void> {
   const tokenIds = leases.map(({ tokenId }) => tokenId)
   const streamIds = leases.map(({ streamId }) => streamId)
   await db.query(sql.unsafe`
     DELETE FROM event_stream_leases l
-    USING unnest(${sql.array(tokenIds, 'text')}, ${sql.array(streamIds, 'text')}) AS given (token_id, stream_id)
-    WHERE l.token_id = given.token_id AND l.stream_id = given.stream_id`)
+    USING unnest(${sql.array(tokenIds, 'text')}, ${sql.array(streamIds, 'text')}) AS released (token_id, stream_id)
+    WHERE l.token_id = released.token_id AND l.stream_id = released.stream_id`)
 }

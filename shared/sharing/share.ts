@@ -4,10 +4,12 @@ import type { Transaction } from '../database/database.ts'
 import { lockDocument } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
 import * as queries from './queries.ts'
+import type { PublicShare } from './schema.ts'
 
 /**
- * The share of a document, made if it has none (decisions 4.8). 404 when the document is not visible, 403 when the role
- * may not write or `enabled` is false, that is when the operator wants no public links.
+ * The share of a document; a document without a share gets one. Refuses with 404 when the document is not visible, and
+ * with 403 when the role may not write. With `enabled` false, because the operator wants no public links, it refuses
+ * with 403 `public_share_disabled`.
  */
 export async function ensureShare(
   tx: Transaction,
@@ -21,7 +23,25 @@ export async function ensureShare(
   if (!request.enabled) throw new Refusal('public_share_disabled')
   const existing = await queries.shareOfDocument(tx, { workspaceId: workspace_id, documentId })
   if (existing !== null) return { share: existing, created: false }
-  // Eighty random bits each: ids that only count upwards could be guessed from one another.
+  // A fresh ULID has eighty random bits. ULIDs that count upwards within a millisecond could be guessed from each
+  // other.
   const share = { workspace_id, document_id: documentId, id: `shr_${ulid()}`, created_by: caller.userId }
   return { share: await queries.insertShare(tx, share), created: true }
+}
+
+/** A share as the API returns it; `origin` is the address of the service as people reach it. */
+export function presentShare(share: queries.ShareRow, origin: string): PublicShare {
+  return {
+    document_id: share.document_id,
+    share_id: share.id,
+    url: `${origin}${sharePath(share.id)}`,
+    access: 'read',
+    comments_enabled: false,
+    created_at: share.created_at,
+  }
+}
+
+/** The path of the page of a share. */
+export function sharePath(shareId: string): string {
+  return `/s/${shareId}`
 }
