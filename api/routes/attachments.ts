@@ -6,9 +6,9 @@ import { createAttachment } from '../../shared/attachments/upload.ts'
 import { onTheSpot } from '../../shared/computations/ahead.ts'
 import { ulidPattern } from '../../shared/schema/ids.ts'
 import { Text } from '../../shared/schema/strings.ts'
-import { commitContext } from '../http/commit-context.ts'
 import { route } from '../http/route.ts'
 import { bytesHeaders, sendBytes } from '../http/send-bytes.ts'
+import { writeContext } from '../http/write-context.ts'
 
 const tag = 'Attachments'
 
@@ -95,9 +95,10 @@ export const attachmentRoutes = [
     }),
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['attachment_not_found', 'attachment_referenced'],
-    async handle({ tx, service, caller, params, query }) {
+    async handle(call) {
+      const { caller, params, query } = call
       // Its edits are of many documents, while one result of each computation would be kept.
-      const context = commitContext({ tx, service, ahead: onTheSpot })
+      const context = { ...writeContext(call), ahead: onTheSpot }
       await deleteAttachment(context, { id: params.id, caller, force: query.force ?? false })
       return {}
     },

@@ -5,7 +5,8 @@ import {
   referencingDocuments,
   releaseLocks,
 } from '../body/attachment-references.ts'
-import { type CommitContext, commitBody } from '../body/commit.ts'
+import { commitBody } from '../body/commit.ts'
+import type { CommitContext } from '../body/consequence.ts'
 import { withoutImagesOf } from '../body/remove-images.ts'
 import type { Transaction } from '../database/database.ts'
 import { lockDocuments } from '../documents/queries.ts'

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { attachmentsIn } from './attachments-in-text.ts'
+import type { BodyWrite, CommitContext } from './consequence.ts'
 import { type NamedAttachments, refuse } from './normalise-state.ts'
 
 /** The current body of a document shows an attachment. */
@@ -32,15 +33,16 @@ export async function requireAttachments(
   }
 }
 
-/** Updates the index of references after an edit, by the attachments that the body newly shows or no longer shows. */
-export async function followReferences(
-  tx: Transaction,
-  body: { workspaceId: string; documentId: string; shown: readonly string[]; hidden: readonly string[] },
-): Promise<void> {
-  const { workspaceId, documentId, shown, hidden } = body
+/** A consequence of body writes: updates the index of references by what the body newly shows or no longer shows. */
+export async function updateReferences({ tx }: CommitContext, { document, change }: BodyWrite): Promise<void> {
+  const { shown, hidden } = change
   if (shown.length + hidden.length === 0) return
-  const references = (ids: readonly string[]) => ids.map((attachmentId) => ({ documentId, attachmentId }))
-  await replaceReferences(tx, { workspaceId, shown: references(shown), hidden: references(hidden) })
+  const references = (ids: readonly string[]) => ids.map((attachmentId) => ({ documentId: document.id, attachmentId }))
+  await replaceReferences(tx, {
+    workspaceId: document.workspace_id,
+    shown: references(shown),
+    hidden: references(hidden),
+  })
 }
 
 /** Indexes the references in the bodies of new documents. */

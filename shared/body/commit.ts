@@ -1,32 +1,16 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
-import type { Ahead } from '../computations/ahead.ts'
-import type { Config } from '../config/config.ts'
 import type { Transaction } from '../database/database.ts'
 import { eventDocument } from '../documents/present.ts'
 import { type DocumentRow, lockDocument } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
-import { documentsChanged, quietMs } from '../jobs/projections/changed.ts'
-import type { Jobs } from '../jobs/queues.ts'
-import { followReferences, requireAttachments } from './attachment-references.ts'
+import { requireAttachments } from './attachment-references.ts'
 import { checkBytes, checkCharacters } from './body-limits.ts'
 import { type BodyChange, changing } from './change.ts'
-import type { DocumentFollower } from './follower.ts'
-import { notifyLive } from './live/queries.ts'
+import type { CommitContext } from './consequence.ts'
 import { maximumNodes, type NamedAttachments } from './normalise-state.ts'
 import * as queries from './queries.ts'
 import { StoredBody } from './stored-body.ts'
-
-/** Everything a commit needs besides the edit. */
-export type CommitContext = {
-  tx: Transaction
-  jobs: Jobs
-  config: Pick<Config, 'DOCUMENT_MAX_BYTES' | 'QUOTA_DOCUMENT_CHARACTERS' | 'VERSIONS_RETENTION'>
-  /** What has to be true of the new body in the same transaction; every process that writes bodies names all of them. */
-  followers: readonly DocumentFollower[]
-  /** Where what takes long is computed; requests do not compute it while they hold the document. */
-  ahead: Ahead
-}
 
 /** The stored text an edit made; of the `attachments` that its nodes name, the new ones are checked for existence. */
 export type Edited = { text: string; attachments?: NamedAttachments }
@@ -34,16 +18,13 @@ export type Edited = { text: string; attachments?: NamedAttachments }
 export type Commit<E extends Edited, Found = undefined> = {
   documentId: string
   caller: Caller
-  /** Finds what the path names in the locked body, or refuses with 404: that comes before role and guard. */
+  /** Finds in the locked body what the path names; refuses with 404, before role and guard are checked. */
   find?: (current: StoredBody, document: DocumentRow) => Promise<Found> | Found
-  /**
-   * Holds the caller's precondition against the locked body: 428 when it is missing, 409 when it is stale. The edit is
-   * not called then.
-   */
+  /** Checks the caller's precondition before the edit; refuses with 428 when it is missing, with 409 when it is stale. */
   guard?: (current: StoredBody, document: DocumentRow, found: Found) => Promise<void> | void
-  /** Blocks → blocks, all or nothing: a Refusal leaves the document as it was. */
+  /** Makes the new body from the locked body, all or nothing: a Refusal leaves the document as it was. */
   edit: (current: StoredBody, found: Found) => Promise<E> | E
-  /** False for what was typed live, which is saved every few seconds (decisions 1). */
+  /** False for typed text, which a live process saves every few seconds. */
   snapshot?: boolean
 }
 
@@ -56,12 +37,16 @@ export type Committed<E extends Edited> = {
 }
 
 /**
- * The one door through which a body changes (architecture): lock, guard, edit, snapshot, store, event, jobs, all in the
- * caller's transaction. Every accepted request keeps a snapshot of the state before it, also when the body stays the
- * same; an unchanged body has no event and no job (decisions 2.5). Live processes are told; their Y document is not
- * loaded here. What takes long comes from `context.ahead`, also for edits: with `computingAhead`, nothing is computed
- * that takes long, and nothing waits for a thread, while the document is locked. 404 when the document is not visible, 403 when the role may not write, 422 `document_too_large` or
- * `attachment_not_found` for what only the whole body can tell.
+ * The one door through which a body changes. In the caller's transaction it locks the document, checks, edits, keeps a
+ * snapshot of the state before, stores the new body, records the event and calls the consequences in their order. A
+ * request that leads to the same body keeps its snapshot, but has no event and no consequences
+ * (api/guide/writes.md#unchanged).
+ *
+ * Whatever takes long comes from `context.ahead`. With `computingAhead` nothing long is computed, and nothing waits for a
+ * thread, while the document is locked.
+ *
+ * Refuses with 404 when the document is not visible, with 403 when the role may not write, and with 422
+ * `document_too_large` or `attachment_not_found` for what only the whole body can tell.
  */
 export async function commitBody<E extends Edited, Found = undefined>(
   context: CommitContext,
@@ -87,8 +72,9 @@ export async function commitBody<E extends Edited, Found = undefined>(
   const { snapshot = true, caller } = commit
   const document = await store(context, { before, current, body, change, sizes, userId: caller.userId, snapshot })
   if (change !== null) {
-    for (const follower of context.followers) await follower.bodyChanged(context, { document, texts })
-    await announce(context, { before, document })
+    const eventRowNo = await recordEvent(tx, document)
+    for (const follow of context.consequences.body)
+      await follow(context, { before, document, texts, change, eventRowNo })
   }
   return { document, body, edited, changed: change !== null }
 }
@@ -96,7 +82,7 @@ export async function commitBody<E extends Edited, Found = undefined>(
 type Sizes = Pick<DocumentRow, 'character_count' | 'node_count'>
 type Measured = { before: DocumentRow; change: BodyChange; config: CommitContext['config'] }
 
-/** The sizes of a changed body; refuses one over the limits of decisions 2.5 and 8. */
+/** The sizes of a changed body. Refuses with 422 a body over the limits of api/guide/limits.md#sizes. */
 function measure({ before, change, config }: Measured): Sizes {
   // A body that was stored under another limit may still become smaller, step by step.
   if (change.bytes > change.bytesBefore) checkBytes(change.bytes, config.DOCUMENT_MAX_BYTES)
@@ -131,9 +117,8 @@ async function store({ tx, config }: CommitContext, input: Storing): Promise<Doc
   const bodySeq = changed ? before.body_seq + 1 : before.body_seq
   const versionSeq = snapshot ? before.version_seq + 1 : before.version_seq
   if (changed) {
-    const { version, step, shown, hidden } = change
+    const { version, step } = change
     await queries.insertBody(tx, { workspace_id, id, body_seq: bodySeq, version, body: body.text, step })
-    await followReferences(tx, { workspaceId: workspace_id, documentId: id, shown, hidden })
   }
   if (snapshot) {
     const size = Buffer.byteLength(current.text)
@@ -163,17 +148,11 @@ async function store({ tx, config }: CommitContext, input: Storing): Promise<Doc
   }
 }
 
-async function announce(context: CommitContext, input: { before: DocumentRow; document: DocumentRow }): Promise<void> {
-  const { document, before } = input
-  const [eventRowNo = 0] = await recordEvents(context.tx, {
+async function recordEvent(tx: Transaction, document: DocumentRow): Promise<number> {
+  const [rowNo = 0] = await recordEvents(tx, {
     workspaceId: document.workspace_id,
     name: 'document.content.updated',
     documents: [eventDocument(document)],
   })
-  await notifyLive(context.tx, document)
-  await documentsChanged(context, {
-    workspaceId: document.workspace_id,
-    changes: ['body'],
-    documents: [{ id: document.id, eventRowNo, quiet: document.updated_at - before.updated_at > quietMs }],
-  })
+  return rowNo
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '../database/database.ts'
 import { eventDocument } from '../documents/present.ts'
 import { type DocumentRow, insertDocuments, type NewDocument } from '../documents/queries.ts'
 import { recordEvents } from '../events/record.ts'
-import { documentsChanged } from '../jobs/projections/changed.ts'
+import { markStale } from '../jobs/projections/stale.ts'
 import type { Jobs } from '../jobs/queues.ts'
 import { enforceQuota, type QuotaLimits } from '../quotas/quotas.ts'
 import { indexReferences } from './attachment-references.ts'
@@ -58,7 +58,7 @@ async function announce(
   const { workspaceId, rows } = input
   const documents = rows.map(eventDocument)
   const rowNos = await recordEvents(context.tx, { workspaceId, name: 'document.created', documents })
-  await documentsChanged(context, {
+  await markStale(context, {
     workspaceId,
     changes: ['body'],
     documents: rows.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),

@@ -1,25 +1,32 @@
 import { type Caller, requireWriter } from '../auth/caller.ts'
 import { type Transaction, withLimitsOf } from '../database/database.ts'
 import { recordEvents } from '../events/record.ts'
-import { sourcesDeleted } from '../jobs/requested/obsolete.ts'
+import type { Client } from '../requests/client.ts'
 import { eventDocument } from './present.ts'
 import { type DocumentRow, deleteRows, lockDocuments } from './queries.ts'
 import { requireLockedDocument } from './require.ts'
 
-/**
- * A consequence of deletions that a derived noun adds, inside the transaction of the deletion. The processes name all
- * followers, so the core calls nouns that it does not import. A follower is made for each call, so it may know who
- * deletes.
- */
-export type DeletionFollower = {
-  /** Runs after documents of one workspace were deleted; `documents` are their last rows. */
-  documentsDeleted: (
-    tx: Transaction,
-    input: { workspaceId: string; documents: readonly DocumentRow[] },
-  ) => Promise<void>
+/** What was deleted in one workspace: documents by their last rows, folders and knowledge bases by id. */
+export type Deletion = {
+  workspaceId: string
+  documents: readonly DocumentRow[]
+  folders: readonly number[]
+  knowledgeBases: readonly number[]
 }
 
-type DeletionContext = { tx: Transaction; followers: readonly DeletionFollower[] }
+/**
+ * A consequence of deletions. It runs inside the transaction of the deletion, after the rows are gone. The core calls the
+ * list in `shared/consequences` without knowing its nouns.
+ */
+export type DeletionConsequence = (context: DeletionContext, deletion: Deletion) => Promise<void>
+
+/** What a deletion works with: its transaction, who deletes, and what follows from it. */
+export type DeletionContext = {
+  tx: Transaction
+  caller: Caller
+  client: Client
+  consequences: { deletion: readonly DeletionConsequence[] }
+}
 
 /**
  * Deletes one document. `guard` checks a precondition against the locked row and throws when the row does not meet it.
@@ -27,40 +34,53 @@ type DeletionContext = { tx: Transaction; followers: readonly DeletionFollower[]
  */
 export async function deleteDocument(
   context: DeletionContext,
-  input: { documentId: string; caller: Caller; guard: (document: DocumentRow) => Promise<void> },
+  input: { documentId: string; guard: (document: DocumentRow) => Promise<void> },
 ): Promise<void> {
-  const document = await requireLockedDocument(context.tx, input)
-  requireWriter(input.caller, document.workspace_id)
+  const { tx, caller } = context
+  const document = await requireLockedDocument(tx, { documentId: input.documentId, caller })
+  requireWriter(caller, document.workspace_id)
   await input.guard(document)
   await deleteDocuments(context, { workspaceId: document.workspace_id, documentIds: [document.id] })
 }
 
-/**
- * Deletes documents of one workspace with everything that belongs to them and records a `document.deleted` event for
- * each. Every deletion of a document, folder or knowledge base comes through here, so there may be thousands of
- * documents. A table whose rows go with a document references `documents` ON DELETE CASCADE; a table whose rows outlive
- * the document does not. A follower does what a foreign key cannot say.
- */
-export function deleteDocuments(
+/** Deletes documents of one workspace and nothing else; their consequences follow at once. */
+export async function deleteDocuments(
   context: DeletionContext,
   input: { workspaceId: string; documentIds: readonly string[] },
 ): Promise<void> {
-  return withLimitsOf(context.tx, 'whole', () => deleteWithinLimits(context, input))
+  const documents = await deleteDocumentRows(context.tx, input)
+  await followDeletion(context, { workspaceId: input.workspaceId, documents })
 }
 
-async function deleteWithinLimits(
-  context: DeletionContext,
+/**
+ * Deletes the rows of documents and records a `document.deleted` event for each; returns their last rows. Every deletion
+ * of a document, folder or knowledge base comes through here, so there may be thousands of documents. A table whose rows
+ * go with a document references `documents` ON DELETE CASCADE; a table whose rows outlive the document does not.
+ * `followDeletion` has to come after it.
+ */
+export function deleteDocumentRows(
+  tx: Transaction,
   input: { workspaceId: string; documentIds: readonly string[] },
-): Promise<void> {
-  const rows = await lockDocuments(context.tx, input)
-  await recordEvents(context.tx, {
-    workspaceId: input.workspaceId,
-    name: 'document.deleted',
-    documents: rows.map(eventDocument),
+): Promise<readonly DocumentRow[]> {
+  return withLimitsOf(tx, 'whole', async () => {
+    const documents = await lockDocuments(tx, input)
+    await recordEvents(tx, {
+      workspaceId: input.workspaceId,
+      name: 'document.deleted',
+      documents: documents.map(eventDocument),
+    })
+    await deleteRows(tx, input)
+    return documents
   })
-  await deleteRows(context.tx, input)
-  await sourcesDeleted(context.tx, { workspaceId: input.workspaceId, documents: input.documentIds })
-  for (const follower of context.followers) {
-    await follower.documentsDeleted(context.tx, { workspaceId: input.workspaceId, documents: rows })
-  }
+}
+
+/** Calls the consequences of a deletion in their order: what no foreign key can say. */
+export function followDeletion(
+  context: DeletionContext,
+  deleted: Pick<Deletion, 'workspaceId' | 'documents'> & Partial<Deletion>,
+): Promise<void> {
+  return withLimitsOf(context.tx, 'whole', async () => {
+    const deletion = { folders: [], knowledgeBases: [], ...deleted }
+    for (const follow of context.consequences.deletion) await follow(context, deletion)
+  })
 }

@@ -3,7 +3,7 @@ import { type Caller, requireWriter } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
-import { documentsChanged, quietMs } from '../jobs/projections/changed.ts'
+import { isQuiet, markStale } from '../jobs/projections/stale.ts'
 import type { DocumentChange, Jobs } from '../jobs/queues.ts'
 import type { Location } from '../knowledge-bases/locations.ts'
 import type { QuotaLimits } from '../quotas/quotas.ts'
@@ -90,11 +90,11 @@ async function announce(context: Context, before: DocumentRow, document: Documen
     name: 'document.metadata.updated',
     documents: [eventDocument(document)],
   })
-  const quiet = document.updated_at - before.updated_at > quietMs
+  const quiet = isQuiet(before, document)
   const changes: DocumentChange[] = [
     ...(before.title === document.title ? [] : (['title'] as const)),
     ...(before.knowledge_base_id === document.knowledge_base_id ? [] : (['location'] as const)),
   ]
   const documents = [{ id: document.id, eventRowNo, quiet }]
-  await documentsChanged(context, { workspaceId: document.workspace_id, changes, documents })
+  await markStale(context, { workspaceId: document.workspace_id, changes, documents })
 }

@@ -5,7 +5,7 @@ import { type DocumentRow, documentsOfSets, lockDocument, visibleDocument } from
 import { requireDocument } from '../documents/require.ts'
 import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
-import { documentsChanged } from '../jobs/projections/changed.ts'
+import { markStale } from '../jobs/projections/stale.ts'
 import type { DocumentChange, Jobs } from '../jobs/queues.ts'
 import { lockStructure } from '../knowledge-bases/queries.ts'
 import { type SetRow, visibleSet } from './queries.ts'
@@ -116,7 +116,7 @@ export async function announceMember(
     name: 'document.metadata.updated',
     documents: [eventDocument(document)],
   })
-  await documentsChanged(context, { workspaceId, changes, documents: [{ id: document.id, eventRowNo, quiet: true }] })
+  await markStale(context, { workspaceId, changes, documents: [{ id: document.id, eventRowNo, quiet: true }] })
 }
 
 async function setOf(db: Queryable, document: DocumentRow): Promise<SetMembers | null> {

@@ -5,7 +5,7 @@ import { bodyText } from '../body/queries.ts'
 import { type FirstBody, storeDocuments } from '../body/store-documents.ts'
 import type { Ahead } from '../computations/ahead.ts'
 import type { Transaction } from '../database/database.ts'
-import { type DeletionFollower, deleteDocuments } from '../documents/deletion.ts'
+import { type DeletionContext, deleteDocuments } from '../documents/deletion.ts'
 import { claimDocumentIds, type DocumentRow, documentsOfSets, updateVariant } from '../documents/queries.ts'
 import { maximumTranslationTitle } from '../documents/schema.ts'
 import { Refusal } from '../errors/errors.ts'
@@ -210,12 +210,11 @@ export async function updateTranslation(
  * with 403 for a viewer, and with 409 `localization_not_active` or `cannot_delete_source`.
  */
 export async function deleteTranslation(
-  context: { tx: Transaction; followers: readonly DeletionFollower[] },
-  input: { caller: Caller; documentId: string; name: MemberName },
+  context: DeletionContext,
+  input: { documentId: string; name: MemberName },
 ): Promise<void> {
-  const { tx } = context
-  const { caller } = input
-  const { found, named } = await findWritable(tx, input, (members) => memberNamed(members, input.name))
+  const { tx, caller } = context
+  const { found, named } = await findWritable(tx, { ...input, caller }, (members) => memberNamed(members, input.name))
   if (named.variant_role === 'source') {
     throw new Refusal('cannot_delete_source', { details: { document_set_id: found.set.id } })
   }

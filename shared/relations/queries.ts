@@ -56,12 +56,17 @@ export async function deleteRelationRow(tx: Transaction, key: { workspace_id: st
   await tx.query(sql.unsafe`DELETE FROM relations WHERE workspace_id = ${key.workspace_id} AND id = ${key.id}`)
 }
 
-/** Deletes the relations of deleted documents of which no end is left (decisions 4.15, knowledge bases). */
-export async function deleteEndless(
-  tx: Transaction,
-  input: { workspaceId: string; documentIds: readonly string[] },
+/**
+ * A consequence of deletions: deletes the relations of a deleted knowledge base of which no end is left. Where a document
+ * or folder was deleted, relations stay (api/guide/documents.md#deletion).
+ */
+export async function deleteRelationsWithoutEnds(
+  { tx }: { tx: Transaction },
+  input: { workspaceId: string; documents: readonly { id: string }[]; knowledgeBases: readonly number[] },
 ): Promise<void> {
-  const ids = sql.array([...input.documentIds], 'text')
+  if (input.knowledgeBases.length === 0) return
+  const documentIds = input.documents.map(({ id }) => id)
+  const ids = sql.array(documentIds, 'text')
   await tx.query(sql.unsafe`
     DELETE FROM relations r
     WHERE r.workspace_id = ${input.workspaceId}

@@ -1,7 +1,5 @@
-import type { Transaction } from '../database/database.ts'
-import { type DeletionFollower, deleteDocuments } from '../documents/deletion.ts'
+import { type DeletionContext, deleteDocumentRows, followDeletion } from '../documents/deletion.ts'
 import { Refusal } from '../errors/errors.ts'
-import { sourcesDeleted } from '../jobs/requested/obsolete.ts'
 import {
   deleteFolderRow,
   type FolderRow,
@@ -16,8 +14,6 @@ import {
   lockStructure,
 } from '../knowledge-bases/queries.ts'
 
-type DeletionContext = { tx: Transaction; followers: readonly DeletionFollower[] }
-
 /**
  * Deletes a folder with its subfolders and documents. `seen` is the folder as the caller found it. Refuses with 404
  * `folder_not_found` when the folder was deleted since then.
@@ -31,24 +27,23 @@ export async function deleteFolder(context: DeletionContext, seen: FolderRow): P
   if (folder.knowledge_base_id !== seen.knowledge_base_id) return deleteFolder(context, folder)
   const folderIds = await subtreeOf(tx, folder)
   const documentIds = await lockDocumentsInFolders(tx, { workspaceId, folderIds })
-  await deleteDocuments(context, { workspaceId, documentIds })
+  const documents = await deleteDocumentRows(tx, { workspaceId, documentIds })
   await deleteFolderRow(tx, folder)
-  await sourcesDeleted(tx, { workspaceId, folders: folderIds })
+  await followDeletion(context, { workspaceId, documents, folders: folderIds })
 }
 
 /**
- * Deletes a knowledge base with everything in it and returns the ids of the deleted documents. Refuses with 404
- * `knowledge_base_not_found` when somebody else deleted the knowledge base since the caller found it.
+ * Deletes a knowledge base with everything in it. Refuses with 404 `knowledge_base_not_found` when somebody else deleted
+ * the knowledge base since the caller found it.
  */
-export async function deleteKnowledgeBase(context: DeletionContext, key: KnowledgeBaseKey): Promise<readonly string[]> {
+export async function deleteKnowledgeBase(context: DeletionContext, key: KnowledgeBaseKey): Promise<void> {
   const { tx } = context
   const { workspaceId } = key
   await lockStructure(tx, { workspaceId, knowledgeBaseIds: [key.id], mode: 'empty' })
   const documentIds = await lockDocumentsInKnowledgeBase(tx, key)
-  await deleteDocuments(context, { workspaceId, documentIds })
+  const documents = await deleteDocumentRows(tx, { workspaceId, documentIds })
   if (!(await deleteKnowledgeBaseRow(tx, key))) {
     throw new Refusal('knowledge_base_not_found', { details: { id: key.id } })
   }
-  await sourcesDeleted(tx, { workspaceId, knowledgeBases: [key.id] })
-  return documentIds
+  await followDeletion(context, { workspaceId, documents, knowledgeBases: [key.id] })
 }

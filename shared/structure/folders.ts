@@ -4,7 +4,7 @@ import { eventDocument } from '../documents/present.ts'
 import { lockDocuments } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
-import { documentsChanged } from '../jobs/projections/changed.ts'
+import { markStale } from '../jobs/projections/stale.ts'
 import type { Jobs } from '../jobs/queues.ts'
 import {
   changeKnowledgeBaseOfDocuments,
@@ -149,7 +149,7 @@ async function moveContents(
     name: 'document.metadata.updated',
     documents: documents.map(eventDocument),
   })
-  await documentsChanged(context, {
+  await markStale(context, {
     workspaceId,
     changes: ['location'],
     documents: documents.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),

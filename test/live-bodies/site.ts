@@ -1,10 +1,10 @@
 import type { Test } from 'tap'
 import * as Y from 'yjs'
-import { followers } from '../../api/followers.ts'
 import { authenticate } from '../../api/http/authenticate.ts'
 import type { Caller } from '../../shared/auth/caller.ts'
 import { documentToLines } from '../../shared/body/canonical.ts'
-import { type CommitContext, commitBody } from '../../shared/body/commit.ts'
+import { commitBody } from '../../shared/body/commit.ts'
+import type { CommitContext } from '../../shared/body/consequence.ts'
 import { writtenBody } from '../../shared/body/content.ts'
 import { createDocument } from '../../shared/body/create-document.ts'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
@@ -16,6 +16,7 @@ import { normaliseDocument } from '../../shared/body/normalise.ts'
 import { bodyText } from '../../shared/body/queries.ts'
 import { bodyFragment, readDocument, readText } from '../../shared/body/yjs/read.ts'
 import { onTheSpot } from '../../shared/computations/ahead.ts'
+import { bodyConsequences } from '../../shared/consequences/body.ts'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { visibleDocument } from '../../shared/documents/queries.ts'
 import type { Client } from '../support/client.ts'
@@ -51,7 +52,8 @@ export class Site {
 
   run<T>(work: (context: CommitContext) => Promise<T>): Promise<T> {
     const { jobs, config } = this.service.service
-    return inTransaction(this.service.database, (tx) => work({ tx, jobs, config, followers, ahead: onTheSpot }))
+    const context = { jobs, config, ahead: onTheSpot, consequences: { body: bodyConsequences } }
+    return inTransaction(this.service.database, (tx) => work({ tx, ...context }))
   }
 
   /** Creates a document and answers its key. */

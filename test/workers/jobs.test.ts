@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
-import { documentsChanged } from '../../shared/jobs/projections/changed.ts'
+import { markStale } from '../../shared/jobs/projections/stale.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { defineProjection } from '../../workers/runtime/define-projection.ts'
 import { atOnce } from '../../workers/runtime/projection.ts'
@@ -18,7 +18,7 @@ t.test('a write that is rolled back leaves no job and no staleness behind', asyn
   const before = await jobsOf(service)
   const attempt = inTransaction(service.database, async (tx) => {
     const documents = [{ id, eventRowNo: 1, quiet: true }]
-    await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
+    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
     throw new Refusal('folder_cycle')
   })
   await t.rejects(attempt, { code: 'folder_cycle' })
@@ -57,7 +57,7 @@ t.test('the last write is not lost when a worker looks for jobs before it is com
   await makeDue(service)
   await inTransaction(service.database, async (tx) => {
     const documents = [{ id, eventRowNo: 1, quiet: false }]
-    await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
+    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
     t.strictSame(await boss.fetch(queues.searchIndex.name), [], 'the job that the write joined cannot be claimed')
   })
   const [claimed] = await boss.fetch(queues.searchIndex.name)
@@ -65,7 +65,7 @@ t.test('the last write is not lost when a worker looks for jobs before it is com
 
   await inTransaction(service.database, async (tx) => {
     const documents = [{ id, eventRowNo: 1, quiet: true }]
-    await documentsChanged({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
+    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
     await boss.complete(queues.searchIndex.name, claimed?.id ?? '')
   })
   t.match(await queuedJobs(service), [{ state: 'created' }], 'a write behind a running job has a job of its own')

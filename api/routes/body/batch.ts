@@ -1,9 +1,9 @@
 import { BatchInput, BatchResult } from '../../../shared/body/block-schema.ts'
 import { commitBody } from '../../../shared/body/commit.ts'
-import { commitContext } from '../../http/commit-context.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { mergeGuards } from '../../http/preconditions.ts'
 import { route } from '../../http/route.ts'
+import { writeContext } from '../../http/write-context.ts'
 import { editBlocks } from './block-write.ts'
 import { nodeErrors } from './body-errors.ts'
 import { bodyGuard } from './body-guard.ts'
@@ -36,7 +36,7 @@ export const batchRoutes = [
     async handle(call) {
       const { caller, params, body } = call
       const guard = mergeGuards(call.guard, body.base_version)
-      const { document, edited } = await commitBody(commitContext(call), {
+      const { document, edited } = await commitBody(writeContext(call), {
         documentId: params.id,
         caller,
         guard: bodyGuard({ ...call, guard }, { required: false }),

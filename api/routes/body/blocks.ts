@@ -11,10 +11,10 @@ import { describeBlock } from '../../../shared/body/blocks.ts'
 import { commitBody } from '../../../shared/body/commit.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { blockIdPattern } from '../../../shared/schema/ids.ts'
-import { commitContext } from '../../http/commit-context.ts'
 import { decodeCursor, encodeCursor } from '../../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { apiPrefix, route } from '../../http/route.ts'
+import { writeContext } from '../../http/write-context.ts'
 import { type BlockWrite, editBlocks, findBlock, presentBlock } from './block-write.ts'
 import { nodeErrors } from './body-errors.ts'
 import { blockGuard, bodyGuard } from './body-guard.ts'
@@ -99,7 +99,7 @@ export const blockRoutes = [
     async handle(call) {
       const { caller, body, ahead } = call
       const documentId = call.params.id
-      const { document, edited } = await commitBody(commitContext(call), {
+      const { document, edited } = await commitBody(writeContext(call), {
         documentId,
         caller,
         guard: bodyGuard(call, { required: false }),
@@ -133,7 +133,7 @@ export const blockRoutes = [
     async handle(call) {
       const { caller, body, ahead } = call
       const { id: documentId, blockId } = call.params
-      const { document, edited } = await commitBody<BlockWrite, string>(commitContext(call), {
+      const { document, edited } = await commitBody<BlockWrite, string>(writeContext(call), {
         documentId,
         caller,
         find: (current) => findBlock(ahead, { current, blockId }),
@@ -159,7 +159,7 @@ export const blockRoutes = [
     async handle(call) {
       const { caller, ahead } = call
       const { id: documentId, blockId } = call.params
-      const { document } = await commitBody<BlockWrite, string>(commitContext(call), {
+      const { document } = await commitBody<BlockWrite, string>(writeContext(call), {
         documentId,
         caller,
         find: (current) => findBlock(ahead, { current, blockId }),

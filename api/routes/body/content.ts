@@ -6,10 +6,10 @@ import { Content, ContentInput } from '../../../shared/body/schema.ts'
 import type { StoredBody } from '../../../shared/body/stored-body.ts'
 import { answerWarnings } from '../../../shared/body/warnings.ts'
 import { vendorType } from '../../http/accept.ts'
-import { commitContext } from '../../http/commit-context.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
 import type { Service } from '../../http/service.ts'
+import { writeContext } from '../../http/write-context.ts'
 import { contentErrors } from './body-errors.ts'
 import { bodyGuard } from './body-guard.ts'
 import { contentText, writtenText } from './body-views.ts'
@@ -67,7 +67,7 @@ export const contentRoutes = [
     errors: ['document_not_found', 'version_conflict', ...contentErrors],
     async handle(call) {
       const { caller, params, body } = call
-      const committed = await commitBody(commitContext(call), {
+      const committed = await commitBody(writeContext(call), {
         documentId: params.id,
         caller,
         guard: bodyGuard(call, { required: true }),

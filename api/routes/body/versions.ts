@@ -5,10 +5,10 @@ import { snapshotText, versionPage } from '../../../shared/body/queries.ts'
 import { DocumentVersion, RolledBack } from '../../../shared/body/schema.ts'
 import { visibleDocument } from '../../../shared/documents/queries.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
-import { commitContext } from '../../http/commit-context.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
+import { writeContext } from '../../http/write-context.ts'
 import { bodyGuard } from './body-guard.ts'
 import { writtenText } from './body-views.ts'
 import { bodyHeading } from './stored-body.ts'
@@ -64,7 +64,7 @@ export const versionRoutes = [
     async handle(call) {
       const { tx, caller, params } = call
       const seq = Number(params.seq)
-      const { document, body } = await commitBody<Edited, string>(commitContext(call), {
+      const { document, body } = await commitBody<Edited, string>(writeContext(call), {
         documentId: params.id,
         caller,
         // Read before the commit prunes: its own snapshot can push the target out (decisions D50).

@@ -17,10 +17,10 @@ import {
 } from '../../../shared/documents/schema.ts'
 import { updateDocument } from '../../../shared/documents/update.ts'
 import { presentDocuments, presentOne } from '../../../shared/localization/present.ts'
-import { deletionFollowers } from '../../followers.ts'
 import { encodeCursor, pageOf } from '../../http/pagination.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { apiPrefix, route } from '../../http/route.ts'
+import { writeContext } from '../../http/write-context.ts'
 import { contentErrors } from '../body/body-errors.ts'
 import { requireBodyVersion } from '../body/body-guard.ts'
 import { localeParameter, requireVariant } from '../body/locale-read.ts'
@@ -160,11 +160,7 @@ export const documentRoutes = [
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['document_not_found', 'version_conflict'],
     async handle(call) {
-      const { tx, caller, client, params } = call
-      await deleteDocument(
-        { tx, followers: deletionFollowers({ caller, client }) },
-        { documentId: params.id, caller, guard: requireBodyVersion(call) },
-      )
+      await deleteDocument(writeContext(call), { documentId: call.params.id, guard: requireBodyVersion(call) })
       return {}
     },
   }),

@@ -10,10 +10,10 @@ import {
 } from '../../../shared/knowledge-bases/tree.ts'
 import { deleteFolder } from '../../../shared/structure/deletion.ts'
 import { createFolder, updateFolder } from '../../../shared/structure/folders.ts'
-import { deletionFollowers } from '../../followers.ts'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { FolderParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { apiPrefix, type Route, route } from '../../http/route.ts'
+import { writeContext } from '../../http/write-context.ts'
 
 const tag = 'Folders'
 
@@ -75,9 +75,9 @@ export const folderRoutes: readonly Route[] = [
     params: FolderParameter,
     success: { status: 204, description: 'Deleted', data: null },
     errors: [],
-    handle: async ({ caller, client, tx, params }) => {
-      const followers = deletionFollowers({ caller, client })
-      await deleteFolder({ tx, followers }, await findWritableFolder(tx, { caller, id: params.id }))
+    handle: async (call) => {
+      const { caller, tx, params } = call
+      await deleteFolder(writeContext(call), await findWritableFolder(tx, { caller, id: params.id }))
       return {}
     },
   }),

@@ -10,14 +10,13 @@ import {
 import { knowledgeBasePage } from '../../../shared/knowledge-bases/queries.ts'
 import { ConfirmInput, ConfirmQuery, KnowledgeBase, NameInput } from '../../../shared/knowledge-bases/schema.ts'
 import { nest, nodesOfKnowledgeBase } from '../../../shared/knowledge-bases/tree.ts'
-import { deleteEndless } from '../../../shared/relations/queries.ts'
 import { deleteKnowledgeBase } from '../../../shared/structure/deletion.ts'
 import { Tree } from '../../../shared/summaries/tree/schema.ts'
 import { summariseTree } from '../../../shared/summaries/tree/summarise.ts'
-import { deletionFollowers } from '../../followers.ts'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { KnowledgeBaseParameter, pageParameters } from '../../http/parameters.ts'
 import { apiPrefix, type Route, route } from '../../http/route.ts'
+import { writeContext } from '../../http/write-context.ts'
 
 const tag = 'Knowledge bases'
 
@@ -103,12 +102,11 @@ export const knowledgeBaseRoutes: readonly Route[] = [
     body: ConfirmInput,
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['confirm_id_mismatch'],
-    handle: async ({ caller, client, tx, params, query, body }) => {
-      const followers = deletionFollowers({ caller, client })
+    handle: async (call) => {
+      const { caller, tx, params, query, body } = call
       requireConfirmation(params.id, [body.confirm_id, query.confirm_id])
       const key = await findWritableKnowledgeBase(tx, { caller, id: params.id })
-      const documentIds = await deleteKnowledgeBase({ tx, followers }, key)
-      await deleteEndless(tx, { workspaceId: key.workspaceId, documentIds })
+      await deleteKnowledgeBase(writeContext(call), key)
       return {}
     },
   }),

@@ -8,10 +8,10 @@ import { createJob } from '../../../shared/localization/jobs/create.ts'
 import { findJob, presentJob } from '../../../shared/localization/jobs/read.ts'
 import { Applied, ApplyInput, JobInput, TranslationJob } from '../../../shared/localization/jobs/schema.ts'
 import { ulidPattern } from '../../../shared/schema/ids.ts'
-import { commitContext } from '../../http/commit-context.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { mergeGuards } from '../../http/preconditions.ts'
 import { apiPrefix, route } from '../../http/route.ts'
+import { writeContext } from '../../http/write-context.ts'
 import { targetGuard } from './target-guard.ts'
 
 const tag = 'Localization'
@@ -99,11 +99,11 @@ export const translationJobRoutes = [
       'invalid_node',
     ],
     async handle(call) {
-      const { service, caller, client, params, body } = call
+      const { caller, client, params, body } = call
       const guard = mergeGuards(call.guard, body.base_target_version)
       const { applied, workspaceId } = await applyJob(
         // Its edit makes new ids each time, so that nothing made from it can be computed ahead.
-        { ...commitContext({ ...call, ahead: onTheSpot }), config: service.config },
+        { ...writeContext(call), ahead: onTheSpot },
         {
           caller,
           actor: actorOf(caller, client),

@@ -6,10 +6,10 @@ import {
   TranslationUpdateInput,
 } from '../../../shared/localization/schema.ts'
 import { addTranslation, deleteTranslation, updateTranslation } from '../../../shared/localization/translations.ts'
-import { deletionFollowers } from '../../followers.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import type { Family } from '../../http/path-families.ts'
 import { apiPrefix, route } from '../../http/route.ts'
+import { writeContext } from '../../http/write-context.ts'
 
 const tag = 'Localization'
 
@@ -81,9 +81,8 @@ export const translationRoutes = ({ listed, plural, noun, parameter, params, err
       'cannot_delete_source',
       ...errors,
     ],
-    async handle({ tx, caller, client, params }) {
-      const followers = deletionFollowers({ caller, client })
-      await deleteTranslation({ tx, followers }, { ...read(params), caller })
+    async handle(call) {
+      await deleteTranslation(writeContext(call), read(call.params))
       return {}
     },
   }),

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
+import type { BodyWrite, CommitContext } from '../consequence.ts'
 
 /** Which document: a row of `documents`, or its key alone. */
 export type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
@@ -93,4 +94,9 @@ export async function notifyLive(tx: Transaction, document: DocumentKey & { body
     SELECT pg_notify(${liveBodiesChannel}, ${`${document.id} ${document.body_seq}`}) FROM document_y_states
     WHERE workspace_id = ${document.workspace_id} AND document_id = ${document.id}`),
   )
+}
+
+/** A consequence of body writes: tells live processes, as `notifyLive`. */
+export function notifyLiveEditors({ tx }: CommitContext, { document }: BodyWrite): Promise<void> {
+  return notifyLive(tx, document)
 }

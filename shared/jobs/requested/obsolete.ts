@@ -2,26 +2,43 @@ import { prepared, sql, type Transaction } from '../../database/database.ts'
 import { type UserJobTable, userJobTables } from '../queues.ts'
 
 /** What open jobs can work on: documents by id, folders and knowledge bases by number. */
-export type UserJobSources = { workspaceId: string } & (
+type UserJobSources = { workspaceId: string } & (
   | { documents: readonly string[] }
   | { folders: readonly number[] }
   | { knowledgeBases: readonly number[] }
 )
 
 /**
- * Ends the open jobs whose source documents a write has changed, in that write's own transaction, so that nobody waits
- * for a result that cannot come (decisions B). Job rows are locked after those of projections.
+ * A consequence of body writes: ends the open jobs whose source is the changed document, so that nobody waits for a result
+ * that cannot come (api/guide/jobs.md#obsolescence).
  */
-export async function sourcesChanged(
-  tx: Transaction,
-  sources: { workspaceId: string; documents: readonly string[] },
+export async function endJobsOfChangedBody(
+  { tx }: { tx: Transaction },
+  { document }: { document: { workspace_id: string; id: string } },
 ): Promise<void> {
+  const sources = { workspaceId: document.workspace_id, documents: [document.id] }
   await end(tx, sources, (table) => ({ columns: table.changed, reason: table.reasons.changed }))
 }
 
-/** Ends the open jobs whose target or source was deleted (decisions 4.15). */
-export async function sourcesDeleted(tx: Transaction, sources: UserJobSources): Promise<void> {
-  await end(tx, sources, (table) => ({ columns: deletedColumns(table, sources), reason: table.reasons.deleted }))
+/** What a deletion takes along; an empty list where nothing of a kind was deleted. */
+type Deleted = {
+  workspaceId: string
+  documents: readonly { id: string }[]
+  folders: readonly number[]
+  knowledgeBases: readonly number[]
+}
+
+/** A consequence of deletions: ends the open jobs whose target or source was deleted. */
+export async function endJobsOfDeleted({ tx }: { tx: Transaction }, deleted: Deleted): Promise<void> {
+  const { workspaceId, folders, knowledgeBases } = deleted
+  const documents = deleted.documents.map(({ id }) => id)
+  if (documents.length > 0) await endOfDeleted(tx, { workspaceId, documents })
+  if (folders.length > 0) await endOfDeleted(tx, { workspaceId, folders })
+  if (knowledgeBases.length > 0) await endOfDeleted(tx, { workspaceId, knowledgeBases })
+}
+
+function endOfDeleted(tx: Transaction, sources: UserJobSources): Promise<void> {
+  return end(tx, sources, (table) => ({ columns: deletedColumns(table, sources), reason: table.reasons.deleted }))
 }
 
 function deletedColumns({ deleted }: UserJobTable, sources: UserJobSources): readonly string[] {

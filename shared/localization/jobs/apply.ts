@@ -1,5 +1,6 @@
 import { type Caller, requireWriter } from '../../auth/caller.ts'
-import { type CommitContext, commitBody } from '../../body/commit.ts'
+import { commitBody } from '../../body/commit.ts'
+import type { CommitContext } from '../../body/consequence.ts'
 import type { StoredBody } from '../../body/stored-body.ts'
 import type { Config } from '../../config/config.ts'
 import type { Transaction } from '../../database/database.ts'

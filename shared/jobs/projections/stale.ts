@@ -2,7 +2,12 @@ import Type from 'typebox'
 import { prepared, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import { type DocumentChange, type DocumentProjection, enqueueDocuments, type Jobs, projections } from '../queues.ts'
-import { sourcesChanged } from '../requested/obsolete.ts'
+
+// After so many milliseconds without a write, the next write of a document is the first of a burst.
+const quietMs = 500
+
+// From so many stale documents on, further jobs of a workspace let the jobs of other workspaces go first.
+const crowd = 32
 
 /** Documents of one workspace that a write changed, with the event it recorded for each. */
 export type ChangedDocuments = {
@@ -12,23 +17,17 @@ export type ChangedDocuments = {
 }
 
 /**
- * Marks every projection that depends on one of the changes as stale and enqueues its jobs, in the write's own
- * transaction: no write without its jobs, no job without its write. A projection that documents enrol in is left alone
- * for all others. Jobs that somebody asked for and that work on a changed body end as obsolete. Must come last before the
- * commit; documents are taken in the order of their ids, so that two writers of the same documents cannot deadlock.
+ * Marks every projection that depends on one of the changes as stale and enqueues its jobs, in the transaction of the
+ * write: no write without its jobs, no job without its write. A projection in which documents enrol is left alone for all
+ * other documents. Call it last in the transaction. Documents are taken in the order of their ids, so that two writers of
+ * the same documents cannot deadlock.
  */
-export async function documentsChanged(
-  context: { tx: Transaction; jobs: Jobs },
-  changed: ChangedDocuments,
-): Promise<void> {
+export async function markStale(context: { tx: Transaction; jobs: Jobs }, changed: ChangedDocuments): Promise<void> {
   const documents = [...changed.documents].sort((a, b) => (a.id < b.id ? -1 : 1))
   const affected = projections.filter(({ dependsOn }) => dependsOn.some((change) => changed.changes.includes(change)))
   if (affected.length === 0) return
   const { workspaceId } = changed
-  const { marked, crowded } = await markStale(context.tx, { workspaceId, projections: affected, documents })
-  if (changed.changes.includes('body')) {
-    await sourcesChanged(context.tx, { workspaceId, documents: documents.map(({ id }) => id) })
-  }
+  const { marked, crowded } = await insertMarks(context.tx, { workspaceId, projections: affected, documents })
   for (const { name, queue } of affected) {
     const stale = documents.filter(({ id }) => marked.get(name)?.has(id))
     const jobs = stale.map(({ id, quiet }) => ({ workspace_id: workspaceId, document_id: id, quiet }))
@@ -36,17 +35,33 @@ export async function documentsChanged(
   }
 }
 
-/** How long nothing must have happened to a document for the next write to count as the first of a burst. */
-export const quietMs = 500
+/** The documents of one write, before and after it. */
+type WrittenDocument = {
+  before: { updated_at: number }
+  document: { workspace_id: string; id: string; updated_at: number }
+  eventRowNo: number
+}
 
-/** With so many stale documents of a workspace, its further jobs let those of other workspaces go first. */
-const crowd = 32
+/** A consequence of body writes: `markStale` for a changed body. */
+export function staleAfterWrite(context: { tx: Transaction; jobs: Jobs }, write: WrittenDocument): Promise<void> {
+  const { before, document, eventRowNo } = write
+  return markStale(context, {
+    workspaceId: document.workspace_id,
+    changes: ['body'],
+    documents: [{ id: document.id, eventRowNo, quiet: isQuiet(before, document) }],
+  })
+}
+
+/** Whether nothing happened to a document for so long that this write counts as the first of a burst. */
+export function isQuiet(before: { updated_at: number }, document: { updated_at: number }): boolean {
+  return document.updated_at - before.updated_at > quietMs
+}
 
 const MarkedRow = row(Type.Object({ projection: Type.String(), document_id: Type.String(), waiting: Type.Number() }))
 
-// Returns which documents were marked, by projection: all that take part in it; and the projections in which the workspace
-// has a crowd of stale documents by now, of which no more than a crowd is counted.
-async function markStale(
+// Marks the documents that take part in each projection and returns them by projection. Also returns the projections in
+// which the workspace has a crowd of stale documents by now; counting stops at a crowd.
+async function insertMarks(
   tx: Transaction,
   input: {
     workspaceId: string

@@ -1,0 +1,23 @@
+import type { Caller } from '../../shared/auth/caller.ts'
+import type { CommitContext } from '../../shared/body/consequence.ts'
+import type { Ahead } from '../../shared/computations/ahead.ts'
+import type { Config } from '../../shared/config/config.ts'
+import { bodyConsequences } from '../../shared/consequences/body.ts'
+import { deletionConsequences } from '../../shared/consequences/deletion.ts'
+import type { Transaction } from '../../shared/database/database.ts'
+import type { DeletionContext } from '../../shared/documents/deletion.ts'
+import type { Client } from '../../shared/requests/client.ts'
+import type { Service } from './service.ts'
+
+/** What the writes of a call work with: its transaction, who calls, and everything that follows from the writes. */
+export type WriteContext = CommitContext & DeletionContext & { config: Config }
+
+type WritingCall = { tx: Transaction; ahead: Ahead; service: Service; caller: Caller; client: Client }
+
+/** Builds the context of a call that writes. */
+export function writeContext({ tx, ahead, service, caller, client }: WritingCall): WriteContext {
+  const { jobs, config } = service
+  return { tx, ahead, jobs, config, caller, client, consequences }
+}
+
+const consequences = { body: bodyConsequences, deletion: deletionConsequences }
