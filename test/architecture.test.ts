@@ -1,19 +1,51 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import tap from 'tap'
+import t from 'tap'
 
+const root = new URL('..', import.meta.url)
 const { forbidden } = createRequire(import.meta.url)('../.dependency-cruiser.cjs') as { forbidden: { name: string }[] }
 
-tap.test('every folder of shared stands in the order of rooms, so that its imports are checked', (t) => {
-  const folders = readdirSync(new URL('../shared', import.meta.url), { withFileTypes: true })
-  t.same(
-    folders.filter((entry) => !entry.isDirectory()).map(({ name }) => name),
-    [],
-    'no file lies loose',
-  )
+t.test('every folder of shared stands in the order of rooms, so that its imports are checked', (t) => {
+  const folders = readdirSync(new URL('shared', root), { withFileTypes: true })
+  const loose = folders.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
+  t.same(loose, [], 'no file lies loose')
   const guarded = forbidden.flatMap(({ name }) => name.match(/^(.+)-imports-no-room-above$/)?.[1] ?? [])
   // The rule of a room names the rooms above it, so the last room has none.
   const missing = folders.map(({ name }) => name).filter((name) => !guarded.includes(name))
   t.same(missing, ['import'])
   t.end()
 })
+
+t.test('a comment fits into the window of its reader', (t) => {
+  for (const { path, lines } of sources()) {
+    for (const [index, line] of lines.entries()) {
+      const isComment = /^\s*(\/\/|\/\*|\*|--)/.test(line)
+      if (isComment && [...line].length > 120) t.fail(`${path}:${index + 1} has ${[...line].length} columns`)
+    }
+  }
+  t.end()
+})
+
+t.test('no comment sends a reader to a text outside the repository', (t) => {
+  const texts = ['specification', 'decisions?'].join('|')
+  const memo = ['(?:search|jobs|body|style)', 'memo'].join(' ')
+  const pointer = new RegExp(`\\((?:${texts})\\b|\`?(?:${texts})\`? [A-D]?[0-9]|${memo}|\\(architecture\\)`, 'i')
+  for (const { path, lines } of sources()) {
+    for (const [index, line] of lines.entries()) {
+      if (pointer.test(line)) t.fail(`${path}:${index + 1}: ${line.trim()}`)
+    }
+  }
+  t.end()
+})
+
+// Released migrations are never edited, so they may keep what they say.
+function sources(): { path: string; lines: string[] }[] {
+  const folders = ['api', 'workers', 'shared', 'sql', 'test']
+  const below = folders.flatMap((folder) =>
+    readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
+  )
+  const paths = ['README.md', 'CONTRIBUTING.md', '.dependency-cruiser.cjs', ...below]
+  return paths
+    .filter((path) => /\.(ts|cjs|sql|md|eta)$/.test(path) && !/^sql\/00\d\d-|^test\/tap-testdir/.test(path))
+    .map((path) => ({ path, lines: readFileSync(new URL(path, root), 'utf8').split('\n') }))
+}
