@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import t from 'tap'
 
@@ -34,6 +34,15 @@ t.test('no comment sends a reader to a text outside the repository', (t) => {
     for (const [index, line] of lines.entries()) {
       if (pointer.test(line)) t.fail(`${path}:${index + 1}: ${line.trim()}`)
     }
+  }
+  t.end()
+})
+
+t.test('every file that a text of the repository names is there', (t) => {
+  const named = /(?<![\w/.-])(?:api|workers|shared|test|sql)\/[\w./-]+\.(?:ts|md|sql|json)(?![\w/])/g
+  for (const { path, lines } of sources()) {
+    const missing = [...new Set(lines.join('\n').match(named))].filter((name) => !existsSync(new URL(name, root)))
+    for (const name of missing) if (name !== 'test/name.test.ts') t.fail(`${path} names ${name}`)
   }
   t.end()
 })
