@@ -9,11 +9,14 @@ import type { RecordedChange } from './schema.ts'
 export type ChainSource = DocumentSource & {
   chain: number | null
   projected_seq: number | null
-  manifests: readonly queries.Manifest[]
+  manifests: readonly queries.StoredManifest[]
 }
 
 /** What becomes of the chain: `base` is the body at which a new one begins, null when the old one goes on. */
-export type ChainGrowth = { base: { body_seq: number; version: string } | null; batches: readonly queries.Batch[] }
+export type ChainGrowth = {
+  base: { body_seq: number; version: string } | null
+  batches: readonly queries.ChangeBatch[]
+}
 
 /**
  * Reads what the chains of documents lack, by id; documents that are gone are left out. Of a document that was written
@@ -84,7 +87,7 @@ function chainSource(rows: readonly queries.PendingManifest[]): ChainSource {
 }
 
 // The manifests up to the current body of which each follows the one before.
-function unbrokenEnd({ manifests, body_seq }: ChainSource): readonly queries.Manifest[] {
+function unbrokenEnd({ manifests, body_seq }: ChainSource): readonly queries.StoredManifest[] {
   if (manifests.at(-1)?.body_seq !== body_seq) return []
   const gap = manifests.findLastIndex(
     (manifest, index) =>
@@ -93,7 +96,7 @@ function unbrokenEnd({ manifests, body_seq }: ChainSource): readonly queries.Man
   return manifests.slice(Math.max(gap, 0))
 }
 
-function batchOf(manifest: queries.Manifest): queries.Batch {
+function batchOf(manifest: queries.StoredManifest): queries.ChangeBatch {
   const { body_seq, version, changed_at, step } = manifest
   const steps = JSON.parse(step ?? '[]') as BlockStep[]
   return { body_seq, source_version: version, changed_at, changes: JSON.stringify(steps.map(changeOf)) }

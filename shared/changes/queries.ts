@@ -9,10 +9,10 @@ import { RecordedChange } from './schema.ts'
 const ChainShape = Type.Object({ chain: Type.Number(), base_seq: Type.Number(), projected_seq: Type.Number() })
 
 /** Which chain a document has, and from which body to which it reaches. */
-export type Chain = Static<typeof ChainShape>
+export type ChangeChain = Static<typeof ChainShape>
 
 /** The chain of a document as it stands, or null when there is none yet. */
-export function chainOf(db: Queryable, key: DocumentJob): Promise<Chain | null> {
+export function chainOf(db: Queryable, key: DocumentJob): Promise<ChangeChain | null> {
   return db.maybeOne(
     prepared(sql.type(row(ChainShape))`
     SELECT chain, base_seq, projected_seq FROM change_chains
@@ -29,7 +29,7 @@ export function lockChains(tx: Transaction, jobs: readonly DocumentJob[]): Promi
  * A stored manifest: how it differs from the one before, as the JSON text of a list of `BlockStep`; `step` is null when
  * nothing was before.
  */
-export type Manifest = { body_seq: number; version: string; changed_at: number; step: string | null }
+export type StoredManifest = { body_seq: number; version: string; changed_at: number; step: string | null }
 
 const PendingShape = Type.Object({
   document_id: Type.String(),
@@ -72,10 +72,10 @@ export function pendingManifests(db: Queryable, jobs: readonly DocumentJob[], { 
 }
 
 /** What one write of a body changed; `changes` is the JSON text of a list of `RecordedChange`. */
-export type Batch = { body_seq: number; source_version: string; changed_at: number; changes: string }
+export type ChangeBatch = { body_seq: number; source_version: string; changed_at: number; changes: string }
 
 /** A chain that begins, or begins anew. */
-export type BegunChain = Chain & { job: DocumentJob }
+export type BegunChain = ChangeChain & { job: DocumentJob }
 
 /** Begins chains of documents: what was in them is dropped. */
 export async function beginChains(tx: Transaction, chains: readonly BegunChain[]): Promise<void> {
@@ -103,7 +103,7 @@ export async function beginChains(tx: Transaction, chains: readonly BegunChain[]
 }
 
 /** What a chain grows by, and the body_seq that it then reaches to. */
-export type Growth = { job: DocumentJob; batches: readonly Batch[]; projectedSeq: number }
+export type Growth = { job: DocumentJob; batches: readonly ChangeBatch[]; projectedSeq: number }
 
 /** Appends batches to chains. */
 export async function appendBatches(tx: Transaction, growths: readonly Growth[]): Promise<void> {

@@ -91,7 +91,7 @@ function presentBatch(row: PageRow, cursorOf: CursorOf): DocumentChanges['change
 }
 
 // Polls instead of listening: a commit that notifies waits for every other one in the whole database server.
-async function waitForChain(db: Queryable, { body, waitMs }: ChangesQuery): Promise<queries.Chain | null> {
+async function waitForChain(db: Queryable, { body, waitMs }: ChangesQuery): Promise<queries.ChangeChain | null> {
   const deadline = performance.now() + waitMs
   for (let pause = 10; ; pause = Math.min(pause * 2, longestPauseMs)) {
     const chain = await queries.chainOf(db, keyOf(body))

@@ -6,7 +6,7 @@ import type { ConceptEvidenceInput } from './inputs.ts'
 import { conceptVersion } from './present.ts'
 import { type ConceptRow, raiseVersion } from './queries.ts'
 import { recordEvidence } from './relation-queries.ts'
-import { named, requireCurrentEvidence, resolveEvidence } from './sources.ts'
+import { namedEvidence, requireCurrentEvidence, resolveEvidence } from './sources.ts'
 import { readValidity } from './validity.ts'
 
 /**
@@ -22,7 +22,7 @@ export async function addEvidence(
   const found = await findConceptRow(tx, { caller, id: input.id })
   const resolved = await resolveEvidence(tx, {
     workspaceId: found.workspace_id,
-    evidence: [named(input.evidence, '')],
+    evidence: [namedEvidence(input.evidence, '')],
   })
   requireConceptWriter(caller, found)
   guard.require()

@@ -8,9 +8,9 @@ import { edgeClosesCycle, lockHierarchy } from './hierarchy.ts'
 import type { ConceptRelationInput } from './inputs.ts'
 import { conceptVersion } from './present.ts'
 import { type ConceptRow, lockConcepts, raiseVersion, resolvedConcept } from './queries.ts'
-import { insertRelations, overlappingRelation, type Statement } from './relation-queries.ts'
+import { type ConceptStatement, insertRelations, overlappingRelation } from './relation-queries.ts'
 import type { ConceptPredicate, ObjectKind } from './schema.ts'
-import { named, type ResolvedEvidence, requireCurrentEvidence, resolveEvidence } from './sources.ts'
+import { namedEvidence, type ResolvedEvidence, requireCurrentEvidence, resolveEvidence } from './sources.ts'
 import { readValidity } from './validity.ts'
 
 /**
@@ -78,7 +78,7 @@ async function findEnds(
   if (kind === 'concept' && object === null) throw missingConcept(id, 'object/id')
   const fields = { document: 'object/id', block: 'object/block_id' }
   const place = kind === 'concept' ? [] : [{ document_id: id, block_id, fields }]
-  const evidence = relation.evidence === undefined ? [] : [named(relation.evidence, 'evidence/')]
+  const evidence = relation.evidence === undefined ? [] : [namedEvidence(relation.evidence, 'evidence/')]
   const places = await resolveEvidence(tx, { workspaceId: found.workspace_id, evidence: [...place, ...evidence] })
   return { object, resolved: places.slice(place.length) }
 }
@@ -99,7 +99,7 @@ function objectColumns({ object: given }: ConceptRelationInput, object: ConceptR
   return { object_kind: given.kind, object_id: object?.id ?? given.id, object_block_id: given.block_id ?? null }
 }
 
-async function requireSound(tx: Transaction, concept: ConceptRow, statement: Statement): Promise<void> {
+async function requireSound(tx: Transaction, concept: ConceptRow, statement: ConceptStatement): Promise<void> {
   if (statement.object_kind === 'concept' && statement.object_id === concept.id) {
     throw new Refusal('concept_self_relation')
   }
@@ -112,7 +112,7 @@ async function requireSound(tx: Transaction, concept: ConceptRow, statement: Sta
 }
 
 // An `evidenced_by` relation without further evidence is evidence itself, of no recorded version: "unanchored".
-function evidenceColumns(statement: Statement, resolved: ResolvedEvidence | undefined) {
+function evidenceColumns(statement: ConceptStatement, resolved: ResolvedEvidence | undefined) {
   const isItself = resolved === undefined && statement.predicate === 'evidenced_by'
   return {
     evidence_document_id: isItself ? statement.object_id : (resolved?.document_id ?? null),

@@ -3,14 +3,20 @@ import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { NamedId } from '../schema/identifiers.ts'
 import { newId } from '../schema/ids.ts'
-import { findHome, holdHome } from './home.ts'
+import { findKnowledgeBaseKey, lockKnowledgeBase } from './home.ts'
 import type { ConceptCreateInput } from './inputs.ts'
 import { claimName, requireDistinctLocales, storedLabels } from './names.ts'
 import { replaceManualAliases, replaceManualLabels } from './naming-queries.ts'
 import { normaliseName } from './normalise.ts'
 import { type ConceptRow, insertConcept } from './queries.ts'
 import { recordEvidence } from './relation-queries.ts'
-import { type NamedEvidence, named, requireCurrentEvidence, requireDocument, resolveEvidence } from './sources.ts'
+import {
+  type NamedEvidence,
+  namedEvidence,
+  requireCurrentEvidence,
+  requireDocumentOfWorkspace,
+  resolveEvidence,
+} from './sources.ts'
 import { readValidity } from './validity.ts'
 
 /**
@@ -24,15 +30,15 @@ export async function createConcept(
   const { caller, concept } = input
   const given = evidenceOf(concept)
   requireDistinctLocales(concept.labels ?? [])
-  const home = await findHome(tx, { caller, id: concept.knowledge_base_id })
+  const home = await findKnowledgeBaseKey(tx, { caller, id: concept.knowledge_base_id })
   const { workspaceId } = home
   const found = await resolveEvidence(tx, { workspaceId, evidence: given.map(({ evidence }) => evidence) })
   const canonical = concept.canonical_document_id ?? null
   if (canonical !== null) {
-    await requireDocument(tx, { workspaceId, documentId: canonical, field: 'canonical_document_id' })
+    await requireDocumentOfWorkspace(tx, { workspaceId, documentId: canonical, field: 'canonical_document_id' })
   }
   requireWriter(caller, workspaceId)
-  await holdHome(tx, home)
+  await lockKnowledgeBase(tx, home)
   requireCurrentEvidence(found)
   const normalizedName = normaliseName(concept.name)
   await claimName(tx, { workspaceId, knowledgeBaseId: home.id, normalizedName })
@@ -59,7 +65,7 @@ const unlimited = { valid_from: null, valid_to: null }
 // The `source_*` members are one more evidence (decisions 2.10).
 function evidenceOf(concept: ConceptCreateInput): GivenEvidence[] {
   const listed = (concept.sources ?? []).map((source, index) => ({
-    evidence: named(source, `sources/${index}/`),
+    evidence: namedEvidence(source, `sources/${index}/`),
     validity: readValidity(source, `/sources/${index}`),
   }))
   const validity = readValidity(concept)
@@ -69,7 +75,7 @@ function evidenceOf(concept: ConceptCreateInput): GivenEvidence[] {
     const fields = [{ path: '/source_document_id', message: 'is required with source_block_id' }]
     throw new Refusal('invalid_request', { details: { fields } })
   }
-  const evidence = named(
+  const evidence = namedEvidence(
     {
       document_id: source_document_id,
       block_id: source_block_id,

@@ -5,7 +5,10 @@ import { type KnowledgeBaseKey, lockStructure, workspaceOfKnowledgeBase } from '
 import type { NamedId } from '../schema/identifiers.ts'
 
 /** The visible knowledge base that a query or body names; otherwise 404 with the member. */
-export async function findHome(db: Queryable, input: { caller: Caller; id: NamedId }): Promise<KnowledgeBaseKey> {
+export async function findKnowledgeBaseKey(
+  db: Queryable,
+  input: { caller: Caller; id: NamedId },
+): Promise<KnowledgeBaseKey> {
   const { caller, id } = input
   const workspaceId = await workspaceOfKnowledgeBase(db, { id, workspaceIds: visibleWorkspaces(caller) })
   if (workspaceId === null) {
@@ -15,7 +18,7 @@ export async function findHome(db: Queryable, input: { caller: Caller; id: Named
 }
 
 /** Keeps a knowledge base from being deleted until the transaction ends; 404 when that has happened meanwhile. */
-export async function holdHome(tx: Transaction, key: KnowledgeBaseKey): Promise<void> {
+export async function lockKnowledgeBase(tx: Transaction, key: KnowledgeBaseKey): Promise<void> {
   const { workspaceId, id } = key
   await lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
   if ((await workspaceOfKnowledgeBase(tx, { id, workspaceIds: [workspaceId] })) !== null) return

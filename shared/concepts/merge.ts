@@ -10,7 +10,7 @@ import { conceptVersion } from './present.ts'
 import { type ConceptRow, lockConcepts, raiseVersion } from './queries.ts'
 
 /** A merge with a guard for each side. */
-export type Merge = {
+export type MergeRequest = {
   id: string
   targetId: string
   reason: string | null
@@ -23,7 +23,7 @@ export type Merge = {
  * the id goes on resolving. 409 `concept_merged`, `concept_self_merge`, `concept_not_active`, `concept_relation_cycle`
  * or `version_conflict`, in this order; 422 `cross_knowledge_base`.
  */
-export async function mergeConcept(tx: Transaction, merge: Merge): Promise<ConceptRow> {
+export async function mergeConcept(tx: Transaction, merge: MergeRequest): Promise<ConceptRow> {
   const { caller, guards } = merge
   const found = await findConceptRow(tx, { caller, id: merge.id })
   const into = await findConceptRow(tx, { caller, id: merge.targetId, field: 'target_concept_id' })

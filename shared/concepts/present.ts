@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/database.ts'
 import { mergeHistory } from './merge-queries.ts'
 import type { ConceptRow, NamedConcept } from './queries.ts'
-import { outgoingRelations, type RelationRow, type TraversedRow } from './relation-queries.ts'
+import { type ConceptRelationRow, outgoingRelations, type TraversedRow } from './relation-queries.ts'
 import type { Concept, ConceptEvidence, ConceptRelation, ConceptSummary, TraversedRelation } from './schema.ts'
 import { type CurrentSources, currentSources, type SourceReference } from './sources.ts'
 
@@ -46,7 +46,7 @@ export async function presentTraversed(
 // `at` is the instant of their temporal status, in Unix milliseconds.
 async function presentRelations(
   db: Queryable,
-  input: { concept: Pick<ConceptRow, 'workspace_id'>; relations: readonly RelationRow[]; at: number },
+  input: { concept: Pick<ConceptRow, 'workspace_id'>; relations: readonly ConceptRelationRow[]; at: number },
 ): Promise<ConceptRelation[]> {
   const references = input.relations.flatMap((relation) => [...objectOf(relation), ...evidenceOf(relation)])
   const sources = await currentSources(db, { workspaceId: input.concept.workspace_id, references })
@@ -68,18 +68,18 @@ async function presentRelations(
   }))
 }
 
-function uriOf({ object_kind, object_id, object_block_id }: RelationRow): string {
+function uriOf({ object_kind, object_id, object_block_id }: ConceptRelationRow): string {
   if (object_kind === 'concept') return `svc://concept/${object_id}`
   return object_block_id === null ? `svc://doc/${object_id}` : `svc://doc/${object_id}#block=${object_block_id}`
 }
 
-function temporalStatus({ valid_from, valid_to }: RelationRow, at: number): ConceptRelation['temporal_status'] {
+function temporalStatus({ valid_from, valid_to }: ConceptRelationRow, at: number): ConceptRelation['temporal_status'] {
   if (valid_from !== null && at < valid_from) return 'future'
   return valid_to !== null && at >= valid_to ? 'expired' : 'current'
 }
 
 // The document or block that a relation points at. Evidence for the same block tells when the block was there.
-function objectOf(relation: RelationRow): SourceReference[] {
+function objectOf(relation: ConceptRelationRow): SourceReference[] {
   const { object_kind, object_id, object_block_id, evidence_document_id, evidence_block_id } = relation
   if (object_kind === 'concept') return []
   const isEvidence = evidence_document_id === object_id && evidence_block_id === object_block_id
@@ -87,13 +87,13 @@ function objectOf(relation: RelationRow): SourceReference[] {
   return [{ document_id: object_id, block_id: object_block_id, source_version }]
 }
 
-function evidenceOf(relation: RelationRow): SourceReference[] {
+function evidenceOf(relation: ConceptRelationRow): SourceReference[] {
   const { evidence_document_id, evidence_block_id, evidence_version } = relation
   if (evidence_document_id === null) return []
   return [{ document_id: evidence_document_id, block_id: evidence_block_id, source_version: evidence_version }]
 }
 
-function presentEvidence(relation: RelationRow, sources: CurrentSources): ConceptEvidence | null {
+function presentEvidence(relation: ConceptRelationRow, sources: CurrentSources): ConceptEvidence | null {
   const [evidence] = evidenceOf(relation)
   if (evidence === undefined) return null
   return {

@@ -25,7 +25,7 @@ const RelationShape = Type.Object({
 })
 
 /** A row of `concept_relations`. */
-export type RelationRow = Static<typeof RelationShape>
+export type ConceptRelationRow = Static<typeof RelationShape>
 
 type ConceptKey = Pick<ConceptRow, 'workspace_id' | 'id'>
 
@@ -34,7 +34,7 @@ const columns = sql.fragment`
   r.origin, r.evidence_document_id, r.evidence_block_id, r.evidence_version, r.evidence_excerpt`
 
 /** Every outgoing relation of a concept, in the order in which they were made. */
-export function outgoingRelations(db: Queryable, concept: ConceptKey): Promise<readonly RelationRow[]> {
+export function outgoingRelations(db: Queryable, concept: ConceptKey): Promise<readonly ConceptRelationRow[]> {
   return db.any(sql.type(row(RelationShape))`
     SELECT ${columns} FROM concept_relations r
     WHERE r.workspace_id = ${concept.workspace_id} AND r.subject_concept_id = ${concept.id}
@@ -89,13 +89,17 @@ function isWanted({ at, predicate, after }: Traversal) {
 }
 
 /** What a relation says, without whom it is about; null is without bound. */
-export type Statement = Pick<
-  RelationRow,
+export type ConceptStatement = Pick<
+  ConceptRelationRow,
   'predicate' | 'object_kind' | 'object_id' | 'object_block_id' | 'valid_from' | 'valid_to'
 >
 
 /** A relation of the concept that says the same for a time that overlaps, or null. */
-export function overlappingRelation(db: Queryable, concept: ConceptKey, statement: Statement): Promise<string | null> {
+export function overlappingRelation(
+  db: Queryable,
+  concept: ConceptKey,
+  statement: ConceptStatement,
+): Promise<string | null> {
   return db.maybeOneFirst(sql.type(row(Type.Object({ id: text })))`
     SELECT r.id FROM concept_relations r
     WHERE r.workspace_id = ${concept.workspace_id} AND r.subject_concept_id = ${concept.id}
@@ -110,7 +114,7 @@ export function overlappingRelation(db: Queryable, concept: ConceptKey, statemen
 export async function insertRelations(
   tx: Transaction,
   concept: ConceptKey,
-  relations: readonly Omit<RelationRow, 'subject_concept_id'>[],
+  relations: readonly Omit<ConceptRelationRow, 'subject_concept_id'>[],
 ): Promise<void> {
   await tx.query(sql.unsafe`
     INSERT INTO concept_relations
@@ -195,7 +199,7 @@ function evidenceRelations(tx: Transaction, concept: ConceptKey, evidence: reado
 async function refreshEvidence(
   tx: Transaction,
   concept: ConceptKey,
-  relations: readonly Pick<RelationRow, 'id' | 'evidence_version' | 'evidence_excerpt'>[],
+  relations: readonly Pick<ConceptRelationRow, 'id' | 'evidence_version' | 'evidence_excerpt'>[],
 ): Promise<void> {
   if (relations.length === 0) return
   await tx.query(sql.unsafe`

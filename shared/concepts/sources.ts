@@ -58,7 +58,7 @@ export type ResolvedEvidence = {
 export type NamedEvidence = EvidenceInput & { fields: { document: string; block: string } }
 
 /** Evidence with the names of its members behind a prefix such as `evidence/`. */
-export function named(evidence: EvidenceInput, prefix: string): NamedEvidence {
+export function namedEvidence(evidence: EvidenceInput, prefix: string): NamedEvidence {
   return { ...evidence, fields: { document: `${prefix}document_id`, block: `${prefix}block_id` } }
 }
 
@@ -94,7 +94,7 @@ export function requireCurrentEvidence(evidence: readonly ResolvedEvidence[]): v
 }
 
 /** Refuses a document that is not in the workspace: 404 with the member that named it. */
-export async function requireDocument(
+export async function requireDocumentOfWorkspace(
   db: Queryable,
   input: { workspaceId: string; documentId: string; field: string },
 ): Promise<void> {

@@ -16,7 +16,7 @@ import {
   raiseVersion,
   updateColumns,
 } from './queries.ts'
-import { requireDocument } from './sources.ts'
+import { requireDocumentOfWorkspace } from './sources.ts'
 
 /**
  * Changes, archives or reactivates a concept. What leads to the same concept is no change and leaves its version.
@@ -31,7 +31,8 @@ export async function updateConcept(
   const found = await findConceptRow(tx, { caller, id: input.id })
   const { workspace_id: workspaceId, knowledge_base_id: knowledgeBaseId } = found
   const documentId = update.canonical_document_id ?? null
-  if (documentId !== null) await requireDocument(tx, { workspaceId, documentId, field: 'canonical_document_id' })
+  if (documentId !== null)
+    await requireDocumentOfWorkspace(tx, { workspaceId, documentId, field: 'canonical_document_id' })
   requireConceptWriter(caller, found)
   guard.require()
   const concept = await lockConcept(tx, found)

@@ -63,7 +63,7 @@ export type NewInlineRelation = DocumentLink & {
 }
 
 /** What has to change in the inline relations of a document. */
-export type InlineChange = {
+export type InlineRelationChange = {
   remove: readonly string[]
   add: readonly NewInlineRelation[]
   reword: readonly Pick<InlineRelation, 'id' | 'anchor_text'>[]
@@ -72,7 +72,7 @@ export type InlineChange = {
 /** Removes, adds and rewords inline relations of documents; those that stay as they are are not touched. */
 export async function changeInline(
   tx: Transaction,
-  changes: readonly { job: DocumentJob; result: InlineChange }[],
+  changes: readonly { job: DocumentJob; result: InlineRelationChange }[],
 ): Promise<void> {
   const removed = changes.flatMap(({ job, result }) => result.remove.map((id) => [job.workspace_id, id]))
   if (removed.length > 0) {

@@ -123,18 +123,18 @@ export function visibleRelation(db: Queryable, locator: RelationLocator): Promis
 }
 
 /** A block, and the document that should hold it. */
-export type BlockOf = { workspace_id: string; document_id: string; block_id: string }
+export type BlockKey = { workspace_id: string; document_id: string; block_id: string }
 
-const BlockOfShape = row(Type.Object({ document_id: Type.String(), block_id: Type.String() }))
+const BlockRow = row(Type.Object({ document_id: Type.String(), block_id: Type.String() }))
 
 /**
  * Which of some blocks exist in the current bodies of their documents. In canonical JSON quotes within texts are
  * escaped, so an id in this form is an attribute.
  */
-export function existingBlocks(db: Queryable, blocks: readonly BlockOf[]) {
+export function existingBlocks(db: Queryable, blocks: readonly BlockKey[]) {
   const rows = blocks.map(({ workspace_id, document_id, block_id }) => [workspace_id, document_id, block_id])
   // OFFSET 0 and the concatenation keep the planner from reading the body out of its storage again for every block.
-  return db.any(sql.type(BlockOfShape)`
+  return db.any(sql.type(BlockRow)`
     SELECT text.document_id, wanted.block_id
     FROM (
       SELECT w.document_id, w.block_ids, b.body || '' AS body

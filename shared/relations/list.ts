@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/database.ts'
 import {
-  type BlockOf,
+  type BlockKey,
   existingBlocks,
   type RelationFilter,
   type RelationLocator,
@@ -36,7 +36,7 @@ async function withStatus(db: Queryable, relations: readonly RelationRow[]): Pro
 }
 
 // The blocks whose bodies have to be asked. A link of the current body is in a block of the current body.
-function openBlocks(relation: RelationRow): BlockOf[] {
+function openBlocks(relation: RelationRow): BlockKey[] {
   const { workspace_id, source_document_id, source_block_id, target_workspace_id, target_block_id } = relation
   const source = { workspace_id, document_id: source_document_id, block_id: source_block_id }
   const sourceOpen = relation.current_version !== null && !extractedNow(relation)

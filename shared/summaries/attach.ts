@@ -1,17 +1,17 @@
 import type { Queryable } from '../database/database.ts'
-import { type Child, summariseChildren, summariseDigest } from './deterministic.ts'
+import { type SummarisedChild, summariseChildren, summariseDigest } from './deterministic.ts'
 import type { DocumentSelection } from './digest-queries.ts'
 import { type DigestedDocument, digestedDocuments } from './digests.ts'
-import { pendingJobs } from './job-queries.ts'
+import { pendingSummaryJobs } from './job-queries.ts'
 import { presentDerived, presentStored } from './present.ts'
 import { type StoredSummary, storedSummaries } from './queries.ts'
 import type { Summary } from './schema.ts'
-import type { Target } from './target.ts'
+import type { SummaryTarget } from './target.ts'
 
 /** What every answer with many summaries looks up once: what is stored and what is being made, by target. */
 export type KnownSummaries = {
-  stored: (type: Target['type'], id: string | number) => StoredSummary | null
-  pending: (type: Target['type'], id: string | number) => string | null
+  stored: (type: SummaryTarget['type'], id: string | number) => StoredSummary | null
+  pending: (type: SummaryTarget['type'], id: string | number) => string | null
 }
 
 /** Stored summaries of some targets and the open jobs of their workspaces. */
@@ -19,13 +19,13 @@ export async function knownSummaries(
   db: Queryable,
   input: {
     workspaceIds: readonly string[]
-    targets: readonly { type: Target['type']; ids: readonly (string | number)[] }[]
+    targets: readonly { type: SummaryTarget['type']; ids: readonly (string | number)[] }[]
   },
 ): Promise<KnownSummaries> {
   const { workspaceIds, targets } = input
   const found = await Promise.all(targets.map((target) => storedSummaries(db, { workspaceIds, ...target })))
   const stored = new Map(found.flat().map((row) => [keyOf(row.target_type, row.target_id), storedOf(row)]))
-  const jobs = await pendingJobs(db, workspaceIds)
+  const jobs = await pendingSummaryJobs(db, workspaceIds)
   const pending = new Map(jobs.map(({ target_type, target_id, id }) => [keyOf(target_type, target_id), id]))
   return {
     stored: (type, id) => stored.get(keyOf(type, id)) ?? null,
@@ -60,10 +60,10 @@ export function documentSummary(document: DigestedDocument, known: KnownSummarie
 /** The summary of a folder or knowledge base of which everything is at hand. */
 export function containerSummary(
   container: {
-    target: Extract<Target, { type: 'folder' | 'knowledge_base' }>
+    target: Extract<SummaryTarget, { type: 'folder' | 'knowledge_base' }>
     name: string
     version: string
-    children: readonly Child[]
+    children: readonly SummarisedChild[]
     documentCount: number
   },
   known: KnownSummaries,

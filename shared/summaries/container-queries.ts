@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import type { Target } from './target.ts'
+import type { SummaryTarget } from './target.ts'
 
 /** A target with documents and folders below it. */
-export type Container = Extract<Target, { type: 'folder' | 'knowledge_base' }>
+export type Container = Extract<SummaryTarget, { type: 'folder' | 'knowledge_base' }>
 
 const NameRow = row(Type.Object({ name: Type.String() }))
 
@@ -17,7 +17,7 @@ export function containerName(db: Queryable, { type, workspaceId, id }: Containe
 }
 
 /** Keeps a folder or knowledge base from being deleted until the transaction ends; nothing else waits. */
-export async function holdContainer(tx: Transaction, { type, workspaceId, id }: Container): Promise<void> {
+export async function lockContainer(tx: Transaction, { type, workspaceId, id }: Container): Promise<void> {
   const table = sql.identifier([type === 'folder' ? 'folders' : 'knowledge_bases'])
   await tx.query(sql.unsafe`SELECT FROM ${table} WHERE workspace_id = ${workspaceId} AND id = ${id} FOR KEY SHARE`)
 }
@@ -124,7 +124,7 @@ export function sizeBelow(db: Queryable, container: Container) {
 }
 
 /** Locks the documents below a container FOR SHARE, by id, unless there are more than `limit`. */
-export async function shareDocumentsBelow(
+export async function lockDocumentsBelow(
   db: Queryable,
   { container, limit }: { container: Container; limit: number },
 ): Promise<void> {

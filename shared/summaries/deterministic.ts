@@ -1,9 +1,9 @@
 import type { Digest } from './digest.ts'
-import { cut, oneLine } from './plain.ts'
+import { oneLine, truncate } from './plain.ts'
 import { type Coverage, sourceLimit, textLimits } from './schema.ts'
 
 /** A text made of a source, and of what in it. */
-export type Derived = {
+export type DerivedSummary = {
   text: string
   source_block_ids: string[]
   source_document_ids: string[]
@@ -11,13 +11,13 @@ export type Derived = {
 }
 
 /** The summary of a document, or of a section under its own heading: title, headings, first paragraph. */
-export function summariseDigest(input: { documentId: string; title: string; digest: Digest }): Derived {
+export function summariseDigest(input: { documentId: string; title: string; digest: Digest }): DerivedSummary {
   const { documentId, title, digest } = input
   const { headings, opening, block_count } = digest
   // A section begins with its own heading, which is its title.
   const outline = headings.filter(({ text }, index) => index > 0 || text !== title)
   const parts = [oneLine(title), outline.map(({ text }) => text).join('\n'), opening?.text ?? '']
-  const text = cut(parts.filter((part) => part !== '').join('\n\n'), textLimits.deterministic)
+  const text = truncate(parts.filter((part) => part !== '').join('\n\n'), textLimits.deterministic)
   const blockIds = [...headings, ...(opening === null ? [] : [opening])].map(({ block_id }) => block_id)
   return {
     text,
@@ -35,7 +35,7 @@ export function summariseDigest(input: { documentId: string; title: string; dige
 }
 
 /** A child of a folder or knowledge base: a document with its digest, or a folder with the titles of its children. */
-export type Child =
+export type SummarisedChild =
   | { type: 'document'; id: string; label: string; digest: Digest }
   | { type: 'folder'; label: string; titles: readonly string[] }
 
@@ -55,17 +55,17 @@ const leastExcerpt = 20
 export function summariseChildren(input: {
   name: string
   /** The first children in the order of the tree; one more than `childLimit` says that there are more. */
-  children: readonly Child[]
+  children: readonly SummarisedChild[]
   documentCount: number
-}): Derived {
-  const name = cut(oneLine(input.name), labelLength * 3)
+}): DerivedSummary {
+  const name = truncate(oneLine(input.name), labelLength * 3)
   const children = input.children.slice(0, childLimit)
   const room = Math.floor((textLimits.deterministic - name.length - 2) / Math.max(1, children.length)) - 1
   const lines = children.map((child) => childLine(child, room)).join('\n')
   const documents = children.filter((child) => child.type === 'document')
   const openings = documents.flatMap(({ digest }) => (digest.opening === null ? [] : [digest.opening.block_id]))
   return {
-    text: cut(lines === '' ? name : `${name}\n\n${lines}`, textLimits.deterministic),
+    text: truncate(lines === '' ? name : `${name}\n\n${lines}`, textLimits.deterministic),
     source_block_ids: openings.slice(0, sourceLimit),
     source_document_ids: documents.map(({ id }) => id).slice(0, sourceLimit),
     coverage: {
@@ -79,11 +79,11 @@ export function summariseChildren(input: {
   }
 }
 
-function childLine(child: Child, room: number): string {
-  const label = cut(oneLine(child.label), Math.min(labelLength, room))
+function childLine(child: SummarisedChild, room: number): string {
+  const label = truncate(oneLine(child.label), Math.min(labelLength, room))
   const excerpt = child.type === 'folder' ? child.titles.map(oneLine).join(', ') : (child.digest.opening?.text ?? '')
   const left = Math.min(excerptLength, room - Array.from(label).length - 2)
-  return excerpt === '' || left < leastExcerpt ? label : `${label}: ${cut(excerpt, left)}`
+  return excerpt === '' || left < leastExcerpt ? label : `${label}: ${truncate(excerpt, left)}`
 }
 
 /** A share of 0 to 1 with four digits; all of nothing is 1. */

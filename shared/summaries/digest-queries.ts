@@ -64,7 +64,7 @@ export function firstBodies(db: Queryable, input: { workspaceId: string; ids: re
 const FirstBodyRow = row(Type.Object({ id: Type.String(), body: Type.String() }))
 
 /** The current bodies of documents, as far as they still exist. */
-export function bodiesOf(db: Queryable, input: { workspaceIds: readonly string[]; ids: readonly string[] }) {
+export function currentBodies(db: Queryable, input: { workspaceIds: readonly string[]; ids: readonly string[] }) {
   return db.any(sql.type(BodyRow)`
     SELECT d.workspace_id, d.id, d.title, d.version, b.body
     FROM documents d

@@ -3,7 +3,7 @@ import type { BlockNode, BodyNode } from '../body/document.ts'
 import { headingTitle } from '../body/outline.ts'
 import { plainText } from '../body/text.ts'
 import { Nullable } from '../schema/identifiers.ts'
-import { cut, oneLine } from './plain.ts'
+import { oneLine, truncate } from './plain.ts'
 
 const Passage = Type.Object({ block_id: Type.String(), text: Type.String() })
 
@@ -33,8 +33,8 @@ export function digestOf(lines: readonly string[]): Digest {
     block_count: lines.length,
     headings: headings
       .slice(0, headingLimit)
-      .map(({ block_id, text }) => ({ block_id, text: cut(text, headingLength) })),
-    opening: opening && { ...opening, text: cut(opening.text, openingLength) },
+      .map(({ block_id, text }) => ({ block_id, text: truncate(text, headingLength) })),
+    opening: opening && { ...opening, text: truncate(opening.text, openingLength) },
     truncated: headings.length > headingLimit || Array.from(opening?.text ?? '').length > openingLength,
   }
 }

@@ -1,6 +1,12 @@
 import type { Queryable } from '../database/database.ts'
 import { type Digest, digestOf } from './digest.ts'
-import { bodiesOf, type DocumentHead, type DocumentSelection, documentHeads, keepDigests } from './digest-queries.ts'
+import {
+  currentBodies,
+  type DocumentHead,
+  type DocumentSelection,
+  documentHeads,
+  keepDigests,
+} from './digest-queries.ts'
 
 /** A document with the digest of exactly this version. */
 export type DigestedDocument = { workspace_id: string; id: string; title: string; version: string; digest: Digest }
@@ -15,7 +21,7 @@ export async function digestedDocuments(db: Queryable, selection: DocumentSelect
   // In the order of their ids, so that two that keep the same digests in their transactions cannot deadlock.
   const missing = heads.filter(({ digest }) => digest === null).sort((a, b) => (a.id < b.id ? -1 : 1))
   for (const batch of batchesOf(missing)) {
-    const bodies = await bodiesOf(db, { workspaceIds: selection.workspaceIds, ids: batch.map(({ id }) => id) })
+    const bodies = await currentBodies(db, { workspaceIds: selection.workspaceIds, ids: batch.map(({ id }) => id) })
     const digested = bodies.map(({ body, ...document }) => ({ ...document, digest: digestOf(body.split('\n')) }))
     await keepDigests(db, digested)
     for (const document of digested) made.set(document.id, document)

@@ -4,8 +4,8 @@ import { visibleDocument } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
 import { findFolder } from '../knowledge-bases/folders.ts'
 import { workspaceOfKnowledgeBase } from '../knowledge-bases/queries.ts'
-import type { NoSource, Source } from './source.ts'
-import type { Target } from './target.ts'
+import type { NoSource, SummarySource } from './source.ts'
+import type { SummaryTarget } from './target.ts'
 
 /** The target as a request names it; `blockId` makes a section of a document. */
 export type TargetRequest =
@@ -14,10 +14,10 @@ export type TargetRequest =
   | { type: 'knowledge_base'; id: number }
 
 /** The target of a request as far as the caller can see it; otherwise 404. Whether its block exists is not looked at. */
-export async function findTarget(
+export async function findSummaryTarget(
   db: Queryable,
   { caller, request }: { caller: Caller; request: TargetRequest },
-): Promise<Target> {
+): Promise<SummaryTarget> {
   const workspaceIds = visibleWorkspaces(caller)
   const { id } = request
   if (request.type === 'folder') {
@@ -37,7 +37,10 @@ export async function findTarget(
 }
 
 /** Refuses with 404 when the target has gone. */
-export function requireThere<T extends Source | string>(found: T | NoSource, target: Target): T | 'not_a_heading' {
+export function requireThere<T extends SummarySource | string>(
+  found: T | NoSource,
+  target: SummaryTarget,
+): T | 'not_a_heading' {
   if (found !== 'gone') return found as T | 'not_a_heading'
   if (target.type === 'section')
     throw new Refusal('block_not_found', { details: { id: target.blockId, field: 'block_id' } })

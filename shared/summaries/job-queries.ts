@@ -4,13 +4,13 @@ import { row } from '../database/row.ts'
 import type { UserJobKey } from '../jobs/queues.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import type { SummaryJob } from './schema.ts'
-import { isAbout, type Target, targetColumns, targetValues } from './target.ts'
+import { isAbout, type SummaryTarget, targetColumns, targetValues } from './target.ts'
 
 const JobShape = Type.Object({
   workspace_id: Type.String(),
   id: Type.String(),
   status: Type.Unsafe<SummaryJob['status']>({}),
-  target_type: Type.Unsafe<Target['type']>({}),
+  target_type: Type.Unsafe<SummaryTarget['type']>({}),
   target_id: Type.String(),
   block_id: Type.String(),
   requested_by: Nullable(Type.String()),
@@ -34,7 +34,7 @@ const columns = sql.fragment`
   model, usage, error_code, obsolete_reason, created_at, started_at, finished_at`
 
 /** A visible job, or null. */
-export function visibleJob(
+export function visibleSummaryJob(
   db: Queryable,
   locator: { id: string; workspaceIds: readonly string[] },
 ): Promise<SummaryJobRow | null> {
@@ -45,13 +45,20 @@ export function visibleJob(
 
 /** A job by its key, or null. */
 export function jobByKey(db: Queryable, key: UserJobKey): Promise<SummaryJobRow | null> {
-  return visibleJob(db, { id: key.job_id, workspaceIds: [key.workspace_id] })
+  return visibleSummaryJob(db, { id: key.job_id, workspaceIds: [key.workspace_id] })
 }
 
 /** Inserts a job; the target must be held, and none be open for the same source version. */
-export function insertJob(
+export function insertSummaryJob(
   tx: Transaction,
-  job: { id: string; target: Target; sourceVersion: string; baseVersion: number; model: string; requestedBy: string },
+  job: {
+    id: string
+    target: SummaryTarget
+    sourceVersion: string
+    baseVersion: number
+    model: string
+    requestedBy: string
+  },
 ): Promise<SummaryJobRow> {
   return tx.one(sql.type(row(JobShape))`
     INSERT INTO summary_jobs (id, ${targetColumns}, source_version, base_version, model, requested_by)
@@ -61,9 +68,9 @@ export function insertJob(
 }
 
 /** The open job of a target for a source version, or null. */
-export function openJob(
+export function openSummaryJob(
   tx: Transaction,
-  input: { target: Target; sourceVersion: string },
+  input: { target: SummaryTarget; sourceVersion: string },
 ): Promise<SummaryJobRow | null> {
   return tx.maybeOne(sql.type(row(JobShape))`
     SELECT ${columns} FROM summary_jobs
@@ -73,14 +80,14 @@ export function openJob(
 const PendingRow = row(Type.Object({ target_type: Type.String(), target_id: Type.String(), id: Type.String() }))
 
 /** The newest open job of a target, or null. */
-export function pendingJob(db: Queryable, target: Target): Promise<string | null> {
+export function pendingSummaryJob(db: Queryable, target: SummaryTarget): Promise<string | null> {
   return db.maybeOneFirst(sql.type(row(Type.Object({ id: Type.String() })))`
     SELECT id FROM summary_jobs WHERE ${isAbout(target)} AND finished_at IS NULL
     ORDER BY created_at DESC, id DESC LIMIT 1`)
 }
 
 /** The newest open jobs of all documents, folders and knowledge bases of workspaces; there are never many. */
-export function pendingJobs(db: Queryable, workspaceIds: readonly string[]) {
+export function pendingSummaryJobs(db: Queryable, workspaceIds: readonly string[]) {
   return db.any(sql.type(PendingRow)`
     SELECT DISTINCT ON (target_type, target_id) target_type, target_id, id FROM summary_jobs
     WHERE workspace_id = ANY(${sql.array([...workspaceIds], 'text')}) AND block_id = '' AND finished_at IS NULL
@@ -88,9 +95,9 @@ export function pendingJobs(db: Queryable, workspaceIds: readonly string[]) {
 }
 
 /** Ends the open jobs of a target: what they would write over has been saved by somebody. */
-export async function obsoleteJobs(
+export async function endOpenSummaryJobs(
   tx: Transaction,
-  input: { target: Target; reason: 'pinned' | 'summary_changed' },
+  input: { target: SummaryTarget; reason: 'pinned' | 'summary_changed' },
 ): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE summary_jobs SET status = 'obsolete', obsolete_reason = ${input.reason}, finished_at = clock_timestamp()

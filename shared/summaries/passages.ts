@@ -13,7 +13,7 @@ import { oneLine } from './plain.ts'
 export type Passage = { documentId: string; blockId: string; isHeading: boolean; text: string }
 
 /** A passage that answers a query, and where in its text. */
-export type Answer = Passage & { score: number; first: Span }
+export type RankedPassage = Passage & { score: number; first: Span }
 
 /** The text blocks of stored lines, in document order. */
 export function passagesOf(documentId: string, lines: readonly string[]): Passage[] {
@@ -30,7 +30,7 @@ export function passagesOf(documentId: string, lines: readonly string[]): Passag
  * The passages that hold any of the query's terms, the best first and then in their own order. The score is that of
  * search, taking the given passages for all there are.
  */
-export function rankPassages(passages: readonly Passage[], q: string): Answer[] {
+export function rankPassages(passages: readonly Passage[], q: string): RankedPassage[] {
   const query = parseQuery(q)
   const languages = languagesOf(passages)
   const matched = passages.flatMap((passage) => {

@@ -4,7 +4,7 @@ export function oneLine(text: string): string {
 }
 
 /** At most `limit` code points of a text, the last being `…` where something was left out. */
-export function cut(text: string, limit: number): string {
+export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text
   // Twice as many units hold that many code points, and more are not looked at.
   const characters = Array.from(text.slice(0, 2 * limit + 2))
@@ -23,7 +23,7 @@ export function plainAnswer(text: string, limit: number): string {
     .replace(/[^\P{C}\n\t\u200c\u200d]/gu, '')
   // Not by a pattern: it would try every space of a long row of them as the first one at an end.
   const lines = shown.split('\n').map((line) => line.trimEnd())
-  return cut(
+  return truncate(
     lines
       .join('\n')
       .replace(/\n{3,}/g, '\n\n')

@@ -2,9 +2,9 @@ import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { Nullable } from '../schema/identifiers.ts'
-import type { Derived } from './deterministic.ts'
+import type { DerivedSummary } from './deterministic.ts'
 import { Coverage, type Summary } from './schema.ts'
-import { isAbout, type Target, targetColumns, targetValues } from './target.ts'
+import { isAbout, type SummaryTarget, targetColumns, targetValues } from './target.ts'
 
 const StoredShape = Type.Object({
   version: Type.Number(),
@@ -25,7 +25,7 @@ export type StoredSummary = Static<typeof StoredShape>
 
 const TargetShape = Type.Object({
   workspace_id: Type.String(),
-  target_type: Type.Unsafe<Target['type']>({}),
+  target_type: Type.Unsafe<SummaryTarget['type']>({}),
   target_id: Type.String(),
   block_id: Type.String(),
 })
@@ -36,7 +36,7 @@ const columns = sql.fragment`
   updated_by`
 
 /** The stored summary of a target, or null. */
-export function storedSummary(db: Queryable, target: Target): Promise<StoredSummary | null> {
+export function storedSummary(db: Queryable, target: SummaryTarget): Promise<StoredSummary | null> {
   return db.maybeOne(sql.type(row(StoredShape))`SELECT ${columns} FROM summaries WHERE ${isAbout(target)}`)
 }
 
@@ -44,7 +44,7 @@ export function storedSummary(db: Queryable, target: Target): Promise<StoredSumm
  * The stored summary of a target; null when nothing is stored. Until the transaction ends nobody else can save one for
  * that target, not even a first one.
  */
-export async function lockSummary(tx: Transaction, target: Target): Promise<StoredSummary | null> {
+export async function lockSummary(tx: Transaction, target: SummaryTarget): Promise<StoredSummary | null> {
   const key = JSON.stringify(['summary', target.workspaceId, target.type, target.id, target.blockId])
   await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`)
   return tx.maybeOne(sql.type(row(StoredShape))`SELECT ${columns} FROM summaries WHERE ${isAbout(target)} FOR UPDATE`)
@@ -53,7 +53,7 @@ export async function lockSummary(tx: Transaction, target: Target): Promise<Stor
 /** The stored summaries of whole documents, folders and knowledge bases among the given ids of one type. */
 export function storedSummaries(
   db: Queryable,
-  input: { workspaceIds: readonly string[]; type: Target['type']; ids: readonly (string | number)[] },
+  input: { workspaceIds: readonly string[]; type: SummaryTarget['type']; ids: readonly (string | number)[] },
 ) {
   return db.any(sql.type(StoredWithTarget)`
     SELECT workspace_id, target_type, target_id, block_id, ${columns} FROM summaries
@@ -82,7 +82,7 @@ export function refreshableContainers(
 }
 
 /** What a save writes. */
-export type SavedSummary = Derived & {
+export type SavedSummary = DerivedSummary & {
   generator: Summary['generator']
   pinned: boolean
   source_version: string
@@ -93,7 +93,7 @@ export type SavedSummary = Derived & {
 /** Saves a summary over the locked one, if there is one. */
 export function saveSummary(
   tx: Transaction,
-  input: { target: Target; summary: SavedSummary; over: StoredSummary | null },
+  input: { target: SummaryTarget; summary: SavedSummary; over: StoredSummary | null },
 ): Promise<StoredSummary> {
   const { target, summary, over } = input
   return tx.one(sql.type(row(StoredShape))`

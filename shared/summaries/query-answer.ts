@@ -1,8 +1,8 @@
 import { computation } from '../computations/computation.ts'
 import { compute } from '../computations/compute.ts'
-import { type Derived, ratioOf } from './deterministic.ts'
-import { type Answer, type Passage, passagesOf, rankPassages } from './passages.ts'
-import { cut, oneLine } from './plain.ts'
+import { type DerivedSummary, ratioOf } from './deterministic.ts'
+import { type Passage, passagesOf, type RankedPassage, rankPassages } from './passages.ts'
+import { oneLine, truncate } from './plain.ts'
 import { textLimits } from './schema.ts'
 
 /** A body as its stored lines. */
@@ -12,7 +12,7 @@ export type QueriedBody = { id: string; lines: readonly string[] }
 type QueriedBodies = { title: string; bodies: readonly QueriedBody[]; documentCount: number; q: string }
 
 /** What `answerQuery` answers, worked out in a thread where the bodies are large. */
-export function queryAnswer(queried: QueriedBodies): Promise<Derived> {
+export function queryAnswer(queried: QueriedBodies): Promise<DerivedSummary> {
   return compute(answering, queried)
 }
 
@@ -21,14 +21,14 @@ export function queryAnswer(queried: QueriedBodies): Promise<Derived> {
  * they stand. Without any, it is the title alone and names no source. The time it takes is in proportion to the bodies.
  * A thread calls it by its name. @public
  */
-export function answerQuery({ title, bodies, documentCount, q }: QueriedBodies): Derived {
+export function answerQuery({ title, bodies, documentCount, q }: QueriedBodies): DerivedSummary {
   const passages = bodies.flatMap(({ id, lines }) => passagesOf(id, lines))
   const answers = rankPassages(passages, q)
   const chosen = choose(answers, passages)
   const blocks = chosen.map(({ blockId }) => blockId)
   const documents = [...new Set(chosen.map(({ documentId }) => documentId))]
   return {
-    text: chosen.length === 0 ? cut(oneLine(title), textLimits.deterministic) : chosen.map(excerpt).join('\n\n'),
+    text: chosen.length === 0 ? truncate(oneLine(title), textLimits.deterministic) : chosen.map(excerpt).join('\n\n'),
     source_block_ids: blocks,
     source_document_ids: documents,
     coverage: {
@@ -60,9 +60,9 @@ const passageLength = 400
 const leadLength = 120
 
 /** The best answers that fit, in the order of the passages. */
-function choose(answers: readonly Answer[], passages: readonly Passage[]): Answer[] {
+function choose(answers: readonly RankedPassage[], passages: readonly Passage[]): RankedPassage[] {
   let room = textLimits.deterministic
-  const chosen: Answer[] = []
+  const chosen: RankedPassage[] = []
   for (const answer of answers.slice(0, passageLimit)) {
     const length = excerpt(answer).length + 2
     if (length > room) break
@@ -78,10 +78,10 @@ function keyOf({ documentId, blockId }: Passage): string {
   return `${documentId} ${blockId}`
 }
 
-function excerpt({ text, first }: Answer): string {
-  if (first.end <= passageLength) return cut(text, passageLength)
+function excerpt({ text, first }: RankedPassage): string {
+  if (first.end <= passageLength) return truncate(text, passageLength)
   // Not inside a surrogate pair, and from the beginning of a word where there is one.
   const start = text.indexOf(' ', first.start - leadLength)
   const from = start < 0 || start > first.start ? first.start : start + 1
-  return `…${cut(text.slice(from), passageLength - 1)}`
+  return `…${truncate(text.slice(from), passageLength - 1)}`
 }

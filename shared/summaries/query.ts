@@ -1,10 +1,10 @@
 import { type SearchDatabase, searchTopK } from '../search/search.ts'
 import { type Container, documentIdsBelow, documentsAmong, knowledgeBaseOf, sizeBelow } from './container-queries.ts'
-import type { Derived } from './deterministic.ts'
+import type { DerivedSummary } from './deterministic.ts'
 import { firstBodies } from './digest-queries.ts'
 import { type QueriedBody, queryAnswer } from './query-answer.ts'
-import type { Source } from './source.ts'
-import type { Target } from './target.ts'
+import type { SummarySource } from './source.ts'
+import type { SummaryTarget } from './target.ts'
 
 // What is read as a whole; of more, search says which documents to read.
 const readable = { documents: 200, characters: 500_000 }
@@ -18,15 +18,15 @@ const mostBytes = 4 * 2 ** 20
  */
 export async function summariseQuery(
   db: SearchDatabase,
-  input: { target: Target; source: Source; q: string },
-): Promise<Derived> {
+  input: { target: SummaryTarget; source: SummarySource; q: string },
+): Promise<DerivedSummary> {
   const { target, source, q } = input
   const bodies = 'lines' in source ? [{ id: String(target.id), lines: source.lines }] : await bodiesFor(db, input)
   const documentCount = 'lines' in source ? 1 : source.documentCount
   return queryAnswer({ title: source.title, bodies, documentCount, q })
 }
 
-async function bodiesFor(db: SearchDatabase, input: { target: Target; q: string }): Promise<QueriedBody[]> {
+async function bodiesFor(db: SearchDatabase, input: { target: SummaryTarget; q: string }): Promise<QueriedBody[]> {
   const container = input.target as Container
   const ids = await documentsFor(db, { container, q: input.q })
   const bodies = await firstBodies(db, { workspaceId: container.workspaceId, ids, mostBytes })

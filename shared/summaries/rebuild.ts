@@ -8,14 +8,14 @@ import { configuredModel } from '../models/model.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
 import { requireHeading, type TargetRequest } from './find.ts'
-import { insertJob, openJob, type SummaryJobRow } from './job-queries.ts'
+import { insertSummaryJob, openSummaryJob, type SummaryJobRow } from './job-queries.ts'
 import { summaryTag } from './present.ts'
 import { lockSummary, type StoredSummary } from './queries.ts'
 import type { TaggedSummary } from './read.ts'
-import { holdTarget, requireSourceVersion, store } from './save.ts'
+import { lockTarget, replaceSummary, requireSourceVersion } from './save.ts'
 import type { SummaryRebuildInput } from './schema.ts'
-import { derive, type Source } from './source.ts'
-import type { Target } from './target.ts'
+import { derive, type SummarySource } from './source.ts'
+import type { SummaryTarget } from './target.ts'
 
 type Rebuild = {
   caller: Caller
@@ -32,7 +32,7 @@ export async function rebuildDeterministic(
   tx: Transaction,
   rebuild: Rebuild,
 ): Promise<TaggedSummary & { workspaceId: string }> {
-  const held = await holdRebuild(tx, rebuild)
+  const held = await lockRebuild(tx, rebuild)
   const { target, over } = held
   const source = requireHeading(held.source)
   const summary = {
@@ -43,7 +43,7 @@ export async function rebuildDeterministic(
     model: null,
     updatedBy: rebuild.caller.userId,
   }
-  const stored = await store(tx, { target, summary, over, currentVersion: source.version })
+  const stored = await replaceSummary(tx, { target, summary, over, currentVersion: source.version })
   return { ...stored, workspaceId: target.workspaceId }
 }
 
@@ -56,13 +56,13 @@ export async function rebuildByModel(
   rebuild: Rebuild,
 ): Promise<SummaryJobRow> {
   const { tx, config } = context
-  const held = await holdRebuild(tx, rebuild)
+  const held = await lockRebuild(tx, rebuild)
   const model = configuredModel(config, 'SUMMARY_MODEL')
   if (model === null) throw new Refusal('model_unavailable')
   const { version: sourceVersion } = requireHeading(held.source)
-  const open = await openJob(tx, { target: held.target, sourceVersion })
+  const open = await openSummaryJob(tx, { target: held.target, sourceVersion })
   if (open !== null) return open
-  const job = await insertJob(tx, {
+  const job = await insertSummaryJob(tx, {
     id: newId('sjob'),
     target: held.target,
     sourceVersion,
@@ -77,12 +77,12 @@ export async function rebuildByModel(
   return job
 }
 
-type HeldRebuild = { target: Target; source: Source | 'not_a_heading'; over: StoredSummary | null }
+type LockedRebuild = { target: SummaryTarget; source: SummarySource | 'not_a_heading'; over: StoredSummary | null }
 
 // Whoever asks for a rebuild of the same target waits here, so no two of them insert a job.
-async function holdRebuild(tx: Transaction, rebuild: Rebuild): Promise<HeldRebuild> {
+async function lockRebuild(tx: Transaction, rebuild: Rebuild): Promise<LockedRebuild> {
   const { asked, guard } = rebuild
-  const { target, source } = await holdTarget(tx, rebuild)
+  const { target, source } = await lockTarget(tx, rebuild)
   const over = await lockSummary(tx, target)
   if (over?.generator === 'manual') guard.require()
   if (over?.pinned) throw new Refusal('summary_pinned', { details: { summary_version: over.version } })

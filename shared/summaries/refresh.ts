@@ -1,15 +1,15 @@
 import { type Database, inTransaction, type Queryable, type Transaction } from '../database/database.ts'
 import { type LoadedSource, loadSource } from '../jobs/projections/queries.ts'
 import type { DocumentJob } from '../jobs/queues.ts'
-import type { Derived } from './deterministic.ts'
+import type { DerivedSummary } from './deterministic.ts'
 import { lockSummary, refreshableContainers, storedOfDocument } from './queries.ts'
-import { store } from './save.ts'
-import { derive, sourceOf } from './source.ts'
-import { type Target, targetOf } from './target.ts'
+import { replaceSummary } from './save.ts'
+import { derive, findSource } from './source.ts'
+import { type SummaryTarget, targetOf } from './target.ts'
 import { summariseText, type TextSummary } from './text-summaries.ts'
 
 /** A document with the targets of its stored deterministic summaries. */
-export type RefreshSource = LoadedSource & { projected_seq: null; targets: readonly Target[] }
+export type RefreshSource = LoadedSource & { projected_seq: null; targets: readonly SummaryTarget[] }
 
 /** Reads a document without a lock; null when it has gone. */
 export async function loadRefreshSource(db: Queryable, job: DocumentJob): Promise<RefreshSource | null> {
@@ -56,11 +56,11 @@ export async function refreshContainers(database: Database): Promise<number> {
   }
 }
 
-function refreshContainer(tx: Transaction, target: Target): Promise<boolean> {
+function refreshContainer(tx: Transaction, target: SummaryTarget): Promise<boolean> {
   return refreshSummary(tx, {
     target,
     async make() {
-      const source = await sourceOf(tx, target)
+      const source = await findSource(tx, target)
       if (typeof source === 'string') return null
       return { version: source.version, derived: await derive(tx, { target, source }) }
     },
@@ -73,7 +73,7 @@ function refreshContainer(tx: Transaction, target: Target): Promise<boolean> {
  */
 async function refreshSummary(
   tx: Transaction,
-  { target, make }: { target: Target; make: () => Promise<{ version: string; derived: Derived } | null> },
+  { target, make }: { target: SummaryTarget; make: () => Promise<{ version: string; derived: DerivedSummary } | null> },
 ): Promise<boolean> {
   const over = await lockSummary(tx, target)
   if (over === null || over.pinned || over.generator !== 'deterministic') return false
@@ -87,6 +87,6 @@ async function refreshSummary(
     model: null,
     updatedBy: null,
   }
-  await store(tx, { target, summary, over, currentVersion: made.version })
+  await replaceSummary(tx, { target, summary, over, currentVersion: made.version })
   return true
 }

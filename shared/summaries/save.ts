@@ -3,54 +3,54 @@ import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { lockSource } from '../jobs/projections/queries.ts'
 import { requirePreconditions, type VersionGuard } from '../requests/version-guard.ts'
-import { holdContainer } from './container-queries.ts'
+import { lockContainer } from './container-queries.ts'
 import { ratioOf } from './deterministic.ts'
-import { findTarget, requireHeading, requireThere, type TargetRequest } from './find.ts'
-import { obsoleteJobs } from './job-queries.ts'
+import { findSummaryTarget, requireHeading, requireThere, type TargetRequest } from './find.ts'
+import { endOpenSummaryJobs } from './job-queries.ts'
 import { presentStored, summaryTag } from './present.ts'
 import { lockSummary, type SavedSummary, type StoredSummary, saveSummary } from './queries.ts'
 import type { TaggedSummary } from './read.ts'
 import type { Coverage, SummaryInput } from './schema.ts'
-import { documentIdsOf, type Source, sourceOf } from './source.ts'
-import type { Target } from './target.ts'
+import { documentIdsOf, findSource, type SummarySource } from './source.ts'
+import type { SummaryTarget } from './target.ts'
 
 /** The target of a write: what stands there and what it would be made of, locked as far as decisions B asks. */
-export type HeldTarget = { target: Target; source: Source | 'not_a_heading' }
+export type LockedTarget = { target: SummaryTarget; source: SummarySource | 'not_a_heading' }
 
 /**
  * Finds and holds the target of a write: 404 when it is not there, 403 for viewers. The document is locked FOR SHARE, so
  * that its version stays until the commit; a folder is only kept from being deleted, and its version compared without
  * holding thousands of documents.
  */
-export async function holdTarget(
+export async function lockTarget(
   tx: Transaction,
   input: { caller: Caller; request: TargetRequest },
-): Promise<HeldTarget> {
-  const target = await findTarget(tx, input)
+): Promise<LockedTarget> {
+  const target = await findSummaryTarget(tx, input)
   if (target.type === 'document' || target.type === 'section') {
     await lockSource(tx, { workspace_id: target.workspaceId, document_id: target.id })
   } else {
-    await holdContainer(tx, target)
+    await lockContainer(tx, target)
   }
-  const source = requireThere(await sourceOf(tx, target), target)
+  const source = requireThere(await findSource(tx, target), target)
   requireWriter(input.caller, target.workspaceId)
   return { target, source }
 }
 
 /** Refuses with 409 `source_version_changed` unless the source is as the caller has seen it. */
-export function requireSourceVersion(source: Source | 'not_a_heading', provided: string | undefined): void {
+export function requireSourceVersion(source: SummarySource | 'not_a_heading', provided: string | undefined): void {
   if (source === 'not_a_heading' || provided === undefined || provided === source.version) return
   throw new Refusal('source_version_changed', { details: { provided, current_version: source.version } })
 }
 
 /** Stores a summary over the locked one; whoever was about to write over that one has lost. */
-export async function store(
+export async function replaceSummary(
   tx: Transaction,
-  input: { target: Target; summary: SavedSummary; over: StoredSummary | null; currentVersion: string },
+  input: { target: SummaryTarget; summary: SavedSummary; over: StoredSummary | null; currentVersion: string },
 ): Promise<TaggedSummary> {
   const { target, summary, currentVersion } = input
   const stored = await saveSummary(tx, input)
-  await obsoleteJobs(tx, { target, reason: summary.pinned ? 'pinned' : 'summary_changed' })
+  await endOpenSummaryJobs(tx, { target, reason: summary.pinned ? 'pinned' : 'summary_changed' })
   return { summary: presentStored(stored, { target, currentVersion, pendingJobId: null }), tag: summaryTag(stored) }
 }
 
@@ -63,7 +63,7 @@ export async function saveManual(
   input: { caller: Caller; request: TargetRequest; written: SummaryInput; guard: VersionGuard },
 ): Promise<TaggedSummary> {
   const { caller, written, guard } = input
-  const held = await holdTarget(tx, input)
+  const held = await lockTarget(tx, input)
   const { target } = held
   requirePreconditions([
     ...guard.missing,
@@ -84,11 +84,11 @@ export async function saveManual(
     model: null,
     updatedBy: caller.userId,
   }
-  return store(tx, { target, summary, over, currentVersion: source.version })
+  return replaceSummary(tx, { target, summary, over, currentVersion: source.version })
 }
 
 /** What somebody who has read a source covers: all of it, or the blocks that are named. */
-function coverageOf(source: Source, blockIds?: readonly string[]): Coverage {
+function coverageOf(source: SummarySource, blockIds?: readonly string[]): Coverage {
   const blocks = 'lines' in source ? source.lines.length : 0
   const documents = 'lines' in source ? 1 : source.documentCount
   const covered = Math.min(blocks, blockIds?.length ?? blocks)

@@ -10,7 +10,7 @@ export const textLimits = { stored: 20_000, deterministic: 4000 } as const
 /** How many ids `source_block_ids` and `source_document_ids` hold at most. */
 export const sourceLimit = 200
 
-const SummaryTarget = Type.Object({
+const TargetMember = Type.Object({
   type: Type.Enum(['section', 'document', 'folder', 'knowledge_base']),
   id: Type.Union([Type.String(), IntegerId], { description: 'of the document, folder or knowledge base' }),
   block_id: Nullable(Type.String({ description: 'heading of the section' })),
@@ -35,7 +35,7 @@ export type Coverage = Static<typeof Coverage>
 /** A summary (decisions 2.11): a derived view of its target, never the truth of its body. */
 export const Summary = Type.Object(
   {
-    target: SummaryTarget,
+    target: TargetMember,
     text: Type.String({ description: 'plain text' }),
     status: Type.Enum(['fallback', 'ready', 'query'], {
       description: '`fallback`: nothing is stored, made at read; `ready`: stored; `query`: made for this query',
@@ -90,7 +90,7 @@ export const SummaryJob = Type.Object(
   {
     id: Type.String(),
     status: Type.Enum(['pending', 'running', 'succeeded', 'failed', 'obsolete']),
-    target: SummaryTarget,
+    target: TargetMember,
     generator: Type.Literal('model'),
     source_version: Version,
     base_summary_version: Type.Integer({ minimum: 0 }),

@@ -1,17 +1,23 @@
 import type { Queryable } from '../database/database.ts'
 import { loadSource } from '../jobs/projections/queries.ts'
 import { type Container, containerName, documentIdsBelow, firstChildren, firstTitles } from './container-queries.ts'
-import { type Child, childLimit, type Derived, summariseChildren, summariseDigest } from './deterministic.ts'
+import {
+  childLimit,
+  type DerivedSummary,
+  type SummarisedChild,
+  summariseChildren,
+  summariseDigest,
+} from './deterministic.ts'
 import { digestOf } from './digest.ts'
 import { digestedDocuments } from './digests.ts'
 import { documentVersion } from './queries.ts'
 import { sourceLimit } from './schema.ts'
 import { sectionOf } from './section.ts'
-import type { Target } from './target.ts'
+import type { SummaryTarget } from './target.ts'
 import { folderEntries, knowledgeBaseEntries, versionOf } from './versions.ts'
 
 /** What a target's summary is made from, as it is now. */
-export type Source = TextSource | ContainerSource
+export type SummarySource = TextSource | ContainerSource
 
 /** A document or section: the stored lines it consists of. */
 export type TextSource = { version: string; title: string; lines: readonly string[] }
@@ -23,19 +29,22 @@ export type ContainerSource = { version: string; title: string; documentCount: n
 export type NoSource = 'gone' | 'not_a_heading'
 
 /** The current source of a target, unlocked. */
-export async function sourceOf(db: Queryable, target: Target): Promise<Source | NoSource> {
+export async function findSource(db: Queryable, target: SummaryTarget): Promise<SummarySource | NoSource> {
   return target.type === 'document' || target.type === 'section' ? textSource(db, target) : containerSource(db, target)
 }
 
 /** The version of the current source, without its text where it can be had without. */
-export async function currentVersion(db: Queryable, target: Target): Promise<string | NoSource> {
+export async function currentVersion(db: Queryable, target: SummaryTarget): Promise<string | NoSource> {
   if (target.type === 'document') return (await documentVersion(db, target)) ?? 'gone'
-  const source = await sourceOf(db, target)
+  const source = await findSource(db, target)
   return typeof source === 'string' ? source : source.version
 }
 
 /** The deterministic summary of a source. */
-export async function derive(db: Queryable, input: { target: Target; source: Source }): Promise<Derived> {
+export async function derive(
+  db: Queryable,
+  input: { target: SummaryTarget; source: SummarySource },
+): Promise<DerivedSummary> {
   const { target, source } = input
   if ('lines' in source) {
     return summariseDigest({ documentId: String(target.id), title: source.title, digest: digestOf(source.lines) })
@@ -44,14 +53,14 @@ export async function derive(db: Queryable, input: { target: Target; source: Sou
 }
 
 /** The ids that a summary which somebody else wrote counts as its sources, up to the limit. */
-export async function documentIdsOf(db: Queryable, target: Target): Promise<readonly string[]> {
+export async function documentIdsOf(db: Queryable, target: SummaryTarget): Promise<readonly string[]> {
   if (target.type === 'document' || target.type === 'section') return [target.id]
   return documentIdsBelow(db, { container: target, limit: sourceLimit })
 }
 
 async function textSource(
   db: Queryable,
-  target: Extract<Target, { type: 'document' | 'section' }>,
+  target: Extract<SummaryTarget, { type: 'document' | 'section' }>,
 ): Promise<TextSource | NoSource> {
   const stored = await loadSource(db, { workspace_id: target.workspaceId, document_id: target.id })
   if (stored === null) return 'gone'
@@ -77,7 +86,7 @@ export const titleLimit = 12
 async function summariseContainer(
   db: Queryable,
   { container, source }: { container: Container; source: ContainerSource },
-): Promise<Derived> {
+): Promise<DerivedSummary> {
   const { workspaceId } = container
   const rows = await firstChildren(db, { container, limit: childLimit + 1 })
   const shown = rows.slice(0, childLimit)
@@ -91,13 +100,13 @@ async function summariseContainer(
   const ids = shown.filter(({ rank }) => rank === 1).map(({ document_id }) => document_id)
   const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], ids })
   const digests = new Map(documents.map((document) => [document.id, document.digest]))
-  const children = rows.flatMap(({ rank, label, folder_id, document_id }): Child[] => {
+  const children = rows.flatMap(({ rank, label, folder_id, document_id }): SummarisedChild[] => {
     if (rank === 0) return [{ type: 'folder', label, titles: titles.get(folder_id) ?? [] }]
-    const digest = digests.get(document_id) ?? noDigest
+    const digest = digests.get(document_id) ?? emptyDigest
     return [{ type: 'document', id: document_id, label, digest }]
   })
   return summariseChildren({ name: source.title, children, documentCount: source.documentCount })
 }
 
 /** Of a document beyond the limit, which is only counted, and of one that was deleted a moment ago. */
-export const noDigest = { block_count: 0, headings: [], opening: null, truncated: false }
+export const emptyDigest = { block_count: 0, headings: [], opening: null, truncated: false }

@@ -2,7 +2,7 @@ import { sql } from '../database/database.ts'
 import type { Summary } from './schema.ts'
 
 /** What a summary is about. */
-export type Target = { workspaceId: string } & (
+export type SummaryTarget = { workspaceId: string } & (
   | { type: 'document'; id: string; blockId: null }
   | { type: 'section'; id: string; blockId: string }
   | { type: 'folder'; id: number; blockId: null }
@@ -10,20 +10,20 @@ export type Target = { workspaceId: string } & (
 )
 
 /** The target as summaries and jobs show it. */
-export function presentTarget(target: Target): Summary['target'] {
+export function presentTarget(target: SummaryTarget): Summary['target'] {
   return { type: target.type, id: target.id, block_id: target.blockId }
 }
 
 /** The columns in which `summaries` and `summary_jobs` keep a target. */
 export type TargetColumns = {
   workspace_id: string
-  target_type: Target['type']
+  target_type: SummaryTarget['type']
   target_id: string
   block_id: string
 }
 
 /** The target of a row. */
-export function targetOf(columns: TargetColumns): Target {
+export function targetOf(columns: TargetColumns): SummaryTarget {
   const { workspace_id: workspaceId, target_type: type, target_id: id, block_id: blockId } = columns
   if (type === 'section') return { workspaceId, type, id, blockId }
   if (type === 'document') return { workspaceId, type, id, blockId: null }
@@ -31,7 +31,7 @@ export function targetOf(columns: TargetColumns): Target {
 }
 
 /** The condition under which a row is about a target. */
-export function isAbout(target: Target) {
+export function isAbout(target: SummaryTarget) {
   return sql.fragment`workspace_id = ${target.workspaceId} AND target_type = ${target.type}
     AND target_id = ${String(target.id)} AND block_id = ${target.blockId ?? ''}`
 }
@@ -41,7 +41,7 @@ export const targetColumns = sql.fragment`
   workspace_id, target_type, target_id, block_id, document_id, folder_id, knowledge_base_id`
 
 /** The values of `targetColumns`. */
-export function targetValues(target: Target) {
+export function targetValues(target: SummaryTarget) {
   const { type, id } = target
   const documentId = type === 'document' || type === 'section' ? id : null
   return sql.fragment`

@@ -1,4 +1,4 @@
-import { type Derived, summariseDigest } from './deterministic.ts'
+import { type DerivedSummary, summariseDigest } from './deterministic.ts'
 import { digestOf } from './digest.ts'
 import { sectionsOf } from './section.ts'
 
@@ -12,7 +12,7 @@ export type SummarisedText = {
 }
 
 /** A deterministic summary of a document (`blockId` is null) or a section, with the version of its source. */
-export type TextSummary = { blockId: string | null; version: string; derived: Derived }
+export type TextSummary = { blockId: string | null; version: string; derived: DerivedSummary }
 
 /** The deterministic summaries of a document and of its sections; those whose heading has gone are left out. */
 export function summariseText({ documentId, version, title, text, blockIds }: SummarisedText): TextSummary[] {

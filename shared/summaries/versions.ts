@@ -22,7 +22,7 @@ export type EntrySum = Static<typeof EntrySumShape>
 export const noEntries: EntrySum = { documents: 0, entries: 0, parts: ['0', '0', '0', '0'] }
 
 /** The sum of two disjoint sets. */
-export function joined(a: EntrySum, b: EntrySum): EntrySum {
+export function addSums(a: EntrySum, b: EntrySum): EntrySum {
   if (b.entries === 0) return a
   return {
     documents: a.documents + b.documents,

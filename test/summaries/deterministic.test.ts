@@ -5,7 +5,7 @@ import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
 import { summariseChildren, summariseDigest } from '../../shared/summaries/deterministic.ts'
 import { digestOf } from '../../shared/summaries/digest.ts'
 import { passagesOf, rankPassages } from '../../shared/summaries/passages.ts'
-import { cut, plainAnswer } from '../../shared/summaries/plain.ts'
+import { plainAnswer, truncate } from '../../shared/summaries/plain.ts'
 import { sectionOf } from '../../shared/summaries/section.ts'
 import { anyDocument } from '../body/random.ts'
 import { markdownFiles } from '../support/markdown-files.ts'
@@ -118,7 +118,7 @@ t.test('an answer of a model is shown as text and nothing else', async (t) => {
     'ab[31m\n\nc evil \ufffd 👩‍👧',
   )
   t.equal(plainAnswer('\u200b\u0007\n', 100), '')
-  t.equal(cut('👩‍👩‍👧abc', 5), '👩‍👩…')
+  t.equal(truncate('👩‍👩‍👧abc', 5), '👩‍👩…')
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
       const shown = plainAnswer(text, 50)

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { findHome } from '../../../shared/concepts/home.ts'
+import { findKnowledgeBaseKey } from '../../../shared/concepts/home.ts'
 import { normaliseName } from '../../../shared/concepts/normalise.ts'
 import { presentSummary } from '../../../shared/concepts/present.ts'
 import { type ConceptFilter, conceptPage, nameStartLength } from '../../../shared/concepts/queries.ts'
@@ -44,7 +44,7 @@ export const listConcepts = route({
     }
     const scope: CursorScope = { endpoint, filters, sort: 'name' }
     const after = positionOf(scope, cursor)
-    const { workspaceId, id } = await findHome(db, { caller, id: knowledgeBaseId })
+    const { workspaceId, id } = await findKnowledgeBaseKey(db, { caller, id: knowledgeBaseId })
     const rows = await conceptPage(db, { ...filters, knowledgeBaseId: id, workspaceId, after, limit })
     const { data, page } = pageOf({ rows, limit, cursor, next: ({ name, id }) => cursorAfter(scope, name, id) })
     return { data: data.map(presentSummary), page, members: { complete: !page.has_more } }

@@ -4,8 +4,8 @@ import { Refusal } from '../../../shared/errors/errors.ts'
 import { queues, userJobTableOf } from '../../../shared/jobs/queues.ts'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
 import { ulidPattern } from '../../../shared/schema/ids.ts'
-import { visibleJob } from '../../../shared/summaries/job-queries.ts'
-import { presentJob } from '../../../shared/summaries/present.ts'
+import { visibleSummaryJob } from '../../../shared/summaries/job-queries.ts'
+import { presentSummaryJob } from '../../../shared/summaries/present.ts'
 import { SummaryJob } from '../../../shared/summaries/schema.ts'
 import { route } from '../../http/route.ts'
 
@@ -29,9 +29,9 @@ export const getSummaryJob = route({
   success: { status: 200, description: 'The job', data: SummaryJob },
   errors: ['job_not_found'],
   async handle({ db, caller, params }) {
-    const job = await visibleJob(db, { id: params.id, workspaceIds: visibleWorkspaces(caller) })
+    const job = await visibleSummaryJob(db, { id: params.id, workspaceIds: visibleWorkspaces(caller) })
     if (job === null) throw new Refusal('job_not_found', { details: { id: params.id } })
     const key = { workspace_id: job.workspace_id, job_id: job.id }
-    return { data: presentJob(job, await progressOf(db, { table, key })) }
+    return { data: presentSummaryJob(job, await progressOf(db, { table, key })) }
   },
 })

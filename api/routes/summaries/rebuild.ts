@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { presentJob } from '../../../shared/summaries/present.ts'
+import { presentSummaryJob } from '../../../shared/summaries/present.ts'
 import { rebuildByModel, rebuildDeterministic } from '../../../shared/summaries/rebuild.ts'
 import { Summary, SummaryJob, SummaryRebuildInput } from '../../../shared/summaries/schema.ts'
 import { requireScopes } from '../../http/authenticate.ts'
@@ -53,7 +53,7 @@ export function rebuildSummary(kind: SummaryTargetKind): Route {
       const job = await rebuildByModel({ tx, ...service }, rebuild)
       const headers = limit === null ? {} : rateLimitHeaders(limit)
       const location = `${apiPrefix}/summary-jobs/${job.id}`
-      return { status: 202, data: presentJob(job), location, headers, workspaceId: job.workspace_id }
+      return { status: 202, data: presentSummaryJob(job), location, headers, workspaceId: job.workspace_id }
     },
   })
 }

@@ -5,23 +5,23 @@ import { visibleDocument } from '../../documents/queries.ts'
 import { Refusal } from '../../errors/errors.ts'
 import { lockSource, markCurrent } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
-import { extracting, extractorVersion, type FoundCandidate } from './extract.ts'
+import { candidateExtraction, extractorVersion, type FoundCandidate } from './extract.ts'
 import { presentCandidates } from './present.ts'
 import { pendingCandidates } from './queries.ts'
-import { type ExtractionSource, loadExtractionSource, writeCandidates } from './refresh.ts'
+import { type CandidateSource, loadCandidateSource, writeCandidates } from './refresh.ts'
 
 type Extracting = { documentId: string; caller: Caller }
 
 /** What is found in a document as it was at some time. */
-export type Extracted = { source: ExtractionSource; found: FoundCandidate[] }
+export type FoundInDocument = { source: CandidateSource; found: FoundCandidate[] }
 
 /**
  * Finds the candidates of a document without holding it; a large one is searched in a thread, in turn. 404 when the
  * document is not visible, 403 when the role may not write.
  */
-export async function findInDocument(db: Queryable, input: Extracting): Promise<Extracted> {
+export async function findInDocument(db: Queryable, input: Extracting): Promise<FoundInDocument> {
   const job = await requireDocument(db, input)
-  return extracted(job, await loadExtractionSource(db, job))
+  return extracted(job, await loadCandidateSource(db, job))
 }
 
 /**
@@ -29,10 +29,13 @@ export async function findInDocument(db: Queryable, input: Extracting): Promise<
  * the worker keeps them up to date. `ahead` is what was found before the transaction; if the document has moved since
  * then, it is searched anew. 404 when the document is not visible.
  */
-export async function extractDocument(tx: Transaction, { ahead, ...input }: Extracting & { ahead: () => Extracted }) {
+export async function extractFromDocument(
+  tx: Transaction,
+  { ahead, ...input }: Extracting & { ahead: () => FoundInDocument },
+) {
   const job = await requireDocument(tx, input)
   const held = await lockSource(tx, job)
-  const source = held && (await loadExtractionSource(tx, job))
+  const source = held && (await loadCandidateSource(tx, job))
   const known = ahead()
   const isCurrent = source?.version === known.source.version && source.title === known.source.title
   const { found, source: current } = isCurrent ? { found: known.found, source } : await extracted(job, source)
@@ -62,10 +65,10 @@ async function requireDocument(db: Queryable, { documentId, caller }: Extracting
 
 async function extracted(
   { document_id: documentId }: DocumentJob,
-  source: ExtractionSource | null,
-): Promise<Extracted> {
+  source: CandidateSource | null,
+): Promise<FoundInDocument> {
   if (source === null) throw missing(documentId)
-  return { source, found: await compute(extracting, { documentId, title: source.title, text: source.body }) }
+  return { source, found: await compute(candidateExtraction, { documentId, title: source.title, text: source.body }) }
 }
 
 function missing(id: string): Refusal {

@@ -37,7 +37,7 @@ export function extractCandidates(source: { documentId: string; title: string; t
 }
 
 /** `extractCandidates` for a thread. */
-export const extracting = textComputation({ module: import.meta.url, run: extractCandidates })
+export const candidateExtraction = textComputation({ module: import.meta.url, run: extractCandidates })
 
 type Mention = Pick<FoundCandidate, 'extractor' | 'block_id' | 'name' | 'excerpt'>
 

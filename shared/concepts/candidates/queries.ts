@@ -47,7 +47,7 @@ const CandidateRow = row(CandidateShape)
 /** A candidate with its knowledge base, the state of its document (null when that is gone) and a concept of its name. */
 export type CandidateRow = Static<typeof CandidateShape>
 
-const placed = sql.fragment`
+const located = sql.fragment`
   ${columns}, coalesce(c.knowledge_base_id, d.knowledge_base_id) AS knowledge_base_id, d.version AS current_version,
   d.title AS current_title`
 
@@ -73,7 +73,7 @@ export function visibleCandidate(
 ): Promise<CandidateRow | null> {
   return db.maybeOne(sql.type(CandidateRow)`
     SELECT p.*, ${suggestion} FROM (
-      SELECT ${placed} ${withDocument}
+      SELECT ${located} ${withDocument}
       WHERE c.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND c.id = ${locator.id}
     ) p`)
 }
@@ -85,7 +85,7 @@ export function pendingCandidates(
 ): Promise<readonly CandidateRow[]> {
   return db.any(sql.type(CandidateRow)`
     SELECT p.*, ${suggestion} FROM (
-      SELECT ${placed} ${withDocument}
+      SELECT ${located} ${withDocument}
       WHERE c.workspace_id = ${key.workspaceId} AND c.pending_document_id = ${key.documentId}
         AND c.fingerprint = ANY(${sql.array([...key.fingerprints], 'text')})
     ) p ORDER BY p.id`)
@@ -125,7 +125,7 @@ function pendingPage({ workspaceId, knowledgeBaseId, documentId, after, limit }:
       : [sql.fragment`d.id >= ${after.documentId} AND (d.id, c.id) > (${after.documentId}, ${after.id})`]),
   ]
   return sql.fragment`
-    (SELECT ${placed} FROM documents d
+    (SELECT ${located} FROM documents d
      JOIN concept_candidates c ON c.workspace_id = d.workspace_id AND c.pending_document_id = d.id
      WHERE ${sql.join(conditions, sql.fragment` AND `)}
      ORDER BY d.id, c.id LIMIT ${limit + 1})`
@@ -139,7 +139,7 @@ function reviewedPage({ workspaceId, knowledgeBaseId, status, documentId, after,
     ...(after === null ? [] : [sql.fragment`(c.document_id, c.id) > (${after.documentId}, ${after.id})`]),
   ]
   return sql.fragment`
-    (SELECT ${placed} ${withDocument}
+    (SELECT ${located} ${withDocument}
      WHERE ${sql.join(conditions, sql.fragment` AND `)}
      ORDER BY c.document_id, c.id LIMIT ${limit + 1})`
 }
@@ -157,7 +157,7 @@ export function lockCandidate(
 }
 
 /** What a review says. */
-export type Review = {
+export type CandidateReview = {
   status: 'accepted' | 'rejected'
   reviewedBy: string
   reason: string | null
@@ -166,7 +166,11 @@ export type Review = {
 }
 
 /** Records the review of a locked candidate, for good. */
-export async function recordReview(tx: Transaction, candidate: StoredCandidate, review: Review): Promise<void> {
+export async function recordCandidateReview(
+  tx: Transaction,
+  candidate: StoredCandidate,
+  review: CandidateReview,
+): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE concept_candidates SET review_status = ${review.status}, reviewed_at = clock_timestamp(),
       reviewed_by = ${review.reviewedBy}, review_reason = ${review.reason}, concept_id = ${review.conceptId},

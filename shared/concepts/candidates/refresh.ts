@@ -13,17 +13,17 @@ import {
 } from './extraction-queries.ts'
 
 /** A document as the extractor reads it. */
-export type ExtractionSource = DocumentSource & { body: string; projected_seq: number | null }
+export type CandidateSource = DocumentSource & { body: string; projected_seq: number | null }
 
 /** Reads what candidates of a document are made from; null when the document is gone. */
-export async function loadExtractionSource(db: Queryable, job: DocumentJob): Promise<ExtractionSource | null> {
+export async function loadCandidateSource(db: Queryable, job: DocumentJob): Promise<CandidateSource | null> {
   const projected_seq = await extractedSeq(db, job)
   const source = await loadSource(db, job)
   return source && { ...source, projected_seq }
 }
 
 /** What is found in a loaded document. */
-export function findCandidates(source: ExtractionSource, job: DocumentJob): FoundCandidate[] {
+export function findCandidates(source: CandidateSource, job: DocumentJob): FoundCandidate[] {
   return extractCandidates({ documentId: job.document_id, title: source.title, text: source.body })
 }
 
@@ -42,7 +42,7 @@ export type ExtractionCounts = {
 export async function writeCandidates(
   tx: Transaction,
   job: DocumentJob,
-  derived: { source: ExtractionSource; result: FoundCandidate[] },
+  derived: { source: CandidateSource; result: FoundCandidate[] },
 ): Promise<ExtractionCounts> {
   const { source, result: found } = derived
   await recordExtraction(tx, job, source.body_seq)

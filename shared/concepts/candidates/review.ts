@@ -5,14 +5,14 @@ import { type DocumentSource, lockSource } from '../../jobs/projections/queries.
 import type { VersionGuard } from '../../requests/version-guard.ts'
 import { newId } from '../../schema/ids.ts'
 import { findConceptRow, lockConcept, requireActive } from '../find.ts'
-import { holdHome } from '../home.ts'
+import { lockKnowledgeBase } from '../home.ts'
 import { claimName } from '../names.ts'
 import { addAliases } from '../naming-queries.ts'
 import { type ConceptRow, insertConcept, raiseVersion } from '../queries.ts'
 import { recordEvidence } from '../relation-queries.ts'
 import { findCandidate, missingCandidate } from './find.ts'
 import { candidateVersion, followsFrom } from './present.ts'
-import { type CandidateRow, lockCandidate, recordReview, type StoredCandidate } from './queries.ts'
+import { type CandidateRow, lockCandidate, recordCandidateReview, type StoredCandidate } from './queries.ts'
 
 /** A review of a candidate; the guard is held against its version. */
 export type ReviewRequest = { id: string; caller: Caller; reason: string | null; guard: VersionGuard }
@@ -33,11 +33,11 @@ export async function acceptCandidate(
     conceptId === undefined ? null : await findConceptRow(tx, { caller, id: conceptId, field: 'concept_id' })
   requireWriter(caller, found.workspace_id)
   guard.require()
-  const held = await holdForReview(tx, found)
+  const held = await lockForReview(tx, found)
   requireUnchanged(held)
   const check = () => guard.check(candidateVersion(held.candidate))
   const concept = named === null ? await becomeConcept(tx, held, check) : await foldInto(tx, { held, named, check })
-  await recordReview(tx, held.candidate, {
+  await recordCandidateReview(tx, held.candidate, {
     status: 'accepted',
     reviewedBy: caller.userId,
     reason,
@@ -53,20 +53,26 @@ export async function rejectCandidate(tx: Transaction, request: ReviewRequest): 
   const found = await findCandidate(tx, { caller, id: request.id })
   requireWriter(caller, found.workspace_id)
   guard.require()
-  const { candidate, knowledgeBaseId } = await holdForReview(tx, found)
+  const { candidate, knowledgeBaseId } = await lockForReview(tx, found)
   guard.check(candidateVersion(candidate))
   const reviewedBy = caller.userId
-  await recordReview(tx, candidate, { status: 'rejected', reviewedBy, reason, conceptId: null, knowledgeBaseId })
+  await recordCandidateReview(tx, candidate, {
+    status: 'rejected',
+    reviewedBy,
+    reason,
+    conceptId: null,
+    knowledgeBaseId,
+  })
 }
 
-type Held = { candidate: StoredCandidate; document: DocumentSource; knowledgeBaseId: number }
+type LockedReview = { candidate: StoredCandidate; document: DocumentSource; knowledgeBaseId: number }
 
 // Knowledge base before document before candidate, as every deletion takes them. The document may have gone to another
 // knowledge base before it was locked; then that one has to be held.
-async function holdForReview(tx: Transaction, found: CandidateRow): Promise<Held> {
+async function lockForReview(tx: Transaction, found: CandidateRow): Promise<LockedReview> {
   const { workspace_id, document_id, knowledge_base_id } = found
   requirePending(found)
-  await holdHome(tx, { workspaceId: workspace_id, id: knowledge_base_id })
+  await lockKnowledgeBase(tx, { workspaceId: workspace_id, id: knowledge_base_id })
   const document = await lockSource(tx, { workspace_id, document_id })
   const candidate = await lockCandidate(tx, { workspaceId: workspace_id, id: found.id })
   if (candidate === null) throw missingCandidate(found.id)
@@ -75,7 +81,7 @@ async function holdForReview(tx: Transaction, found: CandidateRow): Promise<Held
   if (document.knowledge_base_id === knowledge_base_id) {
     return { candidate, document, knowledgeBaseId: knowledge_base_id }
   }
-  return holdForReview(tx, { ...found, knowledge_base_id: document.knowledge_base_id })
+  return lockForReview(tx, { ...found, knowledge_base_id: document.knowledge_base_id })
 }
 
 function requirePending({ review_status, concept_id }: StoredCandidate): void {
@@ -83,13 +89,13 @@ function requirePending({ review_status, concept_id }: StoredCandidate): void {
   throw new Refusal('candidate_already_reviewed', { details: { review_status, concept_id } })
 }
 
-function requireUnchanged({ candidate, document }: Held): void {
+function requireUnchanged({ candidate, document }: LockedReview): void {
   if (followsFrom(candidate, document)) return
   const details = { provided: candidate.source_version, current_version: document.version }
   throw new Refusal('candidate_source_changed', { details })
 }
 
-async function becomeConcept(tx: Transaction, held: Held, check: () => void): Promise<ConceptRow> {
+async function becomeConcept(tx: Transaction, held: LockedReview, check: () => void): Promise<ConceptRow> {
   const { candidate, knowledgeBaseId } = held
   const { workspace_id, name, normalized_name } = candidate
   await claimName(tx, { workspaceId: workspace_id, knowledgeBaseId, normalizedName: normalized_name })
@@ -109,7 +115,7 @@ async function becomeConcept(tx: Transaction, held: Held, check: () => void): Pr
 
 async function foldInto(
   tx: Transaction,
-  input: { held: Held; named: ConceptRow; check: () => void },
+  input: { held: LockedReview; named: ConceptRow; check: () => void },
 ): Promise<ConceptRow> {
   const { candidate, knowledgeBaseId } = input.held
   const concept = await lockConcept(tx, input.named)

@@ -5,7 +5,7 @@ import { plainAnswer } from '../plain.ts'
 import { textLimits } from '../schema.ts'
 
 /** Asks the configured model; the same request is paid once (workers/runtime/user-job.ts). */
-export type Ask = (request: { model: string; system: string; user: string }) => Promise<string>
+export type AskModel = (request: { model: string; system: string; user: string }) => Promise<string>
 
 /** What a model is to summarise: texts in their order, under a title. */
 export type Material = { kind: string; title: string; texts: readonly string[] }
@@ -22,7 +22,7 @@ const wholeLength: Length = { meant: 2000, most: textLimits.stored }
  * Summarises material of any size: in one request where it fits, else part by part and then the summaries of the parts,
  * until one is left. 'model_bad_output' when nothing of an answer can be shown.
  */
-export async function summariseByModel(ask: Ask, input: { model: string; material: Material }): Promise<string> {
+export async function summariseByModel(ask: AskModel, input: { model: string; material: Material }): Promise<string> {
   const { model, material } = input
   const parts = partsOf(material.texts)
   if (parts.length <= 1) return request(ask, { model, material, length: wholeLength })
@@ -59,7 +59,7 @@ function pieces(text: string): string[] {
   )
 }
 
-async function request(ask: Ask, input: { model: string; material: Material; length: Length }): Promise<string> {
+async function request(ask: AskModel, input: { model: string; material: Material; length: Length }): Promise<string> {
   const { model, material, length } = input
   const answer = await ask({ model, system: instructions(length.meant), user: JSON.stringify(material) })
   const text = await compute(showing, { answer, limit: length.most })

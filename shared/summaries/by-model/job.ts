@@ -1,25 +1,25 @@
 import type { Queryable, Transaction } from '../../database/database.ts'
 import { loadSource, lockSource } from '../../jobs/projections/queries.ts'
 import type { UserJobKey } from '../../jobs/queues.ts'
-import { type Container, shareDocumentsBelow } from '../container-queries.ts'
+import { type Container, lockDocumentsBelow } from '../container-queries.ts'
 import { jobByKey, noteResult } from '../job-queries.ts'
 import { lockSummary, saveSummary, storedSummary } from '../queries.ts'
-import { currentVersion, sourceOf } from '../source.ts'
-import { type Target, targetOf } from '../target.ts'
-import { type Ask, summariseByModel } from './ask.ts'
+import { currentVersion, findSource } from '../source.ts'
+import { type SummaryTarget, targetOf } from '../target.ts'
+import { type AskModel, summariseByModel } from './ask.ts'
 import { containerMaterial } from './material.ts'
 import { type SummaryMaterial, textMaterial } from './text-material.ts'
 
 /** What a job works on, as it was when the job was asked for. */
-export type JobSource = SummaryMaterial & {
-  target: Target
+export type SummaryJobSource = SummaryMaterial & {
+  target: SummaryTarget
   sourceVersion: string
   baseVersion: number
   model: string
   requestedBy: string | null
 }
 
-type Reason = 'source_changed' | 'pinned' | 'summary_changed' | 'target_deleted'
+type ObsoleteReason = 'source_changed' | 'pinned' | 'summary_changed' | 'target_deleted'
 
 /**
  * Reads what a job is about, or says why it is too late, before anything is paid. Throws ComputationLimitError when a
@@ -29,7 +29,7 @@ export async function loadJobSource(
   db: Queryable,
   key: UserJobKey,
   computeMs: number,
-): Promise<JobSource | { obsolete: Reason }> {
+): Promise<SummaryJobSource | { obsolete: ObsoleteReason }> {
   const job = await jobByKey(db, key)
   if (job === null) return { obsolete: 'target_deleted' }
   const target = targetOf(job)
@@ -53,9 +53,9 @@ export async function loadJobSource(
 
 async function textSource(
   db: Queryable,
-  { workspaceId, id, blockId }: Extract<Target, { type: 'document' | 'section' }>,
+  { workspaceId, id, blockId }: Extract<SummaryTarget, { type: 'document' | 'section' }>,
   computeMs: number,
-): Promise<(SummaryMaterial & { version: string }) | Reason> {
+): Promise<(SummaryMaterial & { version: string }) | ObsoleteReason> {
   const document = await loadSource(db, { workspace_id: workspaceId, document_id: id })
   if (document === null) return blockId === null ? 'target_deleted' : 'source_changed'
   const { version, title, body: text } = document
@@ -65,15 +65,15 @@ async function textSource(
 async function containerSource(
   db: Queryable,
   container: Container,
-): Promise<(SummaryMaterial & { version: string }) | Reason> {
-  const source = await sourceOf(db, container)
+): Promise<(SummaryMaterial & { version: string }) | ObsoleteReason> {
+  const source = await findSource(db, container)
   if (typeof source === 'string') return 'target_deleted'
   const { version, title } = source
   return { version, ...(await containerMaterial(db, { container, title })) }
 }
 
 /** The text a model makes of it. */
-export function askForSummary(source: JobSource, ask: Ask): Promise<string> {
+export function askForSummary(source: SummaryJobSource, ask: AskModel): Promise<string> {
   return summariseByModel(ask, source)
 }
 
@@ -82,12 +82,12 @@ export function askForSummary(source: JobSource, ask: Ask): Promise<string> {
  * first, in the order of their ids. Of more than a thousand below a folder none is locked: their versions are then
  * compared in the one statement that adds them up.
  */
-export async function lockAndCompare(tx: Transaction, source: JobSource): Promise<Reason | null> {
+export async function lockAndCompare(tx: Transaction, source: SummaryJobSource): Promise<ObsoleteReason | null> {
   const { target } = source
   if (target.type === 'document' || target.type === 'section') {
     await lockSource(tx, { workspace_id: target.workspaceId, document_id: target.id })
   } else {
-    await shareDocumentsBelow(tx, { container: target, limit: 1000 })
+    await lockDocumentsBelow(tx, { container: target, limit: 1000 })
   }
   const version = await currentVersion(tx, target)
   if (version === 'gone' && target.type !== 'section') return 'target_deleted'
@@ -96,9 +96,9 @@ export async function lockAndCompare(tx: Transaction, source: JobSource): Promis
 }
 
 /** Stores the model's text over the locked summary and notes its version on the job. */
-export async function writeResult(
+export async function writeModelSummary(
   tx: Transaction,
-  input: { key: UserJobKey; source: JobSource; text: string },
+  input: { key: UserJobKey; source: SummaryJobSource; text: string },
 ): Promise<void> {
   const { key, source, text } = input
   const { target, sourceVersion, model, requestedBy } = source
@@ -121,7 +121,7 @@ export async function writeResult(
   await noteResult(tx, { key, version: saved.version })
 }
 
-function whyObsolete(stored: { pinned: boolean; version: number } | null, baseVersion: number): Reason | null {
+function whyObsolete(stored: { pinned: boolean; version: number } | null, baseVersion: number): ObsoleteReason | null {
   if (stored?.pinned) return 'pinned'
   return (stored?.version ?? 0) === baseVersion ? null : 'summary_changed'
 }

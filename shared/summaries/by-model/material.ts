@@ -2,7 +2,7 @@ import type { Queryable } from '../../database/database.ts'
 import { type Container, documentIdsBelow } from '../container-queries.ts'
 import { ratioOf, summariseDigest } from '../deterministic.ts'
 import { digestedDocuments } from '../digests.ts'
-import { cut, oneLine } from '../plain.ts'
+import { oneLine, truncate } from '../plain.ts'
 import { storedSummaries } from '../queries.ts'
 import { sourceLimit } from '../schema.ts'
 import { requestCharacters } from './ask.ts'
@@ -36,7 +36,7 @@ export async function containerMaterial(
     .map((document) => {
       const text = texts.get(document.id) ?? summariseDigest({ ...document, documentId: document.id }).text
       const named = text.startsWith(document.title) ? text : `${document.title}: ${text}`
-      return { id: document.id, text: cut(oneLine(named), room) }
+      return { id: document.id, text: truncate(oneLine(named), room) }
     })
   return {
     material: { kind: container.type, title, texts: entries.map(({ text }) => text) },

@@ -2,11 +2,11 @@ import type { Queryable } from '../../database/database.ts'
 import type { KnowledgeBaseRow } from '../../knowledge-bases/queries.ts'
 import type { TreeFolder, TreeNode } from '../../knowledge-bases/schema.ts'
 import { containerSummary, documentSummary, type KnownSummaries, knownSummaries } from '../attach.ts'
-import { type Child, childLimit } from '../deterministic.ts'
+import { childLimit, type SummarisedChild } from '../deterministic.ts'
 import { type DigestedDocument, digestedDocuments } from '../digests.ts'
 import type { Summary } from '../schema.ts'
-import { noDigest, titleLimit } from '../source.ts'
-import { type EntrySum, entriesByFolder, joined, noEntries, versionOf } from '../versions.ts'
+import { emptyDigest, titleLimit } from '../source.ts'
+import { addSums, type EntrySum, entriesByFolder, noEntries, versionOf } from '../versions.ts'
 import type { SummarisedNode } from './schema.ts'
 
 type Tree = { knowledge_base: KnowledgeBaseRow; children: TreeNode[] }
@@ -35,7 +35,7 @@ export async function summariseTree(
   const walk = new Walk({ workspaceId, documents, entries, known })
   const below = children.map((child) => walk.node(child))
   const target = { workspaceId, type: 'knowledge_base', id, blockId: null } as const
-  const sum = below.reduce((total, child) => joined(total, child.sum), walk.entriesOf(null))
+  const sum = below.reduce((total, child) => addSums(total, child.sum), walk.entriesOf(null))
   const summary = containerSummary(
     {
       target,
@@ -79,7 +79,7 @@ class Walk {
 
   #folder(folder: TreeFolder): { node: SummarisedNode; sum: EntrySum } {
     const below = folder.children.map((child) => this.node(child))
-    const sum = below.reduce((total, child) => joined(total, child.sum), this.entriesOf(folder.id))
+    const sum = below.reduce((total, child) => addSums(total, child.sum), this.entriesOf(folder.id))
     const target = { workspaceId: this.#workspaceId, type: 'folder', id: folder.id, blockId: null } as const
     const summary = containerSummary(
       {
@@ -99,13 +99,13 @@ class Walk {
     return this.#entries.get(folderId) ?? noEntries
   }
 
-  childrenOf(nodes: readonly TreeNode[]): Child[] {
+  childrenOf(nodes: readonly TreeNode[]): SummarisedChild[] {
     return nodes.slice(0, childLimit + 1).map((node) => {
       if (node.type === 'folder') {
         const titles = node.children.slice(0, titleLimit).map(labelOf)
         return { type: 'folder', label: node.name, titles }
       }
-      const digest = this.#documents.get(node.id)?.digest ?? noDigest
+      const digest = this.#documents.get(node.id)?.digest ?? emptyDigest
       return { type: 'document', id: node.id, label: node.title, digest }
     })
   }

@@ -30,7 +30,7 @@ import { tokenise } from '../../../shared/search/text/tokenise.ts'
 import { summariseByModel } from '../../../shared/summaries/by-model/ask.ts'
 import { summariseChildren } from '../../../shared/summaries/deterministic.ts'
 import { rankPassages } from '../../../shared/summaries/passages.ts'
-import { cut, oneLine, plainAnswer } from '../../../shared/summaries/plain.ts'
+import { oneLine, plainAnswer, truncate } from '../../../shared/summaries/plain.ts'
 import type { Entry } from '../entry.ts'
 
 const languages = ['en', 'de', 'ru']
@@ -85,8 +85,8 @@ export const textEntries: readonly Entry[] = [
     uses: {
       oneLine: (text) => oneLine(text),
       plainAnswer: (text) => plainAnswer(text, 4000),
-      cut: (text) => cut(text, 2000),
-      'cut nearly all': (text) => cut(text, text.length - 1),
+      cut: (text) => truncate(text, 2000),
+      'cut nearly all': (text) => truncate(text, text.length - 1),
       estimateTokens: (text) => estimateTokens(text),
       repairString: (text) => repairString(text),
       showsAttachment: (text) => showsAttachment(text, 'att_1'),
