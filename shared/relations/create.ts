@@ -4,9 +4,9 @@ import { type CurrentBody, currentBody } from '../body/queries.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { newId } from '../schema/ids.ts'
-import { insertManual } from './queries.ts'
 import type { RelationCreateInput } from './schema.ts'
 import { parseDocumentUri } from './uri.ts'
+import { insertManual } from './write.ts'
 
 /**
  * Creates a manual relation and returns its id. Both ends must exist and be visible, 404 `document_not_found` or

@@ -1,7 +1,7 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
-import { deleteRelationRow, lockRelation } from './queries.ts'
+import { deleteRelationRow, lockRelation } from './write.ts'
 
 /**
  * Deletes a manual relation: 404 `relation_not_found`, 403 without a writing role where its source is, 409

@@ -1,6 +1,6 @@
 import type { Route } from '../../http/route.ts'
+import { listConcepts } from '../concepts.ts'
 import { postConcept } from './create.ts'
-import { listConcepts } from './list.ts'
 import { postConceptMerge } from './merge.ts'
 import { getConcept } from './read.ts'
 import { postConceptRelation } from './relations.ts'

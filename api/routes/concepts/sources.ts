@@ -1,4 +1,4 @@
-import { addEvidence } from '../../../shared/concepts/add-evidence.ts'
+import { addEvidence } from '../../../shared/concepts/evidence.ts'
 import { ConceptEvidenceInput } from '../../../shared/concepts/inputs.ts'
 import { ConceptWithRelation } from '../../../shared/concepts/schema.ts'
 import { route } from '../../http/route.ts'

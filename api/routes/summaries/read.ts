@@ -3,7 +3,7 @@ import { Text } from '../../../shared/schema/strings.ts'
 import { readSummary } from '../../../shared/summaries/read.ts'
 import { Summary } from '../../../shared/summaries/schema.ts'
 import { type Route, route } from '../../http/route.ts'
-import type { SummaryTargetKind } from './targets.ts'
+import type { SummaryTargetKind } from '../summaries.ts'
 
 /** `GET …/summary` (specification 4.6). */
 export function getSummary(kind: SummaryTargetKind): Route {

@@ -6,7 +6,7 @@ import { requireScopes } from '../../http/authenticate.ts'
 import { rateLimitHeaders } from '../../http/rate-limit.ts'
 import { apiPrefix, type Route, route } from '../../http/route.ts'
 import { versionGuard } from '../../http/version-guard.ts'
-import type { SummaryTargetKind } from './targets.ts'
+import type { SummaryTargetKind } from '../summaries.ts'
 
 /** `POST …/summary/rebuild` (specification 4.6). */
 export function rebuildSummary(kind: SummaryTargetKind): Route {

@@ -3,7 +3,7 @@ import { saveManual } from '../../../shared/summaries/save.ts'
 import { Summary, SummaryInput } from '../../../shared/summaries/schema.ts'
 import { type Route, route } from '../../http/route.ts'
 import { versionGuard } from '../../http/version-guard.ts'
-import type { SummaryTargetKind } from './targets.ts'
+import type { SummaryTargetKind } from '../summaries.ts'
 
 /** `PUT …/summary` (specification 4.6). */
 export function putSummary(kind: SummaryTargetKind): Route {

@@ -1,13 +1,13 @@
-import type { Queryable } from '../../database/database.ts'
-import type { KnowledgeBaseRow } from '../../knowledge-bases/queries.ts'
-import type { TreeFolder, TreeNode } from '../../knowledge-bases/schema.ts'
-import { containerSummary, documentSummary, type KnownSummaries, knownSummaries } from '../attach.ts'
-import { childLimit, type SummarisedChild } from '../deterministic.ts'
-import { type DigestedDocument, digestedDocuments } from '../digests.ts'
-import type { Summary } from '../schema.ts'
-import { emptyDigest, titleLimit } from '../source.ts'
-import { addSums, type EntrySum, entriesByFolder, noEntries, versionOf } from '../versions.ts'
-import type { SummarisedNode } from './schema.ts'
+import type { Queryable } from '../database/database.ts'
+import type { KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
+import type { TreeFolder, TreeNode } from '../knowledge-bases/schema.ts'
+import { containerSummary, documentSummary, type KnownSummaries, knownSummaries } from './attach.ts'
+import { childLimit, type SummarisedChild } from './deterministic.ts'
+import { type DigestedDocument, digestedDocuments } from './digests.ts'
+import type { Summary } from './schema.ts'
+import { emptyDigest, titleLimit } from './source.ts'
+import type { SummarisedNode } from './tree/schema.ts'
+import { addSums, type EntrySum, entriesByFolder, noEntries, versionOf } from './versions.ts'
 
 type Tree = { knowledge_base: KnowledgeBaseRow; children: TreeNode[] }
 

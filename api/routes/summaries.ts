@@ -1,9 +1,10 @@
-import Type, { type TObject } from 'typebox'
-import type { Scope } from '../../../shared/auth/scopes.ts'
-import type { ErrorCode } from '../../../shared/errors/errors.ts'
-import { blockIdPattern } from '../../../shared/schema/ids.ts'
-import type { TargetRequest } from '../../../shared/summaries/find.ts'
-import { DocumentParameter, FolderParameter, KnowledgeBaseParameter } from '../../http/parameters.ts'
+import type { TObject } from 'typebox'
+import Type from 'typebox'
+import type { Scope } from '../../shared/auth/scopes.ts'
+import type { ErrorCode } from '../../shared/errors/errors.ts'
+import { blockIdPattern } from '../../shared/schema/ids.ts'
+import type { TargetRequest } from '../../shared/summaries/find.ts'
+import { DocumentParameter, FolderParameter, KnowledgeBaseParameter } from '../http/parameters.ts'
 
 /** One of the three kinds of resources that have a summary, with what its endpoints differ in. */
 export type SummaryTargetKind = {
