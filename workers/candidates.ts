@@ -1,6 +1,10 @@
 import type { FoundCandidate } from '../shared/concepts/candidates/extract.ts'
-import { lockExtraction } from '../shared/concepts/candidates/extraction-queries.ts'
-import { type CandidateSource, loadCandidateSource, writeCandidates } from '../shared/concepts/candidates/refresh.ts'
+import {
+  type CandidateSource,
+  loadCandidateSource,
+  lockExtraction,
+  writeCandidates,
+} from '../shared/concepts/candidates/refresh.ts'
 import { queues } from '../shared/jobs/queues.ts'
 import { extracting } from './runtime/computations.ts'
 import { defineProjection } from './runtime/define-projection.ts'

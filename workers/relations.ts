@@ -1,6 +1,11 @@
 import { queues } from '../shared/jobs/queues.ts'
-import { type LinkSource, loadLinkSources, writeRelations } from '../shared/relations/extract.ts'
-import { type InlineRelationChange, lockExtractions } from '../shared/relations/extraction-queries.ts'
+import {
+  type InlineRelationChange,
+  type LinkSource,
+  loadLinkSources,
+  lockExtractions,
+  writeRelations,
+} from '../shared/relations/extract.ts'
 import { linking } from './runtime/computations.ts'
 import { defineProjection } from './runtime/define-projection.ts'
 import type { Projection } from './runtime/projection.ts'

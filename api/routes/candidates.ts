@@ -1,8 +1,13 @@
 import Type from 'typebox'
 import { extractFromDocument, findInDocument } from '../../shared/concepts/candidates/extract-document.ts'
-import { findCandidate, missingCandidate } from '../../shared/concepts/candidates/find.ts'
 import { presentCandidates } from '../../shared/concepts/candidates/present.ts'
-import { type CandidateRow, candidatePage, visibleCandidate } from '../../shared/concepts/candidates/queries.ts'
+import {
+  type CandidateRow,
+  candidatePage,
+  findCandidate,
+  missingCandidate,
+  visibleCandidate,
+} from '../../shared/concepts/candidates/queries.ts'
 import { acceptCandidate, rejectCandidate } from '../../shared/concepts/candidates/review.ts'
 import {
   AcceptedCandidate,
@@ -12,7 +17,7 @@ import {
   ExtractInput,
   Extraction,
 } from '../../shared/concepts/candidates/schema.ts'
-import { findKnowledgeBaseKey } from '../../shared/concepts/home.ts'
+import { findKnowledgeBaseKey } from '../../shared/concepts/find.ts'
 import { presentConcept } from '../../shared/concepts/present.ts'
 import { namedConcept } from '../../shared/concepts/queries.ts'
 import type { Queryable } from '../../shared/database/database.ts'

@@ -1,10 +1,14 @@
 import Type from 'typebox'
 import { visibleWorkspaces } from '../../shared/auth/caller.ts'
-import { createRelation } from '../../shared/relations/create.ts'
-import { deleteRelation } from '../../shared/relations/delete.ts'
 import { listRelations, readRelation } from '../../shared/relations/list.ts'
-import { relationTypes } from '../../shared/relations/predicates.ts'
-import { DocumentRelation, Predicate, RelationCreateInput, RelationType } from '../../shared/relations/schema.ts'
+import {
+  DocumentRelation,
+  Predicate,
+  RelationCreateInput,
+  RelationType,
+  relationTypes,
+} from '../../shared/relations/schema.ts'
+import { createRelation, deleteRelation } from '../../shared/relations/write.ts'
 import { ulidPattern } from '../../shared/schema/ids.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../http/parameters.ts'

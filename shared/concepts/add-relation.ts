@@ -3,15 +3,19 @@ import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
+import { namedEvidence, type ResolvedEvidence, requireCurrentEvidence, resolveEvidence } from './evidence.ts'
 import { findConceptRow, lockConcept, missingConcept, requireConceptWriter, requireUnmerged } from './find.ts'
-import { edgeClosesCycle, lockHierarchy } from './hierarchy.ts'
-import type { ConceptRelationInput } from './inputs.ts'
+import { type ConceptRelationInput, readValidity } from './inputs.ts'
 import { conceptVersion } from './present.ts'
 import { type ConceptRow, lockConcepts, raiseVersion, resolvedConcept } from './queries.ts'
-import { type ConceptStatement, insertRelations, overlappingRelation } from './relation-queries.ts'
+import {
+  type ConceptStatement,
+  edgeClosesCycle,
+  insertRelations,
+  lockHierarchy,
+  overlappingRelation,
+} from './relation-queries.ts'
 import type { ConceptPredicate, ObjectKind } from './schema.ts'
-import { namedEvidence, type ResolvedEvidence, requireCurrentEvidence, resolveEvidence } from './sources.ts'
-import { readValidity } from './validity.ts'
 
 /**
  * Adds a relation to a concept. A merged object stands for the concept that is left of it. 409 `concept_merged`,

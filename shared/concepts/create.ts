@@ -3,21 +3,19 @@ import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { NamedId } from '../schema/identifiers.ts'
 import { newId } from '../schema/ids.ts'
-import { findKnowledgeBaseKey, lockKnowledgeBase } from './home.ts'
-import type { ConceptCreateInput } from './inputs.ts'
-import { claimName, requireDistinctLocales, storedLabels } from './names.ts'
-import { replaceManualAliases, replaceManualLabels } from './naming-queries.ts'
-import { normaliseName } from './normalise.ts'
-import { type ConceptRow, insertConcept } from './queries.ts'
-import { recordEvidence } from './relation-queries.ts'
 import {
   type NamedEvidence,
   namedEvidence,
+  recordEvidence,
   requireCurrentEvidence,
-  requireDocumentOfWorkspace,
   resolveEvidence,
-} from './sources.ts'
-import { readValidity } from './validity.ts'
+} from './evidence.ts'
+import { findKnowledgeBaseKey, lockKnowledgeBase } from './find.ts'
+import { type ConceptCreateInput, readValidity } from './inputs.ts'
+import { normaliseName, requireDistinctLocales, storedLabels } from './names.ts'
+import { claimName, replaceManualAliases, replaceManualLabels } from './naming-queries.ts'
+import { type ConceptRow, insertConcept } from './queries.ts'
+import { requireDocumentOfWorkspace } from './sources.ts'
 
 /**
  * Creates an active concept with its aliases, labels and evidence. 404 for a knowledge base, document or block that is

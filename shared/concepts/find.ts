@@ -1,7 +1,16 @@
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
 import type { Queryable, Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
-import { type ConceptRow, lockConcepts, type NamedConcept, resolvedConcept, visibleConcept } from './queries.ts'
+import { type KnowledgeBaseKey, lockStructure, workspaceOfKnowledgeBase } from '../knowledge-bases/queries.ts'
+import type { NamedId } from '../schema/identifiers.ts'
+import {
+  type ConceptKey,
+  type ConceptRow,
+  lockConcepts,
+  type NamedConcept,
+  resolvedConcept,
+  visibleConcept,
+} from './queries.ts'
 
 /** Who asks for which concept; `field` is the member of a body that named it. */
 type Wanted = { caller: Caller; id: string; field?: string }
@@ -21,7 +30,7 @@ export async function findConceptRow(db: Queryable, { caller, id, field }: Wante
 }
 
 /** The locked state of a concept that was found before; 404 when it has gone with its knowledge base meanwhile. */
-export async function lockConcept(tx: Transaction, concept: Pick<ConceptRow, 'workspace_id' | 'id'>) {
+export async function lockConcept(tx: Transaction, concept: ConceptKey) {
   const [locked] = await lockConcepts(tx, { workspaceId: concept.workspace_id, ids: [concept.id] })
   if (locked === undefined) throw missingConcept(concept.id)
   return locked
@@ -47,4 +56,25 @@ export function requireActive(concept: ConceptRow): void {
 /** The 404 of a concept. */
 export function missingConcept(id: string, field?: string): Refusal {
   return new Refusal('concept_not_found', { details: { id, ...(field !== undefined && { field }) } })
+}
+
+/** The visible knowledge base that a query or body names; otherwise 404 with the member. */
+export async function findKnowledgeBaseKey(
+  db: Queryable,
+  input: { caller: Caller; id: NamedId },
+): Promise<KnowledgeBaseKey> {
+  const { caller, id } = input
+  const workspaceId = await workspaceOfKnowledgeBase(db, { id, workspaceIds: visibleWorkspaces(caller) })
+  if (workspaceId === null) {
+    throw new Refusal('knowledge_base_not_found', { details: { id, field: 'knowledge_base_id' } })
+  }
+  return { workspaceId, id: Number(id) }
+}
+
+/** Keeps a knowledge base from being deleted until the transaction ends; 404 when that has happened meanwhile. */
+export async function lockKnowledgeBase(tx: Transaction, key: KnowledgeBaseKey): Promise<void> {
+  const { workspaceId, id } = key
+  await lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
+  if ((await workspaceOfKnowledgeBase(tx, { id, workspaceIds: [workspaceId] })) !== null) return
+  throw new Refusal('knowledge_base_not_found', { details: { id, field: 'knowledge_base_id' } })
 }

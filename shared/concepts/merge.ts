@@ -1,13 +1,12 @@
 import type { Caller } from '../auth/caller.ts'
-import type { Transaction } from '../database/database.ts'
+import { sql, type Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { requirePreconditions, type VersionGuard } from '../requests/version-guard.ts'
 import { findConceptRow, missingConcept, requireActive, requireConceptWriter, requireUnmerged } from './find.ts'
-import { lockHierarchy, mergeClosesCycle } from './hierarchy.ts'
-import { markMerged, moveRelations } from './merge-queries.ts'
 import { copyNamings } from './naming-queries.ts'
 import { conceptVersion } from './present.ts'
 import { type ConceptRow, lockConcepts, raiseVersion } from './queries.ts'
+import { lockHierarchy, mergeClosesCycle } from './relation-queries.ts'
 
 /** A merge with a guard for each side. */
 export type MergeRequest = {
@@ -58,4 +57,51 @@ async function lockBoth(tx: Transaction, source: ConceptRow, target: ConceptRow)
   if (lockedSource === undefined) throw missingConcept(source.id)
   if (lockedTarget === undefined) throw missingConcept(target.id, 'target_concept_id')
   return { source: lockedSource, target: lockedTarget }
+}
+
+/**
+ * Hands the relations of a merged concept over to the target: those between the two fall away, and those that the
+ * target has already, for a time that overlaps. Each step is one statement, however many relations there are.
+ */
+export async function moveRelations(tx: Transaction, source: ConceptRow, target: ConceptRow): Promise<void> {
+  const { workspace_id } = source
+  await tx.query(sql.unsafe`
+    DELETE FROM concept_relations
+    WHERE workspace_id = ${workspace_id} AND object_kind = 'concept'
+      AND (subject_concept_id, object_id) IN ((${source.id}, ${target.id}), (${target.id}, ${source.id}))`)
+  await tx.query(sql.unsafe`
+    DELETE FROM concept_relations r USING concept_relations kept
+    WHERE r.workspace_id = ${workspace_id} AND r.subject_concept_id = ${source.id}
+      AND kept.workspace_id = ${workspace_id} AND kept.subject_concept_id = ${target.id}
+      AND kept.object_id = r.object_id AND kept.object_kind = r.object_kind
+      AND kept.object_block_id IS NOT DISTINCT FROM r.object_block_id AND ${saysTheSame}`)
+  await tx.query(sql.unsafe`
+    DELETE FROM concept_relations r USING concept_relations kept
+    WHERE r.workspace_id = ${workspace_id} AND r.object_id = ${source.id} AND r.object_kind = 'concept'
+      AND kept.workspace_id = ${workspace_id} AND kept.object_id = ${target.id} AND kept.object_kind = 'concept'
+      AND kept.subject_concept_id = r.subject_concept_id AND ${saysTheSame}`)
+  await tx.query(sql.unsafe`
+    UPDATE concept_relations SET subject_concept_id = ${target.id}
+    WHERE workspace_id = ${workspace_id} AND subject_concept_id = ${source.id}`)
+  await tx.query(sql.unsafe`
+    UPDATE concept_relations SET object_id = ${target.id}
+    WHERE workspace_id = ${workspace_id} AND object_id = ${source.id} AND object_kind = 'concept'`)
+}
+
+const saysTheSame = sql.fragment`
+  kept.predicate = r.predicate AND int8range(kept.valid_from, kept.valid_to) && int8range(r.valid_from, r.valid_to)`
+
+/** Marks a locked concept as merged; what was merged into it before leads to the target from now on. */
+export async function markMerged(
+  tx: Transaction,
+  source: ConceptRow,
+  merge: { targetId: string; mergedBy: string; reason: string | null },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE concepts SET merged_into_concept_id = ${merge.targetId}
+    WHERE workspace_id = ${source.workspace_id} AND merged_into_concept_id = ${source.id}`)
+  await tx.query(sql.unsafe`
+    UPDATE concepts SET status = 'merged', merged_into_concept_id = ${merge.targetId}, merged_at = clock_timestamp(),
+      merged_by = ${merge.mergedBy}, merge_reason = ${merge.reason}
+    WHERE workspace_id = ${source.workspace_id} AND id = ${source.id}`)
 }

@@ -1,12 +1,39 @@
 import Type from 'typebox'
-import { sql, type Transaction } from '../database/database.ts'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { Refusal } from '../errors/errors.ts'
 import { newId } from '../schema/ids.ts'
-import { normaliseName } from './normalise.ts'
-import type { ConceptRow } from './queries.ts'
+import { type NewLabel, normaliseName } from './names.ts'
+import type { ConceptKey, ConceptRow } from './queries.ts'
 import type { NamingOrigin } from './schema.ts'
 
-type ConceptKey = Pick<ConceptRow, 'workspace_id' | 'id'>
+/** Which concept of a knowledge base a name claims; `exceptId` is the one that may have it. */
+export type NameClaim = { workspaceId: string; knowledgeBaseId: number; normalizedName: string; exceptId?: string }
+
+/**
+ * Refuses a name that another active concept of the knowledge base has: 409 `concept_name_conflict`. The name stays
+ * free until the transaction ends.
+ */
+export async function claimName(tx: Transaction, claim: NameClaim): Promise<void> {
+  await lockName(tx, claim)
+  const conceptId = await activeConceptNamed(tx, claim)
+  if (conceptId !== null) throw new Refusal('concept_name_conflict', { details: { concept_id: conceptId } })
+}
+
+/** Makes everybody else who claims the same name in the same knowledge base wait until the transaction ends. */
+async function lockName(tx: Transaction, claim: NameClaim): Promise<void> {
+  const key = JSON.stringify(['concept name', claim.knowledgeBaseId, claim.normalizedName])
+  await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`)
+}
+
+/** The active concept that has the name, or null. */
+function activeConceptNamed(db: Queryable, claim: NameClaim): Promise<string | null> {
+  return db.maybeOneFirst(sql.type(row(Type.Object({ id: Type.String() })))`
+    SELECT id FROM concepts
+    WHERE workspace_id = ${claim.workspaceId} AND knowledge_base_id = ${claim.knowledgeBaseId}
+      AND status = 'active' AND md5(normalized_name) = md5(${claim.normalizedName})
+      AND id IS DISTINCT FROM ${claim.exceptId ?? null}`)
+}
 
 /**
  * Adds aliases to a locked concept, in the order given; one that the concept has already, in any writing, is left as it
@@ -55,9 +82,6 @@ function aliasInsert(concept: ConceptKey, input: { aliases: readonly string[]; o
       AS n (id text, alias text, normalized_alias text, ordinal int)
     ON CONFLICT (workspace_id, concept_id, md5(normalized_alias))`
 }
-
-/** A label as it is stored; `locale` is canonical. */
-export type NewLabel = { locale: string; name: string; description: string | null }
 
 /** Replaces the manual labels of a locked concept; a label of another origin yields to one of the same locale. */
 export async function replaceManualLabels(

@@ -1,6 +1,5 @@
 import type { Queryable } from '../database/database.ts'
-import { mergeHistory } from './merge-queries.ts'
-import type { ConceptRow, NamedConcept } from './queries.ts'
+import { type ConceptRow, mergeHistory, type NamedConcept } from './queries.ts'
 import { type ConceptRelationRow, outgoingRelations, type TraversedRow } from './relation-queries.ts'
 import type { Concept, ConceptEvidence, ConceptRelation, ConceptSummary, TraversedRelation } from './schema.ts'
 import { type CurrentSources, currentSources, type SourceReference } from './sources.ts'

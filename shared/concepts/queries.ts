@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { Nullable } from '../schema/identifiers.ts'
-import { ConceptStatus, ConceptSummary } from './schema.ts'
+import { ConceptMerge, ConceptStatus, ConceptSummary } from './schema.ts'
 
 const text = Type.String()
 const ConceptShape = Type.Object({
@@ -23,6 +23,9 @@ const ConceptRow = row(ConceptShape)
 
 /** A row of `concepts`, without what was said about merging it. */
 export type ConceptRow = Static<typeof ConceptShape>
+
+/** The primary key of a concept. */
+export type ConceptKey = Pick<ConceptRow, 'workspace_id' | 'id'>
 
 const columns = sql.fragment`
   c.workspace_id, c.id, c.knowledge_base_id, c.name, c.normalized_name, c.description, c.status,
@@ -75,7 +78,7 @@ export function resolvedConcept(db: Queryable, locator: ConceptLocator): Promise
 }
 
 /** A concept with its names. */
-export function namedConcept(db: Queryable, concept: Pick<ConceptRow, 'workspace_id' | 'id'>): Promise<NamedConcept> {
+export function namedConcept(db: Queryable, concept: ConceptKey): Promise<NamedConcept> {
   return db.one(sql.type(NamedConcept)`
     SELECT ${columns}, ${namings} FROM concepts c
     WHERE c.workspace_id = ${concept.workspace_id} AND c.id = ${concept.id}`)
@@ -90,24 +93,6 @@ export function lockConcepts(
     SELECT ${columns} FROM concepts c
     WHERE c.workspace_id = ${input.workspaceId} AND c.id = ANY(${sql.array([...input.ids], 'text')})
     ORDER BY c.id FOR NO KEY UPDATE`)
-}
-
-/** Which concept of a knowledge base a name claims; `exceptId` is the one that may have it. */
-export type NameClaim = { workspaceId: string; knowledgeBaseId: number; normalizedName: string; exceptId?: string }
-
-/** Makes everybody else who claims the same name in the same knowledge base wait until the transaction ends. */
-export async function lockName(tx: Transaction, claim: NameClaim): Promise<void> {
-  const key = JSON.stringify(['concept name', claim.knowledgeBaseId, claim.normalizedName])
-  await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`)
-}
-
-/** The active concept that has the name, or null. */
-export function activeConceptNamed(db: Queryable, claim: NameClaim): Promise<string | null> {
-  return db.maybeOneFirst(sql.type(row(Type.Object({ id: text })))`
-    SELECT id FROM concepts
-    WHERE workspace_id = ${claim.workspaceId} AND knowledge_base_id = ${claim.knowledgeBaseId}
-      AND status = 'active' AND md5(normalized_name) = md5(${claim.normalizedName})
-      AND id IS DISTINCT FROM ${claim.exceptId ?? null}`)
 }
 
 /** What a new row of `concepts` is made of. */
@@ -141,10 +126,20 @@ export async function updateColumns(tx: Transaction, concept: ConceptRow, to: Co
 }
 
 /** Counts an accepted change of a locked concept: the next version, a later `updated_at`. */
-export async function raiseVersion(tx: Transaction, concept: Pick<ConceptRow, 'workspace_id' | 'id'>): Promise<void> {
+export async function raiseVersion(tx: Transaction, concept: ConceptKey): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE concepts SET version = version + 1, updated_at = greatest(clock_timestamp(), updated_at)
     WHERE workspace_id = ${concept.workspace_id} AND id = ${concept.id}`)
+}
+
+const MergeRow = row(ConceptMerge)
+
+/** What was merged into a concept, directly or by way of another, oldest first. */
+export function mergeHistory(db: Queryable, concept: ConceptKey): Promise<readonly ConceptMerge[]> {
+  return db.any(sql.type(MergeRow)`
+    SELECT id AS concept_id, name, merged_at, merged_by, merge_reason AS reason FROM concepts
+    WHERE workspace_id = ${concept.workspace_id} AND merged_into_concept_id = ${concept.id}
+    ORDER BY merged_at, id`)
 }
 
 /** The filters of `GET /concepts`; `after` is the position of the last concept seen. */

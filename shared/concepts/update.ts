@@ -4,9 +4,8 @@ import type { Transaction } from '../database/database.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { findConceptRow, lockConcept, requireConceptWriter, requireUnmerged } from './find.ts'
 import type { ConceptUpdateInput } from './inputs.ts'
-import { claimName, requireDistinctLocales, storedLabels } from './names.ts'
-import { replaceManualAliases, replaceManualLabels } from './naming-queries.ts'
-import { normaliseName } from './normalise.ts'
+import { normaliseName, requireDistinctLocales, storedLabels } from './names.ts'
+import { claimName, replaceManualAliases, replaceManualLabels } from './naming-queries.ts'
 import { conceptVersion } from './present.ts'
 import {
   type ConceptColumns,

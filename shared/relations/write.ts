@@ -1,22 +1,98 @@
 import Type from 'typebox'
+import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
+import { BlockLines } from '../body/block-lines.ts'
+import { type CurrentBody, currentBody } from '../body/queries.ts'
 import { prepared, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import type { RelationLocator, RelationRow } from './list-queries.ts'
+import { documentNotFound } from '../documents/require.ts'
+import { Refusal } from '../errors/errors.ts'
+import { newId } from '../schema/ids.ts'
+import type { RelationLocator, RelationRow } from './list.ts'
+import { parseDocumentUri, type RelationCreateInput } from './schema.ts'
 
-const LockedShape = Type.Object({
-  workspace_id: Type.String(),
-  id: Type.String(),
-  origin: Type.Enum(['inline', 'manual']),
-  source_document_id: Type.String(),
-  source_block_id: Type.String(),
-})
+/**
+ * Creates a manual relation and returns its id. Both ends must exist and be visible, 404 `document_not_found` or
+ * `block_not_found`; the caller must be a writer where the source is, 403; 409 `relation_exists` when there is the same
+ * one already, 422 `self_relation` for a block and itself.
+ */
+export async function createRelation(
+  context: { tx: Transaction },
+  input: { caller: Caller; relation: RelationCreateInput },
+): Promise<{ workspaceId: string; id: string }> {
+  const { tx } = context
+  const { caller, relation } = input
+  const target = parseDocumentUri(relation.target_uri)
+  if (target === null) throw new Error('the schema lets only addresses of documents through')
+  const { source_document_id: documentId, source_block_id: blockId } = relation
+  const field = 'source_document_id'
+  const source = await requireEnd(tx, { caller, documentId, blockId, field, blockField: 'source_block_id' })
+  await requireEnd(tx, { caller, ...target, field: 'target_uri', blockField: 'target_uri' })
+  requireWriter(caller, source.workspace_id)
+  if (target.documentId === documentId && target.blockId === blockId) throw new Refusal('self_relation')
+  const id = newId('rel')
+  const storedId = await insertManual(tx, {
+    workspace_id: source.workspace_id,
+    id,
+    predicate: relation.predicate ?? 'refers_to',
+    source_document_id: documentId,
+    source_block_id: blockId,
+    target_uri: relation.target_uri,
+    target_document_id: target.documentId,
+    target_block_id: target.blockId,
+    anchor_text: relation.anchor_text ?? '',
+    source_version: source.version,
+    created_by: caller.userId,
+  })
+  if (storedId !== id) throw new Refusal('relation_exists', { details: { id: storedId } })
+  return { workspaceId: source.workspace_id, id }
+}
 
-/** A visible relation, locked until the transaction ends, or null. */
-export function lockRelation(tx: Transaction, locator: RelationLocator) {
-  return tx.maybeOne(sql.type(row(LockedShape))`
-    SELECT r.workspace_id, r.id, r.origin, r.source_document_id, r.source_block_id
-    FROM relations r
-    WHERE r.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND r.id = ${locator.id} FOR UPDATE`)
+/**
+ * Deletes a manual relation: 404 `relation_not_found`, 403 without a writing role where its source is, 409
+ * `inline_relation` for one that is a link in a body.
+ */
+export async function deleteRelation(
+  context: { tx: Transaction },
+  input: { id: string; caller: Caller },
+): Promise<void> {
+  const { id, caller } = input
+  const relation = await lockRelation(context.tx, { id, workspaceIds: visibleWorkspaces(caller) })
+  if (relation === null) throw new Refusal('relation_not_found', { details: { id } })
+  requireWriter(caller, relation.workspace_id)
+  if (relation.origin === 'inline') {
+    const details = { document_id: relation.source_document_id, block_id: relation.source_block_id }
+    throw new Refusal('inline_relation', { details })
+  }
+  await deleteRelationRow(context.tx, relation)
+}
+
+/** Deletes the relations of deleted documents of which no end is left (decisions 4.15, knowledge bases). */
+export async function deleteEndless(
+  tx: Transaction,
+  input: { workspaceId: string; documentIds: readonly string[] },
+): Promise<void> {
+  const ids = sql.array([...input.documentIds], 'text')
+  await tx.query(sql.unsafe`
+    DELETE FROM relations r
+    WHERE r.workspace_id = ${input.workspaceId}
+      AND (r.source_document_id = ANY(${ids}) OR r.target_document_id = ANY(${ids}))
+      AND NOT EXISTS (
+        SELECT FROM documents s WHERE s.workspace_id = r.workspace_id AND s.id = r.source_document_id)
+      AND NOT EXISTS (
+        SELECT FROM document_directory i JOIN documents t ON t.workspace_id = i.workspace_id AND t.id = i.id
+        WHERE i.id = r.target_document_id)`)
+}
+
+type End = { caller: Caller; documentId: string; blockId: string | null; field: string; blockField: string }
+
+async function requireEnd(tx: Transaction, end: End): Promise<CurrentBody> {
+  const { documentId, blockId, field, blockField } = end
+  const body = await currentBody(tx, { documentId, workspaceIds: visibleWorkspaces(end.caller) })
+  if (body === null) throw documentNotFound(documentId, field)
+  if (blockId !== null && new BlockLines(body.body.split('\n')).find(blockId) === null) {
+    throw new Refusal('block_not_found', { details: { id: blockId, field: blockField } })
+  }
+  return body
 }
 
 /** A new manual relation. */
@@ -51,24 +127,23 @@ export function insertManual(tx: Transaction, relation: NewRelation): Promise<st
   )
 }
 
+const LockedShape = Type.Object({
+  workspace_id: Type.String(),
+  id: Type.String(),
+  origin: Type.Enum(['inline', 'manual']),
+  source_document_id: Type.String(),
+  source_block_id: Type.String(),
+})
+
+/** A visible relation, locked until the transaction ends, or null. */
+export function lockRelation(tx: Transaction, locator: RelationLocator) {
+  return tx.maybeOne(sql.type(row(LockedShape))`
+    SELECT r.workspace_id, r.id, r.origin, r.source_document_id, r.source_block_id
+    FROM relations r
+    WHERE r.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND r.id = ${locator.id} FOR UPDATE`)
+}
+
 /** Deletes a relation. */
 export async function deleteRelationRow(tx: Transaction, key: { workspace_id: string; id: string }): Promise<void> {
   await tx.query(sql.unsafe`DELETE FROM relations WHERE workspace_id = ${key.workspace_id} AND id = ${key.id}`)
-}
-
-/** Deletes the relations of deleted documents of which no end is left (decisions 4.15, knowledge bases). */
-export async function deleteEndless(
-  tx: Transaction,
-  input: { workspaceId: string; documentIds: readonly string[] },
-): Promise<void> {
-  const ids = sql.array([...input.documentIds], 'text')
-  await tx.query(sql.unsafe`
-    DELETE FROM relations r
-    WHERE r.workspace_id = ${input.workspaceId}
-      AND (r.source_document_id = ANY(${ids}) OR r.target_document_id = ANY(${ids}))
-      AND NOT EXISTS (
-        SELECT FROM documents s WHERE s.workspace_id = r.workspace_id AND s.id = r.source_document_id)
-      AND NOT EXISTS (
-        SELECT FROM document_directory i JOIN documents t ON t.workspace_id = i.workspace_id AND t.id = i.id
-        WHERE i.id = r.target_document_id)`)
 }

@@ -1,7 +1,6 @@
 import type { Queryable } from '../database/database.ts'
 import { type SummarisedChild, summariseChildren, summariseDigest } from './deterministic.ts'
-import type { DocumentSelection } from './digest-queries.ts'
-import { type DigestedDocument, digestedDocuments } from './digests.ts'
+import { type DigestedDocument, type DocumentSelection, digestedDocuments } from './digests.ts'
 import { pendingSummaryJobs } from './job-queries.ts'
 import { presentDerived, presentStored } from './present.ts'
 import { type StoredSummary, storedSummaries } from './queries.ts'

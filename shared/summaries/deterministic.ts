@@ -1,4 +1,4 @@
-import type { Digest } from './digest.ts'
+import type { Digest } from './digests.ts'
 import { oneLine, truncate } from './plain.ts'
 import { type Coverage, sourceLimit, textLimits } from './schema.ts'
 

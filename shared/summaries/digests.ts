@@ -1,15 +1,86 @@
-import type { Queryable } from '../database/database.ts'
-import { type Digest, digestOf } from './digest.ts'
-import {
-  currentBodies,
-  type DocumentHead,
-  type DocumentSelection,
-  documentHeads,
-  keepDigests,
-} from './digest-queries.ts'
+import Type, { type Static } from 'typebox'
+import type { BlockNode, BodyNode } from '../body/document.ts'
+import { headingTitle } from '../body/outline.ts'
+import { plainText } from '../body/text.ts'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { Nullable } from '../schema/identifiers.ts'
+import { oneLine, truncate } from './plain.ts'
+
+const Passage = Type.Object({ block_id: Type.String(), text: Type.String() })
+
+/** What a deterministic summary takes from a run of top-level blocks (decisions 2.11), all texts on one line. */
+export const Digest = Type.Object({
+  block_count: Type.Number(),
+  /** The first headings that have a title. */
+  headings: Type.Array(Passage),
+  /** The first paragraph with text, or without one the first other block that has some. */
+  opening: Nullable(Passage),
+  /** Whether a limit left out a heading or a part of the paragraph. */
+  truncated: Type.Boolean(),
+})
+export type Digest = Static<typeof Digest>
 
 /** A document with the digest of exactly this version. */
 export type DigestedDocument = { workspace_id: string; id: string; title: string; version: string; digest: Digest }
+
+/** Which documents are asked for: some by id, or all of a knowledge base. */
+export type DocumentSelection =
+  | { workspaceIds: readonly string[]; ids: readonly string[] }
+  | { workspaceIds: readonly string[]; knowledgeBaseId: number }
+
+const headingLimit = 20
+const headingLength = 120
+const openingLength = 500
+
+const batchCharacters = 2_000_000
+const batchDocuments = 500
+
+/** The digest of stored lines. Only headings and what comes before the first paragraph are parsed. */
+export function digestOf(lines: readonly string[]): Digest {
+  const headings = blocksOf(lines, 'heading')
+    .map((block) => ({ block_id: block.attrs.id, text: headingTitle(block) }))
+    .filter(({ text }) => text !== '')
+  const opening = openingOf(lines)
+  return {
+    block_count: lines.length,
+    headings: headings
+      .slice(0, headingLimit)
+      .map(({ block_id, text }) => ({ block_id, text: truncate(text, headingLength) })),
+    opening: opening && { ...opening, text: truncate(opening.text, openingLength) },
+    truncated: headings.length > headingLimit || Array.from(opening?.text ?? '').length > openingLength,
+  }
+}
+
+// Canonical JSON sorts its members, so `type` is the last of a block.
+function isOfType(line: string, type: string): boolean {
+  return line.endsWith(`"type":"${type}"}`)
+}
+
+function blocksOf(lines: readonly string[], type: string): BlockNode[] {
+  return lines.filter((line) => isOfType(line, type)).map((line) => JSON.parse(line) as BlockNode)
+}
+
+function openingOf(lines: readonly string[]): Static<typeof Passage> | null {
+  return (
+    firstWithText(lines.filter((line) => isOfType(line, 'paragraph'))) ??
+    firstWithText(lines.filter((line) => !isOfType(line, 'heading') && !isOfType(line, 'htmlBlock')))
+  )
+}
+
+function firstWithText(lines: readonly string[]): Static<typeof Passage> | null {
+  for (const line of lines) {
+    const block = JSON.parse(line) as BlockNode
+    // Badges and pictures alone say nothing, whatever their alternative texts are.
+    const text = hasText(block) ? oneLine(plainText(block)) : ''
+    if (text !== '') return { block_id: block.attrs.id, text }
+  }
+  return null
+}
+
+function hasText(node: BodyNode): boolean {
+  return node.text?.trim() ? true : (node.content ?? []).some(hasText)
+}
 
 /**
  * Documents with their digests. Those that are not kept are made of the bodies, some megabytes at a time, and kept for
@@ -32,9 +103,6 @@ export async function digestedDocuments(db: Queryable, selection: DocumentSelect
   })
 }
 
-const batchCharacters = 2_000_000
-const batchDocuments = 500
-
 function batchesOf(heads: readonly DocumentHead[]): DocumentHead[][] {
   const batches: DocumentHead[][] = []
   let room = 0
@@ -49,4 +117,76 @@ function batchesOf(heads: readonly DocumentHead[]): DocumentHead[][] {
     }
   }
   return batches
+}
+
+const HeadShape = Type.Object({
+  workspace_id: Type.String(),
+  id: Type.String(),
+  title: Type.String(),
+  version: Type.String(),
+  character_count: Type.Number(),
+  digest: Nullable(Digest),
+})
+
+/** A document with its digest, where the kept one is of its current version. */
+export type DocumentHead = Static<typeof HeadShape>
+
+/** The selected documents that there are. */
+export function documentHeads(db: Queryable, selection: DocumentSelection): Promise<readonly DocumentHead[]> {
+  const chosen =
+    'ids' in selection
+      ? sql.fragment`d.id = ANY(${sql.array([...selection.ids], 'text')})`
+      : sql.fragment`d.knowledge_base_id = ${selection.knowledgeBaseId}`
+  return db.any(sql.type(row(HeadShape))`
+    SELECT d.workspace_id, d.id, d.title, d.version, d.character_count, g.digest
+    FROM documents d
+    LEFT JOIN summary_digests g
+      ON g.workspace_id = d.workspace_id AND g.document_id = d.id AND g.version = d.version
+    WHERE d.workspace_id = ANY(${sql.array([...selection.workspaceIds], 'text')}) AND ${chosen}`)
+}
+
+const BodyRow = row(
+  Type.Object({
+    workspace_id: Type.String(),
+    id: Type.String(),
+    title: Type.String(),
+    version: Type.String(),
+    body: Type.String(),
+  }),
+)
+
+/** The current bodies of documents, as far as they still exist. */
+export function currentBodies(db: Queryable, input: { workspaceIds: readonly string[]; ids: readonly string[] }) {
+  return db.any(sql.type(BodyRow)`
+    SELECT d.workspace_id, d.id, d.title, d.version, b.body
+    FROM documents d
+    JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
+    WHERE d.workspace_id = ANY(${sql.array([...input.workspaceIds], 'text')})
+      AND d.id = ANY(${sql.array([...input.ids], 'text')})`)
+}
+
+/**
+ * Keeps digests, in the order of their ids. Documents that are just being written or have gone are left out: a reader
+ * never waits for a writer.
+ */
+export async function keepDigests(
+  db: Queryable,
+  digests: readonly { workspace_id: string; id: string; version: string; digest: Digest }[],
+): Promise<void> {
+  const sorted = [...digests].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const texts = (column: (digest: (typeof sorted)[number]) => string) => sql.array(sorted.map(column), 'text')
+  await db.query(sql.unsafe`
+    WITH held AS (
+      SELECT d.workspace_id, d.id FROM documents d
+      JOIN unnest(${texts(({ workspace_id }) => workspace_id)}, ${texts(({ id }) => id)}) AS k (workspace_id, id)
+        USING (workspace_id, id)
+      FOR KEY SHARE OF d SKIP LOCKED
+    )
+    INSERT INTO summary_digests (workspace_id, document_id, version, digest)
+    SELECT workspace_id, id, k.version, k.digest::jsonb FROM held
+    JOIN unnest(${texts(({ workspace_id }) => workspace_id)}, ${texts(({ id }) => id)},
+      ${texts(({ version }) => version)}, ${texts(({ digest }) => JSON.stringify(digest))})
+      AS k (workspace_id, id, version, digest) USING (workspace_id, id)
+    ORDER BY id
+    ON CONFLICT (workspace_id, document_id) DO UPDATE SET version = excluded.version, digest = excluded.digest`)
 }

@@ -7,15 +7,14 @@ import { enqueueUserJob } from '../jobs/requested/enqueue.ts'
 import { configuredModel } from '../models/model.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
-import { requireHeading, type TargetRequest } from './find.ts'
 import { insertSummaryJob, openSummaryJob, type SummaryJobRow } from './job-queries.ts'
 import { summaryTag } from './present.ts'
 import { lockSummary, type StoredSummary } from './queries.ts'
 import type { TaggedSummary } from './read.ts'
 import { lockTarget, replaceSummary, requireSourceVersion } from './save.ts'
 import type { SummaryRebuildInput } from './schema.ts'
-import { derive, type SummarySource } from './source.ts'
-import type { SummaryTarget } from './target.ts'
+import { derive, requireHeading, type SummarySource } from './source.ts'
+import type { SummaryTarget, TargetRequest } from './target.ts'
 
 type Rebuild = {
   caller: Caller

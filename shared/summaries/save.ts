@@ -5,14 +5,13 @@ import { lockSource } from '../jobs/projections/queries.ts'
 import { requirePreconditions, type VersionGuard } from '../requests/version-guard.ts'
 import { lockContainer } from './container-queries.ts'
 import { ratioOf } from './deterministic.ts'
-import { findSummaryTarget, requireHeading, requireThere, type TargetRequest } from './find.ts'
 import { endOpenSummaryJobs } from './job-queries.ts'
 import { presentStored, summaryTag } from './present.ts'
 import { lockSummary, type SavedSummary, type StoredSummary, saveSummary } from './queries.ts'
 import type { TaggedSummary } from './read.ts'
 import type { Coverage, SummaryInput } from './schema.ts'
-import { documentIdsOf, findSource, type SummarySource } from './source.ts'
-import type { SummaryTarget } from './target.ts'
+import { documentIdsOf, findSource, requireHeading, requireThere, type SummarySource } from './source.ts'
+import { findSummaryTarget, type SummaryTarget, type TargetRequest } from './target.ts'
 
 /** The target of a write: what stands there and what it would be made of, locked as far as decisions B asks. */
 export type LockedTarget = { target: SummaryTarget; source: SummarySource | 'not_a_heading' }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
 import { loadSource } from '../jobs/projections/queries.ts'
 import { type Container, containerName, documentIdsBelow, firstChildren, firstTitles } from './container-queries.ts'
 import {
@@ -8,8 +9,7 @@ import {
   summariseChildren,
   summariseDigest,
 } from './deterministic.ts'
-import { digestOf } from './digest.ts'
-import { digestedDocuments } from './digests.ts'
+import { digestedDocuments, digestOf } from './digests.ts'
 import { documentVersion } from './queries.ts'
 import { sourceLimit } from './schema.ts'
 import { sectionOf } from './section.ts'
@@ -28,6 +28,9 @@ export type ContainerSource = { version: string; title: string; documentCount: n
 /** Why there is nothing to summarise. */
 export type NoSource = 'gone' | 'not_a_heading'
 
+/** How many children of a folder are named where the folder itself is one line. */
+export const titleLimit = 12
+
 /** The current source of a target, unlocked. */
 export async function findSource(db: Queryable, target: SummaryTarget): Promise<SummarySource | NoSource> {
   return target.type === 'document' || target.type === 'section' ? textSource(db, target) : containerSource(db, target)
@@ -38,6 +41,23 @@ export async function currentVersion(db: Queryable, target: SummaryTarget): Prom
   if (target.type === 'document') return (await documentVersion(db, target)) ?? 'gone'
   const source = await findSource(db, target)
   return typeof source === 'string' ? source : source.version
+}
+
+/** Refuses with 404 when the target has gone. */
+export function requireThere<T extends SummarySource | string>(
+  found: T | NoSource,
+  target: SummaryTarget,
+): T | 'not_a_heading' {
+  if (found !== 'gone') return found as T | 'not_a_heading'
+  if (target.type === 'section')
+    throw new Refusal('block_not_found', { details: { id: target.blockId, field: 'block_id' } })
+  throw new Refusal(`${target.type}_not_found`, { details: { id: target.id } })
+}
+
+/** Refuses with 422 when the block is no top-level heading; it comes after every conflict (decisions 2.0). */
+export function requireHeading<T>(found: T | 'not_a_heading'): T {
+  if (found === 'not_a_heading') throw new Refusal('not_a_heading_block')
+  return found
 }
 
 /** The deterministic summary of a source. */
@@ -79,9 +99,6 @@ async function containerSource(db: Queryable, container: Container): Promise<Con
   const entries = await (container.type === 'folder' ? folderEntries : knowledgeBaseEntries)(db, container)
   return { version: versionOf(entries), title, documentCount: entries.documents }
 }
-
-/** How many children of a folder are named where the folder itself is one line. */
-export const titleLimit = 12
 
 async function summariseContainer(
   db: Queryable,

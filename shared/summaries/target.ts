@@ -1,4 +1,9 @@
-import { sql } from '../database/database.ts'
+import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
+import { type Queryable, sql } from '../database/database.ts'
+import { requireDocument } from '../documents/require.ts'
+import { Refusal } from '../errors/errors.ts'
+import { findFolder } from '../knowledge-bases/folders.ts'
+import { workspaceOfKnowledgeBase } from '../knowledge-bases/queries.ts'
 import type { Summary } from './schema.ts'
 
 /** What a summary is about. */
@@ -8,6 +13,32 @@ export type SummaryTarget = { workspaceId: string } & (
   | { type: 'folder'; id: number; blockId: null }
   | { type: 'knowledge_base'; id: number; blockId: null }
 )
+
+/** The target as a request names it; `blockId` makes a section of a document. */
+export type TargetRequest =
+  | { type: 'document'; id: string; blockId?: string | undefined }
+  | { type: 'folder'; id: number }
+  | { type: 'knowledge_base'; id: number }
+
+/** The target of a request as far as the caller can see it; otherwise 404. Whether its block exists is not looked at. */
+export async function findSummaryTarget(
+  db: Queryable,
+  { caller, request }: { caller: Caller; request: TargetRequest },
+): Promise<SummaryTarget> {
+  if (request.type === 'folder') {
+    const folder = await findFolder(db, { caller, id: request.id })
+    return { workspaceId: folder.workspace_id, type: 'folder', id: request.id, blockId: null }
+  }
+  if (request.type === 'knowledge_base') {
+    const workspaceId = await workspaceOfKnowledgeBase(db, { id: request.id, workspaceIds: visibleWorkspaces(caller) })
+    if (workspaceId === null) throw new Refusal('knowledge_base_not_found', { details: { id: request.id } })
+    return { workspaceId, type: 'knowledge_base', id: request.id, blockId: null }
+  }
+  const document = await requireDocument(db, { caller, documentId: request.id })
+  const location = { workspaceId: document.workspace_id, id: request.id }
+  if (request.blockId === undefined) return { ...location, type: 'document', blockId: null }
+  return { ...location, type: 'section', blockId: request.blockId }
+}
 
 /** The target as summaries and jobs show it. */
 export function presentTarget(target: SummaryTarget): Summary['target'] {

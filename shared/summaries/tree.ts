@@ -1,15 +1,47 @@
+import Type, { type Static } from 'typebox'
 import type { Queryable } from '../database/database.ts'
 import type { KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
-import type { TreeFolder, TreeNode } from '../knowledge-bases/schema.ts'
+import { DocumentNode, FolderNode, KnowledgeBase, type TreeFolder, type TreeNode } from '../knowledge-bases/schema.ts'
 import { containerSummary, documentSummary, type KnownSummaries, knownSummaries } from './attach.ts'
 import { childLimit, type SummarisedChild } from './deterministic.ts'
 import { type DigestedDocument, digestedDocuments } from './digests.ts'
-import type { Summary } from './schema.ts'
+import { Summary } from './schema.ts'
 import { emptyDigest, titleLimit } from './source.ts'
-import type { SummarisedNode } from './tree/schema.ts'
 import { addSums, type EntrySum, entriesByFolder, noEntries, versionOf } from './versions.ts'
 
-type Tree = { knowledge_base: KnowledgeBaseRow; children: TreeNode[] }
+const optionalSummary = Type.Optional(Summary)
+
+/** A document of the tree; `summary` only where it was asked for. */
+const DocumentShape = Type.Object({ ...DocumentNode.properties, summary: optionalSummary }, { $id: 'TreeDocument' })
+export type SummarisedDocument = Static<typeof DocumentShape>
+
+/** A folder of the tree, with everything below it. */
+const FolderShape = Type.Cyclic(
+  {
+    TreeFolder: Type.Object({
+      ...FolderNode.properties,
+      children: Type.Array(Type.Union([Type.Ref('TreeFolder'), DocumentShape])),
+      summary: optionalSummary,
+    }),
+  },
+  'TreeFolder',
+)
+export type SummarisedFolder = FolderNode & { children: SummarisedNode[]; summary?: Summary }
+export type SummarisedNode = SummarisedFolder | SummarisedDocument
+
+/** `GET /knowledge-bases/{id}/tree`. */
+export const Tree = Type.Object(
+  {
+    knowledge_base: KnowledgeBase,
+    children: Type.Array(Type.Union([FolderShape, DocumentShape]), {
+      description: 'folders first by name, then documents by title, ties by id',
+    }),
+    summary: optionalSummary,
+  },
+  { $id: 'Tree' },
+)
+
+type PlainTree = { knowledge_base: KnowledgeBaseRow; children: TreeNode[] }
 
 /**
  * Adds the summary of every node and of the knowledge base, in a handful of statements whatever their number. Source
@@ -17,8 +49,8 @@ type Tree = { knowledge_base: KnowledgeBaseRow; children: TreeNode[] }
  */
 export async function summariseTree(
   db: Queryable,
-  tree: Tree,
-): Promise<Omit<Tree, 'children'> & { children: SummarisedNode[]; summary: Summary }> {
+  tree: PlainTree,
+): Promise<Omit<PlainTree, 'children'> & { children: SummarisedNode[]; summary: Summary }> {
   const { knowledge_base, children } = tree
   const { workspace_id: workspaceId, id } = knowledge_base
   const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], knowledgeBaseId: id })

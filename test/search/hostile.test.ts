@@ -6,8 +6,8 @@ import { matchTerms } from '../../shared/search/matching/match.ts'
 import { parseQuery } from '../../shared/search/matching/query.ts'
 import { detectLanguage } from '../../shared/search/text/detect-language.ts'
 import { normalise, streamSafe } from '../../shared/search/text/fold.ts'
-import { rankPassages } from '../../shared/summaries/passages.ts'
 import { plainAnswer, truncate } from '../../shared/summaries/plain.ts'
+import { rankPassages } from '../../shared/summaries/query-answer.ts'
 
 const length = 60_000
 const ordinary = repeated('The archive of Mrs Smith moves its 1,000 boxes once a year; see src/lib/db.ts. ')

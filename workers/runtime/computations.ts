@@ -2,11 +2,9 @@ import { type ChainGrowth, type ChainSource, growChain, lengthOf } from '../../s
 import { computation } from '../../shared/computations/computation.ts'
 import type { FoundCandidate } from '../../shared/concepts/candidates/extract.ts'
 import { type CandidateSource, findCandidates } from '../../shared/concepts/candidates/refresh.ts'
-import { compareLinks, type LinkSource } from '../../shared/relations/extract.ts'
-import type { InlineRelationChange } from '../../shared/relations/extraction-queries.ts'
+import { compareLinks, type InlineRelationChange, type LinkSource } from '../../shared/relations/extract.ts'
 import { computeIndex, type IndexChange, type IndexSource } from '../../shared/search/index/index-document.ts'
-import { type RefreshSource, summariesOf } from '../../shared/summaries/refresh.ts'
-import type { TextSummary } from '../../shared/summaries/text-summaries.ts'
+import { type RefreshSource, summariesOf, type TextSummary } from '../../shared/summaries/refresh.ts'
 import type { ProjectionComputation, ProjectionInput } from './projection.ts'
 
 // What projections compute of one document each. A thread loads this module, so it imports nothing of the workers.

@@ -1,8 +1,7 @@
-import { type Caller, requireWriter, visibleWorkspaces } from '../../auth/caller.ts'
+import { type Caller, requireWriter } from '../../auth/caller.ts'
 import { compute } from '../../computations/compute.ts'
 import type { Queryable, Transaction } from '../../database/database.ts'
-import { visibleDocument } from '../../documents/queries.ts'
-import { Refusal } from '../../errors/errors.ts'
+import { documentNotFound, requireDocument } from '../../documents/require.ts'
 import { lockSource, markCurrent } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
 import { candidateExtraction, extractorVersion, type FoundCandidate } from './extract.ts'
@@ -20,7 +19,7 @@ export type FoundInDocument = { source: CandidateSource; found: FoundCandidate[]
  * document is not visible, 403 when the role may not write.
  */
 export async function findInDocument(db: Queryable, input: Extracting): Promise<FoundInDocument> {
-  const job = await requireDocument(db, input)
+  const job = await findWritableDocument(db, input)
   return extracted(job, await loadCandidateSource(db, job))
 }
 
@@ -33,7 +32,7 @@ export async function extractFromDocument(
   tx: Transaction,
   { ahead, ...input }: Extracting & { ahead: () => FoundInDocument },
 ) {
-  const job = await requireDocument(tx, input)
+  const job = await findWritableDocument(tx, input)
   const held = await lockSource(tx, job)
   const source = held && (await loadCandidateSource(tx, job))
   const known = ahead()
@@ -56,9 +55,8 @@ export async function extractFromDocument(
   }
 }
 
-async function requireDocument(db: Queryable, { documentId, caller }: Extracting): Promise<DocumentJob> {
-  const document = await visibleDocument(db, { documentId, workspaceIds: visibleWorkspaces(caller) })
-  if (document === null) throw missing(documentId)
+async function findWritableDocument(db: Queryable, { documentId, caller }: Extracting): Promise<DocumentJob> {
+  const document = await requireDocument(db, { caller, documentId, field: 'document_id' })
   requireWriter(caller, document.workspace_id)
   return { workspace_id: document.workspace_id, document_id: documentId }
 }
@@ -67,10 +65,6 @@ async function extracted(
   { document_id: documentId }: DocumentJob,
   source: CandidateSource | null,
 ): Promise<FoundInDocument> {
-  if (source === null) throw missing(documentId)
+  if (source === null) throw documentNotFound(documentId, 'document_id')
   return { source, found: await compute(candidateExtraction, { documentId, title: source.title, text: source.body }) }
-}
-
-function missing(id: string): Refusal {
-  return new Refusal('document_not_found', { details: { id, field: 'document_id' } })
 }

@@ -3,7 +3,7 @@ import type { BodyNode, Mark } from '../../body/document.ts'
 import { isTextblock } from '../../body/nodes.ts'
 import { plainText } from '../../body/text.ts'
 import { textComputation } from '../../body/text-computation.ts'
-import { normaliseName } from '../normalise.ts'
+import { normaliseName } from '../names.ts'
 import type { Extractor } from './schema.ts'
 
 /** Counts what the extractor finds differently; part of every fingerprint. */

@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox'
+import { type Caller, visibleWorkspaces } from '../../auth/caller.ts'
 import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
+import { Refusal } from '../../errors/errors.ts'
 import { Nullable } from '../../schema/identifiers.ts'
 import { Extractor, ReviewStatus } from './schema.ts'
 
@@ -177,4 +179,16 @@ export async function recordCandidateReview(
       knowledge_base_id = ${review.knowledgeBaseId}, version = version + 1, missing_since = NULL,
       updated_at = greatest(clock_timestamp(), updated_at)
     WHERE workspace_id = ${candidate.workspace_id} AND id = ${candidate.id}`)
+}
+
+/** A visible candidate; otherwise 404. */
+export async function findCandidate(db: Queryable, input: { caller: Caller; id: string }): Promise<CandidateRow> {
+  const found = await visibleCandidate(db, { id: input.id, workspaceIds: visibleWorkspaces(input.caller) })
+  if (found === null) throw missingCandidate(input.id)
+  return found
+}
+
+/** The 404 of a candidate; `field` is the parameter that named it. */
+export function missingCandidate(id: string, field?: string): Refusal {
+  return new Refusal('candidate_not_found', { details: { id, ...(field !== undefined && { field }) } })
 }

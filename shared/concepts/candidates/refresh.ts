@@ -1,16 +1,11 @@
-import type { Queryable, Transaction } from '../../database/database.ts'
+import Type, { type Static } from 'typebox'
+import { type Queryable, sql, type Transaction } from '../../database/database.ts'
+import { row } from '../../database/row.ts'
 import { type DocumentSource, loadSource } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
-import { extractCandidates, type FoundCandidate } from './extract.ts'
-import {
-  extractedSeq,
-  insertCandidates,
-  type KnownCandidate,
-  lockKnown,
-  recordExtraction,
-  refreshCandidates,
-  retireCandidates,
-} from './extraction-queries.ts'
+import { newId } from '../../schema/ids.ts'
+import { extractCandidates, extractorVersion, type FoundCandidate } from './extract.ts'
+import { ReviewStatus } from './schema.ts'
 
 /** A document as the extractor reads it. */
 export type CandidateSource = DocumentSource & { body: string; projected_seq: number | null }
@@ -61,4 +56,103 @@ export async function writeCandidates(
     skipped_rejected: ofStatus('rejected').length,
     skipped_accepted: ofStatus('accepted').length,
   }
+}
+
+const SeqRow = row(Type.Object({ body_seq: Type.Number() }))
+
+/** The body_seq that a document was last extracted at; null when it never was. */
+export function extractedSeq(db: Queryable, job: DocumentJob): Promise<number | null> {
+  return db.maybeOneFirst(sql.type(SeqRow)`
+    SELECT body_seq FROM concept_extractions
+    WHERE workspace_id = ${job.workspace_id} AND document_id = ${job.document_id}`)
+}
+
+/** The same, locked against every other extraction of the document. */
+export function lockExtraction(tx: Transaction, job: DocumentJob): Promise<number | null> {
+  return tx.maybeOneFirst(sql.type(SeqRow)`
+    SELECT body_seq FROM concept_extractions
+    WHERE workspace_id = ${job.workspace_id} AND document_id = ${job.document_id} FOR UPDATE`)
+}
+
+/** Notes what a document was extracted at, which enrols it for the refresh, and locks out other extractions of it. */
+export async function recordExtraction(tx: Transaction, job: DocumentJob, bodySeq: number): Promise<void> {
+  await tx.query(sql.unsafe`
+    INSERT INTO concept_extractions (workspace_id, document_id, body_seq)
+    VALUES (${job.workspace_id}, ${job.document_id}, ${bodySeq})
+    ON CONFLICT (workspace_id, document_id) DO UPDATE SET body_seq = excluded.body_seq, extracted_at = now()`)
+}
+
+const KnownShape = Type.Object({ fingerprint: Type.String(), review_status: ReviewStatus })
+
+/** A candidate that was found before. */
+export type KnownCandidate = Static<typeof KnownShape>
+
+/** Which of the fingerprints are known, their candidates locked in id order against reviews. */
+export function lockKnown(
+  tx: Transaction,
+  job: DocumentJob,
+  found: readonly FoundCandidate[],
+): Promise<readonly KnownCandidate[]> {
+  return tx.any(sql.type(row(KnownShape))`
+    SELECT fingerprint, review_status FROM concept_candidates
+    WHERE workspace_id = ${job.workspace_id} AND fingerprint = ANY(${fingerprintsOf(found)})
+    ORDER BY id FOR UPDATE`)
+}
+
+/** Inserts new candidates as pending. */
+export async function insertCandidates(
+  tx: Transaction,
+  job: DocumentJob,
+  input: { found: readonly FoundCandidate[]; sourceVersion: string },
+): Promise<void> {
+  const rows = input.found.map((candidate) => ({ ...candidate, id: newId('cand') }))
+  await tx.query(sql.unsafe`
+    INSERT INTO concept_candidates
+      (workspace_id, id, document_id, block_id, name, normalized_name, excerpt, extractor, extractor_version,
+       fingerprint, source_version)
+    SELECT ${job.workspace_id}, n.id, ${job.document_id}, n.block_id, n.name, n.normalized_name, n.excerpt, n.extractor,
+      ${extractorVersion}, n.fingerprint, ${input.sourceVersion}
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS n
+      (id text, block_id text, name text, normalized_name text, excerpt text, extractor text, fingerprint text)`)
+}
+
+/** Brings pending candidates that were found again up to the source; what stays the same keeps its version. */
+export async function refreshCandidates(
+  tx: Transaction,
+  job: DocumentJob,
+  input: { found: readonly FoundCandidate[]; sourceVersion: string },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE concept_candidates c SET source_version = ${input.sourceVersion}, name = n.name, excerpt = n.excerpt,
+      missing_since = NULL, version = c.version + 1, updated_at = greatest(clock_timestamp(), c.updated_at)
+    FROM jsonb_to_recordset(${JSON.stringify(input.found)}::jsonb) AS n (fingerprint text, name text, excerpt text)
+    WHERE c.workspace_id = ${job.workspace_id} AND c.fingerprint = n.fingerprint AND c.review_status = 'pending'
+      AND (c.source_version <> ${input.sourceVersion} OR c.name <> n.name OR c.excerpt <> n.excerpt
+        OR c.missing_since IS NOT NULL)`)
+}
+
+/**
+ * Notes which pending candidates of the document were not found any more, and drops those for which that was noted a
+ * day ago or earlier. Until then whoever wants to review one learns that its source has changed.
+ */
+export async function retireCandidates(
+  tx: Transaction,
+  job: DocumentJob,
+  found: readonly FoundCandidate[],
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    DELETE FROM concept_candidates
+    WHERE workspace_id = ${job.workspace_id} AND pending_document_id = ${job.document_id}
+      AND missing_since < now() - interval '1 day' AND fingerprint <> ALL(${fingerprintsOf(found)})`)
+  await tx.query(sql.unsafe`
+    UPDATE concept_candidates SET missing_since = now()
+    WHERE workspace_id = ${job.workspace_id} AND pending_document_id = ${job.document_id}
+      AND missing_since IS NULL AND fingerprint <> ALL(${fingerprintsOf(found)})`)
+}
+
+function fingerprintsOf(found: readonly FoundCandidate[]) {
+  return sql.array(
+    found.map(({ fingerprint }) => fingerprint),
+    'text',
+  )
 }

@@ -4,15 +4,19 @@ import { Refusal } from '../../errors/errors.ts'
 import { type DocumentSource, lockSource } from '../../jobs/projections/queries.ts'
 import type { VersionGuard } from '../../requests/version-guard.ts'
 import { newId } from '../../schema/ids.ts'
-import { findConceptRow, lockConcept, requireActive } from '../find.ts'
-import { lockKnowledgeBase } from '../home.ts'
-import { claimName } from '../names.ts'
-import { addAliases } from '../naming-queries.ts'
+import { recordEvidence } from '../evidence.ts'
+import { findConceptRow, lockConcept, lockKnowledgeBase, requireActive } from '../find.ts'
+import { addAliases, claimName } from '../naming-queries.ts'
 import { type ConceptRow, insertConcept, raiseVersion } from '../queries.ts'
-import { recordEvidence } from '../relation-queries.ts'
-import { findCandidate, missingCandidate } from './find.ts'
 import { candidateVersion, followsFrom } from './present.ts'
-import { type CandidateRow, lockCandidate, recordCandidateReview, type StoredCandidate } from './queries.ts'
+import {
+  type CandidateRow,
+  findCandidate,
+  lockCandidate,
+  missingCandidate,
+  recordCandidateReview,
+  type StoredCandidate,
+} from './queries.ts'
 
 /** A review of a candidate; the guard is held against its version. */
 export type ReviewRequest = { id: string; caller: Caller; reason: string | null; guard: VersionGuard }
