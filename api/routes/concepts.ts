@@ -39,12 +39,12 @@ import { parseMember } from '../http/preconditions.ts'
 import { type Answer, apiPrefix, type Route, route } from '../http/route.ts'
 import { mergeGuardsOf, versionGuard } from '../http/version-guard.ts'
 
-/** Path parameter: a concept. */
-export const ConceptParameter = Type.Object({
+/** The path parameter of a concept. */
+const ConceptParameter = Type.Object({
   id: Type.String({ pattern: `^concept_${ulidPattern}$`, description: 'concept id', 'x-error': 'concept_not_found' }),
 })
 
-/** Concepts, their evidence and relations (specification 4.5). */
+/** Concepts, their evidence, relations, hierarchy and merges. */
 export const conceptRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -274,8 +274,8 @@ function cursorAfter(scope: CursorScope, name: string, id: string): string {
   return encodeCursor(scope, [[...name].slice(0, nameStartLength).join(''), id])
 }
 
-/** Answers a write with the concept as it is now; `extra` are members beside those of the concept. */
-export async function answerConcept(db: Queryable, concept: ConceptRow, extra: object = {}): Promise<Answer> {
+// Answers a write with the current concept; `extra` are members beside the members of the concept.
+async function answerConcept(db: Queryable, concept: ConceptRow, extra: object = {}): Promise<Answer> {
   const data = await presentConcept(db, await namedConcept(db, concept))
   return { data: { ...data, ...extra }, etag: data.version, workspaceId: concept.workspace_id }
 }

@@ -26,7 +26,7 @@ const SummaryJobParameter = Type.Object({
 })
 
 /** One of the three kinds of resources that have a summary, with what its endpoints differ in. */
-export type SummaryTargetKind = {
+type SummaryTargetKind = {
   path: string
   /** In operation ids, such as `getFolderSummary`. */
   noun: string
@@ -45,7 +45,7 @@ export type SummaryTargetKind = {
 const idOf = (params: unknown) => (params as { id: number }).id
 
 /** Documents with their sections, folders and knowledge bases (decisions C 24-32). */
-export const summaryTargetKinds: readonly SummaryTargetKind[] = [
+const summaryTargetKinds: readonly SummaryTargetKind[] = [
   {
     path: '/documents/{id}/summary',
     noun: 'Document',
@@ -112,7 +112,7 @@ export const summaryRoutes: readonly Route[] = [
 ]
 
 /** `GET …/summary` (specification 4.6). */
-export function getSummary(kind: SummaryTargetKind): Route {
+function getSummary(kind: SummaryTargetKind): Route {
   return route({
     method: 'GET',
     path: kind.path,
@@ -142,7 +142,7 @@ export function getSummary(kind: SummaryTargetKind): Route {
 }
 
 /** `PUT …/summary` (specification 4.6). */
-export function putSummary(kind: SummaryTargetKind): Route {
+function putSummary(kind: SummaryTargetKind): Route {
   return route({
     method: 'PUT',
     path: kind.path,
@@ -172,7 +172,7 @@ export function putSummary(kind: SummaryTargetKind): Route {
 }
 
 /** `POST …/summary/rebuild` (specification 4.6). */
-export function rebuildSummary(kind: SummaryTargetKind): Route {
+function rebuildSummary(kind: SummaryTargetKind): Route {
   return route({
     method: 'POST',
     path: `${kind.path}/rebuild`,

@@ -18,9 +18,10 @@ import {
 import type { ConceptPredicate, ObjectKind } from './schema.ts'
 
 /**
- * Adds a relation to a concept. A merged object stands for the concept that is left of it. 409 `concept_merged`,
- * `concept_self_relation`, `evidence_changed`, `concept_relation_exists`, `concept_relation_cycle` or
- * `version_conflict`, in this order; 422 `cross_knowledge_base`.
+ * Adds a relation to a concept and returns the concept and the id of the relation. A merged object is replaced by the
+ * concept that it was merged into. Refuses with 409 `concept_merged`, `concept_self_relation`, `evidence_changed`,
+ * `concept_relation_exists`, `concept_relation_cycle` or `version_conflict`, in this order. Refuses with 422
+ * `cross_knowledge_base` when both concepts are of different knowledge bases.
  */
 export async function addRelation(
   tx: Transaction,
@@ -71,7 +72,8 @@ function requireFittingObject({ predicate, object }: ConceptRelationInput): void
 
 type Ends = { object: ConceptRow | null; resolved: ResolvedEvidence[] }
 
-// What the body names: the object, as a concept or in a document of the same workspace, and the evidence.
+// Finds what the body names: the object, which is a concept or is in a document of the same workspace, and the
+// evidence.
 async function findEnds(
   tx: Transaction,
   input: { caller: Caller; found: ConceptRow; relation: ConceptRelationInput },
@@ -87,7 +89,7 @@ async function findEnds(
   return { object, resolved: places.slice(place.length) }
 }
 
-// Both ends of a relation between concepts are locked, so that neither can be merged away meanwhile.
+// Locks both ends of a relation between concepts, so that no other transaction merges one of them meanwhile.
 async function lockEnds(tx: Transaction, found: ConceptRow, object: ConceptRow | null): Promise<ConceptRow> {
   if (object === null || object.workspace_id !== found.workspace_id) return lockConcept(tx, found)
   const locked = await lockConcepts(tx, { workspaceId: found.workspace_id, ids: [found.id, object.id] })
@@ -115,7 +117,7 @@ async function requireSound(tx: Transaction, concept: ConceptRow, statement: Con
   if (await edgeClosesCycle(tx, edge)) throw new Refusal('concept_relation_cycle')
 }
 
-// An `evidenced_by` relation without further evidence is evidence itself, of no recorded version: "unanchored".
+// An `evidenced_by` relation without further evidence is its own evidence. It records no version: it is "unanchored".
 function evidenceColumns(statement: ConceptStatement, resolved: ResolvedEvidence | undefined) {
   const isItself = resolved === undefined && statement.predicate === 'evidenced_by'
   return {

@@ -18,8 +18,8 @@ import { type ConceptRow, insertConcept } from './queries.ts'
 import { requireDocumentOfWorkspace } from './sources.ts'
 
 /**
- * Creates an active concept with its aliases, labels and evidence. 404 for a knowledge base, document or block that is
- * not there, 409 `evidence_changed` or `concept_name_conflict`, 422 `invalid_locale`.
+ * Creates an active concept with its aliases, labels and evidence. Refuses with 404 for a missing knowledge base,
+ * document or block, with 409 `evidence_changed` or `concept_name_conflict`, and with 422 `invalid_locale`.
  */
 export async function createConcept(
   tx: Transaction,
@@ -60,7 +60,7 @@ type GivenEvidence = { evidence: NamedEvidence; validity: ReturnType<typeof read
 
 const unlimited = { valid_from: null, valid_to: null }
 
-// The `source_*` members are one more evidence (decisions 2.10).
+// Lists the evidence of the body. The `source_*` members are one more piece of evidence beside `sources`.
 function evidenceOf(concept: ConceptCreateInput): GivenEvidence[] {
   const listed = (concept.sources ?? []).map((source, index) => ({
     evidence: namedEvidence(source, `sources/${index}/`),

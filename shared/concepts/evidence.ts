@@ -15,22 +15,25 @@ import { type ConceptRelationRow, insertRelations } from './relation-queries.ts'
 import type { RelationOrigin } from './schema.ts'
 import { currentSources } from './sources.ts'
 
-/** Evidence as it will be recorded. */
+/** Evidence whose document and block have been found, as it will be recorded. */
 export type ResolvedEvidence = {
   document_id: string
   block_id: string | null
   version: string
   excerpt: string | null
-  /** The version that the caller named. */
+  /** The version that the caller sent, if any. */
   provided: string | undefined
 }
 
-/** Evidence of a request body, with the members that name its document and block, for `details.field`. */
+/**
+ * Evidence of a request body. `fields` are the members that name its document and block, for `details.field` of an
+ * error.
+ */
 export type NamedEvidence = EvidenceInput & { fields: { document: string; block: string } }
 
 /**
- * Adds evidence to a concept; for a document and block that back it already, the existing relation takes over version
- * and excerpt. 409 `concept_merged`, `evidence_changed` or `version_conflict`, in this order.
+ * Adds evidence to a concept. If the document and block are evidence already, the existing relation takes over version
+ * and excerpt. Refuses with 409 `concept_merged`, `evidence_changed` or `version_conflict`, in this order.
  */
 export async function addEvidence(
   tx: Transaction,
@@ -55,14 +58,14 @@ export async function addEvidence(
   return { concept, relationId }
 }
 
-/** Evidence with the names of its members behind a prefix such as `evidence/`. */
+/** Returns evidence with the names of its members, each behind a prefix such as `evidence/`. */
 export function namedEvidence(evidence: EvidenceInput, prefix: string): NamedEvidence {
   return { ...evidence, fields: { document: `${prefix}document_id`, block: `${prefix}block_id` } }
 }
 
 /**
- * Finds the documents and blocks of evidence in the workspace: 404 `document_not_found` or `block_not_found` with the
- * member that named it. The version is the current one.
+ * Finds the documents and blocks of evidence in the workspace and returns their current versions. Refuses with 404
+ * `document_not_found` or `block_not_found`, with the member that named the missing one.
  */
 export async function resolveEvidence(
   db: Queryable,
@@ -83,7 +86,7 @@ export async function resolveEvidence(
   })
 }
 
-/** Refuses evidence whose source has moved since the version that the caller named: 409 `evidence_changed`. */
+/** Refuses with 409 `evidence_changed` when a document has changed since the version that the caller named. */
 export function requireCurrentEvidence(evidence: readonly ResolvedEvidence[]): void {
   for (const { provided, version } of evidence) {
     if (provided !== undefined && provided !== version)
@@ -91,12 +94,12 @@ export function requireCurrentEvidence(evidence: readonly ResolvedEvidence[]): v
   }
 }
 
-/** Evidence to be recorded, with the time for which it counts. */
-export type RecordedEvidence = ResolvedEvidence & { valid_from: number | null; valid_to: number | null }
+/** Evidence to record. It is valid in [valid_from, valid_to), in Unix milliseconds; null means without bound. */
+type RecordedEvidence = ResolvedEvidence & { valid_from: number | null; valid_to: number | null }
 
 /**
- * Records evidence for a locked concept: one `evidenced_by` relation for each document and block. Where there is one
- * already it takes over version and excerpt and keeps the rest. Returns the ids of the relations.
+ * Records evidence for a locked concept as one `evidenced_by` relation for each document and block. An existing
+ * relation takes over version and excerpt and keeps everything else. Returns the ids of the relations.
  */
 export async function recordEvidence(
   tx: Transaction,
@@ -151,7 +154,7 @@ const EvidenceRow = row(
   Type.Object({ id: Type.String(), object_id: Type.String(), object_block_id: Nullable(Type.String()) }),
 )
 
-// The oldest for each source, should there be several for different times.
+// Returns the oldest relation of each document and block; several relations with different validity may exist.
 function evidenceRelations(tx: Transaction, concept: ConceptKey, evidence: readonly ResolvedEvidence[]) {
   const documentIds = evidence.map(({ document_id }) => document_id)
   return tx.any(sql.type(EvidenceRow)`

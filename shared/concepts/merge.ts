@@ -8,7 +8,7 @@ import { conceptVersion } from './present.ts'
 import { type ConceptRow, lockConcepts, raiseVersion } from './queries.ts'
 import { lockHierarchy, mergeClosesCycle } from './relation-queries.ts'
 
-/** A merge with a guard for each side. */
+/** A request to merge the concept `id` into the concept `targetId`, with a version guard for each. */
 export type MergeRequest = {
   id: string
   targetId: string
@@ -18,9 +18,10 @@ export type MergeRequest = {
 }
 
 /**
- * Merges a concept into another of the same knowledge base, which is returned: names, evidence and relations go over,
- * the id goes on resolving. 409 `concept_merged`, `concept_self_merge`, `concept_not_active`, `concept_relation_cycle`
- * or `version_conflict`, in this order; 422 `cross_knowledge_base`.
+ * Merges a concept into another concept of the same knowledge base and returns the target. The target takes over names,
+ * evidence and relations, and the id of the source keeps resolving. Refuses with 409 `concept_merged`,
+ * `concept_self_merge`, `concept_not_active`, `concept_relation_cycle` or `version_conflict`, in this order. Refuses
+ * with 422 `cross_knowledge_base`.
  */
 export async function mergeConcept(tx: Transaction, merge: MergeRequest): Promise<ConceptRow> {
   const { caller, guards } = merge
@@ -60,10 +61,11 @@ async function lockBoth(tx: Transaction, source: ConceptRow, target: ConceptRow)
 }
 
 /**
- * Hands the relations of a merged concept over to the target: those between the two fall away, and those that the
- * target has already, for a time that overlaps. Each step is one statement, however many relations there are.
+ * Moves the relations of a merged concept to the target. Relations between the two concepts are deleted. A relation is
+ * also deleted when the target has an equal relation whose validity overlaps. Each step is one statement, however many
+ * relations there are.
  */
-export async function moveRelations(tx: Transaction, source: ConceptRow, target: ConceptRow): Promise<void> {
+async function moveRelations(tx: Transaction, source: ConceptRow, target: ConceptRow): Promise<void> {
   const { workspace_id } = source
   await tx.query(sql.unsafe`
     DELETE FROM concept_relations
@@ -91,8 +93,8 @@ export async function moveRelations(tx: Transaction, source: ConceptRow, target:
 const saysTheSame = sql.fragment`
   kept.predicate = r.predicate AND int8range(kept.valid_from, kept.valid_to) && int8range(r.valid_from, r.valid_to)`
 
-/** Marks a locked concept as merged; what was merged into it before leads to the target from now on. */
-export async function markMerged(
+/** Marks a locked concept as merged. Concepts that were merged into it before lead to the target from now on. */
+async function markMerged(
   tx: Transaction,
   source: ConceptRow,
   merge: { targetId: string; mergedBy: string; reason: string | null },

@@ -2,15 +2,18 @@ import { Refusal } from '../errors/errors.ts'
 import { canonicalLocale } from '../locales/locale.ts'
 import type { LabelInput } from './inputs.ts'
 
-/** The form in which names, aliases and queries are compared (decisions 2.10). */
+/** Returns the form in which names, aliases and queries are compared: NFKC, lower case, white space collapsed. */
 export function normaliseName(name: string): string {
   return name.normalize('NFKC').trim().replace(/\s+/gu, ' ').toLowerCase()
 }
 
-/** A label as it is stored; `locale` is canonical. */
+/** A label to store; `locale` is a canonical BCP 47 tag. */
 export type NewLabel = { locale: string; name: string; description: string | null }
 
-/** Labels in the form in which they are stored; 422 `invalid_locale` for what is no BCP 47 tag. */
+/**
+ * Returns labels in the form in which they are stored. Refuses with 422 `invalid_locale` when a locale is no BCP 47
+ * tag.
+ */
 export function storedLabels(labels: readonly LabelInput[]): NewLabel[] {
   return labels.map(({ locale, name, description }) => ({
     locale: canonicalLocale(locale, { status: 422, field: 'locale' }),
@@ -19,7 +22,7 @@ export function storedLabels(labels: readonly LabelInput[]): NewLabel[] {
   }))
 }
 
-/** Refuses labels of which two are for the same locale: 400 `invalid_request`. */
+/** Refuses with 400 `invalid_request` when two labels have the same locale. */
 export function requireDistinctLocales(labels: readonly LabelInput[]): void {
   const seen = new Set<string>()
   for (const [index, { locale }] of labels.entries()) {
@@ -32,7 +35,7 @@ export function requireDistinctLocales(labels: readonly LabelInput[]): void {
   }
 }
 
-// What is no locale at all is refused later, after everything that the state of the concept refuses.
+// An invalid locale is refused later, by `storedLabels`: every conflict with the state of the concept comes first.
 function canonicalOrAsIs(locale: string): string {
   try {
     return canonicalLocale(locale, { status: 422, field: 'locale' })

@@ -4,12 +4,12 @@ import { type ConceptRelationRow, outgoingRelations, type TraversedRow } from '.
 import type { Concept, ConceptEvidence, ConceptRelation, ConceptSummary, TraversedRelation } from './schema.ts'
 import { type CurrentSources, currentSources, type SourceReference } from './sources.ts'
 
-/** The version of a concept as its ETag and `version` say it. */
+/** Returns the version of a concept as its ETag and its member `version` carry it. */
 export function conceptVersion(concept: Pick<ConceptRow, 'version'>): string {
   return `concept:${concept.version}`
 }
 
-/** A concept as lists show it. */
+/** Returns a concept as lists show it. */
 export function presentSummary(concept: NamedConcept): ConceptSummary {
   const { workspace_id: _workspace, ...members } = concept
   return {
@@ -20,7 +20,7 @@ export function presentSummary(concept: NamedConcept): ConceptSummary {
   }
 }
 
-/** A concept with its relations as of now and what was merged into it. */
+/** Returns a concept with its relations, their temporal status at this moment, and its merge history. */
 export async function presentConcept(db: Queryable, concept: NamedConcept): Promise<Concept> {
   const relations = await outgoingRelations(db, concept)
   return {
@@ -30,7 +30,10 @@ export async function presentConcept(db: Queryable, concept: NamedConcept): Prom
   }
 }
 
-/** Relations with the direction in which traversing met them; `at` is the instant it was about, in Unix milliseconds. */
+/**
+ * Returns traversed relations with their directions. `at` is the instant of their temporal status, in Unix
+ * milliseconds.
+ */
 export async function presentTraversed(
   db: Queryable,
   input: { concept: Pick<ConceptRow, 'workspace_id'>; relations: readonly TraversedRow[]; at: number },
@@ -42,7 +45,7 @@ export async function presentTraversed(
   })
 }
 
-// `at` is the instant of their temporal status, in Unix milliseconds.
+// `at` is the instant of the temporal status, in Unix milliseconds.
 async function presentRelations(
   db: Queryable,
   input: { concept: Pick<ConceptRow, 'workspace_id'>; relations: readonly ConceptRelationRow[]; at: number },
@@ -77,7 +80,8 @@ function temporalStatus({ valid_from, valid_to }: ConceptRelationRow, at: number
   return valid_to !== null && at >= valid_to ? 'expired' : 'current'
 }
 
-// The document or block that a relation points at. Evidence for the same block tells when the block was there.
+// The document or block that a relation points at. If the evidence is the same block, its version tells when that block
+// existed.
 function objectOf(relation: ConceptRelationRow): SourceReference[] {
   const { object_kind, object_id, object_block_id, evidence_document_id, evidence_block_id } = relation
   if (object_kind === 'concept') return []
@@ -103,7 +107,7 @@ function presentEvidence(relation: ConceptRelationRow, sources: CurrentSources):
   }
 }
 
-// That the object is gone says more than that the evidence is, so it comes first (decisions 2.10).
+// A missing object says more than missing evidence, so it is reported first.
 function freshnessOf(input: {
   evidence: SourceReference
   object: SourceReference | undefined

@@ -19,6 +19,7 @@ const ConceptShape = Type.Object({
   created_at: Type.Number(),
   updated_at: Type.Number(),
 })
+/** A row of `concepts` without the columns that describe its merge. */
 const ConceptRow = row(ConceptShape)
 
 /** A row of `concepts`, without what was said about merging it. */
@@ -33,6 +34,7 @@ const columns = sql.fragment`
 
 const { alias_objects, labels } = ConceptSummary.properties
 const NamedShape = Type.Object({ ...ConceptShape.properties, alias_objects, labels })
+/** A concept with its aliases and labels, as lists show it. */
 const NamedConcept = row(NamedShape)
 
 /** A concept with its aliases and labels: what lists show. */
@@ -57,18 +59,18 @@ const namings = sql.fragment`
     FROM concept_labels l WHERE l.workspace_id = c.workspace_id AND l.concept_id = c.id
   ), '[]') AS labels`
 
-/** Where a concept is looked for: by its id, among the workspaces the caller can see. */
+/** The id of a concept, and the workspaces that the caller can see. */
 export type ConceptLocator = { id: string; workspaceIds: readonly string[] }
 
 const located = (locator: ConceptLocator) => sql.fragment`
   c.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND c.id = ${locator.id}`
 
-/** A visible concept as it is stored, or null. */
+/** Returns a visible concept as stored, or null. */
 export function visibleConcept(db: Queryable, locator: ConceptLocator): Promise<ConceptRow | null> {
   return db.maybeOne(sql.type(ConceptRow)`SELECT ${columns} FROM concepts c WHERE ${located(locator)}`)
 }
 
-/** A visible concept with its names; a merged id leads to the concept that is left. Null when there is none. */
+/** Returns a visible concept with its names, or null. A merged id leads to the concept that is left. */
 export function resolvedConcept(db: Queryable, locator: ConceptLocator): Promise<NamedConcept | null> {
   return db.maybeOne(sql.type(NamedConcept)`
     SELECT ${columns}, ${namings} FROM concepts asked
@@ -77,14 +79,14 @@ export function resolvedConcept(db: Queryable, locator: ConceptLocator): Promise
     WHERE asked.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND asked.id = ${locator.id}`)
 }
 
-/** A concept with its names. */
+/** Returns a concept with its names. */
 export function namedConcept(db: Queryable, concept: ConceptKey): Promise<NamedConcept> {
   return db.one(sql.type(NamedConcept)`
     SELECT ${columns}, ${namings} FROM concepts c
     WHERE c.workspace_id = ${concept.workspace_id} AND c.id = ${concept.id}`)
 }
 
-/** Concepts of one workspace, locked in id order against every other write to them; missing ones are left out. */
+/** Locks concepts of one workspace in id order against every other write. Missing concepts are left out. */
 export function lockConcepts(
   tx: Transaction,
   input: { workspaceId: string; ids: readonly string[] },
@@ -95,13 +97,13 @@ export function lockConcepts(
     ORDER BY c.id FOR NO KEY UPDATE`)
 }
 
-/** What a new row of `concepts` is made of. */
+/** The columns of a new row of `concepts`. */
 export type NewConcept = Pick<
   ConceptRow,
   'workspace_id' | 'id' | 'knowledge_base_id' | 'name' | 'normalized_name' | 'description' | 'canonical_document_id'
 >
 
-/** Inserts an active concept with version 1; its name must be locked and free. */
+/** Inserts an active concept with version 1. The caller must have claimed its name. */
 export function insertConcept(tx: Transaction, concept: NewConcept): Promise<ConceptRow> {
   return tx.one(sql.type(ConceptRow)`
     INSERT INTO concepts AS c
@@ -125,7 +127,7 @@ export async function updateColumns(tx: Transaction, concept: ConceptRow, to: Co
     WHERE workspace_id = ${concept.workspace_id} AND id = ${concept.id}`)
 }
 
-/** Counts an accepted change of a locked concept: the next version, a later `updated_at`. */
+/** Raises the version of a locked concept and sets `updated_at`, which never goes back. */
 export async function raiseVersion(tx: Transaction, concept: ConceptKey): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE concepts SET version = version + 1, updated_at = greatest(clock_timestamp(), updated_at)
@@ -134,7 +136,7 @@ export async function raiseVersion(tx: Transaction, concept: ConceptKey): Promis
 
 const MergeRow = row(ConceptMerge)
 
-/** What was merged into a concept, directly or by way of another, oldest first. */
+/** Returns the concepts that were merged into a concept, directly or through another concept, oldest first. */
 export function mergeHistory(db: Queryable, concept: ConceptKey): Promise<readonly ConceptMerge[]> {
   return db.any(sql.type(MergeRow)`
     SELECT id AS concept_id, name, merged_at, merged_by, merge_reason AS reason FROM concepts
@@ -142,29 +144,30 @@ export function mergeHistory(db: Queryable, concept: ConceptKey): Promise<readon
     ORDER BY merged_at, id`)
 }
 
-/** The filters of `GET /concepts`; `after` is the position of the last concept seen. */
+/** The filters of `GET /concepts`; `after` is the position of the last concept of the previous page. */
 export type ConceptFilter = {
   workspaceId: string
   knowledgeBaseId: number
   status: ConceptStatus | 'all'
-  /** A document that is canonical for the concept or backs something said about it. */
+  /** The id of a document that is canonical for the concept or evidence of a relation of it. */
   documentId?: string | undefined
-  /** Part of the normalised name or of a normalised alias. */
+  /** A part of the normalised name or of a normalised alias. */
   nameContains?: string | undefined
   after: ConceptPosition | null
   limit: number
 }
 
 /**
- * The last concept seen. Names are too long for a cursor, so it holds their beginning: while the concept still bears
- * it, its whole name is the position; otherwise the page starts at the beginning, so that nothing is skipped.
+ * The position of a concept in the list. Names are too long for a cursor, so the position holds the beginning of the
+ * name. While the concept still has that beginning, its whole name is the position. Otherwise the page starts at the
+ * beginning of the name, so that no concept is skipped.
  */
 export type ConceptPosition = { nameStart: string; id: string }
 
-/** How many characters of a name a position holds. */
+/** The number of characters of a name in a position. */
 export const nameStartLength = 40
 
-/** One page of concepts of a knowledge base by name, with one more than the limit when there are more. */
+/** Returns one page of concepts of a knowledge base by name, with one more than the limit when there are more. */
 export function conceptPage(db: Queryable, filter: ConceptFilter): Promise<readonly NamedConcept[]> {
   return db.any(sql.type(NamedConcept)`
     SELECT ${columns}, ${namings} FROM concepts c

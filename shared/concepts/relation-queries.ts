@@ -29,7 +29,7 @@ const columns = sql.fragment`
   r.id, r.subject_concept_id, r.predicate, r.object_kind, r.object_id, r.object_block_id, r.valid_from, r.valid_to,
   r.origin, r.evidence_document_id, r.evidence_block_id, r.evidence_version, r.evidence_excerpt`
 
-/** Every outgoing relation of a concept, in the order in which they were made. */
+/** Returns every outgoing relation of a concept, in the order of creation. */
 export function outgoingRelations(db: Queryable, concept: ConceptKey): Promise<readonly ConceptRelationRow[]> {
   return db.any(sql.type(row(RelationShape))`
     SELECT ${columns} FROM concept_relations r
@@ -40,10 +40,13 @@ export function outgoingRelations(db: Queryable, concept: ConceptKey): Promise<r
 const Direction = Type.Enum(['outgoing', 'incoming'])
 const TraversedShape = Type.Object({ ...RelationShape.properties, direction: Direction })
 
-/** A relation with the direction in which it was met. */
+/** A relation with its direction as seen from the traversed concept. */
 export type TraversedRow = Static<typeof TraversedShape>
 
-/** What `GET /concepts/{id}/traverse` asks for; `at` is in Unix milliseconds, `after` the id of the last relation seen. */
+/**
+ * The filters of `GET /concepts/{id}/traverse`; `at` is in Unix milliseconds, `after` the id of the last relation of
+ * the previous page.
+ */
 export type Traversal = {
   at: number
   directions: readonly Static<typeof Direction>[]
@@ -52,7 +55,10 @@ export type Traversal = {
   limit: number
 }
 
-/** Relations that touch a concept and are valid at an instant, with one more than the limit when there are more. */
+/**
+ * Returns the relations that touch a concept and are valid at an instant, with one more than the limit when there are
+ * more.
+ */
 export function traversedRelations(
   db: Queryable,
   concept: ConceptKey,
@@ -84,13 +90,13 @@ function isWanted({ at, predicate, after }: Traversal) {
   return sql.join(conditions, sql.fragment` AND `)
 }
 
-/** What a relation says, without whom it is about; null is without bound. */
+/** The content of a relation without its subject; a null bound means without bound. */
 export type ConceptStatement = Pick<
   ConceptRelationRow,
   'predicate' | 'object_kind' | 'object_id' | 'object_block_id' | 'valid_from' | 'valid_to'
 >
 
-/** A relation of the concept that says the same for a time that overlaps, or null. */
+/** Returns the id of a relation of the concept with the same content whose validity overlaps, or null. */
 export function overlappingRelation(
   db: Queryable,
   concept: ConceptKey,
@@ -125,9 +131,9 @@ export async function insertRelations(
 }
 
 /**
- * Makes everybody else who adds to the `broader_than` hierarchy of a knowledge base wait until the transaction ends:
- * two edges that only together close a cycle are thus never looked at side by side. To be taken after the rows of the
- * concepts, and looked for a cycle after it.
+ * Makes everybody else who adds `broader_than` relations in a knowledge base wait until the transaction ends. Otherwise
+ * two transactions could each add one half of a cycle and neither would see it. Take this lock after the rows of the
+ * concepts, and search for a cycle after it.
  */
 export async function lockHierarchy(tx: Transaction, knowledgeBaseId: number): Promise<void> {
   const key = JSON.stringify(['concept hierarchy', knowledgeBaseId])
@@ -136,7 +142,7 @@ export async function lockHierarchy(tx: Transaction, knowledgeBaseId: number): P
 
 const ClosesRow = row(Type.Object({ closes: Type.Boolean() }))
 
-/** Whether `broader_than` from one concept to another would close a cycle; validity is ignored (decisions 2.10). */
+/** Returns whether `broader_than` from one concept to another would close a cycle. Validity is ignored. */
 export function edgeClosesCycle(
   tx: Transaction,
   edge: { workspaceId: string; from: string; to: string },
@@ -147,8 +153,8 @@ export function edgeClosesCycle(
 }
 
 /**
- * Whether making one of two concepts would close a cycle: it does when a way leads from one of them over a third back
- * to one of them. A direct edge between them does not count; it falls away.
+ * Returns whether a merge of two concepts would close a cycle: a path leads from one of them through a third concept
+ * back to one of them. A direct edge between the two does not count, since the merge deletes it.
  */
 export function mergeClosesCycle(tx: Transaction, source: ConceptRow, target: ConceptRow): Promise<boolean> {
   const both = sql.array([source.id, target.id], 'text')
@@ -161,7 +167,8 @@ export function mergeClosesCycle(tx: Transaction, source: ConceptRow, target: Co
     SELECT EXISTS (SELECT FROM reached WHERE id = ANY(${both})) AS closes`)
 }
 
-// Estimates of recursion are far too high; OFFSET makes the planner look up the narrower concepts of each one.
+// The planner estimates far too many rows for a recursion. OFFSET makes it look up the narrower concepts of each row by
+// index.
 function reachedFrom(workspaceId: string, start: ReturnType<typeof sql.fragment>) {
   return sql.fragment`reached (id) AS (
     ${start}

@@ -3,20 +3,20 @@ import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { documentNotFound } from '../documents/require.ts'
 
-/** A place in a document that a concept or candidate refers to; `source_version` null when none was recorded. */
+/** A document or block that a concept or candidate refers to; `source_version` is null when none was recorded. */
 export type SourceReference = { document_id: string; block_id: string | null; source_version: string | null }
 
-/** What there is now of documents and blocks that are referred to. */
+/** The current state of the documents and blocks that were looked up. */
 export type CurrentSources = {
-  /** The current version of a document; null when it is gone. */
+  /** Returns the current version of a document, or null when the document is gone. */
   version: (documentId: string) => string | null
-  /** Whether the block of a reference is still in its document. */
+  /** Returns whether the block of a reference is still in its document. */
   hasBlock: (reference: SourceReference) => boolean
 }
 
 /**
- * Looks up all references at once. A body is searched for a block only where it is another one than that of the
- * recorded version, since a block was there when the reference was recorded.
+ * Looks up all references at once, in two statements. A block existed when its reference was recorded. So a body is
+ * searched only when it is no longer the body of the recorded version.
  */
 export async function currentSources(
   db: Queryable,
@@ -44,7 +44,10 @@ export async function currentSources(
   }
 }
 
-/** Refuses a document that is not in the workspace: 404 with the member that named it. */
+/**
+ * Refuses with 404 `document_not_found`, and the member that named the document, unless the document is in the
+ * workspace.
+ */
 export async function requireDocumentOfWorkspace(
   db: Queryable,
   input: { workspaceId: string; documentId: string; field: string },
@@ -57,8 +60,8 @@ function isToBeSought(reference: SourceReference, versions: ReadonlyMap<string, 
   return reference.block_id !== null && versions.get(reference.document_id) !== reference.source_version
 }
 
-/** The current versions of documents of one workspace; those that are gone are left out. */
-export function documentVersions(db: Queryable, input: { workspaceId: string; documentIds: readonly string[] }) {
+// The current versions of documents of one workspace; missing documents are left out.
+function documentVersions(db: Queryable, input: { workspaceId: string; documentIds: readonly string[] }) {
   return db.any(sql.type(row(Type.Object({ id: Type.String(), version: Type.String() })))`
     SELECT id, version FROM documents
     WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.documentIds], 'text')})`)
@@ -66,11 +69,9 @@ export function documentVersions(db: Queryable, input: { workspaceId: string; do
 
 const PresentRow = row(Type.Object({ document_id: Type.String(), block_ids: Type.Array(Type.String()) }))
 
-/**
- * Which of the given blocks are in the current bodies of their documents. The text of a body is unpacked once for all
- * of its blocks: joining it with nothing makes a plain value of it, and OFFSET keeps the planner from undoing that.
- */
-export function presentBlocks(
+// Which of the blocks are in the current bodies of their documents. The text of a body is decompressed once for all of
+// its blocks: the concatenation makes a plain value of it, and OFFSET keeps the planner from undoing that.
+function presentBlocks(
   db: Queryable,
   input: { workspaceId: string; blocks: readonly { document_id: string; block_ids: readonly string[] }[] },
 ) {

@@ -18,8 +18,8 @@ import {
 import { requireDocumentOfWorkspace } from './sources.ts'
 
 /**
- * Changes, archives or reactivates a concept. What leads to the same concept is no change and leaves its version.
- * 409 `concept_merged`, `concept_name_conflict` or `version_conflict`, in this order; 422 `invalid_locale`.
+ * Changes, archives or reactivates a concept. A request that changes nothing leaves the version as it is. Refuses with
+ * 409 `concept_merged`, `concept_name_conflict` or `version_conflict`, in this order, and with 422 `invalid_locale`.
  */
 export async function updateConcept(
   tx: Transaction,

@@ -80,13 +80,13 @@ function newRelation(link: DocumentLink): NewInlineRelation[] {
 }
 
 /** A link to a document, or to one of its blocks: where it stands, its address and its text. */
-export type DocumentLink = { source_block_id: string; target_uri: string; anchor_text: string }
+type DocumentLink = { source_block_id: string; target_uri: string; anchor_text: string }
 
 /**
  * The links of a body to documents, in document order: one for each innermost block and address, with the text of the
  * first. Only lines that can hold such a link are parsed.
  */
-export function documentLinks(lines: readonly string[]): DocumentLink[] {
+function documentLinks(lines: readonly string[]): DocumentLink[] {
   return lines.flatMap((line) => (line.includes('svc://doc/') ? linksIn(JSON.parse(line) as BlockNode) : []))
 }
 
@@ -126,7 +126,7 @@ const InlineShape = Type.Object({
 })
 
 /** An inline relation as it is stored. */
-export type InlineRelation = Static<typeof InlineShape>
+type InlineRelation = Static<typeof InlineShape>
 
 const Extraction = Type.Object({ body_seq: Type.Number(), relations: Type.Array(InlineShape) })
 const KeyedExtraction = row(Type.Object({ document_id: Type.String(), ...Extraction.properties }))
@@ -149,7 +149,7 @@ export async function extractions(
 }
 
 /** Notes from which bodies the inline relations of documents are. */
-export async function writeExtractions(
+async function writeExtractions(
   tx: Transaction,
   extracted: readonly { job: DocumentJob; source: { version: string; body_seq: number } }[],
 ): Promise<void> {
@@ -164,7 +164,7 @@ export async function writeExtractions(
 }
 
 /** A new inline relation; the target is what its address names. */
-export type NewInlineRelation = DocumentLink & {
+type NewInlineRelation = DocumentLink & {
   id: string
   target_document_id: string
   target_block_id: string | null
@@ -178,7 +178,7 @@ export type InlineRelationChange = {
 }
 
 /** Removes, adds and rewords inline relations of documents; those that stay as they are are not touched. */
-export async function changeInline(
+async function changeInline(
   tx: Transaction,
   changes: readonly { job: DocumentJob; result: InlineRelationChange }[],
 ): Promise<void> {

@@ -194,7 +194,7 @@ const described = (workspaceIds: readonly string[], rows: ReturnType<typeof sql.
 export type RelationLocator = { id: string; workspaceIds: readonly string[] }
 
 /** A visible relation with what is known of its ends. */
-export function visibleRelation(db: Queryable, locator: RelationLocator): Promise<RelationRow> {
+function visibleRelation(db: Queryable, locator: RelationLocator): Promise<RelationRow> {
   return db.one(sql.type(row(RelationShape))`
     ${described(locator.workspaceIds, sql.fragment`relations`)}
     WHERE r.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND r.id = ${locator.id}`)

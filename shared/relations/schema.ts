@@ -41,7 +41,7 @@ const documentId = documentIdPattern.slice(1, -1)
 const blockId = blockIdPattern.slice(1, -1)
 
 /** Pattern of the address of a document or of one of its blocks (decisions 2.9). */
-export const documentUriPattern = `^svc://doc/${documentId}(#block=${blockId})?$`
+const documentUriPattern = `^svc://doc/${documentId}(#block=${blockId})?$`
 
 const documentUri = new RegExp(`^svc://doc/(${documentId})(?:#block=(${blockId}))?$`)
 

@@ -96,7 +96,7 @@ async function requireEnd(tx: Transaction, end: End): Promise<CurrentBody> {
 }
 
 /** A new manual relation. */
-export type NewRelation = Pick<
+type NewRelation = Pick<
   RelationRow,
   | 'workspace_id'
   | 'id'
@@ -112,7 +112,7 @@ export type NewRelation = Pick<
 >
 
 /** Inserts a manual relation and returns its id, or that of the one that says the same already, also when two race. */
-export function insertManual(tx: Transaction, relation: NewRelation): Promise<string> {
+function insertManual(tx: Transaction, relation: NewRelation): Promise<string> {
   return tx.oneFirst(
     prepared(sql.type(row(Type.Object({ id: Type.String() })))`
     INSERT INTO relations
@@ -136,7 +136,7 @@ const LockedShape = Type.Object({
 })
 
 /** A visible relation, locked until the transaction ends, or null. */
-export function lockRelation(tx: Transaction, locator: RelationLocator) {
+function lockRelation(tx: Transaction, locator: RelationLocator) {
   return tx.maybeOne(sql.type(row(LockedShape))`
     SELECT r.workspace_id, r.id, r.origin, r.source_document_id, r.source_block_id
     FROM relations r
@@ -144,6 +144,6 @@ export function lockRelation(tx: Transaction, locator: RelationLocator) {
 }
 
 /** Deletes a relation. */
-export async function deleteRelationRow(tx: Transaction, key: { workspace_id: string; id: string }): Promise<void> {
+async function deleteRelationRow(tx: Transaction, key: { workspace_id: string; id: string }): Promise<void> {
   await tx.query(sql.unsafe`DELETE FROM relations WHERE workspace_id = ${key.workspace_id} AND id = ${key.id}`)
 }

@@ -129,10 +129,10 @@ const HeadShape = Type.Object({
 })
 
 /** A document with its digest, where the kept one is of its current version. */
-export type DocumentHead = Static<typeof HeadShape>
+type DocumentHead = Static<typeof HeadShape>
 
 /** The selected documents that there are. */
-export function documentHeads(db: Queryable, selection: DocumentSelection): Promise<readonly DocumentHead[]> {
+function documentHeads(db: Queryable, selection: DocumentSelection): Promise<readonly DocumentHead[]> {
   const chosen =
     'ids' in selection
       ? sql.fragment`d.id = ANY(${sql.array([...selection.ids], 'text')})`
@@ -169,7 +169,7 @@ export function currentBodies(db: Queryable, input: { workspaceIds: readonly str
  * Keeps digests, in the order of their ids. Documents that are just being written or have gone are left out: a reader
  * never waits for a writer.
  */
-export async function keepDigests(
+async function keepDigests(
   db: Queryable,
   digests: readonly { workspace_id: string; id: string; version: string; digest: Digest }[],
 ): Promise<void> {

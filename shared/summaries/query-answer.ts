@@ -97,7 +97,7 @@ function excerpt({ text, first }: RankedPassage): string {
 export type Passage = { documentId: string; blockId: string; isHeading: boolean; text: string }
 
 /** A passage that answers a query, and where in its text. */
-export type RankedPassage = Passage & { score: number; first: Span }
+type RankedPassage = Passage & { score: number; first: Span }
 
 /** The text blocks of stored lines, in document order. */
 export function passagesOf(documentId: string, lines: readonly string[]): Passage[] {

@@ -49,7 +49,7 @@ const mostBytes = 4 * 2 ** 20
  * A summary for one query, which is not stored: see `answerQuery`. Rejects as `compute` does when the bodies take too
  * much time or too much waits already.
  */
-export async function summariseQuery(
+async function summariseQuery(
   db: SearchDatabase,
   input: { target: SummaryTarget; source: SummarySource; q: string },
 ): Promise<DerivedSummary> {
@@ -89,7 +89,7 @@ const FirstBodyRow = row(Type.Object({ id: Type.String(), body: Type.String() })
  * The current bodies of documents, as far as they still exist, in the order of the ids given: all that together have at
  * most so many bytes, and the first in any case.
  */
-export function firstBodies(db: Queryable, input: { workspaceId: string; ids: readonly string[]; mostBytes: number }) {
+function firstBodies(db: Queryable, input: { workspaceId: string; ids: readonly string[]; mostBytes: number }) {
   return db.any(sql.type(FirstBodyRow)`
     SELECT id, body FROM (
       SELECT d.id, b.body, k.place, sum(octet_length(b.body)) OVER (ORDER BY k.place) AS bytes

@@ -93,7 +93,7 @@ async function refreshSummary(
 }
 
 /** The text of a document, and of which of its sections, and whether of itself (null), summaries are wanted. */
-export type SummarisedText = {
+type SummarisedText = {
   documentId: string
   version: string
   title: string

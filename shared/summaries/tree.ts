@@ -13,7 +13,7 @@ const optionalSummary = Type.Optional(Summary)
 
 /** A document of the tree; `summary` only where it was asked for. */
 const DocumentShape = Type.Object({ ...DocumentNode.properties, summary: optionalSummary }, { $id: 'TreeDocument' })
-export type SummarisedDocument = Static<typeof DocumentShape>
+type SummarisedDocument = Static<typeof DocumentShape>
 
 /** A folder of the tree, with everything below it. */
 const FolderShape = Type.Cyclic(
@@ -26,8 +26,8 @@ const FolderShape = Type.Cyclic(
   },
   'TreeFolder',
 )
-export type SummarisedFolder = FolderNode & { children: SummarisedNode[]; summary?: Summary }
-export type SummarisedNode = SummarisedFolder | SummarisedDocument
+type SummarisedFolder = FolderNode & { children: SummarisedNode[]; summary?: Summary }
+type SummarisedNode = SummarisedFolder | SummarisedDocument
 
 /** `GET /knowledge-bases/{id}/tree`. */
 export const Tree = Type.Object(

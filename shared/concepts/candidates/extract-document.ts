@@ -11,12 +11,12 @@ import { type CandidateSource, loadCandidateSource, writeCandidates } from './re
 
 type Extracting = { documentId: string; caller: Caller }
 
-/** What is found in a document as it was at some time. */
+/** A document as it was loaded, and the candidates that were found in it. */
 export type FoundInDocument = { source: CandidateSource; found: FoundCandidate[] }
 
 /**
- * Finds the candidates of a document without holding it; a large one is searched in a thread, in turn. 404 when the
- * document is not visible, 403 when the role may not write.
+ * Finds the candidates of a document without a lock. A large document is searched in a thread, in fair turns. Refuses
+ * with 404 `document_not_found` and, when the role may not write, with 403.
  */
 export async function findInDocument(db: Queryable, input: Extracting): Promise<FoundInDocument> {
   const job = await findWritableDocument(db, input)
@@ -24,9 +24,9 @@ export async function findInDocument(db: Queryable, input: Extracting): Promise<
 }
 
 /**
- * Stores the candidates of a document in the caller's transaction, which keeps the document from moving; from then on
- * the worker keeps them up to date. `ahead` is what was found before the transaction; if the document has moved since
- * then, it is searched anew. 404 when the document is not visible.
+ * Stores the candidates of a document in the caller's transaction; from then on the worker keeps them up to date.
+ * `ahead` returns what was found before the transaction. If the document has changed since then, it is searched again
+ * under a lock. Refuses with 404 `document_not_found`.
  */
 export async function extractFromDocument(
   tx: Transaction,

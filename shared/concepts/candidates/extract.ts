@@ -6,10 +6,10 @@ import { textComputation } from '../../body/text-computation.ts'
 import { normaliseName } from '../names.ts'
 import type { Extractor } from './schema.ts'
 
-/** Counts what the extractor finds differently; part of every fingerprint. */
+/** The version of the extraction rules, which is part of every fingerprint. Raise it when the rules change. */
 export const extractorVersion = '1'
 
-/** A candidate as it stands in a document. */
+/** A candidate as it was found in a document. */
 export type FoundCandidate = {
   extractor: Extractor
   block_id: string | null
@@ -20,9 +20,9 @@ export type FoundCandidate = {
 }
 
 /**
- * Finds the candidates of a document (decisions 2.10): its title and the text of every link that has a letter and is
- * not an address itself, each of at most 200 characters and once a block. Deterministic; `text` is the stored body, of
- * which only blocks with links are parsed.
+ * Finds the candidates of a document: its title and its link texts. A link text needs a letter and must not be an
+ * address itself. A candidate has at most 200 characters and counts once a block. The result is deterministic. `text`
+ * is the stored body, of which only blocks with links are parsed.
  */
 export function extractCandidates(source: { documentId: string; title: string; text: string }): FoundCandidate[] {
   const { documentId, title, text } = source
@@ -36,7 +36,7 @@ export function extractCandidates(source: { documentId: string; title: string; t
   return candidates.filter(({ fingerprint }) => !seen.has(fingerprint) && seen.add(fingerprint))
 }
 
-/** `extractCandidates` for a thread. */
+/** `extractCandidates` as a computation for a thread. */
 export const candidateExtraction = textComputation({ module: import.meta.url, run: extractCandidates })
 
 type Mention = Pick<FoundCandidate, 'extractor' | 'block_id' | 'name' | 'excerpt'>
@@ -69,14 +69,17 @@ function linksIn(node: BodyNode): Mention[] {
       last = { link, href: hrefOf(child), start, end, name: '' }
       links.push(last)
     }
-    // A picture inside a link is no text of it.
+    // A picture inside a link is not part of the link text.
     if (last !== undefined && (child.type === 'text' || child.type === 'hardBreak')) last.name += piece
     start = end
   }
   return links.flatMap((found) => mentionOf(found, { text, blockId: String(node.attrs?.['id']) }))
 }
 
-/** A stretch of a textblock under one link; `link` is the mark, as text, and `name` the words under it. */
+/**
+ * A range of a textblock under one link: `link` is the mark as JSON, `name` the text, `start` and `end` are UTF-16
+ * offsets.
+ */
 type Link = { link: string; href: string; start: number; end: number; name: string }
 
 const isLink = ({ type }: Mark) => type === 'link'
@@ -97,7 +100,7 @@ function mentionOf(link: Link, block: { text: string; blockId: string }): Mentio
   const isAddress = address.test(name) || name === link.href || `mailto:${name}` === link.href
   if (isAddress || !/\p{L}/u.test(name)) return []
   const { start, end } = link
-  // Twice as many units hold that many code points, and more are not looked at.
+  // At most two UTF-16 units make a code point, so no more than twice as many units are read.
   const before = Array.from(block.text.slice(Math.max(0, start - 2 * contextLength), start)).slice(-contextLength)
   const after = Array.from(block.text.slice(end, end + 2 * contextLength)).slice(0, contextLength)
   const excerpt = collapsed([...before, block.text.slice(start, end), ...after].join(''))

@@ -29,7 +29,7 @@ const StoredShape = Type.Object({
   updated_at: Type.Number(),
 })
 
-/** A row of `concept_candidates` without its knowledge base, which a pending one does not store. */
+/** A row of `concept_candidates` without its knowledge base, which only a reviewed candidate stores. */
 export type StoredCandidate = Static<typeof StoredShape>
 
 const columns = sql.fragment`
@@ -44,6 +44,9 @@ const CandidateShape = Type.Object({
   current_title: Nullable(text),
   suggested_concept_id: Nullable(text),
 })
+/**
+ * A candidate with its knowledge base, the state of its document (null when it is gone) and a concept of the same name.
+ */
 const CandidateRow = row(CandidateShape)
 
 /** A candidate with its knowledge base, the state of its document (null when that is gone) and a concept of its name. */
@@ -53,7 +56,7 @@ const located = sql.fragment`
   ${columns}, coalesce(c.knowledge_base_id, d.knowledge_base_id) AS knowledge_base_id, d.version AS current_version,
   d.title AS current_title`
 
-// For a pending candidate: the active concept of that name, or else the first that has it as an alias.
+// For a pending candidate: the active concept of that name, or else the first active concept that has it as an alias.
 const suggestion = sql.fragment`
   CASE WHEN p.review_status = 'pending' THEN coalesce(
     (SELECT k.id FROM concepts k
@@ -68,7 +71,7 @@ const suggestion = sql.fragment`
 const withDocument = sql.fragment`
   FROM concept_candidates c LEFT JOIN documents d ON d.workspace_id = c.workspace_id AND d.id = c.document_id`
 
-/** A visible candidate, or null. */
+/** Returns a visible candidate, or null. */
 export function visibleCandidate(
   db: Queryable,
   locator: { id: string; workspaceIds: readonly string[] },
@@ -80,7 +83,7 @@ export function visibleCandidate(
     ) p`)
 }
 
-/** The pending candidates of a document with the given fingerprints, in the order in which they were made. */
+/** Returns the pending candidates of a document with the given fingerprints, in the order of creation. */
 export function pendingCandidates(
   db: Queryable,
   key: { workspaceId: string; documentId: string; fingerprints: readonly string[] },
@@ -93,7 +96,7 @@ export function pendingCandidates(
     ) p ORDER BY p.id`)
 }
 
-/** The filters of `GET /concept-candidates`; `after` is the position of the last candidate seen. */
+/** The filters of `GET /concept-candidates`; `after` is the position of the last candidate of the previous page. */
 export type CandidateFilter = {
   workspaceId: string
   knowledgeBaseId: number
@@ -103,7 +106,7 @@ export type CandidateFilter = {
   limit: number
 }
 
-/** One page of candidates by document, with one more than the limit when there are more. */
+/** Returns one page of candidates by document, with one more than the limit when there are more. */
 export function candidatePage(db: Queryable, filter: CandidateFilter): Promise<readonly CandidateRow[]> {
   const { status } = filter
   const branches = [
@@ -117,7 +120,7 @@ export function candidatePage(db: Queryable, filter: CandidateFilter): Promise<r
     ) p ORDER BY p.document_id, p.id`)
 }
 
-// A pending candidate is where its document is.
+// A pending candidate is in the knowledge base of its document.
 function pendingPage({ workspaceId, knowledgeBaseId, documentId, after, limit }: CandidateFilter) {
   const conditions = [
     sql.fragment`d.workspace_id = ${workspaceId} AND d.knowledge_base_id = ${knowledgeBaseId}`,
@@ -146,7 +149,9 @@ function reviewedPage({ workspaceId, knowledgeBaseId, status, documentId, after,
      ORDER BY c.document_id, c.id LIMIT ${limit + 1})`
 }
 
-/** A candidate locked against every other review and refresh, or null when it has gone with its document. */
+/**
+ * Locks a candidate against every other review and refresh and returns it, or null when it is gone with its document.
+ */
 export function lockCandidate(
   tx: Transaction,
   key: { workspaceId: string; id: string },
@@ -158,7 +163,7 @@ export function lockCandidate(
   )
 }
 
-/** What a review says. */
+/** The decision of a reviewer about a candidate. */
 export type CandidateReview = {
   status: 'accepted' | 'rejected'
   reviewedBy: string
@@ -181,14 +186,17 @@ export async function recordCandidateReview(
     WHERE workspace_id = ${candidate.workspace_id} AND id = ${candidate.id}`)
 }
 
-/** A visible candidate; otherwise 404. */
+/** Returns a visible candidate. Refuses with 404 `candidate_not_found`. */
 export async function findCandidate(db: Queryable, input: { caller: Caller; id: string }): Promise<CandidateRow> {
   const found = await visibleCandidate(db, { id: input.id, workspaceIds: visibleWorkspaces(input.caller) })
   if (found === null) throw missingCandidate(input.id)
   return found
 }
 
-/** The 404 of a candidate; `field` is the parameter that named it. */
+/**
+ * The refusal of a call about a candidate that the caller cannot see: 404 `candidate_not_found`. `field` is the
+ * parameter that named it.
+ */
 export function missingCandidate(id: string, field?: string): Refusal {
   return new Refusal('candidate_not_found', { details: { id, ...(field !== undefined && { field }) } })
 }

@@ -7,22 +7,22 @@ import { newId } from '../../schema/ids.ts'
 import { extractCandidates, extractorVersion, type FoundCandidate } from './extract.ts'
 import { ReviewStatus } from './schema.ts'
 
-/** A document as the extractor reads it. */
+/** A document as the extractor reads it; `projected_seq` is the `body_seq` of the last extraction, null without one. */
 export type CandidateSource = DocumentSource & { body: string; projected_seq: number | null }
 
-/** Reads what candidates of a document are made from; null when the document is gone. */
+/** Reads the title and body from which the candidates of a document follow; null when the document is gone. */
 export async function loadCandidateSource(db: Queryable, job: DocumentJob): Promise<CandidateSource | null> {
   const projected_seq = await extractedSeq(db, job)
   const source = await loadSource(db, job)
   return source && { ...source, projected_seq }
 }
 
-/** What is found in a loaded document. */
+/** Returns the candidates of a loaded document. */
 export function findCandidates(source: CandidateSource, job: DocumentJob): FoundCandidate[] {
   return extractCandidates({ documentId: job.document_id, title: source.title, text: source.body })
 }
 
-/** How many of the found candidates were new, pending before, or reviewed before. */
+/** The numbers of found candidates that were new, already pending, or already reviewed. */
 export type ExtractionCounts = {
   created: number
   refreshed: number
@@ -31,8 +31,8 @@ export type ExtractionCounts = {
 }
 
 /**
- * Writes what was found: new candidates are pending, pending ones are brought up to the source, reviewed ones are left
- * as they are. The caller holds the document, so that the source cannot move.
+ * Writes the candidates of a document. New candidates are pending, pending candidates take over the source, and
+ * reviewed candidates stay unchanged. The caller must hold a lock on the document, so that its source cannot change.
  */
 export async function writeCandidates(
   tx: Transaction,
@@ -60,22 +60,26 @@ export async function writeCandidates(
 
 const SeqRow = row(Type.Object({ body_seq: Type.Number() }))
 
-/** The body_seq that a document was last extracted at; null when it never was. */
-export function extractedSeq(db: Queryable, job: DocumentJob): Promise<number | null> {
+// Returns the `body_seq` of the last extraction of a document; null when there was none.
+function extractedSeq(db: Queryable, job: DocumentJob): Promise<number | null> {
   return db.maybeOneFirst(sql.type(SeqRow)`
     SELECT body_seq FROM concept_extractions
     WHERE workspace_id = ${job.workspace_id} AND document_id = ${job.document_id}`)
 }
 
-/** The same, locked against every other extraction of the document. */
+/**
+ * Locks the extraction of a document against every other extraction and returns its `body_seq`; null when there was
+ * none.
+ */
 export function lockExtraction(tx: Transaction, job: DocumentJob): Promise<number | null> {
   return tx.maybeOneFirst(sql.type(SeqRow)`
     SELECT body_seq FROM concept_extractions
     WHERE workspace_id = ${job.workspace_id} AND document_id = ${job.document_id} FOR UPDATE`)
 }
 
-/** Notes what a document was extracted at, which enrols it for the refresh, and locks out other extractions of it. */
-export async function recordExtraction(tx: Transaction, job: DocumentJob, bodySeq: number): Promise<void> {
+// Notes the `body_seq` of an extraction, which enrols the document for the refresh, and keeps other extractions of it
+// waiting.
+async function recordExtraction(tx: Transaction, job: DocumentJob, bodySeq: number): Promise<void> {
   await tx.query(sql.unsafe`
     INSERT INTO concept_extractions (workspace_id, document_id, body_seq)
     VALUES (${job.workspace_id}, ${job.document_id}, ${bodySeq})
@@ -84,11 +88,10 @@ export async function recordExtraction(tx: Transaction, job: DocumentJob, bodySe
 
 const KnownShape = Type.Object({ fingerprint: Type.String(), review_status: ReviewStatus })
 
-/** A candidate that was found before. */
-export type KnownCandidate = Static<typeof KnownShape>
+type KnownCandidate = Static<typeof KnownShape>
 
-/** Which of the fingerprints are known, their candidates locked in id order against reviews. */
-export function lockKnown(
+// Returns which of the fingerprints are known; their candidates are locked in id order against reviews.
+function lockKnown(
   tx: Transaction,
   job: DocumentJob,
   found: readonly FoundCandidate[],
@@ -99,8 +102,7 @@ export function lockKnown(
     ORDER BY id FOR UPDATE`)
 }
 
-/** Inserts new candidates as pending. */
-export async function insertCandidates(
+async function insertCandidates(
   tx: Transaction,
   job: DocumentJob,
   input: { found: readonly FoundCandidate[]; sourceVersion: string },
@@ -116,8 +118,8 @@ export async function insertCandidates(
       (id text, block_id text, name text, normalized_name text, excerpt text, extractor text, fingerprint text)`)
 }
 
-/** Brings pending candidates that were found again up to the source; what stays the same keeps its version. */
-export async function refreshCandidates(
+// Updates pending candidates that were found again; a candidate whose values stay the same keeps its version.
+async function refreshCandidates(
   tx: Transaction,
   job: DocumentJob,
   input: { found: readonly FoundCandidate[]; sourceVersion: string },
@@ -131,15 +133,9 @@ export async function refreshCandidates(
         OR c.missing_since IS NOT NULL)`)
 }
 
-/**
- * Notes which pending candidates of the document were not found any more, and drops those for which that was noted a
- * day ago or earlier. Until then whoever wants to review one learns that its source has changed.
- */
-export async function retireCandidates(
-  tx: Transaction,
-  job: DocumentJob,
-  found: readonly FoundCandidate[],
-): Promise<void> {
+// Notes which pending candidates of the document are missing, and deletes candidates that have been missing for a day.
+// Until then, whoever reviews such a candidate learns that its source has changed.
+async function retireCandidates(tx: Transaction, job: DocumentJob, found: readonly FoundCandidate[]): Promise<void> {
   await tx.query(sql.unsafe`
     DELETE FROM concept_candidates
     WHERE workspace_id = ${job.workspace_id} AND pending_document_id = ${job.document_id}

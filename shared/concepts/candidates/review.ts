@@ -18,14 +18,14 @@ import {
   type StoredCandidate,
 } from './queries.ts'
 
-/** A review of a candidate; the guard is held against its version. */
+/** A request to review a candidate; the guard checks the candidate's version. */
 export type ReviewRequest = { id: string; caller: Caller; reason: string | null; guard: VersionGuard }
 
 /**
- * Accepts a pending candidate whose source is still the one it was found in: a new concept comes of it or, with
- * `conceptId`, an alias and evidence of that one. Returns the concept. 409 `candidate_already_reviewed`,
- * `candidate_source_changed`, `concept_not_active`, `concept_name_conflict` or `version_conflict`, in this order;
- * 422 `cross_knowledge_base`.
+ * Accepts a pending candidate whose source is unchanged. It becomes a new concept or, with `conceptId`, an alias and
+ * evidence of that concept, which is returned. Refuses with 409 `candidate_already_reviewed`,
+ * `candidate_source_changed`, `concept_not_active`, `concept_name_conflict` or `version_conflict`, in this order.
+ * Refuses with 422 `cross_knowledge_base`.
  */
 export async function acceptCandidate(
   tx: Transaction,
@@ -51,7 +51,10 @@ export async function acceptCandidate(
   return concept
 }
 
-/** Rejects a pending candidate for good. 409 `candidate_already_reviewed` or `version_conflict`, in this order. */
+/**
+ * Rejects a pending candidate for good. Refuses with 409 `candidate_already_reviewed` or `version_conflict`, in this
+ * order.
+ */
 export async function rejectCandidate(tx: Transaction, request: ReviewRequest): Promise<void> {
   const { caller, guard, reason } = request
   const found = await findCandidate(tx, { caller, id: request.id })
@@ -71,8 +74,8 @@ export async function rejectCandidate(tx: Transaction, request: ReviewRequest): 
 
 type LockedReview = { candidate: StoredCandidate; document: DocumentSource; knowledgeBaseId: number }
 
-// Knowledge base before document before candidate, as every deletion takes them. The document may have gone to another
-// knowledge base before it was locked; then that one has to be held.
+// Locks knowledge base, document and candidate, in the order of every deletion. If the document moved to another
+// knowledge base before it was locked, the procedure starts again with that knowledge base.
 async function lockForReview(tx: Transaction, found: CandidateRow): Promise<LockedReview> {
   const { workspace_id, document_id, knowledge_base_id } = found
   requirePending(found)

@@ -84,7 +84,7 @@ async function containerSource(
  * What a model is given of a folder or knowledge base: a summary of each document below it, the stored one where there is
  * one.
  */
-export async function containerMaterial(
+async function containerMaterial(
   db: Queryable,
   { container, title }: { container: Container; title: string },
 ): Promise<SummaryMaterial> {
