@@ -25,12 +25,12 @@ const SummaryJobParameter = Type.Object({
   id: Type.String({ pattern: `^sjob_${ulidPattern}$`, description: 'summary job id', 'x-error': 'job_not_found' }),
 })
 
-/** One of the three kinds of resources that have a summary, with what its endpoints differ in. */
+/** A kind of resource that has a summary, with everything in which its endpoints differ. */
 type SummaryTargetKind = {
   path: string
-  /** In operation ids, such as `getFolderSummary`. */
+  /** The part of operation ids such as `getFolderSummary`. */
   noun: string
-  /** In sentences. */
+  /** The name in the sentences of the reference. */
   name: string
   params: TObject
   /** Query parameters that name a part of the resource. */
@@ -38,13 +38,13 @@ type SummaryTargetKind = {
   read: Scope
   write: Scope
   errors: readonly ErrorCode[]
-  /** The target of a call, whose members are valid already. */
+  /** Returns the target of a call whose parameters have been checked. */
   request: (call: { params: unknown; query: unknown }) => TargetRequest
 }
 
 const idOf = (params: unknown) => (params as { id: number }).id
 
-/** Documents with their sections, folders and knowledge bases (decisions C 24-32). */
+// Documents with their sections, folders and knowledge bases.
 const summaryTargetKinds: readonly SummaryTargetKind[] = [
   {
     path: '/documents/{id}/summary',
@@ -86,7 +86,7 @@ const summaryTargetKinds: readonly SummaryTargetKind[] = [
   },
 ]
 
-/** Summaries of documents, sections, folders and knowledge bases, and their jobs (specification 4.6). */
+/** Summaries of documents, sections, folders and knowledge bases, and their jobs. */
 export const summaryRoutes: readonly Route[] = [
   ...summaryTargetKinds.flatMap((kind) => [getSummary(kind), putSummary(kind), rebuildSummary(kind)]),
 
@@ -111,7 +111,6 @@ export const summaryRoutes: readonly Route[] = [
   }),
 ]
 
-/** `GET …/summary` (specification 4.6). */
 function getSummary(kind: SummaryTargetKind): Route {
   return route({
     method: 'GET',
@@ -141,7 +140,6 @@ function getSummary(kind: SummaryTargetKind): Route {
   })
 }
 
-/** `PUT …/summary` (specification 4.6). */
 function putSummary(kind: SummaryTargetKind): Route {
   return route({
     method: 'PUT',
@@ -171,7 +169,6 @@ function putSummary(kind: SummaryTargetKind): Route {
   })
 }
 
-/** `POST …/summary/rebuild` (specification 4.6). */
 function rebuildSummary(kind: SummaryTargetKind): Route {
   return route({
     method: 'POST',
@@ -199,7 +196,7 @@ function rebuildSummary(kind: SummaryTargetKind): Route {
       'precondition_required',
       'model_unavailable',
     ],
-    // Before the transaction: what costs money has a scope and a limit of its own.
+    // Runs before the transaction: a model costs money, so its jobs have a scope and a rate limit of their own.
     async prepare({ body, caller, service }) {
       if (body.generator !== 'model') return null
       requireScopes(caller, ['summaries:generate'])

@@ -15,14 +15,17 @@ import type { DocumentJob } from '../jobs/queues.ts'
 import { newId } from '../schema/ids.ts'
 import { parseDocumentUri } from './schema.ts'
 
-/** A document as the extraction sees it, with the inline relations that are there already. */
+/**
+ * A document with its stored inline relations, as the extraction reads it. `projected_seq` is the `body_seq` of the
+ * last extraction, null without one.
+ */
 export type LinkSource = DocumentSource & {
   body: string
   projected_seq: number | null
   relations: readonly InlineRelation[]
 }
 
-/** Reads what the inline relations of documents are made from, by id; documents that are gone are left out. */
+/** Reads the sources of the inline relations of documents, by id. Missing documents are left out. */
 export async function loadLinkSources(
   db: Queryable,
   jobs: readonly DocumentJob[],
@@ -38,8 +41,8 @@ export async function loadLinkSources(
 }
 
 /**
- * What makes the stored inline relations the complete set of the body's links: a link that is still in the same block
- * keeps its relation, whatever else changed (decisions 2.9).
+ * Compares the links of a body with the stored inline relations and returns the difference. A link that is still in the
+ * same block keeps its relation, whatever else changed.
  */
 export function compareLinks(source: Pick<LinkSource, 'body' | 'relations'>): InlineRelationChange {
   const links = new Map(documentLinks(source.body.split('\n')).map((link) => [keyOf(link), link]))
@@ -55,7 +58,7 @@ export function compareLinks(source: Pick<LinkSource, 'body' | 'relations'>): In
   }
 }
 
-/** Writes the complete sets of documents' inline relations; the caller holds the locks. */
+/** Writes the differences of the inline relations of documents. The caller holds the locks. */
 export async function writeRelations(
   tx: Transaction,
   derived: readonly Derived<LinkSource, InlineRelationChange>[],
@@ -64,7 +67,7 @@ export async function writeRelations(
   await changeInline(tx, derived)
 }
 
-/** Locks the extractions of documents in the order of their ids; the body_seq each stands at, by id. */
+/** Locks the extractions of documents in the order of their ids and returns their `body_seq`, by document id. */
 export function lockExtractions(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
   return lockProjected(tx, jobs, { table: 'relation_extractions' })
 }
@@ -79,13 +82,11 @@ function newRelation(link: DocumentLink): NewInlineRelation[] {
   return [{ ...link, id: newId('rel'), target_document_id: target.documentId, target_block_id: target.blockId }]
 }
 
-/** A link to a document, or to one of its blocks: where it stands, its address and its text. */
+/** A link to a document or to one of its blocks: the block that contains it, its address and its text. */
 type DocumentLink = { source_block_id: string; target_uri: string; anchor_text: string }
 
-/**
- * The links of a body to documents, in document order: one for each innermost block and address, with the text of the
- * first. Only lines that can hold such a link are parsed.
- */
+// Returns the links of a body to documents, in document order: one for each innermost block and address, with the first
+// text. Only lines that may contain such a link are parsed.
 function documentLinks(lines: readonly string[]): DocumentLink[] {
   return lines.flatMap((line) => (line.includes('svc://doc/') ? linksIn(JSON.parse(line) as BlockNode) : []))
 }
@@ -110,7 +111,7 @@ function linksIn(block: BlockNode): DocumentLink[] {
   return [...own, ...nested.flatMap(linksIn)]
 }
 
-// As long as the anchor text of a manual relation may be.
+// The same limit as for the anchor text of a manual relation, in code points.
 const longestAnchor = 500
 
 function addressOf(node: BodyNode): string | undefined {
@@ -125,13 +126,16 @@ const InlineShape = Type.Object({
   anchor_text: Type.String(),
 })
 
-/** An inline relation as it is stored. */
+/** A stored inline relation. */
 type InlineRelation = Static<typeof InlineShape>
 
 const Extraction = Type.Object({ body_seq: Type.Number(), relations: Type.Array(InlineShape) })
 const KeyedExtraction = row(Type.Object({ document_id: Type.String(), ...Extraction.properties }))
 
-/** The inline relations of documents by id, and the body_seq they stand at; without those never extracted from. */
+/**
+ * Returns the inline relations of documents and the `body_seq` of their extraction, by document id. A document that was
+ * never extracted is left out. @internal
+ */
 export async function extractions(
   db: Queryable,
   jobs: readonly DocumentJob[],
@@ -148,7 +152,7 @@ export async function extractions(
   return new Map(found.map(({ document_id, ...extraction }) => [document_id, extraction]))
 }
 
-/** Notes from which bodies the inline relations of documents are. */
+// Notes the version and `body_seq` of the bodies from which the inline relations follow.
 async function writeExtractions(
   tx: Transaction,
   extracted: readonly { job: DocumentJob; source: { version: string; body_seq: number } }[],
@@ -163,21 +167,21 @@ async function writeExtractions(
   )
 }
 
-/** A new inline relation; the target is what its address names. */
+/** A new inline relation with the target that its address names. */
 type NewInlineRelation = DocumentLink & {
   id: string
   target_document_id: string
   target_block_id: string | null
 }
 
-/** What has to change in the inline relations of a document. */
+/** The changes to the inline relations of a document: ids to remove, relations to add, and new anchor texts. */
 export type InlineRelationChange = {
   remove: readonly string[]
   add: readonly NewInlineRelation[]
   reword: readonly Pick<InlineRelation, 'id' | 'anchor_text'>[]
 }
 
-/** Removes, adds and rewords inline relations of documents; those that stay as they are are not touched. */
+// Removes, adds and rewords inline relations of documents; unchanged relations are not touched.
 async function changeInline(
   tx: Transaction,
   changes: readonly { job: DocumentJob; result: InlineRelationChange }[],

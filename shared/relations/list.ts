@@ -4,18 +4,20 @@ import { row } from '../database/row.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import { blockUri, type DocumentRelation, Predicate, predicates } from './schema.ts'
 
-/** One page of a document's relations with their status, with one more than the limit when there are more. */
+/**
+ * Returns one page of the relations of a document with their status, with one more than the limit when there are more.
+ */
 export async function listRelations(db: Queryable, filter: RelationFilter): Promise<DocumentRelation[]> {
   return withStatus(db, await relationPage(db, filter))
 }
 
-/** A relation with its status. */
+/** Returns a relation with its status. */
 export async function readRelation(db: Queryable, locator: RelationLocator): Promise<DocumentRelation> {
   const [relation] = await withStatus(db, [await visibleRelation(db, locator)])
   return relation as DocumentRelation
 }
 
-/** Whether a block exists; asked only for ends that were named in `openBlocks`. */
+/** A function that tells whether a block exists; it knows only the blocks that `openBlocks` named. */
 type BlockExists = (documentId: string, blockId: string) => boolean
 
 async function withStatus(db: Queryable, relations: readonly RelationRow[]): Promise<DocumentRelation[]> {
@@ -28,7 +30,8 @@ async function withStatus(db: Queryable, relations: readonly RelationRow[]): Pro
   return relations.map((relation) => present(relation, exists))
 }
 
-// The blocks whose bodies have to be asked. A link of the current body is in a block of the current body.
+// Returns the blocks that must be looked up in their bodies. A relation that was extracted from the current body needs
+// no look-up of its source block.
 function openBlocks(relation: RelationRow): BlockKey[] {
   const { workspace_id, source_document_id, source_block_id, target_workspace_id, target_block_id } = relation
   const source = { workspace_id, document_id: source_document_id, block_id: source_block_id }
@@ -73,7 +76,7 @@ function present(relation: RelationRow, exists: BlockExists): DocumentRelation {
   }
 }
 
-// The first that is missing names the status (decisions 2.9).
+// The status names the first missing end: source document, source block, target document, target block.
 function statusOf(relation: RelationRow, exists: BlockExists): DocumentRelation['status'] {
   const { source_document_id, source_block_id, target_document_id, target_block_id } = relation
   if (relation.current_version === null) return 'dangling_source_document'
@@ -105,12 +108,12 @@ const RelationShape = Type.Object({
 })
 
 /**
- * A relation with what is known of its ends at this moment. `source_version` is that of its evidence, `current_version`
- * that of the source's body; the target's members are null when it does not exist for the caller.
+ * A relation with the current state of its ends. `source_version` is the version of its evidence, `current_version`
+ * that of the source's body. The members of the target are null when the caller cannot see the target.
  */
 export type RelationRow = Static<typeof RelationShape>
 
-/** Which relations of a document a caller asks for; `after` is the position of the last one seen. */
+/** The filters of a document's relations; `after` is the position of the last relation of the previous page. */
 export type RelationFilter = {
   document: { workspace_id: string; id: string }
   workspaceIds: readonly string[]
@@ -120,7 +123,7 @@ export type RelationFilter = {
   limit: number
 }
 
-/** One page of a document's relations by time, with one row more than the limit when there are more. */
+/** Returns one page of a document's relations by time, with one more than the limit when there are more. @internal */
 export function relationPage(db: Queryable, filter: RelationFilter): Promise<readonly RelationRow[]> {
   const { direction, workspaceIds } = filter
   const parts = [
@@ -136,7 +139,7 @@ export function relationPage(db: Queryable, filter: RelationFilter): Promise<rea
     ORDER BY r.created_at, r.id`)
 }
 
-// One run along the index for each workspace and predicate, each in order and no longer than the page.
+// Reads one range of the index for each workspace and predicate, in order and at most one page long.
 const runs = (filter: RelationFilter, input: { workspaceIds: readonly string[]; end: ReturnType<typeof end> }) => {
   const wanted = filter.predicate === undefined ? predicates : [filter.predicate]
   const later = filter.after === null ? sql.fragment`true` : laterThan(filter.after)
@@ -153,7 +156,7 @@ const runs = (filter: RelationFilter, input: { workspaceIds: readonly string[]; 
 const outgoing = (filter: RelationFilter) =>
   runs(filter, { workspaceIds: [filter.document.workspace_id], end: end('source_document_id', filter) })
 
-// What the document relates to itself is outgoing already.
+// A relation of the document with itself is outgoing already.
 const incoming = (filter: RelationFilter) => {
   const target = end('target_document_id', filter)
   const once = sql.fragment`${target} AND r.source_document_id <> ${filter.document.id}`
@@ -166,8 +169,8 @@ const end = (column: 'source_document_id' | 'target_document_id', { document }: 
 const laterThan = ({ createdAt, id }: { createdAt: number; id: string }) =>
   sql.fragment`(r.created_at, r.id) > (to_timestamp(${createdAt}::float8 / 1000)::timestamptz(3), ${id})`
 
-// Joins rows with their ends, as far as the caller may see them. LIMIT 1 keeps the planner from reading whole
-// tables for a page: that made it thirty times slower.
+// Joins relations with their ends, as far as the caller can see these. LIMIT 1 keeps the planner from reading whole
+// tables for a page, which made the query thirty times slower.
 const described = (workspaceIds: readonly string[], rows: ReturnType<typeof sql.fragment>) => sql.fragment`
   SELECT r.workspace_id, r.id, r.origin, r.predicate, r.source_document_id, r.source_block_id, r.target_uri,
     r.target_document_id, r.target_block_id, r.anchor_text, r.created_at, r.created_by,
@@ -190,28 +193,28 @@ const described = (workspaceIds: readonly string[], rows: ReturnType<typeof sql.
     LIMIT 1
   ) AS t ON true`
 
-/** Where a relation is looked for: by its id, among the workspaces the caller can see. */
+/** The id of a relation, and the workspaces that the caller can see. */
 export type RelationLocator = { id: string; workspaceIds: readonly string[] }
 
-/** A visible relation with what is known of its ends. */
+// Returns a visible relation with the current state of its ends.
 function visibleRelation(db: Queryable, locator: RelationLocator): Promise<RelationRow> {
   return db.one(sql.type(row(RelationShape))`
     ${described(locator.workspaceIds, sql.fragment`relations`)}
     WHERE r.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND r.id = ${locator.id}`)
 }
 
-/** A block, and the document that should hold it. */
+/** A block and the document that should contain it. */
 export type BlockKey = { workspace_id: string; document_id: string; block_id: string }
 
 const BlockRow = row(Type.Object({ document_id: Type.String(), block_id: Type.String() }))
 
 /**
- * Which of some blocks exist in the current bodies of their documents. In canonical JSON quotes within texts are
- * escaped, so an id in this form is an attribute.
+ * Returns which of the blocks exist in the current bodies of their documents. Canonical JSON escapes quotes inside
+ * texts, so an id between quotes is always an attribute. @internal
  */
 export function existingBlocks(db: Queryable, blocks: readonly BlockKey[]) {
   const rows = blocks.map(({ workspace_id, document_id, block_id }) => [workspace_id, document_id, block_id])
-  // OFFSET 0 and the concatenation keep the planner from reading the body out of its storage again for every block.
+  // OFFSET 0 and the concatenation keep the planner from decompressing the body again for every block.
   return db.any(sql.type(BlockRow)`
     SELECT text.document_id, wanted.block_id
     FROM (

@@ -3,7 +3,7 @@ import { Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
 import { blockIdPattern, documentIdPattern } from '../schema/ids.ts'
 import { Text } from '../schema/strings.ts'
 
-/** The registered predicates with what they say of source and target, and where they come from (specification 2.9). */
+/** The registered predicates: what they say about source and target, and which origins they may have. */
 export const relationTypes = [
   {
     predicate: 'refers_to',
@@ -40,18 +40,18 @@ export const predicates: readonly Predicate[] = relationTypes.map(({ predicate }
 const documentId = documentIdPattern.slice(1, -1)
 const blockId = blockIdPattern.slice(1, -1)
 
-/** Pattern of the address of a document or of one of its blocks (decisions 2.9). */
+// The pattern of the address of a document or of one of its blocks.
 const documentUriPattern = `^svc://doc/${documentId}(#block=${blockId})?$`
 
 const documentUri = new RegExp(`^svc://doc/(${documentId})(?:#block=(${blockId}))?$`)
 
-/** What such an address names; null when it is another address, or none. */
+/** Returns the document and block that an address names; null when the text is no address of a document or block. */
 export function parseDocumentUri(uri: string): { documentId: string; blockId: string | null } | null {
   const match = documentUri.exec(uri)
   return match?.[1] === undefined ? null : { documentId: match[1], blockId: match[2] ?? null }
 }
 
-/** The address of a block of a document. */
+/** Returns the address of a block of a document. */
 export function blockUri(end: { documentId: string; blockId: string }): string {
   return `svc://doc/${end.documentId}#block=${end.blockId}`
 }
@@ -95,7 +95,7 @@ const RelationEndpoint = Type.Object(
 
 const Freshness = Type.Enum(['current', 'stale'])
 
-/** A relation as the API returns it (specification 2.9). */
+/** A relation as the API returns it. */
 export const DocumentRelation = Type.Object(
   {
     id: Type.String(),

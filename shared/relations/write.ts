@@ -11,9 +11,9 @@ import type { RelationLocator, RelationRow } from './list.ts'
 import { parseDocumentUri, type RelationCreateInput } from './schema.ts'
 
 /**
- * Creates a manual relation and returns its id. Both ends must exist and be visible, 404 `document_not_found` or
- * `block_not_found`; the caller must be a writer where the source is, 403; 409 `relation_exists` when there is the same
- * one already, 422 `self_relation` for a block and itself.
+ * Creates a manual relation and returns its id. Refuses with 404 `document_not_found` or `block_not_found` unless both
+ * ends exist and are visible. Refuses with 403 unless the caller may write to the source. Refuses with 409
+ * `relation_exists` for an equal relation, and with 422 `self_relation` for a block and itself.
  */
 export async function createRelation(
   context: { tx: Transaction },
@@ -48,8 +48,8 @@ export async function createRelation(
 }
 
 /**
- * Deletes a manual relation: 404 `relation_not_found`, 403 without a writing role where its source is, 409
- * `inline_relation` for one that is a link in a body.
+ * Deletes a manual relation. Refuses with 404 `relation_not_found`, with 403 unless the caller may write to the source,
+ * and with 409 `inline_relation` for a link in a body.
  */
 export async function deleteRelation(
   context: { tx: Transaction },
@@ -66,7 +66,7 @@ export async function deleteRelation(
   await deleteRelationRow(context.tx, relation)
 }
 
-/** Deletes the relations of deleted documents of which no end is left (decisions 4.15, knowledge bases). */
+/** Deletes relations of deleted documents when neither of their ends exists any more. */
 export async function deleteEndless(
   tx: Transaction,
   input: { workspaceId: string; documentIds: readonly string[] },
@@ -95,7 +95,6 @@ async function requireEnd(tx: Transaction, end: End): Promise<CurrentBody> {
   return body
 }
 
-/** A new manual relation. */
 type NewRelation = Pick<
   RelationRow,
   | 'workspace_id'
@@ -111,7 +110,7 @@ type NewRelation = Pick<
   | 'created_by'
 >
 
-/** Inserts a manual relation and returns its id, or that of the one that says the same already, also when two race. */
+// Inserts a manual relation and returns its id, or the id of an equal relation, also when two transactions race.
 function insertManual(tx: Transaction, relation: NewRelation): Promise<string> {
   return tx.oneFirst(
     prepared(sql.type(row(Type.Object({ id: Type.String() })))`
@@ -135,7 +134,7 @@ const LockedShape = Type.Object({
   source_block_id: Type.String(),
 })
 
-/** A visible relation, locked until the transaction ends, or null. */
+// Returns a visible relation, locked until the transaction ends, or null.
 function lockRelation(tx: Transaction, locator: RelationLocator) {
   return tx.maybeOne(sql.type(row(LockedShape))`
     SELECT r.workspace_id, r.id, r.origin, r.source_document_id, r.source_block_id
@@ -143,7 +142,6 @@ function lockRelation(tx: Transaction, locator: RelationLocator) {
     WHERE r.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND r.id = ${locator.id} FOR UPDATE`)
 }
 
-/** Deletes a relation. */
 async function deleteRelationRow(tx: Transaction, key: { workspace_id: string; id: string }): Promise<void> {
   await tx.query(sql.unsafe`DELETE FROM relations WHERE workspace_id = ${key.workspace_id} AND id = ${key.id}`)
 }

@@ -7,13 +7,13 @@ import { type StoredSummary, storedSummaries } from './queries.ts'
 import type { Summary } from './schema.ts'
 import type { SummaryTarget } from './target.ts'
 
-/** What every answer with many summaries looks up once: what is stored and what is being made, by target. */
+/** The stored summaries and the open jobs of many targets, looked up once for an answer with many summaries. */
 export type KnownSummaries = {
   stored: (type: SummaryTarget['type'], id: string | number) => StoredSummary | null
   pending: (type: SummaryTarget['type'], id: string | number) => string | null
 }
 
-/** Stored summaries of some targets and the open jobs of their workspaces. */
+/** Looks up the stored summaries of some targets and the open jobs of their workspaces. */
 export async function knownSummaries(
   db: Queryable,
   input: {
@@ -32,7 +32,7 @@ export async function knownSummaries(
   }
 }
 
-/** The summaries of documents by id, in a handful of statements whatever their number (decisions 2.8). */
+/** Returns the summaries of documents by id. The number of statements does not depend on the number of documents. */
 export async function documentSummaries(
   db: Queryable,
   selection: DocumentSelection & { ids: readonly string[] },
@@ -43,7 +43,7 @@ export async function documentSummaries(
   return new Map(documents.map((document) => [document.id, documentSummary(document, known)]))
 }
 
-/** The summary of a document whose digest is at hand. */
+/** Returns the summary of a document whose digest is loaded. */
 export function documentSummary(document: DigestedDocument, known: KnownSummaries): Summary {
   const { id, version } = document
   const about = {
@@ -56,7 +56,7 @@ export function documentSummary(document: DigestedDocument, known: KnownSummarie
   return presentDerived(summariseDigest({ ...document, documentId: id }), about)
 }
 
-/** The summary of a folder or knowledge base of which everything is at hand. */
+/** Returns the summary of a folder or knowledge base whose children and version are loaded. */
 export function containerSummary(
   container: {
     target: Extract<SummaryTarget, { type: 'folder' | 'knowledge_base' }>

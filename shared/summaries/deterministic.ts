@@ -2,7 +2,7 @@ import type { Digest } from './digests.ts'
 import { oneLine, truncate } from './plain.ts'
 import { type Coverage, sourceLimit, textLimits } from './schema.ts'
 
-/** A text made of a source, and of what in it. */
+/** A text derived from a source, and the parts of the source that it was derived from. */
 export type DerivedSummary = {
   text: string
   source_block_ids: string[]
@@ -10,7 +10,10 @@ export type DerivedSummary = {
   coverage: Coverage
 }
 
-/** The summary of a document, or of a section under its own heading: title, headings, first paragraph. */
+/**
+ * Summarises a document by its title, its headings and its first paragraph. A section counts as a document titled by
+ * its heading.
+ */
 export function summariseDigest(input: { documentId: string; title: string; digest: Digest }): DerivedSummary {
   const { documentId, title, digest } = input
   const { headings, opening, block_count } = digest
@@ -39,22 +42,22 @@ export type SummarisedChild =
   | { type: 'document'; id: string; label: string; digest: Digest }
   | { type: 'folder'; label: string; titles: readonly string[] }
 
-/** How many children a summary names. */
+/** The number of children that a summary names. */
 export const childLimit = 50
 
-/** How much of a child is told. */
+// The lengths of a child's excerpt and label, in code points.
 const excerptLength = 160
 const labelLength = 80
-// What is shorter says nothing.
+// A shorter excerpt says nothing.
 const leastExcerpt = 20
 
 /**
- * The summary of a folder or knowledge base: its name and a line for each of the first children, which share what the
- * limit leaves.
+ * Summarises a folder or knowledge base by its name and a line for each of its first children. The lines share the
+ * length that the name leaves.
  */
 export function summariseChildren(input: {
   name: string
-  /** The first children in the order of the tree; one more than `childLimit` says that there are more. */
+  /** The first children in the order of the tree. One more than `childLimit` says that there are more. */
   children: readonly SummarisedChild[]
   documentCount: number
 }): DerivedSummary {
@@ -86,7 +89,7 @@ function childLine(child: SummarisedChild, room: number): string {
   return excerpt === '' || left < leastExcerpt ? label : `${label}: ${truncate(excerpt, left)}`
 }
 
-/** A share of 0 to 1 with four digits; all of nothing is 1. */
+/** Returns a share from 0 to 1, rounded to four digits; the share of nothing is 1. */
 export function ratioOf(covered: number, total: number): number {
   return total === 0 ? 1 : Math.min(1, Math.round((covered / total) * 10_000) / 10_000)
 }

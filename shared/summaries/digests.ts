@@ -9,14 +9,14 @@ import { oneLine, truncate } from './plain.ts'
 
 const Passage = Type.Object({ block_id: Type.String(), text: Type.String() })
 
-/** What a deterministic summary takes from a run of top-level blocks (decisions 2.11), all texts on one line. */
+/** The parts of a run of top-level blocks from which a deterministic summary is made; each text is one line. */
 export const Digest = Type.Object({
   block_count: Type.Number(),
   /** The first headings that have a title. */
   headings: Type.Array(Passage),
-  /** The first paragraph with text, or without one the first other block that has some. */
+  /** The first paragraph with text or, without one, the first other block with text. */
   opening: Nullable(Passage),
-  /** Whether a limit left out a heading or a part of the paragraph. */
+  /** Whether a limit cut off a heading or a part of the paragraph. */
   truncated: Type.Boolean(),
 })
 export type Digest = Static<typeof Digest>
@@ -24,19 +24,21 @@ export type Digest = Static<typeof Digest>
 /** A document with the digest of exactly this version. */
 export type DigestedDocument = { workspace_id: string; id: string; title: string; version: string; digest: Digest }
 
-/** Which documents are asked for: some by id, or all of a knowledge base. */
+/** A selection of documents: some by id, or all documents of a knowledge base. */
 export type DocumentSelection =
   | { workspaceIds: readonly string[]; ids: readonly string[] }
   | { workspaceIds: readonly string[]; knowledgeBaseId: number }
 
+// Limits of a digest: the number of headings, and code points of a heading and of the opening.
 const headingLimit = 20
 const headingLength = 120
 const openingLength = 500
 
+// Limits of the bodies that are read at once to make digests.
 const batchCharacters = 2_000_000
 const batchDocuments = 500
 
-/** The digest of stored lines. Only headings and what comes before the first paragraph are parsed. */
+/** Returns the digest of stored lines. Only headings and the blocks before the first paragraph with text are parsed. */
 export function digestOf(lines: readonly string[]): Digest {
   const headings = blocksOf(lines, 'heading')
     .map((block) => ({ block_id: block.attrs.id, text: headingTitle(block) }))
@@ -52,7 +54,7 @@ export function digestOf(lines: readonly string[]): Digest {
   }
 }
 
-// Canonical JSON sorts its members, so `type` is the last of a block.
+// Canonical JSON sorts the members of a block, so `type` is the last one.
 function isOfType(line: string, type: string): boolean {
   return line.endsWith(`"type":"${type}"}`)
 }
@@ -71,7 +73,7 @@ function openingOf(lines: readonly string[]): Static<typeof Passage> | null {
 function firstWithText(lines: readonly string[]): Static<typeof Passage> | null {
   for (const line of lines) {
     const block = JSON.parse(line) as BlockNode
-    // Badges and pictures alone say nothing, whatever their alternative texts are.
+    // The alternative texts of badges and pictures are no opening.
     const text = hasText(block) ? oneLine(plainText(block)) : ''
     if (text !== '') return { block_id: block.attrs.id, text }
   }
@@ -83,13 +85,13 @@ function hasText(node: BodyNode): boolean {
 }
 
 /**
- * Documents with their digests. Those that are not kept are made of the bodies, some megabytes at a time, and kept for
- * the next reader; a document that was rewritten meanwhile comes in its newer version.
+ * Returns documents with their digests. Missing digests are made from the bodies, some megabytes at a time, and stored
+ * for the next reader. A document that was rewritten meanwhile comes in its newer version.
  */
 export async function digestedDocuments(db: Queryable, selection: DocumentSelection): Promise<DigestedDocument[]> {
   const heads = await documentHeads(db, selection)
   const made = new Map<string, DigestedDocument>()
-  // In the order of their ids, so that two that keep the same digests in their transactions cannot deadlock.
+  // Digests are stored in the order of their ids, so that two transactions that store the same digests cannot deadlock.
   const missing = heads.filter(({ digest }) => digest === null).sort((a, b) => (a.id < b.id ? -1 : 1))
   for (const batch of batchesOf(missing)) {
     const bodies = await currentBodies(db, { workspaceIds: selection.workspaceIds, ids: batch.map(({ id }) => id) })
@@ -128,10 +130,10 @@ const HeadShape = Type.Object({
   digest: Nullable(Digest),
 })
 
-/** A document with its digest, where the kept one is of its current version. */
+/** A document with its digest, which is null unless it was made from the current version. */
 type DocumentHead = Static<typeof HeadShape>
 
-/** The selected documents that there are. */
+// Returns the selected documents that exist.
 function documentHeads(db: Queryable, selection: DocumentSelection): Promise<readonly DocumentHead[]> {
   const chosen =
     'ids' in selection
@@ -155,7 +157,7 @@ const BodyRow = row(
   }),
 )
 
-/** The current bodies of documents, as far as they still exist. */
+// Returns the current bodies of documents; missing documents are left out.
 export function currentBodies(db: Queryable, input: { workspaceIds: readonly string[]; ids: readonly string[] }) {
   return db.any(sql.type(BodyRow)`
     SELECT d.workspace_id, d.id, d.title, d.version, b.body
@@ -165,10 +167,8 @@ export function currentBodies(db: Queryable, input: { workspaceIds: readonly str
       AND d.id = ANY(${sql.array([...input.ids], 'text')})`)
 }
 
-/**
- * Keeps digests, in the order of their ids. Documents that are just being written or have gone are left out: a reader
- * never waits for a writer.
- */
+// Stores digests in the order of their ids. Documents that are gone or locked by a writer are left out, so a reader
+// never waits for a writer.
 async function keepDigests(
   db: Queryable,
   digests: readonly { workspace_id: string; id: string; version: string; digest: Digest }[],

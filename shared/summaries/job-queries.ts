@@ -33,7 +33,7 @@ const columns = sql.fragment`
   workspace_id, id, status, target_type, target_id, block_id, requested_by, source_version, base_version, result_version,
   model, usage, error_code, obsolete_reason, created_at, started_at, finished_at`
 
-/** A visible job, or null. */
+/** Returns a visible job, or null. */
 export function visibleSummaryJob(
   db: Queryable,
   locator: { id: string; workspaceIds: readonly string[] },
@@ -43,12 +43,12 @@ export function visibleSummaryJob(
     WHERE workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND id = ${locator.id}`)
 }
 
-/** A job by its key, or null. */
+/** Returns a job by its key, or null. */
 export function jobByKey(db: Queryable, key: UserJobKey): Promise<SummaryJobRow | null> {
   return visibleSummaryJob(db, { id: key.job_id, workspaceIds: [key.workspace_id] })
 }
 
-/** Inserts a job; the target must be held, and none be open for the same source version. */
+/** Inserts a job. The caller holds the target locked and has found no open job for the same source version. */
 export function insertSummaryJob(
   tx: Transaction,
   job: {
@@ -67,7 +67,7 @@ export function insertSummaryJob(
     RETURNING ${columns}`)
 }
 
-/** The open job of a target for a source version, or null. */
+/** Returns the open job of a target for a source version, or null. */
 export function openSummaryJob(
   tx: Transaction,
   input: { target: SummaryTarget; sourceVersion: string },
@@ -79,14 +79,14 @@ export function openSummaryJob(
 
 const PendingRow = row(Type.Object({ target_type: Type.String(), target_id: Type.String(), id: Type.String() }))
 
-/** The newest open job of a target, or null. */
+/** Returns the id of the newest open job of a target, or null. */
 export function pendingSummaryJob(db: Queryable, target: SummaryTarget): Promise<string | null> {
   return db.maybeOneFirst(sql.type(row(Type.Object({ id: Type.String() })))`
     SELECT id FROM summary_jobs WHERE ${isAbout(target)} AND finished_at IS NULL
     ORDER BY created_at DESC, id DESC LIMIT 1`)
 }
 
-/** The newest open jobs of all documents, folders and knowledge bases of workspaces; there are never many. */
+/** Returns the newest open job of each document, folder and knowledge base of some workspaces. There are never many. */
 export function pendingSummaryJobs(db: Queryable, workspaceIds: readonly string[]) {
   return db.any(sql.type(PendingRow)`
     SELECT DISTINCT ON (target_type, target_id) target_type, target_id, id FROM summary_jobs
@@ -94,7 +94,7 @@ export function pendingSummaryJobs(db: Queryable, workspaceIds: readonly string[
     ORDER BY target_type, target_id, created_at DESC, id DESC`)
 }
 
-/** Ends the open jobs of a target: what they would write over has been saved by somebody. */
+/** Ends the open jobs of a target as obsolete, since the summary that they would replace has been saved again. */
 export async function endOpenSummaryJobs(
   tx: Transaction,
   input: { target: SummaryTarget; reason: 'pinned' | 'summary_changed' },
@@ -104,7 +104,7 @@ export async function endOpenSummaryJobs(
     WHERE ${isAbout(input.target)} AND finished_at IS NULL`)
 }
 
-/** Notes on a job which version of the summary came of it. */
+/** Stores on a job the version of the summary that it wrote. */
 export async function noteResult(tx: Transaction, input: { key: UserJobKey; version: number }): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE summary_jobs SET result_version = ${input.version}

@@ -15,23 +15,27 @@ import { textLimits } from './schema.ts'
 /** A body as its stored lines. */
 export type QueriedBody = { id: string; lines: readonly string[] }
 
-/** What a query is answered from: bodies as their stored lines, of so many documents below the title. */
+/**
+ * A query and the bodies that may answer it. `documentCount` is the number of documents below the target, which has the
+ * title.
+ */
 type QueriedBodies = { title: string; bodies: readonly QueriedBody[]; documentCount: number; q: string }
 
+// Limits of an answer: the number of passages, and the characters of a passage.
 const passageLimit = 20
 const passageLength = 400
-// How much of a long passage stands before its first match.
+// The number of characters before the first match in a long passage.
 const leadLength = 120
 
-/** What `answerQuery` answers, worked out in a thread where the bodies are large. */
+/** Answers a query as `answerQuery` does, in a thread when the bodies are large. */
 export function queryAnswer(queried: QueriedBodies): Promise<DerivedSummary> {
   return compute(answering, queried)
 }
 
 /**
- * The passages of some bodies that answer a query best, by the tokeniser and the weights of search, in the order in which
- * they stand. Without any, it is the title alone and names no source. The time it takes is in proportion to the bodies.
- * A thread calls it by its name. @public
+ * Returns the passages that answer a query best, in their order in the documents. Words are split and weighted as in
+ * search. Without a matching passage, the text is the title alone and there are no sources. The time is proportional to
+ * the length of the bodies. A thread calls this function by its name. @public
  */
 export function answerQuery({ title, bodies, documentCount, q }: QueriedBodies): DerivedSummary {
   const passages = bodies.flatMap(({ id, lines }) => passagesOf(id, lines))
@@ -66,7 +70,7 @@ function lengthOf(bodies: readonly QueriedBody[]): number {
   return bodies.reduce((sum, { lines }) => lines.reduce((length, line) => length + line.length, sum), 0)
 }
 
-/** The best answers that fit, in the order of the passages. */
+// Chooses the best passages that fit together into the limit, and returns them in document order.
 function choose(answers: readonly RankedPassage[], passages: readonly Passage[]): RankedPassage[] {
   let room = textLimits.deterministic
   const chosen: RankedPassage[] = []
@@ -87,19 +91,19 @@ function keyOf({ documentId, blockId }: Passage): string {
 
 function excerpt({ text, first }: RankedPassage): string {
   if (first.end <= passageLength) return truncate(text, passageLength)
-  // Not inside a surrogate pair, and from the beginning of a word where there is one.
+  // The excerpt starts at the beginning of a word where possible, and never inside a surrogate pair.
   const start = text.indexOf(' ', first.start - leadLength)
   const from = start < 0 || start > first.start ? first.start : start + 1
   return `…${truncate(text.slice(from), passageLength - 1)}`
 }
 
-/** A text block of a body: what a search hit points at. */
+/** A text block of a body, as search hits point at them. */
 export type Passage = { documentId: string; blockId: string; isHeading: boolean; text: string }
 
-/** A passage that answers a query, and where in its text. */
+/** A passage that answers a query, with its score and the first match in its text. */
 type RankedPassage = Passage & { score: number; first: Span }
 
-/** The text blocks of stored lines, in document order. */
+/** Returns the text blocks of stored lines, in document order. @internal */
 export function passagesOf(documentId: string, lines: readonly string[]): Passage[] {
   return lines
     .flatMap((line) => textblocks(JSON.parse(line) as BlockNode))
@@ -111,8 +115,8 @@ export function passagesOf(documentId: string, lines: readonly string[]): Passag
 }
 
 /**
- * The passages that hold any of the query's terms, the best first and then in their own order. The score is that of
- * search, taking the given passages for all there are.
+ * Returns the passages that contain any term of the query, best first, ties in document order. The score is the score
+ * of search over a corpus that consists of the given passages. @internal
  */
 export function rankPassages(passages: readonly Passage[], q: string): RankedPassage[] {
   const query = parseQuery(q)
@@ -130,7 +134,7 @@ export function rankPassages(passages: readonly Passage[], q: string): RankedPas
   return matched
     .map(({ passage, first, counts }) => {
       const weight = passage.isHeading ? fieldWeights.heading : fieldWeights.body
-      // Lengths only damp the score, so characters do instead of tokens.
+      // Lengths only damp the score, so characters replace tokens.
       const { length } = passage.text
       const sum = counts.reduce((total, occurrences, term) => {
         return total + (rarity[term] ?? 0) * (occurrences === 0 ? 0 : impact({ occurrences, length, averageLength }))
@@ -140,9 +144,10 @@ export function rankPassages(passages: readonly Passage[], q: string): RankedPas
     .sort((a, b) => b.score - a.score)
 }
 
+// The number of characters from which a language is detected.
 const sampleLength = 4000
 
-/** The languages of the documents, by the words at their beginnings. */
+// Detects the languages of the documents from the words at their beginnings.
 function languagesOf(passages: readonly Passage[]): string[] {
   const samples = new Map<string, string>()
   for (const { documentId, text } of passages) {

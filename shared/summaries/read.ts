@@ -13,12 +13,13 @@ import type { Summary } from './schema.ts'
 import { currentVersion, derive, findSource, requireHeading, requireThere, type SummarySource } from './source.ts'
 import { findSummaryTarget, type SummaryTarget, type TargetRequest } from './target.ts'
 
-/** What a read or save of a summary answers: the summary, and the tag of what is stored. */
+/** A summary as a read or write answers it; `tag` is the version of the stored summary. */
 export type TaggedSummary = { summary: Summary; tag: string }
 
 /**
- * The summary of a target: the stored one, or a deterministic one made now; with `query` one that is made of the passages
- * that answer it best, and never stored. 404 for what is not visible, 422 `not_a_heading_block`.
+ * Returns the summary of a target: the stored one, or a deterministic one made now. With `query` the text consists of
+ * the passages that answer it best, and is never stored. Refuses with 404 when the target is not visible, and with 422
+ * `not_a_heading_block`.
  */
 export async function readSummary(
   db: SearchDatabase,
@@ -39,16 +40,14 @@ export async function readSummary(
   return { summary: presentDerived(derived, { ...about, query: { text: input.query, stored } }), tag }
 }
 
-// What is read as a whole; of more, search says which documents to read.
+// Targets up to this size are read as a whole. In larger ones, search chooses the documents to read.
 const readable = { documents: 200, characters: 500_000 }
 const searchedDocuments = 20
-// Of a body not only the text counts, but addresses and attributes as well.
+// The limit of the bodies in bytes. Addresses and attributes count, too, so it is larger than the limit of characters.
 const mostBytes = 4 * 2 ** 20
 
-/**
- * A summary for one query, which is not stored: see `answerQuery`. Rejects as `compute` does when the bodies take too
- * much time or too much waits already.
- */
+// Makes a summary for one query, which is not stored: see `answerQuery`. Rejects as `compute` does when the bodies take
+// too much time, or when too many computations wait already.
 async function summariseQuery(
   db: SearchDatabase,
   input: { target: SummaryTarget; source: SummarySource; q: string },
@@ -85,10 +84,8 @@ async function documentsFor(
 
 const FirstBodyRow = row(Type.Object({ id: Type.String(), body: Type.String() }))
 
-/**
- * The current bodies of documents, as far as they still exist, in the order of the ids given: all that together have at
- * most so many bytes, and the first in any case.
- */
+// Returns the current bodies of existing documents in the order of the given ids, until their total size exceeds
+// `mostBytes`. The first body is always included.
 function firstBodies(db: Queryable, input: { workspaceId: string; ids: readonly string[]; mostBytes: number }) {
   return db.any(sql.type(FirstBodyRow)`
     SELECT id, body FROM (

@@ -24,8 +24,9 @@ type Rebuild = {
 }
 
 /**
- * Makes the deterministic summary anew and stores it. 428 over one that somebody wrote without If-Match; 409
- * `summary_pinned`, `source_version_changed` or `version_conflict`, in this order; 422 `not_a_heading_block`.
+ * Makes the deterministic summary of a target and stores it. Refuses with 428 without If-Match over a summary that a
+ * person wrote. Refuses with 409 `summary_pinned`, `source_version_changed` or `version_conflict`, in this order, and
+ * with 422 `not_a_heading_block`.
  */
 export async function rebuildDeterministic(
   tx: Transaction,
@@ -47,8 +48,8 @@ export async function rebuildDeterministic(
 }
 
 /**
- * Has a model make the summary: returns the job, the open one where there is one for the same source. Refusals as above,
- * and 503 `model_unavailable` before the 422.
+ * Has a model summarise the target: returns the open job for the same source, or a new one. Refuses as
+ * `rebuildDeterministic` does, and with 503 `model_unavailable` before the 422.
  */
 export async function rebuildByModel(
   context: { tx: Transaction; jobs: Jobs; config: Config },
@@ -78,7 +79,7 @@ export async function rebuildByModel(
 
 type LockedRebuild = { target: SummaryTarget; source: SummarySource | 'not_a_heading'; over: StoredSummary | null }
 
-// Whoever asks for a rebuild of the same target waits here, so no two of them insert a job.
+// Locks the target of a rebuild. Other rebuilds of the target wait here, so no two of them insert a job.
 async function lockRebuild(tx: Transaction, rebuild: Rebuild): Promise<LockedRebuild> {
   const { asked, guard } = rebuild
   const { target, source } = await lockTarget(tx, rebuild)

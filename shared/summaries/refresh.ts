@@ -12,7 +12,7 @@ import { type SummaryTarget, targetOf } from './target.ts'
 /** A document with the targets of its stored deterministic summaries. */
 export type RefreshSource = LoadedSource & { projected_seq: null; targets: readonly SummaryTarget[] }
 
-/** Reads a document without a lock; null when it has gone. */
+/** Reads a document without a lock; null when the document is gone. */
 export async function loadRefreshSource(db: Queryable, job: DocumentJob): Promise<RefreshSource | null> {
   const source = await loadSource(db, job)
   if (source === null) return null
@@ -21,14 +21,17 @@ export async function loadRefreshSource(db: Queryable, job: DocumentJob): Promis
   return { ...source, projected_seq: null, targets }
 }
 
-/** The summaries that a loaded document has now. */
+/** Returns the current summaries of a loaded document. */
 export function summariesOf(source: RefreshSource, job: DocumentJob): TextSummary[] {
   const { version, title, body, targets } = source
   const blockIds = targets.map(({ blockId }) => blockId)
   return summariseText({ documentId: job.document_id, version, title, text: body, blockIds })
 }
 
-/** Writes the summaries that have changed; the document must be locked, and be as it was loaded. */
+/**
+ * Writes the summaries that have changed. The caller holds the document locked, and it is unchanged since it was
+ * loaded.
+ */
 export async function writeSummaries(
   tx: Transaction,
   derived: { source: RefreshSource; result: readonly TextSummary[] },
@@ -42,7 +45,10 @@ export async function writeSummaries(
 
 const pageSize = 100
 
-/** Refreshes what is stored of folders and knowledge bases, a transaction for each; returns how many it wrote. */
+/**
+ * Refreshes the stored summaries of folders and knowledge bases, each in its own transaction. Returns the number of
+ * written summaries.
+ */
 export async function refreshContainers(database: Database): Promise<number> {
   let written = 0
   let after: readonly [string, string, string] = ['', '', '']
@@ -68,10 +74,8 @@ function refreshContainer(tx: Transaction, target: SummaryTarget): Promise<boole
   })
 }
 
-/**
- * Stores a deterministic summary anew when it has changed (SUMMARY_AUTO_REFRESH). What somebody wrote, asked a model for
- * or pinned is left alone. Returns whether it wrote.
- */
+// Stores a deterministic summary again when it has changed. A summary that a person wrote, a model made, or somebody
+// pinned is left alone. Returns whether a summary was written.
 async function refreshSummary(
   tx: Transaction,
   { target, make }: { target: SummaryTarget; make: () => Promise<{ version: string; derived: DerivedSummary } | null> },
@@ -92,7 +96,7 @@ async function refreshSummary(
   return true
 }
 
-/** The text of a document, and of which of its sections, and whether of itself (null), summaries are wanted. */
+// The text of a document, and the headings of the sections to summarise; null stands for the document itself.
 type SummarisedText = {
   documentId: string
   version: string
@@ -101,17 +105,20 @@ type SummarisedText = {
   blockIds: readonly (string | null)[]
 }
 
-/** A deterministic summary of a document (`blockId` is null) or a section, with the version of its source. */
+/** A deterministic summary of a document (`blockId` is null) or of a section, with the version of its source. */
 export type TextSummary = { blockId: string | null; version: string; derived: DerivedSummary }
 
-/** The deterministic summaries of a document and of its sections; those whose heading has gone are left out. */
+/**
+ * Returns the deterministic summaries of a document and of its sections; sections without their heading are left out.
+ * @internal
+ */
 export function summariseText({ documentId, version, title, text, blockIds }: SummarisedText): TextSummary[] {
   const lines = text.split('\n')
   const sections = sectionsOf(lines, new Set(blockIds.filter((id) => id !== null)))
   return blockIds.flatMap((blockId): TextSummary[] => {
     const source = blockId === null ? { title, version, lines } : sections.get(blockId)
     if (source === undefined) return []
-    // An untitled section goes by the title of its document, so that no summary is empty.
+    // An untitled section uses the title of its document, so that no summary is empty.
     const digest = digestOf(source.lines)
     const derived = summariseDigest({ documentId, title: source.title || title, digest })
     return [{ blockId, version: source.version, derived }]

@@ -13,13 +13,13 @@ import type { Coverage, SummaryInput } from './schema.ts'
 import { documentIdsOf, findSource, requireHeading, requireThere, type SummarySource } from './source.ts'
 import { findSummaryTarget, type SummaryTarget, type TargetRequest } from './target.ts'
 
-/** The target of a write: what stands there and what it would be made of, locked as far as decisions B asks. */
+/** The locked target of a write, and the source of its summary. */
 export type LockedTarget = { target: SummaryTarget; source: SummarySource | 'not_a_heading' }
 
 /**
- * Finds and holds the target of a write: 404 when it is not there, 403 for viewers. The document is locked FOR SHARE, so
- * that its version stays until the commit; a folder is only kept from being deleted, and its version compared without
- * holding thousands of documents.
+ * Finds and locks the target of a write. Refuses with 404 when the target is missing, and with 403 for viewers. A
+ * document is locked FOR SHARE, so that its version stays until the commit. A folder is only kept from being deleted:
+ * its version is compared without locks on thousands of documents.
  */
 export async function lockTarget(
   tx: Transaction,
@@ -36,13 +36,13 @@ export async function lockTarget(
   return { target, source }
 }
 
-/** Refuses with 409 `source_version_changed` unless the source is as the caller has seen it. */
+/** Refuses with 409 `source_version_changed` unless the source has the version that the caller saw. */
 export function requireSourceVersion(source: SummarySource | 'not_a_heading', provided: string | undefined): void {
   if (source === 'not_a_heading' || provided === undefined || provided === source.version) return
   throw new Refusal('source_version_changed', { details: { provided, current_version: source.version } })
 }
 
-/** Stores a summary over the locked one; whoever was about to write over that one has lost. */
+/** Stores a summary over the locked one and ends the open jobs of the target, which would write over it. */
 export async function replaceSummary(
   tx: Transaction,
   input: { target: SummaryTarget; summary: SavedSummary; over: StoredSummary | null; currentVersion: string },
@@ -54,8 +54,8 @@ export async function replaceSummary(
 }
 
 /**
- * Saves a summary that somebody wrote. 428 without If-Match or `base_source_version`; 409 `source_version_changed` or
- * `version_conflict`, in this order; 422 `not_a_heading_block`.
+ * Saves a summary that a person wrote. Refuses with 428 without If-Match or `base_source_version`. Refuses with 409
+ * `source_version_changed` or `version_conflict`, in this order, and with 422 `not_a_heading_block`.
  */
 export async function saveManual(
   tx: Transaction,
@@ -86,7 +86,7 @@ export async function saveManual(
   return replaceSummary(tx, { target, summary, over, currentVersion: source.version })
 }
 
-/** What somebody who has read a source covers: all of it, or the blocks that are named. */
+// The coverage of a text by somebody who has read the source: all of it, or the named blocks.
 function coverageOf(source: SummarySource, blockIds?: readonly string[]): Coverage {
   const blocks = 'lines' in source ? source.lines.length : 0
   const documents = 'lines' in source ? 1 : source.documentCount

@@ -16,34 +16,34 @@ import { sectionOf } from './section.ts'
 import type { SummaryTarget } from './target.ts'
 import { folderEntries, knowledgeBaseEntries, versionOf } from './versions.ts'
 
-/** What a target's summary is made from, as it is now. */
+/** The current source of a target's summary. */
 export type SummarySource = TextSource | ContainerSource
 
-/** A document or section: the stored lines it consists of. */
+/** The source of a document or section: its stored lines. */
 export type TextSource = { version: string; title: string; lines: readonly string[] }
 
-/** A folder or knowledge base. */
+/** The source of a folder or knowledge base. */
 export type ContainerSource = { version: string; title: string; documentCount: number }
 
-/** Why there is nothing to summarise. */
+/** The reason why a target has no source. */
 export type NoSource = 'gone' | 'not_a_heading'
 
-/** How many children of a folder are named where the folder itself is one line. */
+/** The number of children that the line of a folder names. */
 export const titleLimit = 12
 
-/** The current source of a target, unlocked. */
+/** Returns the current source of a target, without a lock. */
 export async function findSource(db: Queryable, target: SummaryTarget): Promise<SummarySource | NoSource> {
   return target.type === 'document' || target.type === 'section' ? textSource(db, target) : containerSource(db, target)
 }
 
-/** The version of the current source, without its text where it can be had without. */
+/** Returns the version of the current source. The text of a document is not read for it. */
 export async function currentVersion(db: Queryable, target: SummaryTarget): Promise<string | NoSource> {
   if (target.type === 'document') return (await documentVersion(db, target)) ?? 'gone'
   const source = await findSource(db, target)
   return typeof source === 'string' ? source : source.version
 }
 
-/** Refuses with 404 when the target has gone. */
+/** Refuses with 404 when the target is gone. */
 export function requireThere<T extends SummarySource | string>(
   found: T | NoSource,
   target: SummaryTarget,
@@ -54,13 +54,16 @@ export function requireThere<T extends SummarySource | string>(
   throw new Refusal(`${target.type}_not_found`, { details: { id: target.id } })
 }
 
-/** Refuses with 422 when the block is no top-level heading; it comes after every conflict (decisions 2.0). */
+/**
+ * Refuses with 422 `not_a_heading_block` when the block is no top-level heading. Call it after every check for a
+ * conflict.
+ */
 export function requireHeading<T>(found: T | 'not_a_heading'): T {
   if (found === 'not_a_heading') throw new Refusal('not_a_heading_block')
   return found
 }
 
-/** The deterministic summary of a source. */
+/** Makes the deterministic summary of a source. */
 export async function derive(
   db: Queryable,
   input: { target: SummaryTarget; source: SummarySource },
@@ -72,7 +75,7 @@ export async function derive(
   return summariseContainer(db, { container: target as Container, source })
 }
 
-/** The ids that a summary which somebody else wrote counts as its sources, up to the limit. */
+/** Returns the documents that a summary by a person or model counts as its sources, up to the limit. */
 export async function documentIdsOf(db: Queryable, target: SummaryTarget): Promise<readonly string[]> {
   if (target.type === 'document' || target.type === 'section') return [target.id]
   return documentIdsBelow(db, { container: target, limit: sourceLimit })
@@ -89,7 +92,7 @@ async function textSource(
   if (target.type === 'document') return { version, title, lines }
   const section = sectionOf(lines, target.blockId)
   if (section === undefined) return 'gone'
-  // An untitled section goes by the title of its document, so that no summary is empty.
+  // An untitled section uses the title of its document, so that no summary is empty.
   return section === null ? 'not_a_heading' : { ...section, title: section.title || title }
 }
 
@@ -125,5 +128,5 @@ async function summariseContainer(
   return summariseChildren({ name: source.title, children, documentCount: source.documentCount })
 }
 
-/** Of a document beyond the limit, which is only counted, and of one that was deleted a moment ago. */
+/** The digest of a document that was deleted a moment ago, or that is only counted since it exceeds the limit. */
 export const emptyDigest = { block_count: 0, headings: [], opening: null, truncated: false }

@@ -6,7 +6,7 @@ import { findFolder } from '../knowledge-bases/folders.ts'
 import { workspaceOfKnowledgeBase } from '../knowledge-bases/queries.ts'
 import type { Summary } from './schema.ts'
 
-/** What a summary is about. */
+/** The document, section, folder or knowledge base that a summary is about. */
 export type SummaryTarget = { workspaceId: string } & (
   | { type: 'document'; id: string; blockId: null }
   | { type: 'section'; id: string; blockId: string }
@@ -14,13 +14,16 @@ export type SummaryTarget = { workspaceId: string } & (
   | { type: 'knowledge_base'; id: number; blockId: null }
 )
 
-/** The target as a request names it; `blockId` makes a section of a document. */
+/** A target as a request names it. `blockId` names a section of the document. */
 export type TargetRequest =
   | { type: 'document'; id: string; blockId?: string | undefined }
   | { type: 'folder'; id: number }
   | { type: 'knowledge_base'; id: number }
 
-/** The target of a request as far as the caller can see it; otherwise 404. Whether its block exists is not looked at. */
+/**
+ * Returns the target of a request. Refuses with 404 when the caller cannot see the document, folder or knowledge base.
+ * The existence of a block is not checked.
+ */
 export async function findSummaryTarget(
   db: Queryable,
   { caller, request }: { caller: Caller; request: TargetRequest },
@@ -40,12 +43,12 @@ export async function findSummaryTarget(
   return { ...location, type: 'section', blockId: request.blockId }
 }
 
-/** The target as summaries and jobs show it. */
+/** Returns a target as summaries and jobs show it. */
 export function presentTarget(target: SummaryTarget): Summary['target'] {
   return { type: target.type, id: target.id, block_id: target.blockId }
 }
 
-/** The columns in which `summaries` and `summary_jobs` keep a target. */
+/** The columns in which `summaries` and `summary_jobs` store a target. */
 export type TargetColumns = {
   workspace_id: string
   target_type: SummaryTarget['type']
@@ -53,7 +56,7 @@ export type TargetColumns = {
   block_id: string
 }
 
-/** The target of a row. */
+/** Returns the target of a row. */
 export function targetOf(columns: TargetColumns): SummaryTarget {
   const { workspace_id: workspaceId, target_type: type, target_id: id, block_id: blockId } = columns
   if (type === 'section') return { workspaceId, type, id, blockId }
@@ -61,13 +64,13 @@ export function targetOf(columns: TargetColumns): SummaryTarget {
   return { workspaceId, type, id: Number(id), blockId: null }
 }
 
-/** The condition under which a row is about a target. */
+/** The condition that a row is about a target. */
 export function isAbout(target: SummaryTarget) {
   return sql.fragment`workspace_id = ${target.workspaceId} AND target_type = ${target.type}
     AND target_id = ${String(target.id)} AND block_id = ${target.blockId ?? ''}`
 }
 
-/** The columns of a target for an INSERT, and their values. */
+/** The columns of a target for an INSERT, whose values are `targetValues`. */
 export const targetColumns = sql.fragment`
   workspace_id, target_type, target_id, block_id, document_id, folder_id, knowledge_base_id`
 

@@ -11,11 +11,11 @@ import { addSums, type EntrySum, entriesByFolder, noEntries, versionOf } from '.
 
 const optionalSummary = Type.Optional(Summary)
 
-/** A document of the tree; `summary` only where it was asked for. */
+// A document of the tree; `summary` is present only if it was asked for.
 const DocumentShape = Type.Object({ ...DocumentNode.properties, summary: optionalSummary }, { $id: 'TreeDocument' })
 type SummarisedDocument = Static<typeof DocumentShape>
 
-/** A folder of the tree, with everything below it. */
+// A folder of the tree with everything below it.
 const FolderShape = Type.Cyclic(
   {
     TreeFolder: Type.Object({
@@ -44,8 +44,8 @@ export const Tree = Type.Object(
 type PlainTree = { knowledge_base: KnowledgeBaseRow; children: TreeNode[] }
 
 /**
- * Adds the summary of every node and of the knowledge base, in a handful of statements whatever their number. Source
- * versions of folders are summed from below, so that each entry is looked at once.
+ * Adds the summary of every node and of the knowledge base. The number of statements does not depend on the number of
+ * nodes. Source versions of folders are summed from the leaves up, so that each entry counts once.
  */
 export async function summariseTree(
   db: Queryable,
@@ -81,7 +81,7 @@ export async function summariseTree(
   return { knowledge_base, children: below.map(({ node }) => node), summary }
 }
 
-/** One pass from the leaves up. */
+// One pass over the tree, from the leaves up.
 class Walk {
   readonly #workspaceId: string
   readonly #documents: ReadonlyMap<string, DigestedDocument>
@@ -100,11 +100,11 @@ class Walk {
     this.#known = found.known
   }
 
-  /** A node with its summary, and the entries that its folder has not counted itself. */
+  /** Returns a node with its summary, and the sum of the entries that the parent folder has to add. */
   node(node: TreeNode): { node: SummarisedNode; sum: EntrySum } {
     if (node.type === 'folder') return this.#folder(node)
     const document = this.#documents.get(node.id)
-    // One that was deleted between two statements has none.
+    // A document that was deleted between two statements has no summary.
     const summarised = document ? { ...node, summary: documentSummary(document, this.#known) } : node
     return { node: summarised, sum: noEntries }
   }
@@ -126,7 +126,7 @@ class Walk {
     return { node: { ...folder, children: below.map(({ node }) => node), summary }, sum }
   }
 
-  /** What stands directly in a folder, and the folder itself. */
+  /** Returns the sum of the documents directly in a folder and of the folder itself. */
   entriesOf(folderId: number | null): EntrySum {
     return this.#entries.get(folderId) ?? noEntries
   }

@@ -13,12 +13,13 @@ import { type SummaryTarget, targetOf } from '../target.ts'
 import { type AskModel, requestCharacters, summariseByModel } from './ask.ts'
 import { type SummaryMaterial, textMaterial } from './text-material.ts'
 
-// So many requests are the most a summary costs; documents share the room, so that of many each says less.
+// A summary costs at most this many requests. Documents share their room, so the share of each shrinks with their
+// number.
 const requestLimit = 40
 const documentLimit = 10_000
 const longestEntry = 600
 
-/** What a job works on, as it was when the job was asked for. */
+/** The source of a job as it was when the job was requested. */
 export type SummaryJobSource = SummaryMaterial & {
   target: SummaryTarget
   sourceVersion: string
@@ -30,8 +31,8 @@ export type SummaryJobSource = SummaryMaterial & {
 type ObsoleteReason = 'source_changed' | 'pinned' | 'summary_changed' | 'target_deleted'
 
 /**
- * Reads what a job is about, or says why it is too late, before anything is paid. Throws ComputationLimitError when a
- * document takes more than `computeMs` of a processor.
+ * Reads the source of a job, or says why the job is obsolete, before the model is paid. Throws ComputationLimitError
+ * when a document takes more than `computeMs` milliseconds of processor time.
  */
 export async function loadJobSource(
   db: Queryable,
@@ -80,10 +81,8 @@ async function containerSource(
   return { version, ...(await containerMaterial(db, { container, title })) }
 }
 
-/**
- * What a model is given of a folder or knowledge base: a summary of each document below it, the stored one where there is
- * one.
- */
+// Returns the material of a folder or knowledge base: a summary of each document below it, the stored one if there is
+// one.
 async function containerMaterial(
   db: Queryable,
   { container, title }: { container: Container; title: string },
@@ -120,15 +119,15 @@ async function containerMaterial(
   }
 }
 
-/** The text a model makes of it. */
+/** Returns the text that a model makes of the source. */
 export function askForSummary(source: SummaryJobSource, ask: AskModel): Promise<string> {
   return summariseByModel(ask, source)
 }
 
 /**
- * Locks source and summary and says why the result must not be written; null when nothing has moved. Documents come
- * first, in the order of their ids. Of more than a thousand below a folder none is locked: their versions are then
- * compared in the one statement that adds them up.
+ * Locks source and summary, and returns why the result must not be written; null when nothing has changed. Documents
+ * are locked first, in the order of their ids. With more than a thousand documents below a folder, none is locked: one
+ * statement that sums their versions compares them.
  */
 export async function lockAndCompare(tx: Transaction, source: SummaryJobSource): Promise<ObsoleteReason | null> {
   const { target } = source
