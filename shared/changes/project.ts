@@ -5,6 +5,9 @@ import type { DocumentJob } from '../jobs/queues.ts'
 import * as queries from './queries.ts'
 import type { RecordedChange } from './schema.ts'
 
+/** The number of the first chain of every document. A baseline may name it before the chain exists. */
+export const firstChain = 1
+
 /** A document with its chain and the manifests that the chain lacks, oldest first. */
 export type ChainSource = DocumentSource & {
   chain: number | null
@@ -69,9 +72,6 @@ export async function writeChains(
   await queries.appendBatches(tx, growths)
   await queries.pruneChains(tx, growths, retention)
 }
-
-/** The number of the first chain of every document. A baseline may name it before the chain exists. */
-export const firstChain = 1
 
 // Builds the source of one document from its rows, of which there is at least one.
 function chainSource(rows: readonly queries.PendingManifest[]): ChainSource {

@@ -5,6 +5,8 @@ import { firstChain } from './project.ts'
 import * as queries from './queries.ts'
 import type { DocumentChanges } from './schema.ts'
 
+const longestPauseMs = 100
+
 /** The position of a client: a body of one chain of a document. The caller encodes it as a cursor. */
 export type ChangePosition = { chain: number; bodySeq: number }
 
@@ -106,8 +108,6 @@ async function waitForChain(db: Queryable, { body, waitMs }: ChangesQuery): Prom
     await sleep(Math.min(pause, left))
   }
 }
-
-const longestPauseMs = 100
 
 function keyOf(body: Body): DocumentJob {
   return { workspace_id: body.workspace_id, document_id: body.id }

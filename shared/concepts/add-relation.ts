@@ -83,10 +83,13 @@ async function findEnds(
   const object = kind === 'concept' ? await resolvedConcept(tx, { id, workspaceIds: visibleWorkspaces(caller) }) : null
   if (kind === 'concept' && object === null) throw missingConcept(id, 'object/id')
   const fields = { document: 'object/id', block: 'object/block_id' }
-  const place = kind === 'concept' ? [] : [{ document_id: id, block_id, fields }]
+  const objectSource = kind === 'concept' ? [] : [{ document_id: id, block_id, fields }]
   const evidence = relation.evidence === undefined ? [] : [namedEvidence(relation.evidence, 'evidence/')]
-  const places = await resolveEvidence(tx, { workspaceId: found.workspace_id, evidence: [...place, ...evidence] })
-  return { object, resolved: places.slice(place.length) }
+  const sources = await resolveEvidence(tx, {
+    workspaceId: found.workspace_id,
+    evidence: [...objectSource, ...evidence],
+  })
+  return { object, resolved: sources.slice(objectSource.length) }
 }
 
 // Locks both ends of a relation between concepts, so that no other transaction merges one of them meanwhile.

@@ -28,22 +28,22 @@ export async function createConcept(
   const { caller, concept } = input
   const given = evidenceOf(concept)
   requireDistinctLocales(concept.labels ?? [])
-  const home = await findKnowledgeBaseKey(tx, { caller, id: concept.knowledge_base_id })
-  const { workspaceId } = home
+  const knowledgeBase = await findKnowledgeBaseKey(tx, { caller, id: concept.knowledge_base_id })
+  const { workspaceId } = knowledgeBase
   const found = await resolveEvidence(tx, { workspaceId, evidence: given.map(({ evidence }) => evidence) })
   const canonical = concept.canonical_document_id ?? null
   if (canonical !== null) {
     await requireDocumentOfWorkspace(tx, { workspaceId, documentId: canonical, field: 'canonical_document_id' })
   }
   requireWriter(caller, workspaceId)
-  await lockKnowledgeBase(tx, home)
+  await lockKnowledgeBase(tx, knowledgeBase)
   requireCurrentEvidence(found)
   const normalizedName = normaliseName(concept.name)
-  await claimName(tx, { workspaceId, knowledgeBaseId: home.id, normalizedName })
+  await claimName(tx, { workspaceId, knowledgeBaseId: knowledgeBase.id, normalizedName })
   const row = await insertConcept(tx, {
     workspace_id: workspaceId,
     id: newId('concept'),
-    knowledge_base_id: home.id,
+    knowledge_base_id: knowledgeBase.id,
     name: concept.name.trim(),
     normalized_name: normalizedName,
     description: concept.description ?? null,

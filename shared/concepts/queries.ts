@@ -19,10 +19,9 @@ const ConceptShape = Type.Object({
   created_at: Type.Number(),
   updated_at: Type.Number(),
 })
-/** A row of `concepts` without the columns that describe its merge. */
 const ConceptRow = row(ConceptShape)
 
-/** A row of `concepts`, without what was said about merging it. */
+/** A row of `concepts` without the columns that describe its merge. */
 export type ConceptRow = Static<typeof ConceptShape>
 
 /** The primary key of a concept. */
@@ -34,10 +33,9 @@ const columns = sql.fragment`
 
 const { alias_objects, labels } = ConceptSummary.properties
 const NamedShape = Type.Object({ ...ConceptShape.properties, alias_objects, labels })
-/** A concept with its aliases and labels, as lists show it. */
 const NamedConcept = row(NamedShape)
 
-/** A concept with its aliases and labels: what lists show. */
+/** A concept with its aliases and labels, as lists show it. */
 export type NamedConcept = Static<typeof NamedShape>
 
 const milliseconds = (column: string) =>

@@ -15,6 +15,9 @@ import type { DocumentJob } from '../jobs/queues.ts'
 import { newId } from '../schema/ids.ts'
 import { parseDocumentUri } from './schema.ts'
 
+// The same limit as for the anchor text of a manual relation, in code points.
+const longestAnchor = 500
+
 /**
  * A document with its stored inline relations, as the extraction reads it. `projected_seq` is the `body_seq` of the
  * last extraction, null without one.
@@ -110,9 +113,6 @@ function linksIn(block: BlockNode): DocumentLink[] {
   const nested = (block.content ?? []).filter((child): child is BlockNode => isBlockType(child.type))
   return [...own, ...nested.flatMap(linksIn)]
 }
-
-// The same limit as for the anchor text of a manual relation, in code points.
-const longestAnchor = 500
 
 function addressOf(node: BodyNode): string | undefined {
   const href = node.marks?.find(({ type }) => type === 'link')?.attrs?.href

@@ -176,14 +176,14 @@ async function keepDigests(
   const sorted = [...digests].sort((a, b) => (a.id < b.id ? -1 : 1))
   const texts = (column: (digest: (typeof sorted)[number]) => string) => sql.array(sorted.map(column), 'text')
   await db.query(sql.unsafe`
-    WITH held AS (
+    WITH locked AS (
       SELECT d.workspace_id, d.id FROM documents d
       JOIN unnest(${texts(({ workspace_id }) => workspace_id)}, ${texts(({ id }) => id)}) AS k (workspace_id, id)
         USING (workspace_id, id)
       FOR KEY SHARE OF d SKIP LOCKED
     )
     INSERT INTO summary_digests (workspace_id, document_id, version, digest)
-    SELECT workspace_id, id, k.version, k.digest::jsonb FROM held
+    SELECT workspace_id, id, k.version, k.digest::jsonb FROM locked
     JOIN unnest(${texts(({ workspace_id }) => workspace_id)}, ${texts(({ id }) => id)},
       ${texts(({ version }) => version)}, ${texts(({ digest }) => JSON.stringify(digest))})
       AS k (workspace_id, id, version, digest) USING (workspace_id, id)

@@ -48,7 +48,7 @@ export function jobByKey(db: Queryable, key: UserJobKey): Promise<SummaryJobRow 
   return visibleSummaryJob(db, { id: key.job_id, workspaceIds: [key.workspace_id] })
 }
 
-/** Inserts a job. The caller holds the target locked and has found no open job for the same source version. */
+/** Inserts a job. The caller has locked the target and found no open job for the same source version. */
 export function insertSummaryJob(
   tx: Transaction,
   job: {

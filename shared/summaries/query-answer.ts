@@ -12,6 +12,9 @@ import { type DerivedSummary, ratioOf } from './deterministic.ts'
 import { oneLine, truncate } from './plain.ts'
 import { textLimits } from './schema.ts'
 
+// The number of characters from which a language is detected.
+const sampleLength = 4000
+
 /** A body as its stored lines. */
 export type QueriedBody = { id: string; lines: readonly string[] }
 
@@ -80,8 +83,8 @@ function choose(answers: readonly RankedPassage[], passages: readonly Passage[])
     room -= length
     chosen.push(answer)
   }
-  const places = new Map(passages.map((passage, index) => [keyOf(passage), index]))
-  return chosen.sort((a, b) => (places.get(keyOf(a)) ?? 0) - (places.get(keyOf(b)) ?? 0))
+  const positions = new Map(passages.map((passage, index) => [keyOf(passage), index]))
+  return chosen.sort((a, b) => (positions.get(keyOf(a)) ?? 0) - (positions.get(keyOf(b)) ?? 0))
 }
 
 // Copies of a document may share block ids.
@@ -143,9 +146,6 @@ export function rankPassages(passages: readonly Passage[], q: string): RankedPas
     })
     .sort((a, b) => b.score - a.score)
 }
-
-// The number of characters from which a language is detected.
-const sampleLength = 4000
 
 // Detects the languages of the documents from the words at their beginnings.
 function languagesOf(passages: readonly Passage[]): string[] {

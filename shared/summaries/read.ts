@@ -13,6 +13,12 @@ import type { Summary } from './schema.ts'
 import { currentVersion, derive, findSource, requireHeading, requireThere, type SummarySource } from './source.ts'
 import { findSummaryTarget, type SummaryTarget, type TargetRequest } from './target.ts'
 
+// Targets up to this size are read as a whole. In larger ones, search chooses the documents to read.
+const readable = { documents: 200, characters: 500_000 }
+const searchedDocuments = 20
+// The limit of the bodies in bytes. Addresses and attributes count, too, so it is larger than the limit of characters.
+const mostBytes = 4 * 2 ** 20
+
 /** A summary as a read or write answers it; `tag` is the version of the stored summary. */
 export type TaggedSummary = { summary: Summary; tag: string }
 
@@ -39,12 +45,6 @@ export async function readSummary(
   const derived = await summariseQuery(db, { target, source, q: input.query })
   return { summary: presentDerived(derived, { ...about, query: { text: input.query, stored } }), tag }
 }
-
-// Targets up to this size are read as a whole. In larger ones, search chooses the documents to read.
-const readable = { documents: 200, characters: 500_000 }
-const searchedDocuments = 20
-// The limit of the bodies in bytes. Addresses and attributes count, too, so it is larger than the limit of characters.
-const mostBytes = 4 * 2 ** 20
 
 // Makes a summary for one query, which is not stored: see `answerQuery`. Rejects as `compute` does when the bodies take
 // too much time, or when too many computations wait already.
@@ -89,11 +89,11 @@ const FirstBodyRow = row(Type.Object({ id: Type.String(), body: Type.String() })
 function firstBodies(db: Queryable, input: { workspaceId: string; ids: readonly string[]; mostBytes: number }) {
   return db.any(sql.type(FirstBodyRow)`
     SELECT id, body FROM (
-      SELECT d.id, b.body, k.place, sum(octet_length(b.body)) OVER (ORDER BY k.place) AS bytes
-      FROM unnest(${sql.array([...input.ids], 'text')}) WITH ORDINALITY AS k (id, place)
+      SELECT d.id, b.body, k.ordinal, sum(octet_length(b.body)) OVER (ORDER BY k.ordinal) AS bytes
+      FROM unnest(${sql.array([...input.ids], 'text')}) WITH ORDINALITY AS k (id, ordinal)
       JOIN documents d ON d.workspace_id = ${input.workspaceId} AND d.id = k.id
       JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
     ) AS sized
-    WHERE bytes <= ${input.mostBytes} OR place = 1
-    ORDER BY place`)
+    WHERE bytes <= ${input.mostBytes} OR ordinal = 1
+    ORDER BY ordinal`)
 }

@@ -32,9 +32,9 @@ export async function rebuildDeterministic(
   tx: Transaction,
   rebuild: Rebuild,
 ): Promise<TaggedSummary & { workspaceId: string }> {
-  const held = await lockRebuild(tx, rebuild)
-  const { target, over } = held
-  const source = requireHeading(held.source)
+  const locked = await lockRebuild(tx, rebuild)
+  const { target, over } = locked
+  const source = requireHeading(locked.source)
   const summary = {
     ...(await derive(tx, { target, source })),
     generator: 'deterministic' as const,
@@ -56,17 +56,17 @@ export async function rebuildByModel(
   rebuild: Rebuild,
 ): Promise<SummaryJobRow> {
   const { tx, config } = context
-  const held = await lockRebuild(tx, rebuild)
+  const locked = await lockRebuild(tx, rebuild)
   const model = configuredModel(config, 'SUMMARY_MODEL')
   if (model === null) throw new Refusal('model_unavailable')
-  const { version: sourceVersion } = requireHeading(held.source)
-  const open = await openSummaryJob(tx, { target: held.target, sourceVersion })
+  const { version: sourceVersion } = requireHeading(locked.source)
+  const open = await openSummaryJob(tx, { target: locked.target, sourceVersion })
   if (open !== null) return open
   const job = await insertSummaryJob(tx, {
     id: newId('sjob'),
-    target: held.target,
+    target: locked.target,
     sourceVersion,
-    baseVersion: held.over?.version ?? 0,
+    baseVersion: locked.over?.version ?? 0,
     model,
     requestedBy: rebuild.caller.userId,
   })

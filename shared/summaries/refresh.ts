@@ -9,6 +9,8 @@ import { sectionsOf } from './section.ts'
 import { derive, findSource } from './source.ts'
 import { type SummaryTarget, targetOf } from './target.ts'
 
+const pageSize = 100
+
 /** A document with the targets of its stored deterministic summaries. */
 export type RefreshSource = LoadedSource & { projected_seq: null; targets: readonly SummaryTarget[] }
 
@@ -29,7 +31,7 @@ export function summariesOf(source: RefreshSource, job: DocumentJob): TextSummar
 }
 
 /**
- * Writes the summaries that have changed. The caller holds the document locked, and it is unchanged since it was
+ * Writes the summaries that have changed. The caller has locked the document, which is unchanged since it was
  * loaded.
  */
 export async function writeSummaries(
@@ -42,8 +44,6 @@ export async function writeSummaries(
     if (summary !== undefined) await refreshSummary(tx, { target, make: async () => summary })
   }
 }
-
-const pageSize = 100
 
 /**
  * Refreshes the stored summaries of folders and knowledge bases, each in its own transaction. Returns the number of

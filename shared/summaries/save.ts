@@ -62,16 +62,16 @@ export async function saveManual(
   input: { caller: Caller; request: TargetRequest; written: SummaryInput; guard: VersionGuard },
 ): Promise<TaggedSummary> {
   const { caller, written, guard } = input
-  const held = await lockTarget(tx, input)
-  const { target } = held
+  const locked = await lockTarget(tx, input)
+  const { target } = locked
   requirePreconditions([
     ...guard.missing,
     ...(written.base_source_version === undefined ? ['base_source_version'] : []),
   ])
   const over = await lockSummary(tx, target)
-  requireSourceVersion(held.source, written.base_source_version)
+  requireSourceVersion(locked.source, written.base_source_version)
   guard.check(summaryTag(over))
-  const source = requireHeading(held.source)
+  const source = requireHeading(locked.source)
   const summary: SavedSummary = {
     text: written.text,
     generator: 'manual',

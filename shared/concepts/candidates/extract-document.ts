@@ -33,8 +33,8 @@ export async function extractFromDocument(
   { ahead, ...input }: Extracting & { ahead: () => FoundInDocument },
 ) {
   const job = await findWritableDocument(tx, input)
-  const held = await lockSource(tx, job)
-  const source = held && (await loadCandidateSource(tx, job))
+  const locked = await lockSource(tx, job)
+  const source = locked && (await loadCandidateSource(tx, job))
   const known = ahead()
   const isCurrent = source?.version === known.source.version && source.title === known.source.title
   const { found, source: current } = isCurrent ? { found: known.found, source } : await extracted(job, source)

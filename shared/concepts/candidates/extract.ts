@@ -6,6 +6,10 @@ import { textComputation } from '../../body/text-computation.ts'
 import { normaliseName } from '../names.ts'
 import type { Extractor } from './schema.ts'
 
+/** The number of characters of the block that an excerpt shows on either side of a link. */
+const contextLength = 80
+const address = /^(?:[a-z][a-z0-9+.-]*:\/\/|mailto:|tel:|www\.)\S*$/i
+
 /** The version of the extraction rules, which is part of every fingerprint. Raise it when the rules change. */
 export const extractorVersion = '1'
 
@@ -55,14 +59,14 @@ function candidateOf(documentId: string, mention: Mention): FoundCandidate {
 
 function linksIn(node: BodyNode): Mention[] {
   if (!isTextblock(node.type)) return (node.content ?? []).flatMap(linksIn)
-  const pieces = (node.content ?? []).map((child) => ({ child, text: plainText(child) }))
-  const text = pieces.map((piece) => piece.text).join('')
+  const children = (node.content ?? []).map((child) => ({ child, text: plainText(child) }))
+  const text = children.map(({ text }) => text).join('')
   const links: Link[] = []
   let start = 0
   let last: Link | undefined
-  for (const { child, text: piece } of pieces) {
+  for (const { child, text: childText } of children) {
     const link = linkOf(child)
-    const end = start + piece.length
+    const end = start + childText.length
     if (link !== undefined && link === last?.link) last.end = end
     else if (link === undefined) last = undefined
     else {
@@ -70,7 +74,7 @@ function linksIn(node: BodyNode): Mention[] {
       links.push(last)
     }
     // A picture inside a link is not part of the link text.
-    if (last !== undefined && (child.type === 'text' || child.type === 'hardBreak')) last.name += piece
+    if (last !== undefined && (child.type === 'text' || child.type === 'hardBreak')) last.name += childText
     start = end
   }
   return links.flatMap((found) => mentionOf(found, { text, blockId: String(node.attrs?.['id']) }))
@@ -93,8 +97,6 @@ function hrefOf(node: BodyNode): string {
   return String(node.marks?.find(isLink)?.attrs?.['href'])
 }
 
-const address = /^(?:[a-z][a-z0-9+.-]*:\/\/|mailto:|tel:|www\.)\S*$/i
-
 function mentionOf(link: Link, block: { text: string; blockId: string }): Mention[] {
   const name = collapsed(link.name)
   const isAddress = address.test(name) || name === link.href || `mailto:${name}` === link.href
@@ -106,9 +108,6 @@ function mentionOf(link: Link, block: { text: string; blockId: string }): Mentio
   const excerpt = collapsed([...before, block.text.slice(start, end), ...after].join(''))
   return [{ extractor: 'link_anchor', block_id: block.blockId, name, excerpt }]
 }
-
-/** How many characters of the block an excerpt shows on either side of a link. */
-const contextLength = 80
 
 function collapsed(text: string): string {
   return text.replace(/\s+/gu, ' ').trim()

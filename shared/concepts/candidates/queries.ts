@@ -44,12 +44,11 @@ const CandidateShape = Type.Object({
   current_title: Nullable(text),
   suggested_concept_id: Nullable(text),
 })
+const CandidateRow = row(CandidateShape)
+
 /**
  * A candidate with its knowledge base, the state of its document (null when it is gone) and a concept of the same name.
  */
-const CandidateRow = row(CandidateShape)
-
-/** A candidate with its knowledge base, the state of its document (null when that is gone) and a concept of its name. */
 export type CandidateRow = Static<typeof CandidateShape>
 
 const located = sql.fragment`

@@ -37,16 +37,16 @@ export async function acceptCandidate(
     conceptId === undefined ? null : await findConceptRow(tx, { caller, id: conceptId, field: 'concept_id' })
   requireWriter(caller, found.workspace_id)
   guard.require()
-  const held = await lockForReview(tx, found)
-  requireUnchanged(held)
-  const check = () => guard.check(candidateVersion(held.candidate))
-  const concept = named === null ? await becomeConcept(tx, held, check) : await foldInto(tx, { held, named, check })
-  await recordCandidateReview(tx, held.candidate, {
+  const locked = await lockForReview(tx, found)
+  requireUnchanged(locked)
+  const check = () => guard.check(candidateVersion(locked.candidate))
+  const concept = named === null ? await becomeConcept(tx, locked, check) : await foldInto(tx, { locked, named, check })
+  await recordCandidateReview(tx, locked.candidate, {
     status: 'accepted',
     reviewedBy: caller.userId,
     reason,
     conceptId: concept.id,
-    knowledgeBaseId: held.knowledgeBaseId,
+    knowledgeBaseId: locked.knowledgeBaseId,
   })
   return concept
 }
@@ -102,8 +102,8 @@ function requireUnchanged({ candidate, document }: LockedReview): void {
   throw new Refusal('candidate_source_changed', { details })
 }
 
-async function becomeConcept(tx: Transaction, held: LockedReview, check: () => void): Promise<ConceptRow> {
-  const { candidate, knowledgeBaseId } = held
+async function becomeConcept(tx: Transaction, locked: LockedReview, check: () => void): Promise<ConceptRow> {
+  const { candidate, knowledgeBaseId } = locked
   const { workspace_id, name, normalized_name } = candidate
   await claimName(tx, { workspaceId: workspace_id, knowledgeBaseId, normalizedName: normalized_name })
   check()
@@ -122,9 +122,9 @@ async function becomeConcept(tx: Transaction, held: LockedReview, check: () => v
 
 async function foldInto(
   tx: Transaction,
-  input: { held: LockedReview; named: ConceptRow; check: () => void },
+  input: { locked: LockedReview; named: ConceptRow; check: () => void },
 ): Promise<ConceptRow> {
-  const { candidate, knowledgeBaseId } = input.held
+  const { candidate, knowledgeBaseId } = input.locked
   const concept = await lockConcept(tx, input.named)
   requireActive(concept)
   input.check()

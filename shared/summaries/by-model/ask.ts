@@ -41,7 +41,7 @@ export async function summariseByModel(ask: AskModel, input: { model: string; ma
 function partsOf(texts: readonly string[]): string[][] {
   const parts: string[][] = []
   let room = 0
-  for (const text of texts.flatMap(pieces)) {
+  for (const text of texts.flatMap(fittingParts)) {
     const part = parts.at(-1)
     if (part === undefined || room < text.length) {
       parts.push([text])
@@ -54,7 +54,7 @@ function partsOf(texts: readonly string[]): string[][] {
   return parts
 }
 
-function pieces(text: string): string[] {
+function fittingParts(text: string): string[] {
   if (text.length <= requestCharacters) return [text]
   return Array.from({ length: Math.ceil(text.length / requestCharacters) }, (_, index) =>
     text.slice(index * requestCharacters, (index + 1) * requestCharacters).toWellFormed(),
