@@ -84,7 +84,7 @@ t.test('the ids of documents are ordered alike in every table, so that every joi
   t.strictSame(columns, [])
 })
 
-// Documents of one block that all link to the hub, as the workers leave them.
+// Documents of one block, each with a link to the hub, in the state in which the workers leave them.
 async function seed(database: Database): Promise<void> {
   for (const statement of [
     sql.unsafe`

@@ -165,7 +165,7 @@ type PlanNode = { 'Node Type': string; 'Relation Name'?: string; Plans?: PlanNod
 type Token = Parameters<Transaction['query']>[0]
 const methods = ['any', 'anyFirst', 'maybeOne', 'maybeOneFirst', 'one', 'oneFirst', 'query'] as const
 
-// Does the work, with the plan of every statement looked at before it runs.
+// Runs the work, and inspects the plan of every statement before the statement runs.
 async function usesIndexes(t: Test, database: Database, work: (tx: Transaction) => Promise<unknown>): Promise<void> {
   await inTransaction(database, async (tx) => {
     const explain = async (token: Token) => {

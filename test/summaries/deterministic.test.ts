@@ -11,7 +11,7 @@ import { anyDocument } from '../body/random.ts'
 import { markdownFiles } from '../support/markdown-files.ts'
 import { runs } from '../support/property-runs.ts'
 
-// What is left of Markdown when it is read wrongly. Code keeps what it says, so it is looked at without it.
+// The characters that remain of Markdown that was read wrongly. Code keeps such characters, so it is left out.
 const residue =
   /\]\((?:https?:|#|\.|\/)|^#{1,6} |^```|^[-*+] |<!--|<\/?(?:div|p|img|a|br|h[1-6]|table|details|summary|sub|picture)\b[^>]*>/im
 
