@@ -99,8 +99,9 @@ t.test('whatever is done with a concept of ten thousand relations, no table is r
 })
 
 /*
- * 20,000 documents like the first one, each with a candidate pending and one reviewed; 20,000 concepts, and two that
- * 5,000 others point at and that point at 2,500 others and 2,500 blocks of 500 documents, half of them the same.
+ * Adds 20,000 copies of the first document, each with a pending and a reviewed candidate, and 20,000 concepts. Two more
+ * concepts are each the object of 5,000 others. Each of the two has 2,500 concepts and 2,500 blocks of 500 documents as
+ * objects. Half of these relations are the same for both.
  */
 async function seed(database: Database, given: { workspaceId: string; base: number; block: string }): Promise<void> {
   const { workspaceId, base, block } = given

@@ -54,7 +54,7 @@ export const relationRoutes = [
     success: { status: 201, description: 'The new relation', data: DocumentRelation, location: true },
     errors: ['document_not_found', 'block_not_found', 'relation_exists', 'self_relation'],
     async handle({ tx, caller, body }) {
-      const { workspaceId, id } = await createRelation({ tx }, { caller, relation: body })
+      const { workspaceId, id } = await createRelation(tx, { caller, relation: body })
       const data = await readRelation(tx, { id, workspaceIds: visibleWorkspaces(caller) })
       return { data, location: `${apiPrefix}/relations/${id}`, workspaceId }
     },
@@ -72,7 +72,7 @@ export const relationRoutes = [
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['relation_not_found', 'inline_relation'],
     async handle({ tx, caller, params }) {
-      await deleteRelation({ tx }, { id: params.id, caller })
+      await deleteRelation(tx, { id: params.id, caller })
       return {}
     },
   }),

@@ -16,10 +16,9 @@ import { parseDocumentUri, type RelationCreateInput } from './schema.ts'
  * `relation_exists` for an equal relation, and with 422 `self_relation` for a block and itself.
  */
 export async function createRelation(
-  context: { tx: Transaction },
+  tx: Transaction,
   input: { caller: Caller; relation: RelationCreateInput },
 ): Promise<{ workspaceId: string; id: string }> {
-  const { tx } = context
   const { caller, relation } = input
   const target = parseDocumentUri(relation.target_uri)
   if (target === null) throw new Error('the schema lets only addresses of documents through')
@@ -51,19 +50,16 @@ export async function createRelation(
  * Deletes a manual relation. Refuses with 404 `relation_not_found`, with 403 unless the caller may write to the source,
  * and with 409 `inline_relation` for a link in a body.
  */
-export async function deleteRelation(
-  context: { tx: Transaction },
-  input: { id: string; caller: Caller },
-): Promise<void> {
+export async function deleteRelation(tx: Transaction, input: { id: string; caller: Caller }): Promise<void> {
   const { id, caller } = input
-  const relation = await lockRelation(context.tx, { id, workspaceIds: visibleWorkspaces(caller) })
+  const relation = await lockRelation(tx, { id, workspaceIds: visibleWorkspaces(caller) })
   if (relation === null) throw new Refusal('relation_not_found', { details: { id } })
   requireWriter(caller, relation.workspace_id)
   if (relation.origin === 'inline') {
     const details = { document_id: relation.source_document_id, block_id: relation.source_block_id }
     throw new Refusal('inline_relation', { details })
   }
-  await deleteRelationRow(context.tx, relation)
+  await deleteRelationRow(tx, relation)
 }
 
 /** Deletes relations of deleted documents when neither of their ends exists any more. */

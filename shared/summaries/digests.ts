@@ -158,7 +158,7 @@ const BodyRow = row(
 )
 
 // Returns the current bodies of documents; missing documents are left out.
-export function currentBodies(db: Queryable, input: { workspaceIds: readonly string[]; ids: readonly string[] }) {
+function currentBodies(db: Queryable, input: { workspaceIds: readonly string[]; ids: readonly string[] }) {
   return db.any(sql.type(BodyRow)`
     SELECT d.workspace_id, d.id, d.title, d.version, b.body
     FROM documents d

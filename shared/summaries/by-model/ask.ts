@@ -4,7 +4,7 @@ import { ModelError } from '../../models/model.ts'
 import { plainAnswer } from '../plain.ts'
 import { textLimits } from '../schema.ts'
 
-/** A function that asks the configured model. The same request is paid for once (workers/runtime/user-job.ts). */
+/** A function that asks the configured model. The runner of requested jobs pays for the same request once. */
 export type AskModel = (request: { model: string; system: string; user: string }) => Promise<string>
 
 /** The texts that a model summarises, in their order, and their title. */
