@@ -204,7 +204,7 @@ function visibleRelation(db: Queryable, locator: RelationLocator): Promise<Relat
 }
 
 /** A block and the document that should contain it. */
-export type BlockKey = { workspace_id: string; document_id: string; block_id: string }
+type BlockKey = { workspace_id: string; document_id: string; block_id: string }
 
 const BlockRow = row(Type.Object({ document_id: Type.String(), block_id: Type.String() }))
 
