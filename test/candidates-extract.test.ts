@@ -4,7 +4,7 @@ import { documentToLines } from '../shared/body/canonical.ts'
 import type { BodyNode, DocNode } from '../shared/body/document.ts'
 import { plainText } from '../shared/body/text.ts'
 import { extractCandidates } from '../shared/concepts/candidates/extract.ts'
-import { normaliseName } from '../shared/concepts/normalise.ts'
+import { normaliseName } from '../shared/concepts/names.ts'
 import { doc, node, p, text } from './body/build.ts'
 
 import { anyDocument } from './body/random.ts'

@@ -4,8 +4,8 @@ import { blocksChangedSince, chainPage, pendingManifests } from '../shared/chang
 import { type Database, sql, type Transaction } from '../shared/database/database.ts'
 import { row } from '../shared/database/row.ts'
 import { enqueueDocuments, openJobs, queues } from '../shared/jobs/queues.ts'
-import { extractions } from '../shared/relations/extraction-queries.ts'
-import { existingBlocks, relationPage } from '../shared/relations/list-queries.ts'
+import { extractions } from '../shared/relations/extract.ts'
+import { existingBlocks, relationPage } from '../shared/relations/list.ts'
 import { p } from './body/build.ts'
 import { make } from './support/documents.ts'
 import { startTestService } from './support/service.ts'
@@ -84,7 +84,7 @@ t.test('the ids of documents are ordered alike in every table, so that every joi
   t.strictSame(columns, [])
 })
 
-// Documents of one block that all link to the hub, as the workers leave them.
+// Documents of one block, each with a link to the hub, in the state in which the workers leave them.
 async function seed(database: Database): Promise<void> {
   for (const statement of [
     sql.unsafe`

@@ -117,7 +117,7 @@ async function start(t: Test, env: Record<string, string> = {}) {
         await service.service.jobs.boss.send(queue.name, data, { singletonKey: documentId })
       }
     },
-    /** The texts of the inline relations that are stored. */
+    /** Returns the texts of the stored inline relations. */
     stored: () =>
       service.database.anyFirst(sql.type(row(Type.Object({ anchor_text: Type.String() })))`
         SELECT anchor_text FROM relations ORDER BY created_at`),

@@ -75,11 +75,11 @@ function type(live: LiveProcess, round: number): void {
   try {
     textAt(live.doc, 0).insert(0, `typed ${round} `)
   } catch {
-    // The first block has no text of its own at the moment; the flush then stores only what others wrote.
+    // The first block has no text of its own at this moment, so the flush stores only what others wrote.
   }
 }
 
-// What the worker makes of a write that led from one body to the other.
+// Returns the changes that the worker derives from a write that replaced one body by the other.
 function batchBetween(from: DocNode, to: DocNode) {
   const step = manifestStep(compareLines(documentToLines(from), documentToLines(to)))
   const manifest = { body_seq: 2, version: 'v2', changed_at: 0, step: JSON.stringify(step) }
@@ -113,7 +113,7 @@ function numbered(ids: number[]): DocNode {
   return normalised({ type: 'doc', content: ids.map((id) => ({ type: 'paragraph', attrs: { id: idFrom(id) } })) })
 }
 
-// The length of the longest order in common, by the textbook's table.
+// Returns the length of the longest common subsequence, by dynamic programming.
 function commonOrder(a: readonly string[], b: readonly string[]): number {
   let row = new Array<number>(b.length + 1).fill(0)
   for (const left of a) {

@@ -213,7 +213,7 @@ async function changes(client: Client, document: { id: string }, after: string, 
   return (await client.get(`/documents/${document.id}/changes?after=${after}&limit=${limit}`)).body.data
 }
 
-// Where the service itself is told not to wait for the worker.
+// A service that is configured not to wait for the worker.
 async function settled(client: Client, document: { id: string }, after: string) {
   await until(async () => (await changes(client, document, after)).freshness === 'current')
   return changes(client, document, after)

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import Type from 'typebox'
 import { addRelation } from '../shared/concepts/add-relation.ts'
-import { extractDocument, findInDocument } from '../shared/concepts/candidates/extract-document.ts'
+import { extractFromDocument, findInDocument } from '../shared/concepts/candidates/extract-document.ts'
 import { presentCandidates } from '../shared/concepts/candidates/present.ts'
 import { type CandidateFilter, candidatePage } from '../shared/concepts/candidates/queries.ts'
 import { acceptCandidate } from '../shared/concepts/candidates/review.ts'
@@ -91,7 +91,7 @@ t.test('whatever is done with a concept of ten thousand relations, no table is r
   }
   await readsIndexes('extract and accept', async (tx) => {
     const found = await findInDocument(tx, { documentId: document.id, caller })
-    const { extraction } = await extractDocument(tx, { documentId: document.id, caller, ahead: () => found })
+    const { extraction } = await extractFromDocument(tx, { documentId: document.id, caller, ahead: () => found })
     const [candidate] = extraction.candidates
     const request = { id: candidate?.id ?? '', caller, reason: null, guard: unguarded, conceptId: undefined }
     return acceptCandidate(tx, request)
@@ -99,8 +99,9 @@ t.test('whatever is done with a concept of ten thousand relations, no table is r
 })
 
 /*
- * 20,000 documents like the first one, each with a candidate pending and one reviewed; 20,000 concepts, and two that
- * 5,000 others point at and that point at 2,500 others and 2,500 blocks of 500 documents, half of them the same.
+ * Adds 20,000 copies of the first document, each with a pending and a reviewed candidate, and 20,000 concepts. Two more
+ * concepts are each the object of 5,000 others. Each of the two has 2,500 concepts and 2,500 blocks of 500 documents as
+ * objects. Half of these relations are the same for both.
  */
 async function seed(database: Database, given: { workspaceId: string; base: number; block: string }): Promise<void> {
   const { workspaceId, base, block } = given
@@ -165,7 +166,7 @@ type PlanNode = { 'Node Type': string; 'Relation Name'?: string; Plans?: PlanNod
 type Token = Parameters<Transaction['query']>[0]
 const methods = ['any', 'anyFirst', 'maybeOne', 'maybeOneFirst', 'one', 'oneFirst', 'query'] as const
 
-// Does the work, with the plan of every statement looked at before it runs.
+// Runs the work, and inspects the plan of every statement before the statement runs.
 async function usesIndexes(t: Test, database: Database, work: (tx: Transaction) => Promise<unknown>): Promise<void> {
   await inTransaction(database, async (tx) => {
     const explain = async (token: Token) => {

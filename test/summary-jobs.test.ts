@@ -256,14 +256,14 @@ async function start(t: Test, env: Record<string, string> = {}) {
 
 type Stub = Awaited<ReturnType<typeof startModelStub>>
 
-/** Asks for a summary by the model; returns the id of the job. */
+/** Requests a summary by the model and returns the id of the job. */
 async function ask(client: Client, path: string, query = ''): Promise<string> {
   const reply = await client.post(`${path}/summary/rebuild${query}`, { generator: 'model' })
   if (reply.status !== 202) throw new Error(`${reply.status} ${reply.text}`)
   return reply.body.data.id
 }
 
-/** Asks, and returns once the model has been asked; it answers when it is told what. */
+/** Requests a summary and returns once the model has been asked. The model answers when the test tells it to. */
 async function askAndHold(client: Client, stub: Stub, path: string, query = '') {
   const release: (reply: StubReply) => void = stub.hold()
   const before = stub.requests.length
@@ -290,7 +290,7 @@ type Database = TestService['database']
 const AttemptRow = row(Type.Object({ id: Type.String(), retryCount: Type.Number() }))
 const CountRow = row(Type.Object({ count: Type.Number() }))
 
-/** Waits until no job of the queue is left. */
+/** Waits until the queue has no jobs left. */
 async function settled(database: Database): Promise<void> {
   await until(async () => {
     const open = await database.oneFirst(sql.type(CountRow)`
@@ -300,7 +300,7 @@ async function settled(database: Database): Promise<void> {
   })
 }
 
-/** How often the job that waits for a retry has been tried. */
+/** Returns the number of attempts of the job that waits for a retry. */
 async function retries(database: Database): Promise<number> {
   const [waiting] = await database.anyFirst(sql.type(CountRow)`
     SELECT retry_count + 1 AS count FROM pgboss.job

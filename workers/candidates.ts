@@ -1,6 +1,10 @@
 import type { FoundCandidate } from '../shared/concepts/candidates/extract.ts'
-import { lockExtraction } from '../shared/concepts/candidates/extraction-queries.ts'
-import { type ExtractionSource, loadExtractionSource, writeCandidates } from '../shared/concepts/candidates/refresh.ts'
+import {
+  type CandidateSource,
+  loadCandidateSource,
+  lockExtraction,
+  writeCandidates,
+} from '../shared/concepts/candidates/refresh.ts'
 import { queues } from '../shared/jobs/queues.ts'
 import { extracting } from './runtime/computations.ts'
 import { defineProjection } from './runtime/define-projection.ts'
@@ -8,10 +12,10 @@ import { oneByOne } from './runtime/one-by-one.ts'
 import type { Projection } from './runtime/projection.ts'
 
 /** The candidates of documents that were extracted once; they depend on body and title (decisions B). */
-export const candidatesProjection: Projection<ExtractionSource, FoundCandidate[]> = oneByOne({
+export const candidatesProjection: Projection<CandidateSource, FoundCandidate[]> = oneByOne({
   name: 'candidates',
   queue: queues.candidatesRefresh,
-  load: loadExtractionSource,
+  load: loadCandidateSource,
   compute: extracting,
   sameSource: (source, current) => source.version === current.version && source.title === current.title,
   projectedSeq: lockExtraction,

@@ -1,15 +1,20 @@
 import { queues } from '../shared/jobs/queues.ts'
-import { type ExtractionSource, loadExtractionSources, writeRelations } from '../shared/relations/extract.ts'
-import { type InlineChange, lockExtractions } from '../shared/relations/extraction-queries.ts'
+import {
+  type InlineRelationChange,
+  type LinkSource,
+  loadLinkSources,
+  lockExtractions,
+  writeRelations,
+} from '../shared/relations/extract.ts'
 import { linking } from './runtime/computations.ts'
 import { defineProjection } from './runtime/define-projection.ts'
 import type { Projection } from './runtime/projection.ts'
 
 /** The inline relations of documents; they depend on the body alone (decisions B). */
-export const relationsProjection: Projection<ExtractionSource, InlineChange> = {
+export const relationsProjection: Projection<LinkSource, InlineRelationChange> = {
   name: 'relations',
   queue: queues.relationsExtract,
-  load: loadExtractionSources,
+  load: loadLinkSources,
   compute: linking,
   sameSource: (source, current) => source.version === current.version,
   projectedSeqs: lockExtractions,

@@ -1,6 +1,5 @@
 import { queues } from '../shared/jobs/queues.ts'
-import { loadRefreshSource, type RefreshSource, writeSummaries } from '../shared/summaries/refresh.ts'
-import type { TextSummary } from '../shared/summaries/text-summaries.ts'
+import { loadRefreshSource, type RefreshSource, type TextSummary, writeSummaries } from '../shared/summaries/refresh.ts'
 import { summarising } from './runtime/computations.ts'
 import { defineProjection } from './runtime/define-projection.ts'
 import { oneByOne } from './runtime/one-by-one.ts'

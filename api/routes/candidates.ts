@@ -1,8 +1,13 @@
 import Type from 'typebox'
-import { extractDocument, findInDocument } from '../../shared/concepts/candidates/extract-document.ts'
-import { findCandidate, missingCandidate } from '../../shared/concepts/candidates/find.ts'
+import { extractFromDocument, findInDocument } from '../../shared/concepts/candidates/extract-document.ts'
 import { presentCandidates } from '../../shared/concepts/candidates/present.ts'
-import { type CandidateRow, candidatePage, visibleCandidate } from '../../shared/concepts/candidates/queries.ts'
+import {
+  type CandidateRow,
+  candidatePage,
+  findCandidate,
+  missingCandidate,
+  visibleCandidate,
+} from '../../shared/concepts/candidates/queries.ts'
 import { acceptCandidate, rejectCandidate } from '../../shared/concepts/candidates/review.ts'
 import {
   AcceptedCandidate,
@@ -12,7 +17,7 @@ import {
   ExtractInput,
   Extraction,
 } from '../../shared/concepts/candidates/schema.ts'
-import { findHome } from '../../shared/concepts/home.ts'
+import { findKnowledgeBaseKey } from '../../shared/concepts/find.ts'
 import { presentConcept } from '../../shared/concepts/present.ts'
 import { namedConcept } from '../../shared/concepts/queries.ts'
 import type { Queryable } from '../../shared/database/database.ts'
@@ -30,7 +35,7 @@ const CandidateParameter = Type.Object({
   id: Type.String({ pattern: `^cand_${ulidPattern}$`, description: 'candidate id', 'x-error': 'candidate_not_found' }),
 })
 
-/** Candidates for concepts and their review (specification 4.5). */
+/** Candidates for concepts and their review. */
 export const candidateRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -59,7 +64,7 @@ export const candidateRoutes: readonly Route[] = [
       }
       const scope: CursorScope = { endpoint, filters, sort: 'document_id' }
       const after = positionOf(scope, cursor)
-      const { workspaceId, id: knowledgeBaseId } = await findHome(db, { caller, id: named })
+      const { workspaceId, id: knowledgeBaseId } = await findKnowledgeBaseKey(db, { caller, id: named })
       if (id !== undefined) return exactRead(db, { id, workspaceId, knowledgeBaseId })
       const rows = await candidatePage(db, { ...filters, knowledgeBaseId, workspaceId, after, limit })
       const next = (last: CandidateRow) => encodeCursor(scope, [last.document_id, last.id])
@@ -83,7 +88,7 @@ export const candidateRoutes: readonly Route[] = [
     prepare: ({ service, caller, body }) => findInDocument(service.database, { documentId: body.document_id, caller }),
     async handle({ tx, caller, body, prepared }) {
       const ahead = prepared
-      const { extraction, workspaceId } = await extractDocument(tx, { documentId: body.document_id, caller, ahead })
+      const { extraction, workspaceId } = await extractFromDocument(tx, { documentId: body.document_id, caller, ahead })
       return { data: extraction, workspaceId }
     },
   }),

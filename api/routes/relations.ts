@@ -1,10 +1,14 @@
 import Type from 'typebox'
 import { visibleWorkspaces } from '../../shared/auth/caller.ts'
-import { createRelation } from '../../shared/relations/create.ts'
-import { deleteRelation } from '../../shared/relations/delete.ts'
 import { listRelations, readRelation } from '../../shared/relations/list.ts'
-import { relationTypes } from '../../shared/relations/predicates.ts'
-import { DocumentRelation, Predicate, RelationCreateInput, RelationType } from '../../shared/relations/schema.ts'
+import {
+  DocumentRelation,
+  Predicate,
+  RelationCreateInput,
+  RelationType,
+  relationTypes,
+} from '../../shared/relations/schema.ts'
+import { createRelation, deleteRelation } from '../../shared/relations/write.ts'
 import { ulidPattern } from '../../shared/schema/ids.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../http/parameters.ts'
@@ -17,7 +21,7 @@ const RelationParameter = Type.Object({
   id: Type.String({ pattern: `^rel_${ulidPattern}$`, description: 'relation id', 'x-error': 'relation_not_found' }),
 })
 
-/** Relations between documents and blocks (specification 4.4). */
+/** Relations between documents and blocks. */
 export const relationRoutes = [
   route({
     method: 'GET',
@@ -50,7 +54,7 @@ export const relationRoutes = [
     success: { status: 201, description: 'The new relation', data: DocumentRelation, location: true },
     errors: ['document_not_found', 'block_not_found', 'relation_exists', 'self_relation'],
     async handle({ tx, caller, body }) {
-      const { workspaceId, id } = await createRelation({ tx }, { caller, relation: body })
+      const { workspaceId, id } = await createRelation(tx, { caller, relation: body })
       const data = await readRelation(tx, { id, workspaceIds: visibleWorkspaces(caller) })
       return { data, location: `${apiPrefix}/relations/${id}`, workspaceId }
     },
@@ -68,7 +72,7 @@ export const relationRoutes = [
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['relation_not_found', 'inline_relation'],
     async handle({ tx, caller, params }) {
-      await deleteRelation({ tx }, { id: params.id, caller })
+      await deleteRelation(tx, { id: params.id, caller })
       return {}
     },
   }),

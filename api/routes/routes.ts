@@ -7,7 +7,7 @@ import { contentRoutes } from './body/content.ts'
 import { readingRoutes } from './body/reading.ts'
 import { versionRoutes } from './body/versions.ts'
 import { candidateRoutes } from './candidates.ts'
-import { conceptRoutes } from './concepts/routes.ts'
+import { conceptRoutes } from './concepts.ts'
 import { deviceRoutes } from './device.ts'
 import { documentRoutes } from './documents/documents.ts'
 import { exportRoutes } from './documents/export.ts'
@@ -19,7 +19,7 @@ import { localizationRoutes } from './localization/routes.ts'
 import { meRoutes } from './me.ts'
 import { relationRoutes } from './relations.ts'
 import { searchRoutes } from './search.ts'
-import { summaryRoutes } from './summaries/routes.ts'
+import { summaryRoutes } from './summaries.ts'
 
 /** The route table: every endpoint below `/api/v1`, in the order in which the description lists them. */
 export const routes: readonly Route[] = [

@@ -5,19 +5,25 @@ import type { DocumentJob } from '../jobs/queues.ts'
 import * as queries from './queries.ts'
 import type { RecordedChange } from './schema.ts'
 
+/** The number of the first chain of every document. A baseline may name it before the chain exists. */
+export const firstChain = 1
+
 /** A document with its chain and the manifests that the chain lacks, oldest first. */
 export type ChainSource = DocumentSource & {
   chain: number | null
   projected_seq: number | null
-  manifests: readonly queries.Manifest[]
+  manifests: readonly queries.StoredManifest[]
 }
 
-/** What becomes of the chain: `base` is the body at which a new one begins, null when the old one goes on. */
-export type ChainGrowth = { base: { body_seq: number; version: string } | null; batches: readonly queries.Batch[] }
+/** The growth of a chain. `base` is the body at which a new chain begins, or null when the existing chain continues. */
+export type ChainGrowth = {
+  base: { body_seq: number; version: string } | null
+  batches: readonly queries.ChangeBatch[]
+}
 
 /**
- * Reads what the chains of documents lack, by id; documents that are gone are left out. Of a document that was written
- * more often than `retention` since, what would be forgotten at once is not read.
+ * Reads the manifests that the chains of documents lack, by document id. Missing documents are left out. Manifests
+ * beyond the `retention` newest are not read, since the chain would forget them at once.
  */
 export async function loadChainSources(
   db: Queryable,
@@ -30,8 +36,8 @@ export async function loadChainSources(
 }
 
 /**
- * One batch for each body the chain lacks, in their order. Where a manifest is missing, the chain begins anew after the
- * gap: nobody must take it for continuous (decisions B).
+ * Makes one batch for each body that the chain lacks, in their order. Where a manifest is missing, a new chain begins
+ * after the gap, so that no client takes it for continuous.
  */
 export function growChain(source: ChainSource): ChainGrowth {
   if (source.projected_seq === source.body_seq) return { base: null, batches: [] }
@@ -43,12 +49,12 @@ export function growChain(source: ChainSource): ChainGrowth {
   return { base: { body_seq: base.body_seq, version: base.version }, batches: rest.map(batchOf) }
 }
 
-/** How many characters `growChain` reads. */
+/** Returns the number of characters that `growChain` reads. */
 export function lengthOf({ manifests }: ChainSource): number {
   return manifests.reduce((length, { step }) => length + (step?.length ?? 0), 0)
 }
 
-/** Writes what chains have grown by and forgets what is beyond the retention; the caller holds the locks. */
+/** Appends the growths to their chains and forgets batches beyond the retention. The caller holds the locks. */
 export async function writeChains(
   tx: Transaction,
   derived: readonly Derived<ChainSource, ChainGrowth>[],
@@ -67,10 +73,7 @@ export async function writeChains(
   await queries.pruneChains(tx, growths, retention)
 }
 
-/** The number of every document's first chain, which a baseline may name before the chain is begun. */
-export const firstChain = 1
-
-// The rows of one document, of which there is at least one.
+// Builds the source of one document from its rows, of which there is at least one.
 function chainSource(rows: readonly queries.PendingManifest[]): ChainSource {
   const [first] = rows as [queries.PendingManifest]
   const manifests = rows.flatMap(({ manifest_seq, manifest_version, changed_at, step }) =>
@@ -83,8 +86,8 @@ function chainSource(rows: readonly queries.PendingManifest[]): ChainSource {
   return { ...source, manifests: manifests.filter((manifest) => manifest.body_seq <= body_seq).reverse() }
 }
 
-// The manifests up to the current body of which each follows the one before.
-function unbrokenEnd({ manifests, body_seq }: ChainSource): readonly queries.Manifest[] {
+// Returns the manifests up to the current body among which each directly follows the one before.
+function unbrokenEnd({ manifests, body_seq }: ChainSource): readonly queries.StoredManifest[] {
   if (manifests.at(-1)?.body_seq !== body_seq) return []
   const gap = manifests.findLastIndex(
     (manifest, index) =>
@@ -93,7 +96,7 @@ function unbrokenEnd({ manifests, body_seq }: ChainSource): readonly queries.Man
   return manifests.slice(Math.max(gap, 0))
 }
 
-function batchOf(manifest: queries.Manifest): queries.Batch {
+function batchOf(manifest: queries.StoredManifest): queries.ChangeBatch {
   const { body_seq, version, changed_at, step } = manifest
   const steps = JSON.parse(step ?? '[]') as BlockStep[]
   return { body_seq, source_version: version, changed_at, changes: JSON.stringify(steps.map(changeOf)) }

@@ -8,11 +8,11 @@ import { RecordedChange } from './schema.ts'
 
 const ChainShape = Type.Object({ chain: Type.Number(), base_seq: Type.Number(), projected_seq: Type.Number() })
 
-/** Which chain a document has, and from which body to which it reaches. */
-export type Chain = Static<typeof ChainShape>
+/** The number of a document's chain, and the `body_seq` values between which it reaches. */
+export type ChangeChain = Static<typeof ChainShape>
 
-/** The chain of a document as it stands, or null when there is none yet. */
-export function chainOf(db: Queryable, key: DocumentJob): Promise<Chain | null> {
+/** Returns the chain of a document, or null when there is none yet. */
+export function chainOf(db: Queryable, key: DocumentJob): Promise<ChangeChain | null> {
   return db.maybeOne(
     prepared(sql.type(row(ChainShape))`
     SELECT chain, base_seq, projected_seq FROM change_chains
@@ -20,16 +20,19 @@ export function chainOf(db: Queryable, key: DocumentJob): Promise<Chain | null> 
   )
 }
 
-/** Locks the chains of documents in the order of their ids; the body_seq each reaches to, by id. */
+/**
+ * Locks the chains of documents in the order of their ids and returns the `body_seq` that each has reached, by document
+ * id.
+ */
 export function lockChains(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
   return lockProjected(tx, jobs, { table: 'change_chains', column: 'projected_seq' })
 }
 
 /**
- * A stored manifest: how it differs from the one before, as the JSON text of a list of `BlockStep`; `step` is null when
- * nothing was before.
+ * A stored manifest: the difference from the manifest before it, as the JSON text of a list of `BlockStep`. `step` is
+ * null when there was no manifest before.
  */
-export type Manifest = { body_seq: number; version: string; changed_at: number; step: string | null }
+export type StoredManifest = { body_seq: number; version: string; changed_at: number; step: string | null }
 
 const PendingShape = Type.Object({
   document_id: Type.String(),
@@ -46,13 +49,13 @@ const PendingShape = Type.Object({
   step: Nullable(Type.String()),
 })
 
-/** A document with its chain and one manifest that is not part of it yet, or without. */
+/** A document with its chain, and with one manifest that the chain lacks, or with none. */
 export type PendingManifest = Static<typeof PendingShape>
 
 /**
- * Documents, their chains, and the manifests that are not part of them yet, at most the `limit` newest of each, newest
- * first, all of one moment: one row for each manifest, or one row without a manifest. No row for a document that is
- * gone.
+ * Returns documents, their chains, and the manifests that the chains lack: at most the `limit` newest of each document,
+ * newest first. All rows come from one snapshot. A document without such manifests has one row without a manifest; a
+ * missing document has none.
  */
 export function pendingManifests(db: Queryable, jobs: readonly DocumentJob[], { limit }: { limit: number }) {
   return db.any(
@@ -71,13 +74,13 @@ export function pendingManifests(db: Queryable, jobs: readonly DocumentJob[], { 
   )
 }
 
-/** What one write of a body changed; `changes` is the JSON text of a list of `RecordedChange`. */
-export type Batch = { body_seq: number; source_version: string; changed_at: number; changes: string }
+/** The changes of one write of a body; `changes` is the JSON text of a list of `RecordedChange`. */
+export type ChangeBatch = { body_seq: number; source_version: string; changed_at: number; changes: string }
 
-/** A chain that begins, or begins anew. */
-export type BegunChain = Chain & { job: DocumentJob }
+/** A chain that begins, possibly again. */
+export type BegunChain = ChangeChain & { job: DocumentJob }
 
-/** Begins chains of documents: what was in them is dropped. */
+/** Begins chains of documents; batches that an earlier chain held are deleted. */
 export async function beginChains(tx: Transaction, chains: readonly BegunChain[]): Promise<void> {
   if (chains.length === 0) return
   const jobs = chains.map(({ job }) => job)
@@ -102,8 +105,8 @@ export async function beginChains(tx: Transaction, chains: readonly BegunChain[]
   )
 }
 
-/** What a chain grows by, and the body_seq that it then reaches to. */
-export type Growth = { job: DocumentJob; batches: readonly Batch[]; projectedSeq: number }
+/** The batches by which a chain grows, and the `body_seq` that it then reaches. */
+export type Growth = { job: DocumentJob; batches: readonly ChangeBatch[]; projectedSeq: number }
 
 /** Appends batches to chains. */
 export async function appendBatches(tx: Transaction, growths: readonly Growth[]): Promise<void> {
@@ -132,7 +135,7 @@ export async function appendBatches(tx: Transaction, growths: readonly Growth[])
   )
 }
 
-/** Drops batches beyond the `keep` newest writes of each chain, and manifests that are part of the chain. */
+/** Deletes batches beyond the `keep` newest writes of each chain, and manifests that are part of the chain. */
 export async function pruneChains(tx: Transaction, growths: readonly Growth[], keep: number): Promise<void> {
   await tx.query(
     prepared(sql.unsafe`
@@ -166,8 +169,8 @@ const PageShape = Type.Object({
 })
 
 /**
- * The chain with its batches from body `from` on, oldest first, at most `limit`, all of one moment: one row for each
- * batch, or one without. No row when there is no chain.
+ * Returns the chain with its batches from body `from` on, oldest first, at most `limit`, from one snapshot. A chain
+ * without such batches has one row; without a chain there is no row.
  */
 export function chainPage(db: Queryable, key: DocumentJob & { from: number; limit: number }) {
   return db.any(
@@ -191,8 +194,8 @@ const SinceShape = Type.Object({
 })
 
 /**
- * The newest body of one of the versions, how many bodies are known after it, in the chain or waiting for it, and which
- * top-level blocks those changed: at most `limit`, the last changed first.
+ * Finds the newest body that has one of the versions. Returns its `body_seq`, the number of later bodies that are
+ * known, and the top-level blocks that these changed. The blocks are at most `limit`, the last changed first.
  */
 export function blocksChangedSince(db: Queryable, key: DocumentJob & { versions: readonly string[]; limit: number }) {
   const { workspace_id, document_id } = key

@@ -5,16 +5,21 @@ import { firstChain } from './project.ts'
 import * as queries from './queries.ts'
 import type { DocumentChanges } from './schema.ts'
 
-/** Where a client stands: a body of one chain of a document. What it looks like to the client is the caller's. */
+const longestPauseMs = 100
+
+/** The position of a client: a body of one chain of a document. The caller encodes it as a cursor. */
 export type ChangePosition = { chain: number; bodySeq: number }
 
-/** Makes the cursor of a position. */
+/** A function that encodes a position as a cursor. */
 export type CursorOf = (position: ChangePosition) => string
 
-/** The body a read is about. */
+/** A document's current body. */
 type Body = { workspace_id: string; id: string; version: string; body_seq: number }
 
-/** A client's beginning, to which the manifest of the live body belongs, so that it never waits for the worker. */
+/**
+ * Returns the baseline of a client. Its manifest is the manifest of the live body, so a client never waits for the
+ * worker.
+ */
 export async function changesBaseline(
   db: Queryable,
   { body, cursorOf }: { body: Body; cursorOf: CursorOf },
@@ -32,20 +37,23 @@ export async function changesBaseline(
   }
 }
 
-/** What follows a position; `limit` counts batches, `waitMs` is how long to wait for the worker. */
+/**
+ * A request for the changes after a position. `limit` counts batches; `waitMs` is the longest wait for the worker in
+ * milliseconds.
+ */
 export type ChangesQuery = { body: Body; after: ChangePosition; limit: number; waitMs: number; cursorOf: CursorOf }
 
 /**
- * The changes after a position, up to every write that was answered before this read began (the table of decisions 2.7).
- * When the worker does not get there in time, or the chain no longer holds the position, the answer says so and has no
- * changes.
+ * Returns the changes after a position, up to every write that was answered before this read began. If the worker is
+ * late, or the chain has lost the position, the answer has no changes and says why (api/guide/changes.md#watermark).
  */
 export async function changesAfter(db: Queryable, query: ChangesQuery): Promise<DocumentChanges> {
   const { body, after, limit, cursorOf } = query
   const chain = await waitForChain(db, query)
   if (chain === null) return { ...nothing(body), freshness: 'missing' }
   if (chain.projected_seq < body.body_seq) return { ...nothing(body), freshness: 'stale' }
-  // The batch at the position itself comes along: it knows the version, and its absence that the position is lost.
+  // The batch at the position itself is read, too. It has the version of the position, and without it the position is
+  // lost.
   const rows = await queries.chainPage(db, { ...keyOf(body), from: after.bodySeq, limit: limit + 2 })
   const [start, ...later] = rows
   if (start === undefined || start.chain !== after.chain || start.body_seq !== after.bodySeq) {
@@ -69,8 +77,8 @@ export async function changesAfter(db: Queryable, query: ChangesQuery): Promise<
 }
 
 /**
- * Which top-level blocks of a locked document were changed since it had one of some versions, at most 100, the last changed
- * first; null when the chain does not reach back to any of them.
+ * Returns the top-level blocks of a locked document that changed since one of some versions. There are at most 100, the
+ * last changed first. Returns null when the chain does not reach back to any of the versions.
  */
 export async function changedBlockIds(
   db: Queryable,
@@ -90,8 +98,8 @@ function presentBatch(row: PageRow, cursorOf: CursorOf): DocumentChanges['change
   return changes.map((change) => ({ ...change, ...shared }))
 }
 
-// Polls instead of listening: a commit that notifies waits for every other one in the whole database server.
-async function waitForChain(db: Queryable, { body, waitMs }: ChangesQuery): Promise<queries.Chain | null> {
+// Polls, since a commit with NOTIFY waits for every other such commit in the whole database server.
+async function waitForChain(db: Queryable, { body, waitMs }: ChangesQuery): Promise<queries.ChangeChain | null> {
   const deadline = performance.now() + waitMs
   for (let pause = 10; ; pause = Math.min(pause * 2, longestPauseMs)) {
     const chain = await queries.chainOf(db, keyOf(body))
@@ -100,8 +108,6 @@ async function waitForChain(db: Queryable, { body, waitMs }: ChangesQuery): Prom
     await sleep(Math.min(pause, left))
   }
 }
-
-const longestPauseMs = 100
 
 function keyOf(body: Body): DocumentJob {
   return { workspace_id: body.workspace_id, document_id: body.id }

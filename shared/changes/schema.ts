@@ -3,7 +3,7 @@ import { Nullable, Time, Version } from '../schema/identifiers.ts'
 
 const Position = Type.Integer({ minimum: 0, description: 'index among the top-level blocks' })
 
-/** A top-level block as a baseline lists it (specification 2.7). */
+// A top-level block as a baseline lists it.
 const BlockManifestEntry = Type.Object(
   {
     block_id: Type.String(),
@@ -30,7 +30,7 @@ const recordedMembers = {
 export const RecordedChange = Type.Object(recordedMembers)
 export type RecordedChange = Static<typeof RecordedChange>
 
-/** A change of one block as a client gets it (specification 2.7); those of one write share the last three members. */
+// A change of one block as a client gets it. The changes of one write share the last three members.
 const BlockChange = Type.Object(
   { ...recordedMembers, cursor: Type.String(), source_version: Version, changed_at: Time },
   { $id: 'BlockChange' },

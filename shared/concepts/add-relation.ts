@@ -3,20 +3,25 @@ import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
+import { namedEvidence, type ResolvedEvidence, requireCurrentEvidence, resolveEvidence } from './evidence.ts'
 import { findConceptRow, lockConcept, missingConcept, requireConceptWriter, requireUnmerged } from './find.ts'
-import { edgeClosesCycle, lockHierarchy } from './hierarchy.ts'
-import type { ConceptRelationInput } from './inputs.ts'
+import { type ConceptRelationInput, readValidity } from './inputs.ts'
 import { conceptVersion } from './present.ts'
 import { type ConceptRow, lockConcepts, raiseVersion, resolvedConcept } from './queries.ts'
-import { insertRelations, overlappingRelation, type Statement } from './relation-queries.ts'
+import {
+  type ConceptStatement,
+  edgeClosesCycle,
+  insertRelations,
+  lockHierarchy,
+  overlappingRelation,
+} from './relation-queries.ts'
 import type { ConceptPredicate, ObjectKind } from './schema.ts'
-import { named, type ResolvedEvidence, requireCurrentEvidence, resolveEvidence } from './sources.ts'
-import { readValidity } from './validity.ts'
 
 /**
- * Adds a relation to a concept. A merged object stands for the concept that is left of it. 409 `concept_merged`,
- * `concept_self_relation`, `evidence_changed`, `concept_relation_exists`, `concept_relation_cycle` or
- * `version_conflict`, in this order; 422 `cross_knowledge_base`.
+ * Adds a relation to a concept and returns the concept and the id of the relation. A merged object is replaced by the
+ * concept that it was merged into. Refuses with 409 `concept_merged`, `concept_self_relation`, `evidence_changed`,
+ * `concept_relation_exists`, `concept_relation_cycle` or `version_conflict`, in this order. Refuses with 422
+ * `cross_knowledge_base` when both concepts are of different knowledge bases.
  */
 export async function addRelation(
   tx: Transaction,
@@ -67,7 +72,8 @@ function requireFittingObject({ predicate, object }: ConceptRelationInput): void
 
 type Ends = { object: ConceptRow | null; resolved: ResolvedEvidence[] }
 
-// What the body names: the object, as a concept or in a document of the same workspace, and the evidence.
+// Finds what the body names: the object, which is a concept or is in a document of the same workspace, and the
+// evidence.
 async function findEnds(
   tx: Transaction,
   input: { caller: Caller; found: ConceptRow; relation: ConceptRelationInput },
@@ -77,13 +83,16 @@ async function findEnds(
   const object = kind === 'concept' ? await resolvedConcept(tx, { id, workspaceIds: visibleWorkspaces(caller) }) : null
   if (kind === 'concept' && object === null) throw missingConcept(id, 'object/id')
   const fields = { document: 'object/id', block: 'object/block_id' }
-  const place = kind === 'concept' ? [] : [{ document_id: id, block_id, fields }]
-  const evidence = relation.evidence === undefined ? [] : [named(relation.evidence, 'evidence/')]
-  const places = await resolveEvidence(tx, { workspaceId: found.workspace_id, evidence: [...place, ...evidence] })
-  return { object, resolved: places.slice(place.length) }
+  const objectSource = kind === 'concept' ? [] : [{ document_id: id, block_id, fields }]
+  const evidence = relation.evidence === undefined ? [] : [namedEvidence(relation.evidence, 'evidence/')]
+  const sources = await resolveEvidence(tx, {
+    workspaceId: found.workspace_id,
+    evidence: [...objectSource, ...evidence],
+  })
+  return { object, resolved: sources.slice(objectSource.length) }
 }
 
-// Both ends of a relation between concepts are locked, so that neither can be merged away meanwhile.
+// Locks both ends of a relation between concepts, so that no other transaction merges one of them meanwhile.
 async function lockEnds(tx: Transaction, found: ConceptRow, object: ConceptRow | null): Promise<ConceptRow> {
   if (object === null || object.workspace_id !== found.workspace_id) return lockConcept(tx, found)
   const locked = await lockConcepts(tx, { workspaceId: found.workspace_id, ids: [found.id, object.id] })
@@ -99,7 +108,7 @@ function objectColumns({ object: given }: ConceptRelationInput, object: ConceptR
   return { object_kind: given.kind, object_id: object?.id ?? given.id, object_block_id: given.block_id ?? null }
 }
 
-async function requireSound(tx: Transaction, concept: ConceptRow, statement: Statement): Promise<void> {
+async function requireSound(tx: Transaction, concept: ConceptRow, statement: ConceptStatement): Promise<void> {
   if (statement.object_kind === 'concept' && statement.object_id === concept.id) {
     throw new Refusal('concept_self_relation')
   }
@@ -111,8 +120,8 @@ async function requireSound(tx: Transaction, concept: ConceptRow, statement: Sta
   if (await edgeClosesCycle(tx, edge)) throw new Refusal('concept_relation_cycle')
 }
 
-// An `evidenced_by` relation without further evidence is evidence itself, of no recorded version: "unanchored".
-function evidenceColumns(statement: Statement, resolved: ResolvedEvidence | undefined) {
+// An `evidenced_by` relation without further evidence is its own evidence. It records no version: it is "unanchored".
+function evidenceColumns(statement: ConceptStatement, resolved: ResolvedEvidence | undefined) {
   const isItself = resolved === undefined && statement.predicate === 'evidenced_by'
   return {
     evidence_document_id: isItself ? statement.object_id : (resolved?.document_id ?? null),

@@ -3,19 +3,23 @@ import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { NamedId } from '../schema/identifiers.ts'
 import { newId } from '../schema/ids.ts'
-import { findHome, holdHome } from './home.ts'
-import type { ConceptCreateInput } from './inputs.ts'
-import { claimName, requireDistinctLocales, storedLabels } from './names.ts'
-import { replaceManualAliases, replaceManualLabels } from './naming-queries.ts'
-import { normaliseName } from './normalise.ts'
+import {
+  type NamedEvidence,
+  namedEvidence,
+  recordEvidence,
+  requireCurrentEvidence,
+  resolveEvidence,
+} from './evidence.ts'
+import { findKnowledgeBaseKey, lockKnowledgeBase } from './find.ts'
+import { type ConceptCreateInput, readValidity } from './inputs.ts'
+import { normaliseName, requireDistinctLocales, storedLabels } from './names.ts'
+import { claimName, replaceManualAliases, replaceManualLabels } from './naming-queries.ts'
 import { type ConceptRow, insertConcept } from './queries.ts'
-import { recordEvidence } from './relation-queries.ts'
-import { type NamedEvidence, named, requireCurrentEvidence, requireDocument, resolveEvidence } from './sources.ts'
-import { readValidity } from './validity.ts'
+import { requireDocumentOfWorkspace } from './sources.ts'
 
 /**
- * Creates an active concept with its aliases, labels and evidence. 404 for a knowledge base, document or block that is
- * not there, 409 `evidence_changed` or `concept_name_conflict`, 422 `invalid_locale`.
+ * Creates an active concept with its aliases, labels and evidence. Refuses with 404 for a missing knowledge base,
+ * document or block, with 409 `evidence_changed` or `concept_name_conflict`, and with 422 `invalid_locale`.
  */
 export async function createConcept(
   tx: Transaction,
@@ -24,22 +28,22 @@ export async function createConcept(
   const { caller, concept } = input
   const given = evidenceOf(concept)
   requireDistinctLocales(concept.labels ?? [])
-  const home = await findHome(tx, { caller, id: concept.knowledge_base_id })
-  const { workspaceId } = home
+  const knowledgeBase = await findKnowledgeBaseKey(tx, { caller, id: concept.knowledge_base_id })
+  const { workspaceId } = knowledgeBase
   const found = await resolveEvidence(tx, { workspaceId, evidence: given.map(({ evidence }) => evidence) })
   const canonical = concept.canonical_document_id ?? null
   if (canonical !== null) {
-    await requireDocument(tx, { workspaceId, documentId: canonical, field: 'canonical_document_id' })
+    await requireDocumentOfWorkspace(tx, { workspaceId, documentId: canonical, field: 'canonical_document_id' })
   }
   requireWriter(caller, workspaceId)
-  await holdHome(tx, home)
+  await lockKnowledgeBase(tx, knowledgeBase)
   requireCurrentEvidence(found)
   const normalizedName = normaliseName(concept.name)
-  await claimName(tx, { workspaceId, knowledgeBaseId: home.id, normalizedName })
+  await claimName(tx, { workspaceId, knowledgeBaseId: knowledgeBase.id, normalizedName })
   const row = await insertConcept(tx, {
     workspace_id: workspaceId,
     id: newId('concept'),
-    knowledge_base_id: home.id,
+    knowledge_base_id: knowledgeBase.id,
     name: concept.name.trim(),
     normalized_name: normalizedName,
     description: concept.description ?? null,
@@ -56,10 +60,10 @@ type GivenEvidence = { evidence: NamedEvidence; validity: ReturnType<typeof read
 
 const unlimited = { valid_from: null, valid_to: null }
 
-// The `source_*` members are one more evidence (decisions 2.10).
+// Lists the evidence of the body. The `source_*` members are one more piece of evidence beside `sources`.
 function evidenceOf(concept: ConceptCreateInput): GivenEvidence[] {
   const listed = (concept.sources ?? []).map((source, index) => ({
-    evidence: named(source, `sources/${index}/`),
+    evidence: namedEvidence(source, `sources/${index}/`),
     validity: readValidity(source, `/sources/${index}`),
   }))
   const validity = readValidity(concept)
@@ -69,7 +73,7 @@ function evidenceOf(concept: ConceptCreateInput): GivenEvidence[] {
     const fields = [{ path: '/source_document_id', message: 'is required with source_block_id' }]
     throw new Refusal('invalid_request', { details: { fields } })
   }
-  const evidence = named(
+  const evidence = namedEvidence(
     {
       document_id: source_document_id,
       block_id: source_block_id,

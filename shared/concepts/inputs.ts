@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { Refusal } from '../errors/errors.ts'
 import { IntegerIdInput, Nullable, Version } from '../schema/identifiers.ts'
 import { blockIdPattern } from '../schema/ids.ts'
 import { Text, TrimmedText } from '../schema/strings.ts'
@@ -8,7 +9,7 @@ const name = TrimmedText({ min: 1, max: 200 })
 const description = Nullable(Text({ max: 10_000 }))
 const blockId = Type.String({ pattern: blockIdPattern, description: 'block id' })
 const excerpt = Text({ max: 2000 })
-// As far as a time in JavaScript goes.
+// The range of a JavaScript `Date`.
 const instant = Type.Integer({ minimum: -8.64e15, maximum: 8.64e15, description: 'Unix milliseconds' })
 const validity = { valid_from: Type.Optional(instant), valid_to: Type.Optional(instant) }
 const aliasList = (options: object = {}) => Type.Array(name, { maxItems: 1000, ...options })
@@ -32,11 +33,11 @@ export type EvidenceInput = Static<typeof StatementEvidence>
 
 const StatementEvidence = Type.Object(evidenceMembers)
 
-/** Body of `POST /concepts/{id}/sources`; `source_version` is the current one unless given. */
+/** Body of `POST /concepts/{id}/sources`. Without `source_version` the current version counts. */
 export const ConceptEvidenceInput = Type.Object({ ...evidenceMembers, ...validity }, { $id: 'ConceptEvidenceInput' })
 export type ConceptEvidenceInput = Static<typeof ConceptEvidenceInput>
 
-/** Body of `POST /concepts`; the `source_*` members are one more evidence, for which the validity counts. */
+/** Body of `POST /concepts`. The `source_*` members are one more piece of evidence, to which the validity applies. */
 export const ConceptCreateInput = Type.Object(
   {
     knowledge_base_id: IntegerIdInput,
@@ -56,7 +57,7 @@ export const ConceptCreateInput = Type.Object(
 )
 export type ConceptCreateInput = Static<typeof ConceptCreateInput>
 
-/** Body of `PATCH /concepts/{id}`; absent members stay. */
+/** Body of `PATCH /concepts/{id}`. Absent members keep their values. */
 export const ConceptUpdateInput = Type.Object(
   {
     name: Type.Optional(name),
@@ -88,7 +89,7 @@ export const ConceptRelationInput = Type.Object(
 )
 export type ConceptRelationInput = Static<typeof ConceptRelationInput>
 
-/** Body of `POST /concepts/{id}/merge`; the target is guarded here or by a second tag in If-Match. */
+/** Body of `POST /concepts/{id}/merge`. The target is guarded by `target_version` or by a second tag in If-Match. */
 export const ConceptMergeInput = Type.Object(
   {
     target_concept_id: Text(),
@@ -97,3 +98,20 @@ export const ConceptMergeInput = Type.Object(
   },
   { $id: 'ConceptMergeInput' },
 )
+
+/**
+ * The interval [valid_from, valid_to) in Unix milliseconds in which a statement is valid. An absent end means without
+ * bound.
+ */
+export type ValidityInput = { valid_from?: number | undefined; valid_to?: number | undefined }
+
+/**
+ * Returns the validity as it is stored. Refuses with 400 `invalid_request` when the interval is empty; `path` is the
+ * JSON pointer of the object that holds it.
+ */
+export function readValidity(input: ValidityInput, path = ''): { valid_from: number | null; valid_to: number | null } {
+  const { valid_from = null, valid_to = null } = input
+  if (valid_from === null || valid_to === null || valid_from < valid_to) return { valid_from, valid_to }
+  const fields = [{ path: `${path}/valid_to`, message: 'must be later than valid_from' }]
+  throw new Refusal('invalid_request', { details: { fields } })
+}

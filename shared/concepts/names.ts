@@ -1,21 +1,28 @@
-import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { canonicalLocale } from '../locales/locale.ts'
 import type { LabelInput } from './inputs.ts'
-import type { NewLabel } from './naming-queries.ts'
-import { activeConceptNamed, lockName, type NameClaim } from './queries.ts'
 
-/**
- * Refuses a name that another active concept of the knowledge base has: 409 `concept_name_conflict`. The name stays
- * free until the transaction ends.
- */
-export async function claimName(tx: Transaction, claim: NameClaim): Promise<void> {
-  await lockName(tx, claim)
-  const conceptId = await activeConceptNamed(tx, claim)
-  if (conceptId !== null) throw new Refusal('concept_name_conflict', { details: { concept_id: conceptId } })
+/** Returns the form in which names, aliases and queries are compared: NFKC, lower case, white space collapsed. */
+export function normaliseName(name: string): string {
+  return name.normalize('NFKC').trim().replace(/\s+/gu, ' ').toLowerCase()
 }
 
-/** Refuses labels of which two are for the same locale: 400 `invalid_request`. */
+/** A label to store; `locale` is a canonical BCP 47 tag. */
+export type NewLabel = { locale: string; name: string; description: string | null }
+
+/**
+ * Returns labels in the form in which they are stored. Refuses with 422 `invalid_locale` when a locale is no BCP 47
+ * tag.
+ */
+export function storedLabels(labels: readonly LabelInput[]): NewLabel[] {
+  return labels.map(({ locale, name, description }) => ({
+    locale: canonicalLocale(locale, { status: 422, field: 'locale' }),
+    name: name.trim(),
+    description: description ?? null,
+  }))
+}
+
+/** Refuses with 400 `invalid_request` when two labels have the same locale. */
 export function requireDistinctLocales(labels: readonly LabelInput[]): void {
   const seen = new Set<string>()
   for (const [index, { locale }] of labels.entries()) {
@@ -28,16 +35,7 @@ export function requireDistinctLocales(labels: readonly LabelInput[]): void {
   }
 }
 
-/** Labels in the form in which they are stored; 422 `invalid_locale` for what is no BCP 47 tag. */
-export function storedLabels(labels: readonly LabelInput[]): NewLabel[] {
-  return labels.map(({ locale, name, description }) => ({
-    locale: canonicalLocale(locale, { status: 422, field: 'locale' }),
-    name: name.trim(),
-    description: description ?? null,
-  }))
-}
-
-// What is no locale at all is refused later, after everything that the state of the concept refuses.
+// An invalid locale is refused later, by `storedLabels`: every conflict with the state of the concept comes first.
 function canonicalOrAsIs(locale: string): string {
   try {
     return canonicalLocale(locale, { status: 422, field: 'locale' })

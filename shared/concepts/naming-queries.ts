@@ -1,16 +1,43 @@
 import Type from 'typebox'
-import { sql, type Transaction } from '../database/database.ts'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { Refusal } from '../errors/errors.ts'
 import { newId } from '../schema/ids.ts'
-import { normaliseName } from './normalise.ts'
-import type { ConceptRow } from './queries.ts'
+import { type NewLabel, normaliseName } from './names.ts'
+import type { ConceptKey, ConceptRow } from './queries.ts'
 import type { NamingOrigin } from './schema.ts'
 
-type ConceptKey = Pick<ConceptRow, 'workspace_id' | 'id'>
+/** A name that a concept claims in its knowledge base. `exceptId` is the concept that may have the name already. */
+export type NameClaim = { workspaceId: string; knowledgeBaseId: number; normalizedName: string; exceptId?: string }
 
 /**
- * Adds aliases to a locked concept, in the order given; one that the concept has already, in any writing, is left as it
- * is.
+ * Claims a name for an active concept: nobody else can take it until the transaction ends. Refuses with 409
+ * `concept_name_conflict` when another active concept of the knowledge base has the name.
+ */
+export async function claimName(tx: Transaction, claim: NameClaim): Promise<void> {
+  await lockName(tx, claim)
+  const conceptId = await activeConceptNamed(tx, claim)
+  if (conceptId !== null) throw new Refusal('concept_name_conflict', { details: { concept_id: conceptId } })
+}
+
+// Makes every other claim of the same name in the same knowledge base wait until the transaction ends.
+async function lockName(tx: Transaction, claim: NameClaim): Promise<void> {
+  const key = JSON.stringify(['concept name', claim.knowledgeBaseId, claim.normalizedName])
+  await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`)
+}
+
+// Returns the id of the active concept that has the name, or null.
+function activeConceptNamed(db: Queryable, claim: NameClaim): Promise<string | null> {
+  return db.maybeOneFirst(sql.type(row(Type.Object({ id: Type.String() })))`
+    SELECT id FROM concepts
+    WHERE workspace_id = ${claim.workspaceId} AND knowledge_base_id = ${claim.knowledgeBaseId}
+      AND status = 'active' AND md5(normalized_name) = md5(${claim.normalizedName})
+      AND id IS DISTINCT FROM ${claim.exceptId ?? null}`)
+}
+
+/**
+ * Adds aliases to a locked concept, in the order given. An alias whose normalised form the concept already has stays
+ * unchanged.
  */
 export async function addAliases(
   tx: Transaction,
@@ -20,7 +47,9 @@ export async function addAliases(
   await tx.query(sql.unsafe`${aliasInsert(concept, input)} DO NOTHING`)
 }
 
-/** Replaces the manual aliases of a locked concept; those that stay keep their ids, those of other origins stay. */
+/**
+ * Replaces the manual aliases of a locked concept. Aliases that stay keep their ids; aliases of other origins are kept.
+ */
 export async function replaceManualAliases(
   tx: Transaction,
   concept: ConceptKey,
@@ -56,10 +85,10 @@ function aliasInsert(concept: ConceptKey, input: { aliases: readonly string[]; o
     ON CONFLICT (workspace_id, concept_id, md5(normalized_alias))`
 }
 
-/** A label as it is stored; `locale` is canonical. */
-export type NewLabel = { locale: string; name: string; description: string | null }
-
-/** Replaces the manual labels of a locked concept; a label of another origin yields to one of the same locale. */
+/**
+ * Replaces the manual labels of a locked concept. A manual label replaces a label of another origin with the same
+ * locale.
+ */
 export async function replaceManualLabels(
   tx: Transaction,
   concept: ConceptKey,
@@ -82,8 +111,8 @@ export async function replaceManualLabels(
 const AliasRow = row(Type.Object({ alias: Type.String() }))
 
 /**
- * What becomes of the names of a concept that is merged into another (decisions 2.10): its name and aliases become
- * aliases of the target, its labels fill the locales that the target has none for.
+ * Copies the names of a merged concept to the target. Its name and aliases become aliases of the target. Its labels are
+ * added for locales in which the target has no label.
  */
 export async function copyNamings(tx: Transaction, source: ConceptRow, target: ConceptRow): Promise<void> {
   const aliases = await tx.anyFirst(sql.type(AliasRow)`

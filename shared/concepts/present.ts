@@ -1,16 +1,15 @@
 import type { Queryable } from '../database/database.ts'
-import { mergeHistory } from './merge-queries.ts'
-import type { ConceptRow, NamedConcept } from './queries.ts'
-import { outgoingRelations, type RelationRow, type TraversedRow } from './relation-queries.ts'
+import { type ConceptRow, mergeHistory, type NamedConcept } from './queries.ts'
+import { type ConceptRelationRow, outgoingRelations, type TraversedRow } from './relation-queries.ts'
 import type { Concept, ConceptEvidence, ConceptRelation, ConceptSummary, TraversedRelation } from './schema.ts'
 import { type CurrentSources, currentSources, type SourceReference } from './sources.ts'
 
-/** The version of a concept as its ETag and `version` say it. */
+/** Returns the version of a concept as its ETag and its member `version` carry it. */
 export function conceptVersion(concept: Pick<ConceptRow, 'version'>): string {
   return `concept:${concept.version}`
 }
 
-/** A concept as lists show it. */
+/** Returns a concept as lists show it. */
 export function presentSummary(concept: NamedConcept): ConceptSummary {
   const { workspace_id: _workspace, ...members } = concept
   return {
@@ -21,7 +20,7 @@ export function presentSummary(concept: NamedConcept): ConceptSummary {
   }
 }
 
-/** A concept with its relations as of now and what was merged into it. */
+/** Returns a concept with its relations, their temporal status at this moment, and its merge history. */
 export async function presentConcept(db: Queryable, concept: NamedConcept): Promise<Concept> {
   const relations = await outgoingRelations(db, concept)
   return {
@@ -31,7 +30,10 @@ export async function presentConcept(db: Queryable, concept: NamedConcept): Prom
   }
 }
 
-/** Relations with the direction in which traversing met them; `at` is the instant it was about, in Unix milliseconds. */
+/**
+ * Returns traversed relations with their directions. `at` is the instant of their temporal status, in Unix
+ * milliseconds.
+ */
 export async function presentTraversed(
   db: Queryable,
   input: { concept: Pick<ConceptRow, 'workspace_id'>; relations: readonly TraversedRow[]; at: number },
@@ -43,10 +45,10 @@ export async function presentTraversed(
   })
 }
 
-// `at` is the instant of their temporal status, in Unix milliseconds.
+// `at` is the instant of the temporal status, in Unix milliseconds.
 async function presentRelations(
   db: Queryable,
-  input: { concept: Pick<ConceptRow, 'workspace_id'>; relations: readonly RelationRow[]; at: number },
+  input: { concept: Pick<ConceptRow, 'workspace_id'>; relations: readonly ConceptRelationRow[]; at: number },
 ): Promise<ConceptRelation[]> {
   const references = input.relations.flatMap((relation) => [...objectOf(relation), ...evidenceOf(relation)])
   const sources = await currentSources(db, { workspaceId: input.concept.workspace_id, references })
@@ -68,18 +70,19 @@ async function presentRelations(
   }))
 }
 
-function uriOf({ object_kind, object_id, object_block_id }: RelationRow): string {
+function uriOf({ object_kind, object_id, object_block_id }: ConceptRelationRow): string {
   if (object_kind === 'concept') return `svc://concept/${object_id}`
   return object_block_id === null ? `svc://doc/${object_id}` : `svc://doc/${object_id}#block=${object_block_id}`
 }
 
-function temporalStatus({ valid_from, valid_to }: RelationRow, at: number): ConceptRelation['temporal_status'] {
+function temporalStatus({ valid_from, valid_to }: ConceptRelationRow, at: number): ConceptRelation['temporal_status'] {
   if (valid_from !== null && at < valid_from) return 'future'
   return valid_to !== null && at >= valid_to ? 'expired' : 'current'
 }
 
-// The document or block that a relation points at. Evidence for the same block tells when the block was there.
-function objectOf(relation: RelationRow): SourceReference[] {
+// The document or block that a relation points at. If the evidence is the same block, its version tells when that block
+// existed.
+function objectOf(relation: ConceptRelationRow): SourceReference[] {
   const { object_kind, object_id, object_block_id, evidence_document_id, evidence_block_id } = relation
   if (object_kind === 'concept') return []
   const isEvidence = evidence_document_id === object_id && evidence_block_id === object_block_id
@@ -87,13 +90,13 @@ function objectOf(relation: RelationRow): SourceReference[] {
   return [{ document_id: object_id, block_id: object_block_id, source_version }]
 }
 
-function evidenceOf(relation: RelationRow): SourceReference[] {
+function evidenceOf(relation: ConceptRelationRow): SourceReference[] {
   const { evidence_document_id, evidence_block_id, evidence_version } = relation
   if (evidence_document_id === null) return []
   return [{ document_id: evidence_document_id, block_id: evidence_block_id, source_version: evidence_version }]
 }
 
-function presentEvidence(relation: RelationRow, sources: CurrentSources): ConceptEvidence | null {
+function presentEvidence(relation: ConceptRelationRow, sources: CurrentSources): ConceptEvidence | null {
   const [evidence] = evidenceOf(relation)
   if (evidence === undefined) return null
   return {
@@ -104,7 +107,7 @@ function presentEvidence(relation: RelationRow, sources: CurrentSources): Concep
   }
 }
 
-// That the object is gone says more than that the evidence is, so it comes first (decisions 2.10).
+// A missing object says more than missing evidence, so it is reported first.
 function freshnessOf(input: {
   evidence: SourceReference
   object: SourceReference | undefined

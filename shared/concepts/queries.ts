@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { Nullable } from '../schema/identifiers.ts'
-import { ConceptStatus, ConceptSummary } from './schema.ts'
+import { ConceptMerge, ConceptStatus, ConceptSummary } from './schema.ts'
 
 const text = Type.String()
 const ConceptShape = Type.Object({
@@ -21,8 +21,11 @@ const ConceptShape = Type.Object({
 })
 const ConceptRow = row(ConceptShape)
 
-/** A row of `concepts`, without what was said about merging it. */
+/** A row of `concepts` without the columns that describe its merge. */
 export type ConceptRow = Static<typeof ConceptShape>
+
+/** The primary key of a concept. */
+export type ConceptKey = Pick<ConceptRow, 'workspace_id' | 'id'>
 
 const columns = sql.fragment`
   c.workspace_id, c.id, c.knowledge_base_id, c.name, c.normalized_name, c.description, c.status,
@@ -32,7 +35,7 @@ const { alias_objects, labels } = ConceptSummary.properties
 const NamedShape = Type.Object({ ...ConceptShape.properties, alias_objects, labels })
 const NamedConcept = row(NamedShape)
 
-/** A concept with its aliases and labels: what lists show. */
+/** A concept with its aliases and labels, as lists show it. */
 export type NamedConcept = Static<typeof NamedShape>
 
 const milliseconds = (column: string) =>
@@ -54,18 +57,18 @@ const namings = sql.fragment`
     FROM concept_labels l WHERE l.workspace_id = c.workspace_id AND l.concept_id = c.id
   ), '[]') AS labels`
 
-/** Where a concept is looked for: by its id, among the workspaces the caller can see. */
+/** The id of a concept, and the workspaces that the caller can see. */
 export type ConceptLocator = { id: string; workspaceIds: readonly string[] }
 
 const located = (locator: ConceptLocator) => sql.fragment`
   c.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND c.id = ${locator.id}`
 
-/** A visible concept as it is stored, or null. */
+/** Returns a visible concept as stored, or null. */
 export function visibleConcept(db: Queryable, locator: ConceptLocator): Promise<ConceptRow | null> {
   return db.maybeOne(sql.type(ConceptRow)`SELECT ${columns} FROM concepts c WHERE ${located(locator)}`)
 }
 
-/** A visible concept with its names; a merged id leads to the concept that is left. Null when there is none. */
+/** Returns a visible concept with its names, or null. A merged id leads to the concept that is left. */
 export function resolvedConcept(db: Queryable, locator: ConceptLocator): Promise<NamedConcept | null> {
   return db.maybeOne(sql.type(NamedConcept)`
     SELECT ${columns}, ${namings} FROM concepts asked
@@ -74,14 +77,14 @@ export function resolvedConcept(db: Queryable, locator: ConceptLocator): Promise
     WHERE asked.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND asked.id = ${locator.id}`)
 }
 
-/** A concept with its names. */
-export function namedConcept(db: Queryable, concept: Pick<ConceptRow, 'workspace_id' | 'id'>): Promise<NamedConcept> {
+/** Returns a concept with its names. */
+export function namedConcept(db: Queryable, concept: ConceptKey): Promise<NamedConcept> {
   return db.one(sql.type(NamedConcept)`
     SELECT ${columns}, ${namings} FROM concepts c
     WHERE c.workspace_id = ${concept.workspace_id} AND c.id = ${concept.id}`)
 }
 
-/** Concepts of one workspace, locked in id order against every other write to them; missing ones are left out. */
+/** Locks concepts of one workspace in id order against every other write. Missing concepts are left out. */
 export function lockConcepts(
   tx: Transaction,
   input: { workspaceId: string; ids: readonly string[] },
@@ -92,31 +95,13 @@ export function lockConcepts(
     ORDER BY c.id FOR NO KEY UPDATE`)
 }
 
-/** Which concept of a knowledge base a name claims; `exceptId` is the one that may have it. */
-export type NameClaim = { workspaceId: string; knowledgeBaseId: number; normalizedName: string; exceptId?: string }
-
-/** Makes everybody else who claims the same name in the same knowledge base wait until the transaction ends. */
-export async function lockName(tx: Transaction, claim: NameClaim): Promise<void> {
-  const key = JSON.stringify(['concept name', claim.knowledgeBaseId, claim.normalizedName])
-  await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`)
-}
-
-/** The active concept that has the name, or null. */
-export function activeConceptNamed(db: Queryable, claim: NameClaim): Promise<string | null> {
-  return db.maybeOneFirst(sql.type(row(Type.Object({ id: text })))`
-    SELECT id FROM concepts
-    WHERE workspace_id = ${claim.workspaceId} AND knowledge_base_id = ${claim.knowledgeBaseId}
-      AND status = 'active' AND md5(normalized_name) = md5(${claim.normalizedName})
-      AND id IS DISTINCT FROM ${claim.exceptId ?? null}`)
-}
-
-/** What a new row of `concepts` is made of. */
+/** The columns of a new row of `concepts`. */
 export type NewConcept = Pick<
   ConceptRow,
   'workspace_id' | 'id' | 'knowledge_base_id' | 'name' | 'normalized_name' | 'description' | 'canonical_document_id'
 >
 
-/** Inserts an active concept with version 1; its name must be locked and free. */
+/** Inserts an active concept with version 1. The caller must have claimed its name. */
 export function insertConcept(tx: Transaction, concept: NewConcept): Promise<ConceptRow> {
   return tx.one(sql.type(ConceptRow)`
     INSERT INTO concepts AS c
@@ -140,36 +125,47 @@ export async function updateColumns(tx: Transaction, concept: ConceptRow, to: Co
     WHERE workspace_id = ${concept.workspace_id} AND id = ${concept.id}`)
 }
 
-/** Counts an accepted change of a locked concept: the next version, a later `updated_at`. */
-export async function raiseVersion(tx: Transaction, concept: Pick<ConceptRow, 'workspace_id' | 'id'>): Promise<void> {
+/** Raises the version of a locked concept and sets `updated_at`, which never goes back. */
+export async function raiseVersion(tx: Transaction, concept: ConceptKey): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE concepts SET version = version + 1, updated_at = greatest(clock_timestamp(), updated_at)
     WHERE workspace_id = ${concept.workspace_id} AND id = ${concept.id}`)
 }
 
-/** The filters of `GET /concepts`; `after` is the position of the last concept seen. */
+const MergeRow = row(ConceptMerge)
+
+/** Returns the concepts that were merged into a concept, directly or through another concept, oldest first. */
+export function mergeHistory(db: Queryable, concept: ConceptKey): Promise<readonly ConceptMerge[]> {
+  return db.any(sql.type(MergeRow)`
+    SELECT id AS concept_id, name, merged_at, merged_by, merge_reason AS reason FROM concepts
+    WHERE workspace_id = ${concept.workspace_id} AND merged_into_concept_id = ${concept.id}
+    ORDER BY merged_at, id`)
+}
+
+/** The filters of `GET /concepts`; `after` is the position of the last concept of the previous page. */
 export type ConceptFilter = {
   workspaceId: string
   knowledgeBaseId: number
   status: ConceptStatus | 'all'
-  /** A document that is canonical for the concept or backs something said about it. */
+  /** The id of a document that is canonical for the concept or evidence of a relation of it. */
   documentId?: string | undefined
-  /** Part of the normalised name or of a normalised alias. */
+  /** A part of the normalised name or of a normalised alias. */
   nameContains?: string | undefined
   after: ConceptPosition | null
   limit: number
 }
 
 /**
- * The last concept seen. Names are too long for a cursor, so it holds their beginning: while the concept still bears
- * it, its whole name is the position; otherwise the page starts at the beginning, so that nothing is skipped.
+ * The position of a concept in the list. Names are too long for a cursor, so the position holds the beginning of the
+ * name. While the concept still has that beginning, its whole name is the position. Otherwise the page starts at the
+ * beginning of the name, so that no concept is skipped.
  */
 export type ConceptPosition = { nameStart: string; id: string }
 
-/** How many characters of a name a position holds. */
+/** The number of characters of a name in a position. */
 export const nameStartLength = 40
 
-/** One page of concepts of a knowledge base by name, with one more than the limit when there are more. */
+/** Returns one page of concepts of a knowledge base by name, with one more than the limit when there are more. */
 export function conceptPage(db: Queryable, filter: ConceptFilter): Promise<readonly NamedConcept[]> {
   return db.any(sql.type(NamedConcept)`
     SELECT ${columns}, ${namings} FROM concepts c

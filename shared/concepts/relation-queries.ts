@@ -2,10 +2,8 @@ import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { Nullable } from '../schema/identifiers.ts'
-import { newId } from '../schema/ids.ts'
-import type { ConceptRow } from './queries.ts'
+import type { ConceptKey, ConceptRow } from './queries.ts'
 import { ConceptPredicate, ObjectKind, RelationOrigin } from './schema.ts'
-import type { ResolvedEvidence } from './sources.ts'
 
 const text = Type.String()
 const RelationShape = Type.Object({
@@ -25,16 +23,14 @@ const RelationShape = Type.Object({
 })
 
 /** A row of `concept_relations`. */
-export type RelationRow = Static<typeof RelationShape>
-
-type ConceptKey = Pick<ConceptRow, 'workspace_id' | 'id'>
+export type ConceptRelationRow = Static<typeof RelationShape>
 
 const columns = sql.fragment`
   r.id, r.subject_concept_id, r.predicate, r.object_kind, r.object_id, r.object_block_id, r.valid_from, r.valid_to,
   r.origin, r.evidence_document_id, r.evidence_block_id, r.evidence_version, r.evidence_excerpt`
 
-/** Every outgoing relation of a concept, in the order in which they were made. */
-export function outgoingRelations(db: Queryable, concept: ConceptKey): Promise<readonly RelationRow[]> {
+/** Returns every outgoing relation of a concept, in the order of creation. */
+export function outgoingRelations(db: Queryable, concept: ConceptKey): Promise<readonly ConceptRelationRow[]> {
   return db.any(sql.type(row(RelationShape))`
     SELECT ${columns} FROM concept_relations r
     WHERE r.workspace_id = ${concept.workspace_id} AND r.subject_concept_id = ${concept.id}
@@ -44,10 +40,13 @@ export function outgoingRelations(db: Queryable, concept: ConceptKey): Promise<r
 const Direction = Type.Enum(['outgoing', 'incoming'])
 const TraversedShape = Type.Object({ ...RelationShape.properties, direction: Direction })
 
-/** A relation with the direction in which it was met. */
+/** A relation with its direction as seen from the traversed concept. */
 export type TraversedRow = Static<typeof TraversedShape>
 
-/** What `GET /concepts/{id}/traverse` asks for; `at` is in Unix milliseconds, `after` the id of the last relation seen. */
+/**
+ * The filters of `GET /concepts/{id}/traverse`; `at` is in Unix milliseconds, `after` the id of the last relation of
+ * the previous page.
+ */
 export type Traversal = {
   at: number
   directions: readonly Static<typeof Direction>[]
@@ -56,7 +55,10 @@ export type Traversal = {
   limit: number
 }
 
-/** Relations that touch a concept and are valid at an instant, with one more than the limit when there are more. */
+/**
+ * Returns the relations that touch a concept and are valid at an instant, with one more than the limit when there are
+ * more.
+ */
 export function traversedRelations(
   db: Queryable,
   concept: ConceptKey,
@@ -88,14 +90,18 @@ function isWanted({ at, predicate, after }: Traversal) {
   return sql.join(conditions, sql.fragment` AND `)
 }
 
-/** What a relation says, without whom it is about; null is without bound. */
-export type Statement = Pick<
-  RelationRow,
+/** The content of a relation without its subject; a null bound means without bound. */
+export type ConceptStatement = Pick<
+  ConceptRelationRow,
   'predicate' | 'object_kind' | 'object_id' | 'object_block_id' | 'valid_from' | 'valid_to'
 >
 
-/** A relation of the concept that says the same for a time that overlaps, or null. */
-export function overlappingRelation(db: Queryable, concept: ConceptKey, statement: Statement): Promise<string | null> {
+/** Returns the id of a relation of the concept with the same content whose validity overlaps, or null. */
+export function overlappingRelation(
+  db: Queryable,
+  concept: ConceptKey,
+  statement: ConceptStatement,
+): Promise<string | null> {
   return db.maybeOneFirst(sql.type(row(Type.Object({ id: text })))`
     SELECT r.id FROM concept_relations r
     WHERE r.workspace_id = ${concept.workspace_id} AND r.subject_concept_id = ${concept.id}
@@ -110,7 +116,7 @@ export function overlappingRelation(db: Queryable, concept: ConceptKey, statemen
 export async function insertRelations(
   tx: Transaction,
   concept: ConceptKey,
-  relations: readonly Omit<RelationRow, 'subject_concept_id'>[],
+  relations: readonly Omit<ConceptRelationRow, 'subject_concept_id'>[],
 ): Promise<void> {
   await tx.query(sql.unsafe`
     INSERT INTO concept_relations
@@ -124,84 +130,54 @@ export async function insertRelations(
        origin text, evidence_document_id text, evidence_block_id text, evidence_version text, evidence_excerpt text)`)
 }
 
-/** Evidence to be recorded, with the time for which it counts. */
-export type RecordedEvidence = ResolvedEvidence & { valid_from: number | null; valid_to: number | null }
+/**
+ * Makes everybody else who adds `broader_than` relations in a knowledge base wait until the transaction ends. Otherwise
+ * two transactions could each add one half of a cycle and neither would see it. Take this lock after the rows of the
+ * concepts, and search for a cycle after it.
+ */
+export async function lockHierarchy(tx: Transaction, knowledgeBaseId: number): Promise<void> {
+  const key = JSON.stringify(['concept hierarchy', knowledgeBaseId])
+  await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`)
+}
+
+const ClosesRow = row(Type.Object({ closes: Type.Boolean() }))
+
+/** Returns whether `broader_than` from one concept to another would close a cycle. Validity is ignored. */
+export function edgeClosesCycle(
+  tx: Transaction,
+  edge: { workspaceId: string; from: string; to: string },
+): Promise<boolean> {
+  return tx.oneFirst(sql.type(ClosesRow)`
+    WITH RECURSIVE ${reachedFrom(edge.workspaceId, sql.fragment`SELECT ${edge.to}::text`)}
+    SELECT EXISTS (SELECT FROM reached WHERE id = ${edge.from}) AS closes`)
+}
 
 /**
- * Records evidence for a locked concept: one `evidenced_by` relation for each document and block. Where there is one
- * already it takes over version and excerpt and keeps the rest. Returns the ids of the relations.
+ * Returns whether a merge of two concepts would close a cycle: a path leads from one of them through a third concept
+ * back to one of them. A direct edge between the two does not count, since the merge deletes it.
  */
-export async function recordEvidence(
-  tx: Transaction,
-  concept: ConceptKey,
-  input: { evidence: readonly RecordedEvidence[]; origin: RelationOrigin },
-): Promise<string[]> {
-  const bySource = new Map(
-    input.evidence.map((evidence) => [sourceKey(evidence.document_id, evidence.block_id), evidence]),
-  )
-  const there = await evidenceRelations(tx, concept, [...bySource.values()])
-  const known = new Map(there.map((found) => [sourceKey(found.object_id, found.object_block_id), found.id]))
-  const relations = [...bySource].map(([key, evidence]) => ({
-    ...evidenceRelation(evidence, input.origin),
-    id: known.get(key) ?? newId('crel'),
-    isKnown: known.has(key),
-  }))
-  await refreshEvidence(
-    tx,
-    concept,
-    relations.filter(({ isKnown }) => isKnown),
-  )
-  await insertRelations(
-    tx,
-    concept,
-    relations.filter(({ isKnown }) => !isKnown),
-  )
-  return relations.map(({ id }) => id)
+export function mergeClosesCycle(tx: Transaction, source: ConceptRow, target: ConceptRow): Promise<boolean> {
+  const both = sql.array([source.id, target.id], 'text')
+  const thirds = sql.fragment`
+    SELECT object_id FROM concept_relations
+    WHERE workspace_id = ${source.workspace_id} AND subject_concept_id = ANY(${both}) AND predicate = 'broader_than'
+      AND object_id <> ALL(${both})`
+  return tx.oneFirst(sql.type(ClosesRow)`
+    WITH RECURSIVE ${reachedFrom(source.workspace_id, thirds)}
+    SELECT EXISTS (SELECT FROM reached WHERE id = ANY(${both})) AS closes`)
 }
 
-function sourceKey(documentId: string, blockId: string | null): string {
-  return JSON.stringify([documentId, blockId])
-}
-
-function evidenceRelation(evidence: RecordedEvidence, origin: RelationOrigin) {
-  const { document_id, block_id, version, excerpt, valid_from, valid_to } = evidence
-  return {
-    predicate: 'evidenced_by' as const,
-    object_kind: block_id === null ? ('document' as const) : ('block' as const),
-    object_id: document_id,
-    object_block_id: block_id,
-    valid_from,
-    valid_to,
-    origin,
-    evidence_document_id: document_id,
-    evidence_block_id: block_id,
-    evidence_version: version,
-    evidence_excerpt: excerpt,
-  }
-}
-
-const EvidenceRow = row(Type.Pick(RelationShape, ['id', 'object_id', 'object_block_id']))
-
-// The oldest for each source, should there be several for different times.
-function evidenceRelations(tx: Transaction, concept: ConceptKey, evidence: readonly ResolvedEvidence[]) {
-  const documentIds = evidence.map(({ document_id }) => document_id)
-  return tx.any(sql.type(EvidenceRow)`
-    SELECT DISTINCT ON (r.object_id, r.object_block_id) r.id, r.object_id, r.object_block_id FROM concept_relations r
-    WHERE r.workspace_id = ${concept.workspace_id} AND r.subject_concept_id = ${concept.id}
-      AND r.object_id = ANY(${sql.array(documentIds, 'text')}) AND r.predicate = 'evidenced_by'
-    ORDER BY r.object_id, r.object_block_id, r.id`)
-}
-
-async function refreshEvidence(
-  tx: Transaction,
-  concept: ConceptKey,
-  relations: readonly Pick<RelationRow, 'id' | 'evidence_version' | 'evidence_excerpt'>[],
-): Promise<void> {
-  if (relations.length === 0) return
-  await tx.query(sql.unsafe`
-    UPDATE concept_relations r SET evidence_document_id = r.object_id, evidence_block_id = r.object_block_id,
-      evidence_version = n.evidence_version, evidence_excerpt = n.evidence_excerpt
-    FROM jsonb_to_recordset(${JSON.stringify(relations)}::jsonb) AS n
-      (id text, evidence_version text, evidence_excerpt text)
-    WHERE r.workspace_id = ${concept.workspace_id} AND r.id = n.id`)
+// The planner estimates far too many rows for a recursion. OFFSET makes it look up the narrower concepts of each row by
+// index.
+function reachedFrom(workspaceId: string, start: ReturnType<typeof sql.fragment>) {
+  return sql.fragment`reached (id) AS (
+    ${start}
+    UNION
+    SELECT narrower.object_id FROM reached
+    CROSS JOIN LATERAL (
+      SELECT r.object_id FROM concept_relations r
+      WHERE r.workspace_id = ${workspaceId} AND r.subject_concept_id = reached.id AND r.predicate = 'broader_than'
+      OFFSET 0
+    ) AS narrower
+  )`
 }

@@ -9,22 +9,22 @@ export type ConceptPredicate = Static<typeof ConceptPredicate>
 export const ConceptStatus = Type.Enum(['active', 'merged', 'archived'])
 export type ConceptStatus = Static<typeof ConceptStatus>
 
-/** Where an alias or label comes from. */
+/** The origin of an alias or label. */
 export const NamingOrigin = Type.Enum(['manual', 'candidate', 'merge'])
 export type NamingOrigin = Static<typeof NamingOrigin>
 
-/** Where a relation comes from. */
+/** The origin of a concept relation. */
 export const RelationOrigin = Type.Enum(['manual', 'candidate'])
 export type RelationOrigin = Static<typeof RelationOrigin>
 
-/** What a concept relation can point at. */
+/** The kinds of objects of a concept relation. */
 export const ObjectKind = Type.Enum(['concept', 'document', 'block'])
 export type ObjectKind = Static<typeof ObjectKind>
 
 /** The version of a concept, without quotes. */
 const ConceptVersion = Type.String({ pattern: '^concept:[1-9][0-9]*$', description: 'concept:n' })
 
-/** Where in the documents a statement is backed, and whether it still is. */
+/** The document or block that backs a statement, and whether it still does. */
 export const ConceptEvidence = Type.Object(
   {
     document_id: Type.String(),
@@ -63,11 +63,11 @@ const relationMembers = {
   valid_to: Nullable(Time),
 }
 
-/** A relation of a concept; it is valid in [valid_from, valid_to), where null is without bound. */
+/** A relation of a concept, valid in [valid_from, valid_to); null means without bound. */
 export const ConceptRelation = Type.Object(relationMembers, { $id: 'ConceptRelation' })
 export type ConceptRelation = Static<typeof ConceptRelation>
 
-/** A relation as traversing from one of its ends shows it. */
+/** A relation as a traversal from one of its ends shows it. */
 export const TraversedRelation = Type.Object(
   { ...relationMembers, direction: Type.Enum(['outgoing', 'incoming']) },
   { $id: 'TraversedRelation' },
@@ -93,7 +93,7 @@ const ConceptLabel = Type.Object(
   { $id: 'ConceptLabel' },
 )
 
-/** One concept that was merged into another. */
+/** A concept that was merged into another concept. */
 export const ConceptMerge = Type.Object(
   {
     concept_id: Type.String(),
@@ -124,7 +124,7 @@ const conceptMembers = {
   updated_at: Time,
 }
 
-/** A concept as lists show it: without relations and merge history. */
+/** A concept as lists show it, without relations and merge history. */
 export const ConceptSummary = Type.Object(conceptMembers, { $id: 'ConceptSummary' })
 export type ConceptSummary = Static<typeof ConceptSummary>
 
@@ -135,11 +135,11 @@ const detailMembers = {
   merge_history: Type.Array(ConceptMerge, { description: 'what was merged into this concept, oldest first' }),
 }
 
-/** A concept of the explicit vocabulary (decisions 2.10). */
+/** A concept of the vocabulary that people maintain (api/guide/concepts.md#names). */
 export const Concept = Type.Object(detailMembers, { $id: 'Concept' })
 export type Concept = Static<typeof Concept>
 
-/** A concept after evidence or a relation was added. */
+/** A concept after a request added evidence or a relation. */
 export const ConceptWithRelation = Type.Object(
   { ...detailMembers, relation_id: Type.String({ description: 'the relation that was added or refreshed' }) },
   { $id: 'ConceptWithRelation' },

@@ -1,22 +1,22 @@
-import type { Queryable } from '../database/database.ts'
-import { Refusal } from '../errors/errors.ts'
-import type { EvidenceInput } from './inputs.ts'
-import { documentVersions, presentBlocks } from './source-queries.ts'
+import Type from 'typebox'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { documentNotFound } from '../documents/require.ts'
 
-/** A place in a document that a concept or candidate refers to; `source_version` null when none was recorded. */
+/** A document or block that a concept or candidate refers to; `source_version` is null when none was recorded. */
 export type SourceReference = { document_id: string; block_id: string | null; source_version: string | null }
 
-/** What there is now of documents and blocks that are referred to. */
+/** The current state of the documents and blocks that were looked up. */
 export type CurrentSources = {
-  /** The current version of a document; null when it is gone. */
+  /** Returns the current version of a document, or null when the document is gone. */
   version: (documentId: string) => string | null
-  /** Whether the block of a reference is still in its document. */
+  /** Returns whether the block of a reference is still in its document. */
   hasBlock: (reference: SourceReference) => boolean
 }
 
 /**
- * Looks up all references at once. A body is searched for a block only where it is another one than that of the
- * recorded version, since a block was there when the reference was recorded.
+ * Looks up all references at once, in two statements. A block existed when its reference was recorded. So a body is
+ * searched only when it is no longer the body of the recorded version.
  */
 export async function currentSources(
   db: Queryable,
@@ -44,68 +44,48 @@ export async function currentSources(
   }
 }
 
-/** Evidence as it will be recorded. */
-export type ResolvedEvidence = {
-  document_id: string
-  block_id: string | null
-  version: string
-  excerpt: string | null
-  /** The version that the caller named. */
-  provided: string | undefined
-}
-
-/** Evidence of a request body, with the members that name its document and block, for `details.field`. */
-export type NamedEvidence = EvidenceInput & { fields: { document: string; block: string } }
-
-/** Evidence with the names of its members behind a prefix such as `evidence/`. */
-export function named(evidence: EvidenceInput, prefix: string): NamedEvidence {
-  return { ...evidence, fields: { document: `${prefix}document_id`, block: `${prefix}block_id` } }
-}
-
 /**
- * Finds the documents and blocks of evidence in the workspace: 404 `document_not_found` or `block_not_found` with the
- * member that named it. The version is the current one.
+ * Refuses with 404 `document_not_found`, and the member that named the document, unless the document is in the
+ * workspace.
  */
-export async function resolveEvidence(
-  db: Queryable,
-  input: { workspaceId: string; evidence: readonly NamedEvidence[] },
-): Promise<ResolvedEvidence[]> {
-  const references = input.evidence.map(({ document_id, block_id }) => ({
-    document_id,
-    block_id: block_id ?? null,
-    source_version: null,
-  }))
-  const sources = await currentSources(db, { workspaceId: input.workspaceId, references })
-  return input.evidence.map(({ document_id, block_id = null, excerpt = null, source_version, fields }) => {
-    const version = sources.version(document_id)
-    if (version === null) throw missing('document_not_found', document_id, fields.document)
-    if (block_id !== null && !sources.hasBlock({ document_id, block_id, source_version: null }))
-      throw missing('block_not_found', block_id, fields.block)
-    return { document_id, block_id, version, excerpt, provided: source_version }
-  })
-}
-
-/** Refuses evidence whose source has moved since the version that the caller named: 409 `evidence_changed`. */
-export function requireCurrentEvidence(evidence: readonly ResolvedEvidence[]): void {
-  for (const { provided, version } of evidence) {
-    if (provided !== undefined && provided !== version)
-      throw new Refusal('evidence_changed', { details: { provided, current_version: version } })
-  }
-}
-
-/** Refuses a document that is not in the workspace: 404 with the member that named it. */
-export async function requireDocument(
+export async function requireDocumentOfWorkspace(
   db: Queryable,
   input: { workspaceId: string; documentId: string; field: string },
 ): Promise<void> {
   const found = await documentVersions(db, { workspaceId: input.workspaceId, documentIds: [input.documentId] })
-  if (found.length === 0) throw missing('document_not_found', input.documentId, input.field)
+  if (found.length === 0) throw documentNotFound(input.documentId, input.field)
 }
 
 function isToBeSought(reference: SourceReference, versions: ReadonlyMap<string, string>): boolean {
   return reference.block_id !== null && versions.get(reference.document_id) !== reference.source_version
 }
 
-function missing(code: 'document_not_found' | 'block_not_found', id: string, field: string): Refusal {
-  return new Refusal(code, { details: { id, field } })
+// The current versions of documents of one workspace; missing documents are left out.
+function documentVersions(db: Queryable, input: { workspaceId: string; documentIds: readonly string[] }) {
+  return db.any(sql.type(row(Type.Object({ id: Type.String(), version: Type.String() })))`
+    SELECT id, version FROM documents
+    WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.documentIds], 'text')})`)
+}
+
+const PresentRow = row(Type.Object({ document_id: Type.String(), block_ids: Type.Array(Type.String()) }))
+
+// Which of the blocks are in the current bodies of their documents. The text of a body is decompressed once for all of
+// its blocks: the concatenation makes a plain value of it, and OFFSET keeps the planner from undoing that.
+function presentBlocks(
+  db: Queryable,
+  input: { workspaceId: string; blocks: readonly { document_id: string; block_ids: readonly string[] }[] },
+) {
+  return db.any(sql.type(PresentRow)`
+    SELECT w.document_id,
+      ARRAY(
+        SELECT id FROM jsonb_array_elements_text(w.block_ids) AS id WHERE strpos(t.body, '"id":"' || id || '"') > 0
+      ) AS block_ids
+    FROM jsonb_to_recordset(${JSON.stringify(input.blocks)}::jsonb) AS w (document_id text, block_ids jsonb)
+    JOIN LATERAL (
+      SELECT b.body || '' AS body FROM documents d
+      JOIN document_bodies b
+        ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
+      WHERE d.workspace_id = ${input.workspaceId} AND d.id = w.document_id
+      OFFSET 0
+    ) t ON true`)
 }

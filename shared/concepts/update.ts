@@ -4,9 +4,8 @@ import type { Transaction } from '../database/database.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { findConceptRow, lockConcept, requireConceptWriter, requireUnmerged } from './find.ts'
 import type { ConceptUpdateInput } from './inputs.ts'
-import { claimName, requireDistinctLocales, storedLabels } from './names.ts'
-import { replaceManualAliases, replaceManualLabels } from './naming-queries.ts'
-import { normaliseName } from './normalise.ts'
+import { normaliseName, requireDistinctLocales, storedLabels } from './names.ts'
+import { claimName, replaceManualAliases, replaceManualLabels } from './naming-queries.ts'
 import { conceptVersion } from './present.ts'
 import {
   type ConceptColumns,
@@ -16,11 +15,11 @@ import {
   raiseVersion,
   updateColumns,
 } from './queries.ts'
-import { requireDocument } from './sources.ts'
+import { requireDocumentOfWorkspace } from './sources.ts'
 
 /**
- * Changes, archives or reactivates a concept. What leads to the same concept is no change and leaves its version.
- * 409 `concept_merged`, `concept_name_conflict` or `version_conflict`, in this order; 422 `invalid_locale`.
+ * Changes, archives or reactivates a concept. A request that changes nothing leaves the version as it is. Refuses with
+ * 409 `concept_merged`, `concept_name_conflict` or `version_conflict`, in this order, and with 422 `invalid_locale`.
  */
 export async function updateConcept(
   tx: Transaction,
@@ -31,7 +30,8 @@ export async function updateConcept(
   const found = await findConceptRow(tx, { caller, id: input.id })
   const { workspace_id: workspaceId, knowledge_base_id: knowledgeBaseId } = found
   const documentId = update.canonical_document_id ?? null
-  if (documentId !== null) await requireDocument(tx, { workspaceId, documentId, field: 'canonical_document_id' })
+  if (documentId !== null)
+    await requireDocumentOfWorkspace(tx, { workspaceId, documentId, field: 'canonical_document_id' })
   requireConceptWriter(caller, found)
   guard.require()
   const concept = await lockConcept(tx, found)

@@ -1,7 +1,7 @@
 import type { DeletionConsequence } from '../documents/deletion.ts'
 import { endJobsOfDeleted } from '../jobs/requested/obsolete.ts'
 import { updateSetsOfDeleted } from '../localization/deleted-translations.ts'
-import { deleteRelationsWithoutEnds } from '../relations/queries.ts'
+import { deleteRelationsWithoutEnds } from '../relations/write.ts'
 
 /**
  * What follows from every deletion of documents, folders and knowledge bases, in this order, inside the transaction of the

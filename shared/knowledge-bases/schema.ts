@@ -103,7 +103,7 @@ export type FolderNode = Static<typeof FolderNode>
 export const ChildNode = Type.Union([FolderNode, DocumentNode], { $id: 'ChildNode' })
 export type ChildNode = Static<typeof ChildNode>
 
-/** A folder of a tree with everything below it; `shared/summaries/tree/schema.ts` has the shape of the answer. */
+/** A folder of a tree with everything below it; `shared/summaries/tree.ts` has the shape of the answer. */
 export type TreeFolder = FolderNode & { children: TreeNode[] }
 
 /** A folder or document of a tree. */

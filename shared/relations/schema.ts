@@ -1,11 +1,61 @@
 import Type, { type Static } from 'typebox'
 import { Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
-import { blockIdPattern } from '../schema/ids.ts'
+import { blockIdPattern, documentIdPattern } from '../schema/ids.ts'
 import { Text } from '../schema/strings.ts'
-import { predicates } from './predicates.ts'
-import { documentUriPattern } from './uri.ts'
+
+/** The registered predicates: what they say about source and target, and which origins they may have. */
+export const relationTypes = [
+  {
+    predicate: 'refers_to',
+    description: 'The source mentions or links to the target.',
+    inverse_label: 'referred to by',
+    origins: ['inline', 'manual'],
+  },
+  {
+    predicate: 'supports',
+    description: 'The source gives evidence for the target.',
+    inverse_label: 'supported by',
+    origins: ['manual'],
+  },
+  {
+    predicate: 'depends_on',
+    description: 'The source presumes the target.',
+    inverse_label: 'required by',
+    origins: ['manual'],
+  },
+  {
+    predicate: 'contradicts',
+    description: 'The source says the opposite of the target.',
+    inverse_label: 'contradicted by',
+    origins: ['manual'],
+  },
+] as const
 
 /** A registered predicate. */
+export type Predicate = (typeof relationTypes)[number]['predicate']
+
+/** Every registered predicate. */
+export const predicates: readonly Predicate[] = relationTypes.map(({ predicate }) => predicate)
+
+const documentId = documentIdPattern.slice(1, -1)
+const blockId = blockIdPattern.slice(1, -1)
+
+// The pattern of the address of a document or of one of its blocks.
+const documentUriPattern = `^svc://doc/${documentId}(#block=${blockId})?$`
+
+const documentUri = new RegExp(`^svc://doc/(${documentId})(?:#block=(${blockId}))?$`)
+
+/** Returns the document and block that an address names; null when the text is no address of a document or block. */
+export function parseDocumentUri(uri: string): { documentId: string; blockId: string | null } | null {
+  const match = documentUri.exec(uri)
+  return match?.[1] === undefined ? null : { documentId: match[1], blockId: match[2] ?? null }
+}
+
+/** Returns the address of a block of a document. */
+export function blockUri(end: { documentId: string; blockId: string }): string {
+  return `svc://doc/${end.documentId}#block=${end.blockId}`
+}
+
 export const Predicate = Type.Enum([...predicates], { description: 'registered predicate' })
 
 export const RelationType = Type.Object(
@@ -45,7 +95,7 @@ const RelationEndpoint = Type.Object(
 
 const Freshness = Type.Enum(['current', 'stale'])
 
-/** A relation as the API returns it (specification 2.9). */
+/** A relation as the API returns it. */
 export const DocumentRelation = Type.Object(
   {
     id: Type.String(),

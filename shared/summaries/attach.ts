@@ -1,31 +1,30 @@
 import type { Queryable } from '../database/database.ts'
-import { type Child, summariseChildren, summariseDigest } from './deterministic.ts'
-import type { DocumentSelection } from './digest-queries.ts'
-import { type DigestedDocument, digestedDocuments } from './digests.ts'
-import { pendingJobs } from './job-queries.ts'
+import { type SummarisedChild, summariseChildren, summariseDigest } from './deterministic.ts'
+import { type DigestedDocument, type DocumentSelection, digestedDocuments } from './digests.ts'
+import { pendingSummaryJobs } from './job-queries.ts'
 import { presentDerived, presentStored } from './present.ts'
 import { type StoredSummary, storedSummaries } from './queries.ts'
 import type { Summary } from './schema.ts'
-import type { Target } from './target.ts'
+import type { SummaryTarget } from './target.ts'
 
-/** What every answer with many summaries looks up once: what is stored and what is being made, by target. */
+/** The stored summaries and the open jobs of many targets, looked up once for an answer with many summaries. */
 export type KnownSummaries = {
-  stored: (type: Target['type'], id: string | number) => StoredSummary | null
-  pending: (type: Target['type'], id: string | number) => string | null
+  stored: (type: SummaryTarget['type'], id: string | number) => StoredSummary | null
+  pending: (type: SummaryTarget['type'], id: string | number) => string | null
 }
 
-/** Stored summaries of some targets and the open jobs of their workspaces. */
+/** Looks up the stored summaries of some targets and the open jobs of their workspaces. */
 export async function knownSummaries(
   db: Queryable,
   input: {
     workspaceIds: readonly string[]
-    targets: readonly { type: Target['type']; ids: readonly (string | number)[] }[]
+    targets: readonly { type: SummaryTarget['type']; ids: readonly (string | number)[] }[]
   },
 ): Promise<KnownSummaries> {
   const { workspaceIds, targets } = input
   const found = await Promise.all(targets.map((target) => storedSummaries(db, { workspaceIds, ...target })))
   const stored = new Map(found.flat().map((row) => [keyOf(row.target_type, row.target_id), storedOf(row)]))
-  const jobs = await pendingJobs(db, workspaceIds)
+  const jobs = await pendingSummaryJobs(db, workspaceIds)
   const pending = new Map(jobs.map(({ target_type, target_id, id }) => [keyOf(target_type, target_id), id]))
   return {
     stored: (type, id) => stored.get(keyOf(type, id)) ?? null,
@@ -33,7 +32,7 @@ export async function knownSummaries(
   }
 }
 
-/** The summaries of documents by id, in a handful of statements whatever their number (decisions 2.8). */
+/** Returns the summaries of documents by id. The number of statements does not depend on the number of documents. */
 export async function documentSummaries(
   db: Queryable,
   selection: DocumentSelection & { ids: readonly string[] },
@@ -44,7 +43,7 @@ export async function documentSummaries(
   return new Map(documents.map((document) => [document.id, documentSummary(document, known)]))
 }
 
-/** The summary of a document whose digest is at hand. */
+/** Returns the summary of a document whose digest is loaded. */
 export function documentSummary(document: DigestedDocument, known: KnownSummaries): Summary {
   const { id, version } = document
   const about = {
@@ -57,13 +56,13 @@ export function documentSummary(document: DigestedDocument, known: KnownSummarie
   return presentDerived(summariseDigest({ ...document, documentId: id }), about)
 }
 
-/** The summary of a folder or knowledge base of which everything is at hand. */
+/** Returns the summary of a folder or knowledge base whose children and version are loaded. */
 export function containerSummary(
   container: {
-    target: Extract<Target, { type: 'folder' | 'knowledge_base' }>
+    target: Extract<SummaryTarget, { type: 'folder' | 'knowledge_base' }>
     name: string
     version: string
-    children: readonly Child[]
+    children: readonly SummarisedChild[]
     documentCount: number
   },
   known: KnownSummaries,

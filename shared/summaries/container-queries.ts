@@ -1,14 +1,14 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import type { Target } from './target.ts'
+import type { SummaryTarget } from './target.ts'
 
-/** A target with documents and folders below it. */
-export type Container = Extract<Target, { type: 'folder' | 'knowledge_base' }>
+/** A folder or knowledge base, which has documents and folders below it. */
+export type Container = Extract<SummaryTarget, { type: 'folder' | 'knowledge_base' }>
 
 const NameRow = row(Type.Object({ name: Type.String() }))
 
-/** The name of a folder or knowledge base; null when it has gone. */
+/** Returns the name of a folder or knowledge base, or null when it is gone. */
 export function containerName(db: Queryable, { type, workspaceId, id }: Container): Promise<string | null> {
   const table = sql.identifier([type === 'folder' ? 'folders' : 'knowledge_bases'])
   return db.maybeOneFirst(
@@ -16,8 +16,8 @@ export function containerName(db: Queryable, { type, workspaceId, id }: Containe
   )
 }
 
-/** Keeps a folder or knowledge base from being deleted until the transaction ends; nothing else waits. */
-export async function holdContainer(tx: Transaction, { type, workspaceId, id }: Container): Promise<void> {
+/** Prevents the deletion of a folder or knowledge base until the transaction ends. No other write waits. */
+export async function lockContainer(tx: Transaction, { type, workspaceId, id }: Container): Promise<void> {
   const table = sql.identifier([type === 'folder' ? 'folders' : 'knowledge_bases'])
   await tx.query(sql.unsafe`SELECT FROM ${table} WHERE workspace_id = ${workspaceId} AND id = ${id} FOR KEY SHARE`)
 }
@@ -29,10 +29,10 @@ const ChildShape = Type.Object({
   document_id: Type.String(),
 })
 
-/** A direct child; `rank` 0 is a folder, 1 a document. */
+/** A direct child of a container; `rank` 0 is a folder, 1 a document. */
 export type ChildRow = Static<typeof ChildShape>
 
-/** The first direct children in the order of the tree. */
+/** Returns the first direct children in the order of the tree. */
 export function firstChildren(
   db: Queryable,
   { container, limit }: { container: Container; limit: number },
@@ -55,7 +55,7 @@ export function firstChildren(
 
 const TitlesRow = row(Type.Object({ folder_id: Type.Number(), titles: Type.Array(Type.String()) }))
 
-/** Names and titles of the first children of each folder, in the order of the tree. */
+/** Returns the names and titles of the first children of each folder, in the order of the tree. */
 export function firstTitles(
   db: Queryable,
   input: { workspaceId: string; folderIds: readonly number[]; limit: number },
@@ -86,7 +86,7 @@ const documentsBelow = (container: Container) =>
         )
         SELECT id FROM subtree))`
 
-/** Ids of the first documents below a container, by id. */
+/** Returns the ids of the first documents below a container, ordered by id. */
 export function documentIdsBelow(
   db: Queryable,
   { container, limit }: { container: Container; limit: number },
@@ -96,7 +96,7 @@ export function documentIdsBelow(
     ORDER BY id LIMIT ${limit}`)
 }
 
-/** Those of some documents that are below a container. */
+/** Returns which of some documents are below a container. */
 export function documentsAmong(
   db: Queryable,
   { container, ids }: { container: Container; ids: readonly string[] },
@@ -107,7 +107,7 @@ export function documentsAmong(
       AND ${documentsBelow(container)}`)
 }
 
-/** The knowledge base that a container is in or is. */
+/** Returns the knowledge base of a container; a knowledge base is its own. */
 export async function knowledgeBaseOf(db: Queryable, { type, workspaceId, id }: Container): Promise<number> {
   if (type === 'knowledge_base') return id
   return db.oneFirst(sql.type(row(Type.Object({ id: Type.Number() })))`
@@ -116,15 +116,15 @@ export async function knowledgeBaseOf(db: Queryable, { type, workspaceId, id }: 
 
 const SizeRow = row(Type.Object({ documents: Type.Number(), characters: Type.Number() }))
 
-/** How much there is to read below a container. */
+/** Returns the number of documents and of their characters below a container. */
 export function sizeBelow(db: Queryable, container: Container) {
   return db.one(sql.type(SizeRow)`
     SELECT count(*) AS documents, coalesce(sum(character_count), 0)::bigint AS characters FROM documents
     WHERE workspace_id = ${container.workspaceId} AND ${documentsBelow(container)}`)
 }
 
-/** Locks the documents below a container FOR SHARE, by id, unless there are more than `limit`. */
-export async function shareDocumentsBelow(
+/** Locks the documents below a container FOR SHARE, in id order, unless there are more than `limit`. */
+export async function lockDocumentsBelow(
   db: Queryable,
   { container, limit }: { container: Container; limit: number },
 ): Promise<void> {

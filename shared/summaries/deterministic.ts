@@ -1,23 +1,26 @@
-import type { Digest } from './digest.ts'
-import { cut, oneLine } from './plain.ts'
+import type { Digest } from './digests.ts'
+import { oneLine, truncate } from './plain.ts'
 import { type Coverage, sourceLimit, textLimits } from './schema.ts'
 
-/** A text made of a source, and of what in it. */
-export type Derived = {
+/** A text derived from a source, and the parts of the source that it was derived from. */
+export type DerivedSummary = {
   text: string
   source_block_ids: string[]
   source_document_ids: string[]
   coverage: Coverage
 }
 
-/** The summary of a document, or of a section under its own heading: title, headings, first paragraph. */
-export function summariseDigest(input: { documentId: string; title: string; digest: Digest }): Derived {
+/**
+ * Summarises a document by its title, its headings and its first paragraph. A section counts as a document titled by
+ * its heading.
+ */
+export function summariseDigest(input: { documentId: string; title: string; digest: Digest }): DerivedSummary {
   const { documentId, title, digest } = input
   const { headings, opening, block_count } = digest
   // A section begins with its own heading, which is its title.
   const outline = headings.filter(({ text }, index) => index > 0 || text !== title)
   const parts = [oneLine(title), outline.map(({ text }) => text).join('\n'), opening?.text ?? '']
-  const text = cut(parts.filter((part) => part !== '').join('\n\n'), textLimits.deterministic)
+  const text = truncate(parts.filter((part) => part !== '').join('\n\n'), textLimits.deterministic)
   const blockIds = [...headings, ...(opening === null ? [] : [opening])].map(({ block_id }) => block_id)
   return {
     text,
@@ -35,37 +38,37 @@ export function summariseDigest(input: { documentId: string; title: string; dige
 }
 
 /** A child of a folder or knowledge base: a document with its digest, or a folder with the titles of its children. */
-export type Child =
+export type SummarisedChild =
   | { type: 'document'; id: string; label: string; digest: Digest }
   | { type: 'folder'; label: string; titles: readonly string[] }
 
-/** How many children a summary names. */
+/** The number of children that a summary names. */
 export const childLimit = 50
 
-/** How much of a child is told. */
+// The lengths of a child's excerpt and label, in code points.
 const excerptLength = 160
 const labelLength = 80
-// What is shorter says nothing.
+// A shorter excerpt says nothing.
 const leastExcerpt = 20
 
 /**
- * The summary of a folder or knowledge base: its name and a line for each of the first children, which share what the
- * limit leaves.
+ * Summarises a folder or knowledge base by its name and a line for each of its first children. The lines share the
+ * length that the name leaves.
  */
 export function summariseChildren(input: {
   name: string
-  /** The first children in the order of the tree; one more than `childLimit` says that there are more. */
-  children: readonly Child[]
+  /** The first children in the order of the tree. One more than `childLimit` says that there are more. */
+  children: readonly SummarisedChild[]
   documentCount: number
-}): Derived {
-  const name = cut(oneLine(input.name), labelLength * 3)
+}): DerivedSummary {
+  const name = truncate(oneLine(input.name), labelLength * 3)
   const children = input.children.slice(0, childLimit)
   const room = Math.floor((textLimits.deterministic - name.length - 2) / Math.max(1, children.length)) - 1
   const lines = children.map((child) => childLine(child, room)).join('\n')
   const documents = children.filter((child) => child.type === 'document')
   const openings = documents.flatMap(({ digest }) => (digest.opening === null ? [] : [digest.opening.block_id]))
   return {
-    text: cut(lines === '' ? name : `${name}\n\n${lines}`, textLimits.deterministic),
+    text: truncate(lines === '' ? name : `${name}\n\n${lines}`, textLimits.deterministic),
     source_block_ids: openings.slice(0, sourceLimit),
     source_document_ids: documents.map(({ id }) => id).slice(0, sourceLimit),
     coverage: {
@@ -79,14 +82,14 @@ export function summariseChildren(input: {
   }
 }
 
-function childLine(child: Child, room: number): string {
-  const label = cut(oneLine(child.label), Math.min(labelLength, room))
+function childLine(child: SummarisedChild, room: number): string {
+  const label = truncate(oneLine(child.label), Math.min(labelLength, room))
   const excerpt = child.type === 'folder' ? child.titles.map(oneLine).join(', ') : (child.digest.opening?.text ?? '')
   const left = Math.min(excerptLength, room - Array.from(label).length - 2)
-  return excerpt === '' || left < leastExcerpt ? label : `${label}: ${cut(excerpt, left)}`
+  return excerpt === '' || left < leastExcerpt ? label : `${label}: ${truncate(excerpt, left)}`
 }
 
-/** A share of 0 to 1 with four digits; all of nothing is 1. */
+/** Returns a share from 0 to 1, rounded to four digits; the share of nothing is 1. */
 export function ratioOf(covered: number, total: number): number {
   return total === 0 ? 1 : Math.min(1, Math.round((covered / total) * 10_000) / 10_000)
 }

@@ -1,21 +1,100 @@
-import type { Queryable } from '../database/database.ts'
-import { type Digest, digestOf } from './digest.ts'
-import { bodiesOf, type DocumentHead, type DocumentSelection, documentHeads, keepDigests } from './digest-queries.ts'
+import Type, { type Static } from 'typebox'
+import type { BlockNode, BodyNode } from '../body/document.ts'
+import { headingTitle } from '../body/outline.ts'
+import { plainText } from '../body/text.ts'
+import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { Nullable } from '../schema/identifiers.ts'
+import { oneLine, truncate } from './plain.ts'
+
+const Passage = Type.Object({ block_id: Type.String(), text: Type.String() })
+
+/** The parts of a run of top-level blocks from which a deterministic summary is made; each text is one line. */
+export const Digest = Type.Object({
+  block_count: Type.Number(),
+  /** The first headings that have a title. */
+  headings: Type.Array(Passage),
+  /** The first paragraph with text or, without one, the first other block with text. */
+  opening: Nullable(Passage),
+  /** Whether a limit cut off a heading or a part of the paragraph. */
+  truncated: Type.Boolean(),
+})
+export type Digest = Static<typeof Digest>
 
 /** A document with the digest of exactly this version. */
 export type DigestedDocument = { workspace_id: string; id: string; title: string; version: string; digest: Digest }
 
+/** A selection of documents: some by id, or all documents of a knowledge base. */
+export type DocumentSelection =
+  | { workspaceIds: readonly string[]; ids: readonly string[] }
+  | { workspaceIds: readonly string[]; knowledgeBaseId: number }
+
+// Limits of a digest: the number of headings, and code points of a heading and of the opening.
+const headingLimit = 20
+const headingLength = 120
+const openingLength = 500
+
+// Limits of the bodies that are read at once to make digests.
+const batchCharacters = 2_000_000
+const batchDocuments = 500
+
+/** Returns the digest of stored lines. Only headings and the blocks before the first paragraph with text are parsed. */
+export function digestOf(lines: readonly string[]): Digest {
+  const headings = blocksOf(lines, 'heading')
+    .map((block) => ({ block_id: block.attrs.id, text: headingTitle(block) }))
+    .filter(({ text }) => text !== '')
+  const opening = openingOf(lines)
+  return {
+    block_count: lines.length,
+    headings: headings
+      .slice(0, headingLimit)
+      .map(({ block_id, text }) => ({ block_id, text: truncate(text, headingLength) })),
+    opening: opening && { ...opening, text: truncate(opening.text, openingLength) },
+    truncated: headings.length > headingLimit || Array.from(opening?.text ?? '').length > openingLength,
+  }
+}
+
+// Canonical JSON sorts the members of a block, so `type` is the last one.
+function isOfType(line: string, type: string): boolean {
+  return line.endsWith(`"type":"${type}"}`)
+}
+
+function blocksOf(lines: readonly string[], type: string): BlockNode[] {
+  return lines.filter((line) => isOfType(line, type)).map((line) => JSON.parse(line) as BlockNode)
+}
+
+function openingOf(lines: readonly string[]): Static<typeof Passage> | null {
+  return (
+    firstWithText(lines.filter((line) => isOfType(line, 'paragraph'))) ??
+    firstWithText(lines.filter((line) => !isOfType(line, 'heading') && !isOfType(line, 'htmlBlock')))
+  )
+}
+
+function firstWithText(lines: readonly string[]): Static<typeof Passage> | null {
+  for (const line of lines) {
+    const block = JSON.parse(line) as BlockNode
+    // The alternative texts of badges and pictures are no opening.
+    const text = hasText(block) ? oneLine(plainText(block)) : ''
+    if (text !== '') return { block_id: block.attrs.id, text }
+  }
+  return null
+}
+
+function hasText(node: BodyNode): boolean {
+  return node.text?.trim() ? true : (node.content ?? []).some(hasText)
+}
+
 /**
- * Documents with their digests. Those that are not kept are made of the bodies, some megabytes at a time, and kept for
- * the next reader; a document that was rewritten meanwhile comes in its newer version.
+ * Returns documents with their digests. Missing digests are made from the bodies, some megabytes at a time, and stored
+ * for the next reader. A document that was rewritten meanwhile comes in its newer version.
  */
 export async function digestedDocuments(db: Queryable, selection: DocumentSelection): Promise<DigestedDocument[]> {
   const heads = await documentHeads(db, selection)
   const made = new Map<string, DigestedDocument>()
-  // In the order of their ids, so that two that keep the same digests in their transactions cannot deadlock.
+  // Digests are stored in the order of their ids, so that two transactions that store the same digests cannot deadlock.
   const missing = heads.filter(({ digest }) => digest === null).sort((a, b) => (a.id < b.id ? -1 : 1))
   for (const batch of batchesOf(missing)) {
-    const bodies = await bodiesOf(db, { workspaceIds: selection.workspaceIds, ids: batch.map(({ id }) => id) })
+    const bodies = await currentBodies(db, { workspaceIds: selection.workspaceIds, ids: batch.map(({ id }) => id) })
     const digested = bodies.map(({ body, ...document }) => ({ ...document, digest: digestOf(body.split('\n')) }))
     await keepDigests(db, digested)
     for (const document of digested) made.set(document.id, document)
@@ -25,9 +104,6 @@ export async function digestedDocuments(db: Queryable, selection: DocumentSelect
     return document === undefined ? [] : [document]
   })
 }
-
-const batchCharacters = 2_000_000
-const batchDocuments = 500
 
 function batchesOf(heads: readonly DocumentHead[]): DocumentHead[][] {
   const batches: DocumentHead[][] = []
@@ -43,4 +119,74 @@ function batchesOf(heads: readonly DocumentHead[]): DocumentHead[][] {
     }
   }
   return batches
+}
+
+const HeadShape = Type.Object({
+  workspace_id: Type.String(),
+  id: Type.String(),
+  title: Type.String(),
+  version: Type.String(),
+  character_count: Type.Number(),
+  digest: Nullable(Digest),
+})
+
+/** A document with its digest, which is null unless it was made from the current version. */
+type DocumentHead = Static<typeof HeadShape>
+
+// Returns the selected documents that exist.
+function documentHeads(db: Queryable, selection: DocumentSelection): Promise<readonly DocumentHead[]> {
+  const chosen =
+    'ids' in selection
+      ? sql.fragment`d.id = ANY(${sql.array([...selection.ids], 'text')})`
+      : sql.fragment`d.knowledge_base_id = ${selection.knowledgeBaseId}`
+  return db.any(sql.type(row(HeadShape))`
+    SELECT d.workspace_id, d.id, d.title, d.version, d.character_count, g.digest
+    FROM documents d
+    LEFT JOIN summary_digests g
+      ON g.workspace_id = d.workspace_id AND g.document_id = d.id AND g.version = d.version
+    WHERE d.workspace_id = ANY(${sql.array([...selection.workspaceIds], 'text')}) AND ${chosen}`)
+}
+
+const BodyRow = row(
+  Type.Object({
+    workspace_id: Type.String(),
+    id: Type.String(),
+    title: Type.String(),
+    version: Type.String(),
+    body: Type.String(),
+  }),
+)
+
+// Returns the current bodies of documents; missing documents are left out.
+function currentBodies(db: Queryable, input: { workspaceIds: readonly string[]; ids: readonly string[] }) {
+  return db.any(sql.type(BodyRow)`
+    SELECT d.workspace_id, d.id, d.title, d.version, b.body
+    FROM documents d
+    JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
+    WHERE d.workspace_id = ANY(${sql.array([...input.workspaceIds], 'text')})
+      AND d.id = ANY(${sql.array([...input.ids], 'text')})`)
+}
+
+// Stores digests in the order of their ids. Documents that are gone or locked by a writer are left out, so a reader
+// never waits for a writer.
+async function keepDigests(
+  db: Queryable,
+  digests: readonly { workspace_id: string; id: string; version: string; digest: Digest }[],
+): Promise<void> {
+  const sorted = [...digests].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const texts = (column: (digest: (typeof sorted)[number]) => string) => sql.array(sorted.map(column), 'text')
+  await db.query(sql.unsafe`
+    WITH locked AS (
+      SELECT d.workspace_id, d.id FROM documents d
+      JOIN unnest(${texts(({ workspace_id }) => workspace_id)}, ${texts(({ id }) => id)}) AS k (workspace_id, id)
+        USING (workspace_id, id)
+      FOR KEY SHARE OF d SKIP LOCKED
+    )
+    INSERT INTO summary_digests (workspace_id, document_id, version, digest)
+    SELECT workspace_id, id, k.version, k.digest::jsonb FROM locked
+    JOIN unnest(${texts(({ workspace_id }) => workspace_id)}, ${texts(({ id }) => id)},
+      ${texts(({ version }) => version)}, ${texts(({ digest }) => JSON.stringify(digest))})
+      AS k (workspace_id, id, version, digest) USING (workspace_id, id)
+    ORDER BY id
+    ON CONFLICT (workspace_id, document_id) DO UPDATE SET version = excluded.version, digest = excluded.digest`)
 }

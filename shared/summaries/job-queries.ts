@@ -4,13 +4,13 @@ import { row } from '../database/row.ts'
 import type { UserJobKey } from '../jobs/queues.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import type { SummaryJob } from './schema.ts'
-import { isAbout, type Target, targetColumns, targetValues } from './target.ts'
+import { isAbout, type SummaryTarget, targetColumns, targetValues } from './target.ts'
 
 const JobShape = Type.Object({
   workspace_id: Type.String(),
   id: Type.String(),
   status: Type.Unsafe<SummaryJob['status']>({}),
-  target_type: Type.Unsafe<Target['type']>({}),
+  target_type: Type.Unsafe<SummaryTarget['type']>({}),
   target_id: Type.String(),
   block_id: Type.String(),
   requested_by: Nullable(Type.String()),
@@ -33,8 +33,8 @@ const columns = sql.fragment`
   workspace_id, id, status, target_type, target_id, block_id, requested_by, source_version, base_version, result_version,
   model, usage, error_code, obsolete_reason, created_at, started_at, finished_at`
 
-/** A visible job, or null. */
-export function visibleJob(
+/** Returns a visible job, or null. */
+export function visibleSummaryJob(
   db: Queryable,
   locator: { id: string; workspaceIds: readonly string[] },
 ): Promise<SummaryJobRow | null> {
@@ -43,15 +43,22 @@ export function visibleJob(
     WHERE workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND id = ${locator.id}`)
 }
 
-/** A job by its key, or null. */
+/** Returns a job by its key, or null. */
 export function jobByKey(db: Queryable, key: UserJobKey): Promise<SummaryJobRow | null> {
-  return visibleJob(db, { id: key.job_id, workspaceIds: [key.workspace_id] })
+  return visibleSummaryJob(db, { id: key.job_id, workspaceIds: [key.workspace_id] })
 }
 
-/** Inserts a job; the target must be held, and none be open for the same source version. */
-export function insertJob(
+/** Inserts a job. The caller has locked the target and found no open job for the same source version. */
+export function insertSummaryJob(
   tx: Transaction,
-  job: { id: string; target: Target; sourceVersion: string; baseVersion: number; model: string; requestedBy: string },
+  job: {
+    id: string
+    target: SummaryTarget
+    sourceVersion: string
+    baseVersion: number
+    model: string
+    requestedBy: string
+  },
 ): Promise<SummaryJobRow> {
   return tx.one(sql.type(row(JobShape))`
     INSERT INTO summary_jobs (id, ${targetColumns}, source_version, base_version, model, requested_by)
@@ -60,10 +67,10 @@ export function insertJob(
     RETURNING ${columns}`)
 }
 
-/** The open job of a target for a source version, or null. */
-export function openJob(
+/** Returns the open job of a target for a source version, or null. */
+export function openSummaryJob(
   tx: Transaction,
-  input: { target: Target; sourceVersion: string },
+  input: { target: SummaryTarget; sourceVersion: string },
 ): Promise<SummaryJobRow | null> {
   return tx.maybeOne(sql.type(row(JobShape))`
     SELECT ${columns} FROM summary_jobs
@@ -72,32 +79,32 @@ export function openJob(
 
 const PendingRow = row(Type.Object({ target_type: Type.String(), target_id: Type.String(), id: Type.String() }))
 
-/** The newest open job of a target, or null. */
-export function pendingJob(db: Queryable, target: Target): Promise<string | null> {
+/** Returns the id of the newest open job of a target, or null. */
+export function pendingSummaryJob(db: Queryable, target: SummaryTarget): Promise<string | null> {
   return db.maybeOneFirst(sql.type(row(Type.Object({ id: Type.String() })))`
     SELECT id FROM summary_jobs WHERE ${isAbout(target)} AND finished_at IS NULL
     ORDER BY created_at DESC, id DESC LIMIT 1`)
 }
 
-/** The newest open jobs of all documents, folders and knowledge bases of workspaces; there are never many. */
-export function pendingJobs(db: Queryable, workspaceIds: readonly string[]) {
+/** Returns the newest open job of each document, folder and knowledge base of some workspaces. There are never many. */
+export function pendingSummaryJobs(db: Queryable, workspaceIds: readonly string[]) {
   return db.any(sql.type(PendingRow)`
     SELECT DISTINCT ON (target_type, target_id) target_type, target_id, id FROM summary_jobs
     WHERE workspace_id = ANY(${sql.array([...workspaceIds], 'text')}) AND block_id = '' AND finished_at IS NULL
     ORDER BY target_type, target_id, created_at DESC, id DESC`)
 }
 
-/** Ends the open jobs of a target: what they would write over has been saved by somebody. */
-export async function obsoleteJobs(
+/** Ends the open jobs of a target as obsolete, since the summary that they would replace has been saved again. */
+export async function endOpenSummaryJobs(
   tx: Transaction,
-  input: { target: Target; reason: 'pinned' | 'summary_changed' },
+  input: { target: SummaryTarget; reason: 'pinned' | 'summary_changed' },
 ): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE summary_jobs SET status = 'obsolete', obsolete_reason = ${input.reason}, finished_at = clock_timestamp()
     WHERE ${isAbout(input.target)} AND finished_at IS NULL`)
 }
 
-/** Notes on a job which version of the summary came of it. */
+/** Stores on a job the version of the summary that it wrote. */
 export async function noteResult(tx: Transaction, input: { key: UserJobKey; version: number }): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE summary_jobs SET result_version = ${input.version}

@@ -1,29 +1,30 @@
-/** The text on one line: white space of any kind, line ends included, is one space. */
+/** Returns the text as one line: white space of any kind, line ends included, becomes one space. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/gu, ' ').trim()
 }
 
-/** At most `limit` code points of a text, the last being `…` where something was left out. */
-export function cut(text: string, limit: number): string {
+/** Returns at most `limit` code points of a text; the last one is `…` when something was cut off. */
+export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text
-  // Twice as many units hold that many code points, and more are not looked at.
+  // At most two UTF-16 units make a code point, so no more than twice as many units are read.
   const characters = Array.from(text.slice(0, 2 * limit + 2))
   if (characters.length <= limit) return text
   return `${withoutEnd(characters.slice(0, Math.max(0, limit - 1))).join('')}…`
 }
 
 /**
- * A text of somebody else, such as a model's answer, as plain text that can be stored and shown: without control
- * characters and marks that turn the direction of what follows, well-formed, and of at most `limit` code points.
+ * Returns a text from outside, such as a model's answer, as plain text that can be stored and shown. The result is
+ * well-formed, has at most `limit` code points, and contains no control characters and no marks that change the text
+ * direction.
  */
 export function plainAnswer(text: string, limit: number): string {
   const shown = text
     .toWellFormed()
     .replace(/\r\n?/g, '\n')
     .replace(/[^\P{C}\n\t\u200c\u200d]/gu, '')
-  // Not by a pattern: it would try every space of a long row of them as the first one at an end.
+  // A regular expression would try every space of a long row of spaces as the first one at a line end.
   const lines = shown.split('\n').map((line) => line.trimEnd())
-  return cut(
+  return truncate(
     lines
       .join('\n')
       .replace(/\n{3,}/g, '\n\n')
@@ -32,7 +33,7 @@ export function plainAnswer(text: string, limit: number): string {
   )
 }
 
-/** Characters without white space and joiners at their end. */
+// Removes white space and joiners from the end.
 function withoutEnd(characters: readonly string[]): readonly string[] {
   return characters.slice(0, characters.findLastIndex((character) => !/[\s\u200d]/u.test(character)) + 1)
 }

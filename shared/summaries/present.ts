@@ -1,18 +1,18 @@
 import { notBegun, type Progress } from '../jobs/requested/progress.ts'
-import type { Derived } from './deterministic.ts'
+import type { DerivedSummary } from './deterministic.ts'
 import type { SummaryJobRow } from './job-queries.ts'
 import type { StoredSummary } from './queries.ts'
 import type { Summary, SummaryJob } from './schema.ts'
-import { presentTarget, type Target, targetOf } from './target.ts'
+import { presentTarget, type SummaryTarget, targetOf } from './target.ts'
 
-/** The version of a summary as ETag and If-Match carry it (decisions 2.0). */
+/** Returns the version of a summary as ETag and If-Match carry it; `summary:0` when nothing is stored. */
 export function summaryTag(stored: Pick<StoredSummary, 'version'> | null): string {
   return `summary:${stored?.version ?? 0}`
 }
 
-type About = { target: Target; currentVersion: string; pendingJobId: string | null }
+type About = { target: SummaryTarget; currentVersion: string; pendingJobId: string | null }
 
-/** A stored summary as the API returns it. */
+/** Returns a stored summary as the API shows it. */
 export function presentStored(stored: StoredSummary, about: About): Summary {
   const { version, ...members } = stored
   return {
@@ -27,9 +27,12 @@ export function presentStored(stored: StoredSummary, about: About): Summary {
   }
 }
 
-/** What is made at read where nothing is stored, or for a query; `stored` lends it its version then. */
+/**
+ * Returns a summary that was made for this read: nothing is stored, or there is a query. With a query, `stored`
+ * provides the version and the pin.
+ */
 export function presentDerived(
-  derived: Derived,
+  derived: DerivedSummary,
   about: About & { query?: { text: string; stored: StoredSummary | null } },
 ): Summary {
   const { query } = about
@@ -51,8 +54,8 @@ export function presentDerived(
   }
 }
 
-/** A job as the API returns it. */
-export function presentJob(job: SummaryJobRow, progress: Progress = notBegun): SummaryJob {
+/** Returns a job as the API shows it. */
+export function presentSummaryJob(job: SummaryJobRow, progress: Progress = notBegun): SummaryJob {
   return {
     id: job.id,
     status: job.status,

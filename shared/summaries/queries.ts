@@ -2,9 +2,9 @@ import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { Nullable } from '../schema/identifiers.ts'
-import type { Derived } from './deterministic.ts'
+import type { DerivedSummary } from './deterministic.ts'
 import { Coverage, type Summary } from './schema.ts'
-import { isAbout, type Target, targetColumns, targetValues } from './target.ts'
+import { isAbout, type SummaryTarget, targetColumns, targetValues } from './target.ts'
 
 const StoredShape = Type.Object({
   version: Type.Number(),
@@ -25,7 +25,7 @@ export type StoredSummary = Static<typeof StoredShape>
 
 const TargetShape = Type.Object({
   workspace_id: Type.String(),
-  target_type: Type.Unsafe<Target['type']>({}),
+  target_type: Type.Unsafe<SummaryTarget['type']>({}),
   target_id: Type.String(),
   block_id: Type.String(),
 })
@@ -35,25 +35,25 @@ const columns = sql.fragment`
   version, text, generator, pinned, source_version, source_block_ids, source_document_ids, coverage, model, updated_at,
   updated_by`
 
-/** The stored summary of a target, or null. */
-export function storedSummary(db: Queryable, target: Target): Promise<StoredSummary | null> {
+/** Returns the stored summary of a target, or null. */
+export function storedSummary(db: Queryable, target: SummaryTarget): Promise<StoredSummary | null> {
   return db.maybeOne(sql.type(row(StoredShape))`SELECT ${columns} FROM summaries WHERE ${isAbout(target)}`)
 }
 
 /**
- * The stored summary of a target; null when nothing is stored. Until the transaction ends nobody else can save one for
- * that target, not even a first one.
+ * Returns the stored summary of a target, or null. Until the transaction ends, nobody else can save a summary of the
+ * target, not even a first one.
  */
-export async function lockSummary(tx: Transaction, target: Target): Promise<StoredSummary | null> {
+export async function lockSummary(tx: Transaction, target: SummaryTarget): Promise<StoredSummary | null> {
   const key = JSON.stringify(['summary', target.workspaceId, target.type, target.id, target.blockId])
   await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`)
   return tx.maybeOne(sql.type(row(StoredShape))`SELECT ${columns} FROM summaries WHERE ${isAbout(target)} FOR UPDATE`)
 }
 
-/** The stored summaries of whole documents, folders and knowledge bases among the given ids of one type. */
+/** Returns the stored summaries of documents, folders or knowledge bases by id; sections are left out. */
 export function storedSummaries(
   db: Queryable,
-  input: { workspaceIds: readonly string[]; type: Target['type']; ids: readonly (string | number)[] },
+  input: { workspaceIds: readonly string[]; type: SummaryTarget['type']; ids: readonly (string | number)[] },
 ) {
   return db.any(sql.type(StoredWithTarget)`
     SELECT workspace_id, target_type, target_id, block_id, ${columns} FROM summaries
@@ -61,14 +61,16 @@ export function storedSummaries(
       AND target_id = ANY(${sql.array(input.ids.map(String), 'text')}) AND block_id = ''`)
 }
 
-/** The stored summaries of a document and of its sections. */
+/** Returns the stored summaries of a document and of its sections. */
 export function storedOfDocument(db: Queryable, document: { workspaceId: string; id: string }) {
   return db.any(sql.type(StoredWithTarget)`
     SELECT workspace_id, target_type, target_id, block_id, ${columns} FROM summaries
     WHERE workspace_id = ${document.workspaceId} AND document_id = ${document.id}`)
 }
 
-/** The stored, unpinned deterministic summaries of folders and knowledge bases, in pages by key. */
+/**
+ * Returns one page of the stored deterministic summaries of folders and knowledge bases that are not pinned, by key.
+ */
 export function refreshableContainers(
   db: Queryable,
   page: { after: readonly [string, string, string]; limit: number },
@@ -81,8 +83,8 @@ export function refreshableContainers(
     ORDER BY workspace_id, target_type, target_id LIMIT ${page.limit}`)
 }
 
-/** What a save writes. */
-export type SavedSummary = Derived & {
+/** A summary to save. */
+export type SavedSummary = DerivedSummary & {
   generator: Summary['generator']
   pinned: boolean
   source_version: string
@@ -90,10 +92,10 @@ export type SavedSummary = Derived & {
   updatedBy: string | null
 }
 
-/** Saves a summary over the locked one, if there is one. */
+/** Saves a summary over the locked one, if there is one, and returns it with its new version. */
 export function saveSummary(
   tx: Transaction,
-  input: { target: Target; summary: SavedSummary; over: StoredSummary | null },
+  input: { target: SummaryTarget; summary: SavedSummary; over: StoredSummary | null },
 ): Promise<StoredSummary> {
   const { target, summary, over } = input
   return tx.one(sql.type(row(StoredShape))`
@@ -111,7 +113,7 @@ export function saveSummary(
     RETURNING ${columns}`)
 }
 
-/** The version of a document's current body; null when it has gone. */
+/** Returns the version of a document's current body, or null when the document is gone. */
 export function documentVersion(db: Queryable, document: { workspaceId: string; id: string }): Promise<string | null> {
   return db.maybeOneFirst(sql.type(row(Type.Object({ version: Type.String() })))`
     SELECT version FROM documents WHERE workspace_id = ${document.workspaceId} AND id = ${document.id}`)

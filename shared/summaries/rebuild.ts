@@ -7,15 +7,14 @@ import { enqueueUserJob } from '../jobs/requested/enqueue.ts'
 import { configuredModel } from '../models/model.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
-import { requireHeading, type TargetRequest } from './find.ts'
-import { insertJob, openJob, type SummaryJobRow } from './job-queries.ts'
+import { insertSummaryJob, openSummaryJob, type SummaryJobRow } from './job-queries.ts'
 import { summaryTag } from './present.ts'
 import { lockSummary, type StoredSummary } from './queries.ts'
 import type { TaggedSummary } from './read.ts'
-import { holdTarget, requireSourceVersion, store } from './save.ts'
+import { lockTarget, replaceSummary, requireSourceVersion } from './save.ts'
 import type { SummaryRebuildInput } from './schema.ts'
-import { derive, type Source } from './source.ts'
-import type { Target } from './target.ts'
+import { derive, requireHeading, type SummarySource } from './source.ts'
+import type { SummaryTarget, TargetRequest } from './target.ts'
 
 type Rebuild = {
   caller: Caller
@@ -25,16 +24,17 @@ type Rebuild = {
 }
 
 /**
- * Makes the deterministic summary anew and stores it. 428 over one that somebody wrote without If-Match; 409
- * `summary_pinned`, `source_version_changed` or `version_conflict`, in this order; 422 `not_a_heading_block`.
+ * Makes the deterministic summary of a target and stores it. Refuses with 428 without If-Match over a summary that a
+ * person wrote. Refuses with 409 `summary_pinned`, `source_version_changed` or `version_conflict`, in this order, and
+ * with 422 `not_a_heading_block`.
  */
 export async function rebuildDeterministic(
   tx: Transaction,
   rebuild: Rebuild,
 ): Promise<TaggedSummary & { workspaceId: string }> {
-  const held = await holdRebuild(tx, rebuild)
-  const { target, over } = held
-  const source = requireHeading(held.source)
+  const locked = await lockRebuild(tx, rebuild)
+  const { target, over } = locked
+  const source = requireHeading(locked.source)
   const summary = {
     ...(await derive(tx, { target, source })),
     generator: 'deterministic' as const,
@@ -43,30 +43,30 @@ export async function rebuildDeterministic(
     model: null,
     updatedBy: rebuild.caller.userId,
   }
-  const stored = await store(tx, { target, summary, over, currentVersion: source.version })
+  const stored = await replaceSummary(tx, { target, summary, over, currentVersion: source.version })
   return { ...stored, workspaceId: target.workspaceId }
 }
 
 /**
- * Has a model make the summary: returns the job, the open one where there is one for the same source. Refusals as above,
- * and 503 `model_unavailable` before the 422.
+ * Has a model summarise the target: returns the open job for the same source, or a new one. Refuses as
+ * `rebuildDeterministic` does, and with 503 `model_unavailable` before the 422.
  */
 export async function rebuildByModel(
   context: { tx: Transaction; jobs: Jobs; config: Config },
   rebuild: Rebuild,
 ): Promise<SummaryJobRow> {
   const { tx, config } = context
-  const held = await holdRebuild(tx, rebuild)
+  const locked = await lockRebuild(tx, rebuild)
   const model = configuredModel(config, 'SUMMARY_MODEL')
   if (model === null) throw new Refusal('model_unavailable')
-  const { version: sourceVersion } = requireHeading(held.source)
-  const open = await openJob(tx, { target: held.target, sourceVersion })
+  const { version: sourceVersion } = requireHeading(locked.source)
+  const open = await openSummaryJob(tx, { target: locked.target, sourceVersion })
   if (open !== null) return open
-  const job = await insertJob(tx, {
+  const job = await insertSummaryJob(tx, {
     id: newId('sjob'),
-    target: held.target,
+    target: locked.target,
     sourceVersion,
-    baseVersion: held.over?.version ?? 0,
+    baseVersion: locked.over?.version ?? 0,
     model,
     requestedBy: rebuild.caller.userId,
   })
@@ -77,12 +77,12 @@ export async function rebuildByModel(
   return job
 }
 
-type HeldRebuild = { target: Target; source: Source | 'not_a_heading'; over: StoredSummary | null }
+type LockedRebuild = { target: SummaryTarget; source: SummarySource | 'not_a_heading'; over: StoredSummary | null }
 
-// Whoever asks for a rebuild of the same target waits here, so no two of them insert a job.
-async function holdRebuild(tx: Transaction, rebuild: Rebuild): Promise<HeldRebuild> {
+// Locks the target of a rebuild. Other rebuilds of the target wait here, so no two of them insert a job.
+async function lockRebuild(tx: Transaction, rebuild: Rebuild): Promise<LockedRebuild> {
   const { asked, guard } = rebuild
-  const { target, source } = await holdTarget(tx, rebuild)
+  const { target, source } = await lockTarget(tx, rebuild)
   const over = await lockSummary(tx, target)
   if (over?.generator === 'manual') guard.require()
   if (over?.pinned) throw new Refusal('summary_pinned', { details: { summary_version: over.version } })

@@ -1,17 +1,20 @@
 import { type Database, inTransaction, type Queryable, type Transaction } from '../database/database.ts'
 import { type LoadedSource, loadSource } from '../jobs/projections/queries.ts'
 import type { DocumentJob } from '../jobs/queues.ts'
-import type { Derived } from './deterministic.ts'
+import { type DerivedSummary, summariseDigest } from './deterministic.ts'
+import { digestOf } from './digests.ts'
 import { lockSummary, refreshableContainers, storedOfDocument } from './queries.ts'
-import { store } from './save.ts'
-import { derive, sourceOf } from './source.ts'
-import { type Target, targetOf } from './target.ts'
-import { summariseText, type TextSummary } from './text-summaries.ts'
+import { replaceSummary } from './save.ts'
+import { sectionsOf } from './section.ts'
+import { derive, findSource } from './source.ts'
+import { type SummaryTarget, targetOf } from './target.ts'
+
+const pageSize = 100
 
 /** A document with the targets of its stored deterministic summaries. */
-export type RefreshSource = LoadedSource & { projected_seq: null; targets: readonly Target[] }
+export type RefreshSource = LoadedSource & { projected_seq: null; targets: readonly SummaryTarget[] }
 
-/** Reads a document without a lock; null when it has gone. */
+/** Reads a document without a lock; null when the document is gone. */
 export async function loadRefreshSource(db: Queryable, job: DocumentJob): Promise<RefreshSource | null> {
   const source = await loadSource(db, job)
   if (source === null) return null
@@ -20,14 +23,17 @@ export async function loadRefreshSource(db: Queryable, job: DocumentJob): Promis
   return { ...source, projected_seq: null, targets }
 }
 
-/** The summaries that a loaded document has now. */
+/** Returns the current summaries of a loaded document. */
 export function summariesOf(source: RefreshSource, job: DocumentJob): TextSummary[] {
   const { version, title, body, targets } = source
   const blockIds = targets.map(({ blockId }) => blockId)
   return summariseText({ documentId: job.document_id, version, title, text: body, blockIds })
 }
 
-/** Writes the summaries that have changed; the document must be locked, and be as it was loaded. */
+/**
+ * Writes the summaries that have changed. The caller has locked the document, which is unchanged since it was
+ * loaded.
+ */
 export async function writeSummaries(
   tx: Transaction,
   derived: { source: RefreshSource; result: readonly TextSummary[] },
@@ -39,9 +45,10 @@ export async function writeSummaries(
   }
 }
 
-const pageSize = 100
-
-/** Refreshes what is stored of folders and knowledge bases, a transaction for each; returns how many it wrote. */
+/**
+ * Refreshes the stored summaries of folders and knowledge bases, each in its own transaction. Returns the number of
+ * written summaries.
+ */
 export async function refreshContainers(database: Database): Promise<number> {
   let written = 0
   let after: readonly [string, string, string] = ['', '', '']
@@ -56,24 +63,22 @@ export async function refreshContainers(database: Database): Promise<number> {
   }
 }
 
-function refreshContainer(tx: Transaction, target: Target): Promise<boolean> {
+function refreshContainer(tx: Transaction, target: SummaryTarget): Promise<boolean> {
   return refreshSummary(tx, {
     target,
     async make() {
-      const source = await sourceOf(tx, target)
+      const source = await findSource(tx, target)
       if (typeof source === 'string') return null
       return { version: source.version, derived: await derive(tx, { target, source }) }
     },
   })
 }
 
-/**
- * Stores a deterministic summary anew when it has changed (SUMMARY_AUTO_REFRESH). What somebody wrote, asked a model for
- * or pinned is left alone. Returns whether it wrote.
- */
+// Stores a deterministic summary again when it has changed. A summary that a person wrote, a model made, or somebody
+// pinned is left alone. Returns whether a summary was written.
 async function refreshSummary(
   tx: Transaction,
-  { target, make }: { target: Target; make: () => Promise<{ version: string; derived: Derived } | null> },
+  { target, make }: { target: SummaryTarget; make: () => Promise<{ version: string; derived: DerivedSummary } | null> },
 ): Promise<boolean> {
   const over = await lockSummary(tx, target)
   if (over === null || over.pinned || over.generator !== 'deterministic') return false
@@ -87,6 +92,35 @@ async function refreshSummary(
     model: null,
     updatedBy: null,
   }
-  await store(tx, { target, summary, over, currentVersion: made.version })
+  await replaceSummary(tx, { target, summary, over, currentVersion: made.version })
   return true
+}
+
+// The text of a document, and the headings of the sections to summarise; null stands for the document itself.
+type SummarisedText = {
+  documentId: string
+  version: string
+  title: string
+  text: string
+  blockIds: readonly (string | null)[]
+}
+
+/** A deterministic summary of a document (`blockId` is null) or of a section, with the version of its source. */
+export type TextSummary = { blockId: string | null; version: string; derived: DerivedSummary }
+
+/**
+ * Returns the deterministic summaries of a document and of its sections; sections without their heading are left out.
+ * @internal
+ */
+export function summariseText({ documentId, version, title, text, blockIds }: SummarisedText): TextSummary[] {
+  const lines = text.split('\n')
+  const sections = sectionsOf(lines, new Set(blockIds.filter((id) => id !== null)))
+  return blockIds.flatMap((blockId): TextSummary[] => {
+    const source = blockId === null ? { title, version, lines } : sections.get(blockId)
+    if (source === undefined) return []
+    // An untitled section uses the title of its document, so that no summary is empty.
+    const digest = digestOf(source.lines)
+    const derived = summariseDigest({ documentId, title: source.title || title, digest })
+    return [{ blockId, version: source.version, derived }]
+  })
 }

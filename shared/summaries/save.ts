@@ -3,76 +3,75 @@ import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { lockSource } from '../jobs/projections/queries.ts'
 import { requirePreconditions, type VersionGuard } from '../requests/version-guard.ts'
-import { holdContainer } from './container-queries.ts'
+import { lockContainer } from './container-queries.ts'
 import { ratioOf } from './deterministic.ts'
-import { findTarget, requireHeading, requireThere, type TargetRequest } from './find.ts'
-import { obsoleteJobs } from './job-queries.ts'
+import { endOpenSummaryJobs } from './job-queries.ts'
 import { presentStored, summaryTag } from './present.ts'
 import { lockSummary, type SavedSummary, type StoredSummary, saveSummary } from './queries.ts'
 import type { TaggedSummary } from './read.ts'
 import type { Coverage, SummaryInput } from './schema.ts'
-import { documentIdsOf, type Source, sourceOf } from './source.ts'
-import type { Target } from './target.ts'
+import { documentIdsOf, findSource, requireHeading, requireThere, type SummarySource } from './source.ts'
+import { findSummaryTarget, type SummaryTarget, type TargetRequest } from './target.ts'
 
-/** The target of a write: what stands there and what it would be made of, locked as far as decisions B asks. */
-export type HeldTarget = { target: Target; source: Source | 'not_a_heading' }
+/** The locked target of a write, and the source of its summary. */
+export type LockedTarget = { target: SummaryTarget; source: SummarySource | 'not_a_heading' }
 
 /**
- * Finds and holds the target of a write: 404 when it is not there, 403 for viewers. The document is locked FOR SHARE, so
- * that its version stays until the commit; a folder is only kept from being deleted, and its version compared without
- * holding thousands of documents.
+ * Finds and locks the target of a write. Refuses with 404 when the target is missing, and with 403 for viewers. A
+ * document is locked FOR SHARE, so that its version stays until the commit. A folder is only kept from being deleted:
+ * its version is compared without locks on thousands of documents.
  */
-export async function holdTarget(
+export async function lockTarget(
   tx: Transaction,
   input: { caller: Caller; request: TargetRequest },
-): Promise<HeldTarget> {
-  const target = await findTarget(tx, input)
+): Promise<LockedTarget> {
+  const target = await findSummaryTarget(tx, input)
   if (target.type === 'document' || target.type === 'section') {
     await lockSource(tx, { workspace_id: target.workspaceId, document_id: target.id })
   } else {
-    await holdContainer(tx, target)
+    await lockContainer(tx, target)
   }
-  const source = requireThere(await sourceOf(tx, target), target)
+  const source = requireThere(await findSource(tx, target), target)
   requireWriter(input.caller, target.workspaceId)
   return { target, source }
 }
 
-/** Refuses with 409 `source_version_changed` unless the source is as the caller has seen it. */
-export function requireSourceVersion(source: Source | 'not_a_heading', provided: string | undefined): void {
+/** Refuses with 409 `source_version_changed` unless the source has the version that the caller saw. */
+export function requireSourceVersion(source: SummarySource | 'not_a_heading', provided: string | undefined): void {
   if (source === 'not_a_heading' || provided === undefined || provided === source.version) return
   throw new Refusal('source_version_changed', { details: { provided, current_version: source.version } })
 }
 
-/** Stores a summary over the locked one; whoever was about to write over that one has lost. */
-export async function store(
+/** Stores a summary over the locked one and ends the open jobs of the target, which would write over it. */
+export async function replaceSummary(
   tx: Transaction,
-  input: { target: Target; summary: SavedSummary; over: StoredSummary | null; currentVersion: string },
+  input: { target: SummaryTarget; summary: SavedSummary; over: StoredSummary | null; currentVersion: string },
 ): Promise<TaggedSummary> {
   const { target, summary, currentVersion } = input
   const stored = await saveSummary(tx, input)
-  await obsoleteJobs(tx, { target, reason: summary.pinned ? 'pinned' : 'summary_changed' })
+  await endOpenSummaryJobs(tx, { target, reason: summary.pinned ? 'pinned' : 'summary_changed' })
   return { summary: presentStored(stored, { target, currentVersion, pendingJobId: null }), tag: summaryTag(stored) }
 }
 
 /**
- * Saves a summary that somebody wrote. 428 without If-Match or `base_source_version`; 409 `source_version_changed` or
- * `version_conflict`, in this order; 422 `not_a_heading_block`.
+ * Saves a summary that a person wrote. Refuses with 428 without If-Match or `base_source_version`. Refuses with 409
+ * `source_version_changed` or `version_conflict`, in this order, and with 422 `not_a_heading_block`.
  */
 export async function saveManual(
   tx: Transaction,
   input: { caller: Caller; request: TargetRequest; written: SummaryInput; guard: VersionGuard },
 ): Promise<TaggedSummary> {
   const { caller, written, guard } = input
-  const held = await holdTarget(tx, input)
-  const { target } = held
+  const locked = await lockTarget(tx, input)
+  const { target } = locked
   requirePreconditions([
     ...guard.missing,
     ...(written.base_source_version === undefined ? ['base_source_version'] : []),
   ])
   const over = await lockSummary(tx, target)
-  requireSourceVersion(held.source, written.base_source_version)
+  requireSourceVersion(locked.source, written.base_source_version)
   guard.check(summaryTag(over))
-  const source = requireHeading(held.source)
+  const source = requireHeading(locked.source)
   const summary: SavedSummary = {
     text: written.text,
     generator: 'manual',
@@ -84,11 +83,11 @@ export async function saveManual(
     model: null,
     updatedBy: caller.userId,
   }
-  return store(tx, { target, summary, over, currentVersion: source.version })
+  return replaceSummary(tx, { target, summary, over, currentVersion: source.version })
 }
 
-/** What somebody who has read a source covers: all of it, or the blocks that are named. */
-function coverageOf(source: Source, blockIds?: readonly string[]): Coverage {
+// The coverage of a text by somebody who has read the source: all of it, or the named blocks.
+function coverageOf(source: SummarySource, blockIds?: readonly string[]): Coverage {
   const blocks = 'lines' in source ? source.lines.length : 0
   const documents = 'lines' in source ? 1 : source.documentCount
   const covered = Math.min(blocks, blockIds?.length ?? blocks)

@@ -4,13 +4,13 @@ import { IntegerId, Nullable, Time, UserId, Version } from '../schema/identifier
 import { blockIdPattern } from '../schema/ids.ts'
 import { Text } from '../schema/strings.ts'
 
-/** How many characters a stored summary has at most, and how many one that was made without a model (decisions 2.11). */
+/** The most characters of a stored summary, and of a summary that was made without a model. */
 export const textLimits = { stored: 20_000, deterministic: 4000 } as const
 
-/** How many ids `source_block_ids` and `source_document_ids` hold at most. */
+/** The most ids in `source_block_ids` and in `source_document_ids`. */
 export const sourceLimit = 200
 
-const SummaryTarget = Type.Object({
+const TargetMember = Type.Object({
   type: Type.Enum(['section', 'document', 'folder', 'knowledge_base']),
   id: Type.Union([Type.String(), IntegerId], { description: 'of the document, folder or knowledge base' }),
   block_id: Nullable(Type.String({ description: 'heading of the section' })),
@@ -32,10 +32,10 @@ export const Coverage = Type.Object(
 )
 export type Coverage = Static<typeof Coverage>
 
-/** A summary (decisions 2.11): a derived view of its target, never the truth of its body. */
+/** A summary: a derived view of its target, never the truth of its body. */
 export const Summary = Type.Object(
   {
-    target: SummaryTarget,
+    target: TargetMember,
     text: Type.String({ description: 'plain text' }),
     status: Type.Enum(['fallback', 'ready', 'query'], {
       description: '`fallback`: nothing is stored, made at read; `ready`: stored; `query`: made for this query',
@@ -63,7 +63,7 @@ const baseSourceVersion = Type.Optional(
   Type.Unsafe<string>({ ...Version, description: 'the `current_source_version` the caller has seen' }),
 )
 
-/** Body of `PUT …/summary`; without `base_source_version` the answer is 428. */
+/** Body of `PUT …/summary`. Without `base_source_version` the answer is 428. */
 export const SummaryInput = Type.Object(
   {
     text: Text({ min: 1, max: textLimits.stored }),
@@ -90,7 +90,7 @@ export const SummaryJob = Type.Object(
   {
     id: Type.String(),
     status: Type.Enum(['pending', 'running', 'succeeded', 'failed', 'obsolete']),
-    target: SummaryTarget,
+    target: TargetMember,
     generator: Type.Literal('model'),
     source_version: Version,
     base_summary_version: Type.Integer({ minimum: 0 }),

@@ -2,12 +2,14 @@ import { textVersion } from '../body/canonical.ts'
 import type { BlockNode } from '../body/document.ts'
 import { headingTitle } from '../body/outline.ts'
 
-/** A section of a body: the stored lines of its heading and of what belongs to it. */
+/**
+ * A section of a body: the stored lines of its heading and of everything up to the next heading of its level or above.
+ */
 export type Section = { title: string; lines: readonly string[]; version: string }
 
 /**
- * The section under a top-level heading, up to the next heading that is as high. `null`: there is such a block, but it is
- * no top-level heading; `undefined`: there is no such block.
+ * Returns the section under a top-level heading. Returns null when the block exists but is no top-level heading, and
+ * undefined when there is no such block.
  */
 export function sectionOf(lines: readonly string[], blockId: string): Section | null | undefined {
   const section = sectionsOf(lines, new Set([blockId])).get(blockId)
@@ -15,7 +17,10 @@ export function sectionOf(lines: readonly string[], blockId: string): Section | 
   return lines.some((line) => line.includes(`"id":${JSON.stringify(blockId)}`)) ? null : undefined
 }
 
-/** The sections under some top-level headings, by the ids of these; ids of other blocks are left out. Parses each once. */
+/**
+ * Returns the sections under some top-level headings, by heading id. Ids of other blocks are left out. Each heading is
+ * parsed once.
+ */
 export function sectionsOf(lines: readonly string[], blockIds: ReadonlySet<string>): Map<string, Section> {
   const sections = new Map<string, Section>()
   let open: { heading: BlockNode; start: number }[] = []
@@ -27,7 +32,7 @@ export function sectionsOf(lines: readonly string[], blockIds: ReadonlySet<strin
     open = open.filter(({ heading }) => levelOf(heading) < level)
   }
   for (const [start, line] of lines.entries()) {
-    // Canonical JSON sorts its members, so `type` is the last.
+    // Canonical JSON sorts the members of a block, so `type` is the last one.
     if (!line.endsWith('"type":"heading"}')) continue
     const heading = JSON.parse(line) as BlockNode
     closeTo(levelOf(heading), start)

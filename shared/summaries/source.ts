@@ -1,41 +1,73 @@
 import type { Queryable } from '../database/database.ts'
+import { Refusal } from '../errors/errors.ts'
 import { loadSource } from '../jobs/projections/queries.ts'
 import { type Container, containerName, documentIdsBelow, firstChildren, firstTitles } from './container-queries.ts'
-import { type Child, childLimit, type Derived, summariseChildren, summariseDigest } from './deterministic.ts'
-import { digestOf } from './digest.ts'
-import { digestedDocuments } from './digests.ts'
+import {
+  childLimit,
+  type DerivedSummary,
+  type SummarisedChild,
+  summariseChildren,
+  summariseDigest,
+} from './deterministic.ts'
+import { digestedDocuments, digestOf } from './digests.ts'
 import { documentVersion } from './queries.ts'
 import { sourceLimit } from './schema.ts'
 import { sectionOf } from './section.ts'
-import type { Target } from './target.ts'
+import type { SummaryTarget } from './target.ts'
 import { folderEntries, knowledgeBaseEntries, versionOf } from './versions.ts'
 
-/** What a target's summary is made from, as it is now. */
-export type Source = TextSource | ContainerSource
+/** The current source of a target's summary. */
+export type SummarySource = TextSource | ContainerSource
 
-/** A document or section: the stored lines it consists of. */
+/** The source of a document or section: its stored lines. */
 export type TextSource = { version: string; title: string; lines: readonly string[] }
 
-/** A folder or knowledge base. */
+/** The source of a folder or knowledge base. */
 export type ContainerSource = { version: string; title: string; documentCount: number }
 
-/** Why there is nothing to summarise. */
+/** The reason why a target has no source. */
 export type NoSource = 'gone' | 'not_a_heading'
 
-/** The current source of a target, unlocked. */
-export async function sourceOf(db: Queryable, target: Target): Promise<Source | NoSource> {
+/** The number of children that the line of a folder names. */
+export const titleLimit = 12
+
+/** Returns the current source of a target, without a lock. */
+export async function findSource(db: Queryable, target: SummaryTarget): Promise<SummarySource | NoSource> {
   return target.type === 'document' || target.type === 'section' ? textSource(db, target) : containerSource(db, target)
 }
 
-/** The version of the current source, without its text where it can be had without. */
-export async function currentVersion(db: Queryable, target: Target): Promise<string | NoSource> {
+/** Returns the version of the current source. The text of a document is not read for it. */
+export async function currentVersion(db: Queryable, target: SummaryTarget): Promise<string | NoSource> {
   if (target.type === 'document') return (await documentVersion(db, target)) ?? 'gone'
-  const source = await sourceOf(db, target)
+  const source = await findSource(db, target)
   return typeof source === 'string' ? source : source.version
 }
 
-/** The deterministic summary of a source. */
-export async function derive(db: Queryable, input: { target: Target; source: Source }): Promise<Derived> {
+/** Refuses with 404 when the target is gone. */
+export function requireThere<T extends SummarySource | string>(
+  found: T | NoSource,
+  target: SummaryTarget,
+): T | 'not_a_heading' {
+  if (found !== 'gone') return found as T | 'not_a_heading'
+  if (target.type === 'section')
+    throw new Refusal('block_not_found', { details: { id: target.blockId, field: 'block_id' } })
+  throw new Refusal(`${target.type}_not_found`, { details: { id: target.id } })
+}
+
+/**
+ * Refuses with 422 `not_a_heading_block` when the block is no top-level heading. Call it after every check for a
+ * conflict.
+ */
+export function requireHeading<T>(found: T | 'not_a_heading'): T {
+  if (found === 'not_a_heading') throw new Refusal('not_a_heading_block')
+  return found
+}
+
+/** Makes the deterministic summary of a source. */
+export async function derive(
+  db: Queryable,
+  input: { target: SummaryTarget; source: SummarySource },
+): Promise<DerivedSummary> {
   const { target, source } = input
   if ('lines' in source) {
     return summariseDigest({ documentId: String(target.id), title: source.title, digest: digestOf(source.lines) })
@@ -43,15 +75,15 @@ export async function derive(db: Queryable, input: { target: Target; source: Sou
   return summariseContainer(db, { container: target as Container, source })
 }
 
-/** The ids that a summary which somebody else wrote counts as its sources, up to the limit. */
-export async function documentIdsOf(db: Queryable, target: Target): Promise<readonly string[]> {
+/** Returns the documents that a summary by a person or model counts as its sources, up to the limit. */
+export async function documentIdsOf(db: Queryable, target: SummaryTarget): Promise<readonly string[]> {
   if (target.type === 'document' || target.type === 'section') return [target.id]
   return documentIdsBelow(db, { container: target, limit: sourceLimit })
 }
 
 async function textSource(
   db: Queryable,
-  target: Extract<Target, { type: 'document' | 'section' }>,
+  target: Extract<SummaryTarget, { type: 'document' | 'section' }>,
 ): Promise<TextSource | NoSource> {
   const stored = await loadSource(db, { workspace_id: target.workspaceId, document_id: target.id })
   if (stored === null) return 'gone'
@@ -60,7 +92,7 @@ async function textSource(
   if (target.type === 'document') return { version, title, lines }
   const section = sectionOf(lines, target.blockId)
   if (section === undefined) return 'gone'
-  // An untitled section goes by the title of its document, so that no summary is empty.
+  // An untitled section uses the title of its document, so that no summary is empty.
   return section === null ? 'not_a_heading' : { ...section, title: section.title || title }
 }
 
@@ -71,13 +103,10 @@ async function containerSource(db: Queryable, container: Container): Promise<Con
   return { version: versionOf(entries), title, documentCount: entries.documents }
 }
 
-/** How many children of a folder are named where the folder itself is one line. */
-export const titleLimit = 12
-
 async function summariseContainer(
   db: Queryable,
   { container, source }: { container: Container; source: ContainerSource },
-): Promise<Derived> {
+): Promise<DerivedSummary> {
   const { workspaceId } = container
   const rows = await firstChildren(db, { container, limit: childLimit + 1 })
   const shown = rows.slice(0, childLimit)
@@ -91,13 +120,13 @@ async function summariseContainer(
   const ids = shown.filter(({ rank }) => rank === 1).map(({ document_id }) => document_id)
   const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], ids })
   const digests = new Map(documents.map((document) => [document.id, document.digest]))
-  const children = rows.flatMap(({ rank, label, folder_id, document_id }): Child[] => {
+  const children = rows.flatMap(({ rank, label, folder_id, document_id }): SummarisedChild[] => {
     if (rank === 0) return [{ type: 'folder', label, titles: titles.get(folder_id) ?? [] }]
-    const digest = digests.get(document_id) ?? noDigest
+    const digest = digests.get(document_id) ?? emptyDigest
     return [{ type: 'document', id: document_id, label, digest }]
   })
   return summariseChildren({ name: source.title, children, documentCount: source.documentCount })
 }
 
-/** Of a document beyond the limit, which is only counted, and of one that was deleted a moment ago. */
-export const noDigest = { block_count: 0, headings: [], opening: null, truncated: false }
+/** The digest of a document that was deleted a moment ago, or that is only counted since it exceeds the limit. */
+export const emptyDigest = { block_count: 0, headings: [], opening: null, truncated: false }

@@ -4,9 +4,9 @@ import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 
 /*
- * The source version of a folder or knowledge base (decisions 2.11): a hash over the set of (document id, body version,
- * title) and (folder id, name) below it. Each entry is hashed in PostgreSQL and the hashes are added up in four parts,
- * so that no order, no body and no second look is needed: the set of a tree is the sum of the sets of its branches.
+ * The source version of a folder or knowledge base is a hash over the set of (document id, body version, title) and
+ * (folder id, name) below it. PostgreSQL hashes each entry and adds the hashes up in four parts. So the version depends
+ * on no order and no body, and the sum of a tree is the sum of its branches.
  */
 
 const EntrySumShape = Type.Object({
@@ -15,14 +15,14 @@ const EntrySumShape = Type.Object({
   parts: Type.Array(Type.Unsafe<string | number>({})),
 })
 
-/** The entries of a set, summed; `documents` of them are documents. */
+/** The sum of the entries of a set; `documents` of them are documents. */
 export type EntrySum = Static<typeof EntrySumShape>
 
-/** The sum of no entries. */
+/** The sum of the empty set. */
 export const noEntries: EntrySum = { documents: 0, entries: 0, parts: ['0', '0', '0', '0'] }
 
-/** The sum of two disjoint sets. */
-export function joined(a: EntrySum, b: EntrySum): EntrySum {
+/** Returns the sum of two disjoint sets. */
+export function addSums(a: EntrySum, b: EntrySum): EntrySum {
   if (b.entries === 0) return a
   return {
     documents: a.documents + b.documents,
@@ -31,14 +31,14 @@ export function joined(a: EntrySum, b: EntrySum): EntrySum {
   }
 }
 
-/** The version that stands for a set. */
+/** Returns the version that stands for a set. */
 export function versionOf(sum: EntrySum): string {
   return `sha256:${createHash('sha256')
     .update(`${sum.entries} ${sum.parts.join(' ')}`)
     .digest('hex')}`
 }
 
-// Ids and versions have no spaces, so what is joined can be told apart again.
+// Ids and versions contain no spaces, so different entries never join to the same text.
 const documentEntry = sql.fragment`encode(sha256(convert_to('d ' || id || ' ' || version || ' ' || title, 'UTF8')), 'hex')`
 const folderEntry = sql.fragment`encode(sha256(convert_to('f ' || id || ' ' || name, 'UTF8')), 'hex')`
 
@@ -51,7 +51,7 @@ const sums = sql.fragment`
     sql.fragment`, `,
   )}] AS parts`
 
-/** The entries of a folder and everything below it; none when there is no such folder. */
+/** Returns the sum of a folder and everything below it; the empty sum when there is no such folder. */
 export function folderEntries(db: Queryable, folder: { workspaceId: string; id: number }): Promise<EntrySum> {
   const { workspaceId, id } = folder
   return db.one(sql.type(row(EntrySumShape))`
@@ -68,7 +68,7 @@ export function folderEntries(db: Queryable, folder: { workspaceId: string; id: 
     SELECT ${sums} FROM entries`)
 }
 
-/** The entries of a whole knowledge base. */
+/** Returns the sum of all entries of a knowledge base. */
 export function knowledgeBaseEntries(db: Queryable, key: { workspaceId: string; id: number }): Promise<EntrySum> {
   return db.one(sql.type(row(EntrySumShape))`
     SELECT ${sums} FROM (${entriesOf(key)}) AS entries`)
@@ -79,8 +79,8 @@ const PlacedSumRow = row(
 )
 
 /**
- * The entries of each folder of a knowledge base: its own and those of the documents directly in it; `folder_id` null
- * is the root.
+ * Returns the sum of each folder of a knowledge base: the folder itself and the documents directly in it. `folder_id`
+ * null is the root.
  */
 export function entriesByFolder(db: Queryable, key: { workspaceId: string; id: number }) {
   return db.any(sql.type(PlacedSumRow)`

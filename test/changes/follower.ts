@@ -1,6 +1,6 @@
 import type { Client } from '../support/client.ts'
 
-/** A block as a client keeps it; where it stands is its index. */
+/** A block as a client keeps it; its position is its index. */
 export type KeptBlock = { block_id: string; type: string; hash: string; text_excerpt: string }
 
 type Change = {
@@ -35,7 +35,10 @@ export class Follower {
     return this
   }
 
-  /** Asks for what follows, in pages of `limit` batches; returns how many changes there were, or what the answer said. */
+  /**
+   * Asks for the following changes, in pages of `limit` batches. Returns the number of changes, or the reason for a new
+   * baseline.
+   */
   async follow(limit = 100): Promise<number | { freshness: string; sync_required: true }> {
     let count = 0
     for (;;) {
@@ -50,7 +53,7 @@ export class Follower {
   }
 }
 
-/** A manifest after a batch, by the rule that the description of the endpoint gives; every position is checked. */
+/** Returns a manifest after a batch, by the rule in the description of the endpoint. Every position is checked. */
 export function replay(manifest: readonly KeptBlock[], batch: readonly Change[]): KeptBlock[] {
   for (const { block_id, old_position } of batch) {
     const position = manifest.findIndex((block) => block.block_id === block_id)

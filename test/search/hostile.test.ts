@@ -6,8 +6,8 @@ import { matchTerms } from '../../shared/search/matching/match.ts'
 import { parseQuery } from '../../shared/search/matching/query.ts'
 import { detectLanguage } from '../../shared/search/text/detect-language.ts'
 import { normalise, streamSafe } from '../../shared/search/text/fold.ts'
-import { rankPassages } from '../../shared/summaries/passages.ts'
-import { cut, plainAnswer } from '../../shared/summaries/plain.ts'
+import { plainAnswer, truncate } from '../../shared/summaries/plain.ts'
+import { rankPassages } from '../../shared/summaries/query-answer.ts'
 
 const length = 60_000
 const ordinary = repeated('The archive of Mrs Smith moves its 1,000 boxes once a year; see src/lib/db.ts. ')
@@ -45,7 +45,7 @@ const tasks: Record<string, (text: string) => unknown> = {
   'to guess its language': detectLanguage,
   'to answer a question from it': (text) =>
     rankPassages([{ documentId: 'doc_1', blockId: 'block_1', isHeading: false, text }], text.slice(0, 200)),
-  'to cut it': (text) => cut(text, length - 2),
+  'to cut it': (text) => truncate(text, length - 2),
   'to take it as the answer of a model': (text) => plainAnswer(text, 20_000),
 }
 

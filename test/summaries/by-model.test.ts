@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Ask, requestCharacters, summariseByModel } from '../../shared/summaries/by-model/ask.ts'
+import { type AskModel, requestCharacters, summariseByModel } from '../../shared/summaries/by-model/ask.ts'
 
 const words = (count: number) => 'word '.repeat(count)
 
@@ -12,7 +12,7 @@ t.test('ten thousand documents come to one summary, whatever the model says to t
   }
   for (const [manner, answer] of Object.entries(answers)) {
     const requests: string[] = []
-    const ask: Ask = async ({ user }) => {
+    const ask: AskModel = async ({ user }) => {
       requests.push(user)
       return answer
     }
@@ -28,7 +28,7 @@ t.test('ten thousand documents come to one summary, whatever the model says to t
 
 t.test('a text that is longer than a request is read to its end', async (t) => {
   const requests: string[] = []
-  const ask: Ask = async ({ user }) => {
+  const ask: AskModel = async ({ user }) => {
     requests.push(user)
     return 'part'
   }

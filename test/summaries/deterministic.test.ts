@@ -3,15 +3,15 @@ import t from 'tap'
 import { documentToLines } from '../../shared/body/canonical.ts'
 import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
 import { summariseChildren, summariseDigest } from '../../shared/summaries/deterministic.ts'
-import { digestOf } from '../../shared/summaries/digest.ts'
-import { passagesOf, rankPassages } from '../../shared/summaries/passages.ts'
-import { cut, plainAnswer } from '../../shared/summaries/plain.ts'
+import { digestOf } from '../../shared/summaries/digests.ts'
+import { plainAnswer, truncate } from '../../shared/summaries/plain.ts'
+import { passagesOf, rankPassages } from '../../shared/summaries/query-answer.ts'
 import { sectionOf } from '../../shared/summaries/section.ts'
 import { anyDocument } from '../body/random.ts'
 import { markdownFiles } from '../support/markdown-files.ts'
 import { runs } from '../support/property-runs.ts'
 
-// What is left of Markdown when it is read wrongly. Code keeps what it says, so it is looked at without it.
+// The characters that remain of Markdown that was read wrongly. Code keeps such characters, so it is left out.
 const residue =
   /\]\((?:https?:|#|\.|\/)|^#{1,6} |^```|^[-*+] |<!--|<\/?(?:div|p|img|a|br|h[1-6]|table|details|summary|sub|picture)\b[^>]*>/im
 
@@ -118,7 +118,7 @@ t.test('an answer of a model is shown as text and nothing else', async (t) => {
     'ab[31m\n\nc evil \ufffd 👩‍👧',
   )
   t.equal(plainAnswer('\u200b\u0007\n', 100), '')
-  t.equal(cut('👩‍👩‍👧abc', 5), '👩‍👩…')
+  t.equal(truncate('👩‍👩‍👧abc', 5), '👩‍👩…')
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
       const shown = plainAnswer(text, 50)

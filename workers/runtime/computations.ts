@@ -1,12 +1,10 @@
 import { type ChainGrowth, type ChainSource, growChain, lengthOf } from '../../shared/changes/project.ts'
 import { computation } from '../../shared/computations/computation.ts'
 import type { FoundCandidate } from '../../shared/concepts/candidates/extract.ts'
-import { type ExtractionSource as CandidateSource, findCandidates } from '../../shared/concepts/candidates/refresh.ts'
-import { compareLinks, type ExtractionSource as LinkSource } from '../../shared/relations/extract.ts'
-import type { InlineChange } from '../../shared/relations/extraction-queries.ts'
+import { type CandidateSource, findCandidates } from '../../shared/concepts/candidates/refresh.ts'
+import { compareLinks, type InlineRelationChange, type LinkSource } from '../../shared/relations/extract.ts'
 import { computeIndex, type IndexChange, type IndexSource } from '../../shared/search/index/index-document.ts'
-import { type RefreshSource, summariesOf } from '../../shared/summaries/refresh.ts'
-import type { TextSummary } from '../../shared/summaries/text-summaries.ts'
+import { type RefreshSource, summariesOf, type TextSummary } from '../../shared/summaries/refresh.ts'
 import type { ProjectionComputation, ProjectionInput } from './projection.ts'
 
 // What projections compute of one document each. A thread loads this module, so it imports nothing of the workers.
@@ -17,7 +15,7 @@ export function indexDocument({ source, job }: ProjectionInput<IndexSource>): In
 }
 
 /** The work of `linking`, which a thread calls by its name. @public */
-export function linkDocument({ source }: ProjectionInput<LinkSource>): InlineChange {
+export function linkDocument({ source }: ProjectionInput<LinkSource>): InlineRelationChange {
   return compareLinks(source)
 }
 

@@ -1,38 +1,40 @@
-import { type Caller, requireWriter, visibleWorkspaces } from '../../auth/caller.ts'
+import { type Caller, requireWriter } from '../../auth/caller.ts'
 import { compute } from '../../computations/compute.ts'
 import type { Queryable, Transaction } from '../../database/database.ts'
-import { visibleDocument } from '../../documents/queries.ts'
-import { Refusal } from '../../errors/errors.ts'
+import { documentNotFound, requireDocument } from '../../documents/require.ts'
 import { lockSource, markCurrent } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
-import { extracting, extractorVersion, type FoundCandidate } from './extract.ts'
+import { candidateExtraction, extractorVersion, type FoundCandidate } from './extract.ts'
 import { presentCandidates } from './present.ts'
 import { pendingCandidates } from './queries.ts'
-import { type ExtractionSource, loadExtractionSource, writeCandidates } from './refresh.ts'
+import { type CandidateSource, loadCandidateSource, writeCandidates } from './refresh.ts'
 
 type Extracting = { documentId: string; caller: Caller }
 
-/** What is found in a document as it was at some time. */
-export type Extracted = { source: ExtractionSource; found: FoundCandidate[] }
+/** A document as it was loaded, and the candidates that were found in it. */
+export type FoundInDocument = { source: CandidateSource; found: FoundCandidate[] }
 
 /**
- * Finds the candidates of a document without holding it; a large one is searched in a thread, in turn. 404 when the
- * document is not visible, 403 when the role may not write.
+ * Finds the candidates of a document without a lock. A large document is searched in a thread, in fair turns. Refuses
+ * with 404 `document_not_found` and, when the role may not write, with 403.
  */
-export async function findInDocument(db: Queryable, input: Extracting): Promise<Extracted> {
-  const job = await requireDocument(db, input)
-  return extracted(job, await loadExtractionSource(db, job))
+export async function findInDocument(db: Queryable, input: Extracting): Promise<FoundInDocument> {
+  const job = await findWritableDocument(db, input)
+  return extracted(job, await loadCandidateSource(db, job))
 }
 
 /**
- * Stores the candidates of a document in the caller's transaction, which keeps the document from moving; from then on
- * the worker keeps them up to date. `ahead` is what was found before the transaction; if the document has moved since
- * then, it is searched anew. 404 when the document is not visible.
+ * Stores the candidates of a document in the caller's transaction; from then on the worker keeps them up to date.
+ * `ahead` returns what was found before the transaction. If the document has changed since then, it is searched again
+ * under a lock. Refuses with 404 `document_not_found`.
  */
-export async function extractDocument(tx: Transaction, { ahead, ...input }: Extracting & { ahead: () => Extracted }) {
-  const job = await requireDocument(tx, input)
-  const held = await lockSource(tx, job)
-  const source = held && (await loadExtractionSource(tx, job))
+export async function extractFromDocument(
+  tx: Transaction,
+  { ahead, ...input }: Extracting & { ahead: () => FoundInDocument },
+) {
+  const job = await findWritableDocument(tx, input)
+  const locked = await lockSource(tx, job)
+  const source = locked && (await loadCandidateSource(tx, job))
   const known = ahead()
   const isCurrent = source?.version === known.source.version && source.title === known.source.title
   const { found, source: current } = isCurrent ? { found: known.found, source } : await extracted(job, source)
@@ -53,21 +55,16 @@ export async function extractDocument(tx: Transaction, { ahead, ...input }: Extr
   }
 }
 
-async function requireDocument(db: Queryable, { documentId, caller }: Extracting): Promise<DocumentJob> {
-  const document = await visibleDocument(db, { documentId, workspaceIds: visibleWorkspaces(caller) })
-  if (document === null) throw missing(documentId)
+async function findWritableDocument(db: Queryable, { documentId, caller }: Extracting): Promise<DocumentJob> {
+  const document = await requireDocument(db, { caller, documentId, field: 'document_id' })
   requireWriter(caller, document.workspace_id)
   return { workspace_id: document.workspace_id, document_id: documentId }
 }
 
 async function extracted(
   { document_id: documentId }: DocumentJob,
-  source: ExtractionSource | null,
-): Promise<Extracted> {
-  if (source === null) throw missing(documentId)
-  return { source, found: await compute(extracting, { documentId, title: source.title, text: source.body }) }
-}
-
-function missing(id: string): Refusal {
-  return new Refusal('document_not_found', { details: { id, field: 'document_id' } })
+  source: CandidateSource | null,
+): Promise<FoundInDocument> {
+  if (source === null) throw documentNotFound(documentId, 'document_id')
+  return { source, found: await compute(candidateExtraction, { documentId, title: source.title, text: source.body }) }
 }

@@ -3,13 +3,17 @@ import type { BodyNode, Mark } from '../../body/document.ts'
 import { isTextblock } from '../../body/nodes.ts'
 import { plainText } from '../../body/text.ts'
 import { textComputation } from '../../body/text-computation.ts'
-import { normaliseName } from '../normalise.ts'
+import { normaliseName } from '../names.ts'
 import type { Extractor } from './schema.ts'
 
-/** Counts what the extractor finds differently; part of every fingerprint. */
+/** The number of characters of the block that an excerpt shows on either side of a link. */
+const contextLength = 80
+const address = /^(?:[a-z][a-z0-9+.-]*:\/\/|mailto:|tel:|www\.)\S*$/i
+
+/** The version of the extraction rules, which is part of every fingerprint. Raise it when the rules change. */
 export const extractorVersion = '1'
 
-/** A candidate as it stands in a document. */
+/** A candidate as it was found in a document. */
 export type FoundCandidate = {
   extractor: Extractor
   block_id: string | null
@@ -20,9 +24,9 @@ export type FoundCandidate = {
 }
 
 /**
- * Finds the candidates of a document (decisions 2.10): its title and the text of every link that has a letter and is
- * not an address itself, each of at most 200 characters and once a block. Deterministic; `text` is the stored body, of
- * which only blocks with links are parsed.
+ * Finds the candidates of a document: its title and its link texts. A link text needs a letter and must not be an
+ * address itself. A candidate has at most 200 characters and counts once a block. The result is deterministic. `text`
+ * is the stored body, of which only blocks with links are parsed.
  */
 export function extractCandidates(source: { documentId: string; title: string; text: string }): FoundCandidate[] {
   const { documentId, title, text } = source
@@ -36,8 +40,8 @@ export function extractCandidates(source: { documentId: string; title: string; t
   return candidates.filter(({ fingerprint }) => !seen.has(fingerprint) && seen.add(fingerprint))
 }
 
-/** `extractCandidates` for a thread. */
-export const extracting = textComputation({ module: import.meta.url, run: extractCandidates })
+/** `extractCandidates` as a computation for a thread. */
+export const candidateExtraction = textComputation({ module: import.meta.url, run: extractCandidates })
 
 type Mention = Pick<FoundCandidate, 'extractor' | 'block_id' | 'name' | 'excerpt'>
 
@@ -55,28 +59,31 @@ function candidateOf(documentId: string, mention: Mention): FoundCandidate {
 
 function linksIn(node: BodyNode): Mention[] {
   if (!isTextblock(node.type)) return (node.content ?? []).flatMap(linksIn)
-  const pieces = (node.content ?? []).map((child) => ({ child, text: plainText(child) }))
-  const text = pieces.map((piece) => piece.text).join('')
+  const children = (node.content ?? []).map((child) => ({ child, text: plainText(child) }))
+  const text = children.map(({ text }) => text).join('')
   const links: Link[] = []
   let start = 0
   let last: Link | undefined
-  for (const { child, text: piece } of pieces) {
+  for (const { child, text: childText } of children) {
     const link = linkOf(child)
-    const end = start + piece.length
+    const end = start + childText.length
     if (link !== undefined && link === last?.link) last.end = end
     else if (link === undefined) last = undefined
     else {
       last = { link, href: hrefOf(child), start, end, name: '' }
       links.push(last)
     }
-    // A picture inside a link is no text of it.
-    if (last !== undefined && (child.type === 'text' || child.type === 'hardBreak')) last.name += piece
+    // A picture inside a link is not part of the link text.
+    if (last !== undefined && (child.type === 'text' || child.type === 'hardBreak')) last.name += childText
     start = end
   }
   return links.flatMap((found) => mentionOf(found, { text, blockId: String(node.attrs?.['id']) }))
 }
 
-/** A stretch of a textblock under one link; `link` is the mark, as text, and `name` the words under it. */
+/**
+ * A range of a textblock under one link: `link` is the mark as JSON, `name` the text, `start` and `end` are UTF-16
+ * offsets.
+ */
 type Link = { link: string; href: string; start: number; end: number; name: string }
 
 const isLink = ({ type }: Mark) => type === 'link'
@@ -90,22 +97,17 @@ function hrefOf(node: BodyNode): string {
   return String(node.marks?.find(isLink)?.attrs?.['href'])
 }
 
-const address = /^(?:[a-z][a-z0-9+.-]*:\/\/|mailto:|tel:|www\.)\S*$/i
-
 function mentionOf(link: Link, block: { text: string; blockId: string }): Mention[] {
   const name = collapsed(link.name)
   const isAddress = address.test(name) || name === link.href || `mailto:${name}` === link.href
   if (isAddress || !/\p{L}/u.test(name)) return []
   const { start, end } = link
-  // Twice as many units hold that many code points, and more are not looked at.
+  // At most two UTF-16 units make a code point, so no more than twice as many units are read.
   const before = Array.from(block.text.slice(Math.max(0, start - 2 * contextLength), start)).slice(-contextLength)
   const after = Array.from(block.text.slice(end, end + 2 * contextLength)).slice(0, contextLength)
   const excerpt = collapsed([...before, block.text.slice(start, end), ...after].join(''))
   return [{ extractor: 'link_anchor', block_id: block.blockId, name, excerpt }]
 }
-
-/** How many characters of the block an excerpt shows on either side of a link. */
-const contextLength = 80
 
 function collapsed(text: string): string {
   return text.replace(/\s+/gu, ' ').trim()

@@ -3,21 +3,21 @@ import { type CurrentSources, currentSources } from '../sources.ts'
 import type { CandidateRow, StoredCandidate } from './queries.ts'
 import type { ConceptCandidate } from './schema.ts'
 
-/** The version of a candidate as its ETag and `version` say it. */
+/** Returns the version of a candidate as its ETag and its member `version` carry it. */
 export function candidateVersion(candidate: Pick<StoredCandidate, 'version'>): string {
   return `candidate:${candidate.version}`
 }
 
 /**
- * Whether a candidate still follows from its document: the body is that of its extraction, and for one from the title
- * the title is as well (decisions 2.10).
+ * Returns whether a candidate still follows from its document: the body has the version of the extraction. For a
+ * candidate from the title, the title must be the same, too.
  */
 export function followsFrom(candidate: StoredCandidate, document: { version: string; title: string }): boolean {
   const { extractor, source_version, name } = candidate
   return source_version === document.version && (extractor !== 'title' || name === document.title)
 }
 
-/** Candidates of one workspace as the API returns them. */
+/** Returns candidates of one workspace as the API shows them. */
 export async function presentCandidates(db: Queryable, rows: readonly CandidateRow[]): Promise<ConceptCandidate[]> {
   const workspaceId = rows[0]?.workspace_id ?? ''
   const sources = await currentSources(db, { workspaceId, references: rows.filter(isUncertain) })
@@ -27,7 +27,7 @@ export async function presentCandidates(db: Queryable, rows: readonly CandidateR
   })
 }
 
-// Its document has another body, so it has to be looked whether the block is still there.
+// The document has another body now, so the block must be looked up.
 function isUncertain(row: CandidateRow): boolean {
   return row.block_id !== null && row.current_version !== null && row.current_version !== row.source_version
 }

@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox'
+import { type Caller, visibleWorkspaces } from '../../auth/caller.ts'
 import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
+import { Refusal } from '../../errors/errors.ts'
 import { Nullable } from '../../schema/identifiers.ts'
 import { Extractor, ReviewStatus } from './schema.ts'
 
@@ -27,7 +29,7 @@ const StoredShape = Type.Object({
   updated_at: Type.Number(),
 })
 
-/** A row of `concept_candidates` without its knowledge base, which a pending one does not store. */
+/** A row of `concept_candidates` without its knowledge base, which only a reviewed candidate stores. */
 export type StoredCandidate = Static<typeof StoredShape>
 
 const columns = sql.fragment`
@@ -44,14 +46,16 @@ const CandidateShape = Type.Object({
 })
 const CandidateRow = row(CandidateShape)
 
-/** A candidate with its knowledge base, the state of its document (null when that is gone) and a concept of its name. */
+/**
+ * A candidate with its knowledge base, the state of its document (null when it is gone) and a concept of the same name.
+ */
 export type CandidateRow = Static<typeof CandidateShape>
 
-const placed = sql.fragment`
+const located = sql.fragment`
   ${columns}, coalesce(c.knowledge_base_id, d.knowledge_base_id) AS knowledge_base_id, d.version AS current_version,
   d.title AS current_title`
 
-// For a pending candidate: the active concept of that name, or else the first that has it as an alias.
+// For a pending candidate: the active concept of that name, or else the first active concept that has it as an alias.
 const suggestion = sql.fragment`
   CASE WHEN p.review_status = 'pending' THEN coalesce(
     (SELECT k.id FROM concepts k
@@ -66,32 +70,32 @@ const suggestion = sql.fragment`
 const withDocument = sql.fragment`
   FROM concept_candidates c LEFT JOIN documents d ON d.workspace_id = c.workspace_id AND d.id = c.document_id`
 
-/** A visible candidate, or null. */
+/** Returns a visible candidate, or null. */
 export function visibleCandidate(
   db: Queryable,
   locator: { id: string; workspaceIds: readonly string[] },
 ): Promise<CandidateRow | null> {
   return db.maybeOne(sql.type(CandidateRow)`
     SELECT p.*, ${suggestion} FROM (
-      SELECT ${placed} ${withDocument}
+      SELECT ${located} ${withDocument}
       WHERE c.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND c.id = ${locator.id}
     ) p`)
 }
 
-/** The pending candidates of a document with the given fingerprints, in the order in which they were made. */
+/** Returns the pending candidates of a document with the given fingerprints, in the order of creation. */
 export function pendingCandidates(
   db: Queryable,
   key: { workspaceId: string; documentId: string; fingerprints: readonly string[] },
 ): Promise<readonly CandidateRow[]> {
   return db.any(sql.type(CandidateRow)`
     SELECT p.*, ${suggestion} FROM (
-      SELECT ${placed} ${withDocument}
+      SELECT ${located} ${withDocument}
       WHERE c.workspace_id = ${key.workspaceId} AND c.pending_document_id = ${key.documentId}
         AND c.fingerprint = ANY(${sql.array([...key.fingerprints], 'text')})
     ) p ORDER BY p.id`)
 }
 
-/** The filters of `GET /concept-candidates`; `after` is the position of the last candidate seen. */
+/** The filters of `GET /concept-candidates`; `after` is the position of the last candidate of the previous page. */
 export type CandidateFilter = {
   workspaceId: string
   knowledgeBaseId: number
@@ -101,7 +105,7 @@ export type CandidateFilter = {
   limit: number
 }
 
-/** One page of candidates by document, with one more than the limit when there are more. */
+/** Returns one page of candidates by document, with one more than the limit when there are more. */
 export function candidatePage(db: Queryable, filter: CandidateFilter): Promise<readonly CandidateRow[]> {
   const { status } = filter
   const branches = [
@@ -115,7 +119,7 @@ export function candidatePage(db: Queryable, filter: CandidateFilter): Promise<r
     ) p ORDER BY p.document_id, p.id`)
 }
 
-// A pending candidate is where its document is.
+// A pending candidate is in the knowledge base of its document.
 function pendingPage({ workspaceId, knowledgeBaseId, documentId, after, limit }: CandidateFilter) {
   const conditions = [
     sql.fragment`d.workspace_id = ${workspaceId} AND d.knowledge_base_id = ${knowledgeBaseId}`,
@@ -125,7 +129,7 @@ function pendingPage({ workspaceId, knowledgeBaseId, documentId, after, limit }:
       : [sql.fragment`d.id >= ${after.documentId} AND (d.id, c.id) > (${after.documentId}, ${after.id})`]),
   ]
   return sql.fragment`
-    (SELECT ${placed} FROM documents d
+    (SELECT ${located} FROM documents d
      JOIN concept_candidates c ON c.workspace_id = d.workspace_id AND c.pending_document_id = d.id
      WHERE ${sql.join(conditions, sql.fragment` AND `)}
      ORDER BY d.id, c.id LIMIT ${limit + 1})`
@@ -139,12 +143,14 @@ function reviewedPage({ workspaceId, knowledgeBaseId, status, documentId, after,
     ...(after === null ? [] : [sql.fragment`(c.document_id, c.id) > (${after.documentId}, ${after.id})`]),
   ]
   return sql.fragment`
-    (SELECT ${placed} ${withDocument}
+    (SELECT ${located} ${withDocument}
      WHERE ${sql.join(conditions, sql.fragment` AND `)}
      ORDER BY c.document_id, c.id LIMIT ${limit + 1})`
 }
 
-/** A candidate locked against every other review and refresh, or null when it has gone with its document. */
+/**
+ * Locks a candidate against every other review and refresh and returns it, or null when it is gone with its document.
+ */
 export function lockCandidate(
   tx: Transaction,
   key: { workspaceId: string; id: string },
@@ -156,8 +162,8 @@ export function lockCandidate(
   )
 }
 
-/** What a review says. */
-export type Review = {
+/** The decision of a reviewer about a candidate. */
+export type CandidateReview = {
   status: 'accepted' | 'rejected'
   reviewedBy: string
   reason: string | null
@@ -166,11 +172,30 @@ export type Review = {
 }
 
 /** Records the review of a locked candidate, for good. */
-export async function recordReview(tx: Transaction, candidate: StoredCandidate, review: Review): Promise<void> {
+export async function recordCandidateReview(
+  tx: Transaction,
+  candidate: StoredCandidate,
+  review: CandidateReview,
+): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE concept_candidates SET review_status = ${review.status}, reviewed_at = clock_timestamp(),
       reviewed_by = ${review.reviewedBy}, review_reason = ${review.reason}, concept_id = ${review.conceptId},
       knowledge_base_id = ${review.knowledgeBaseId}, version = version + 1, missing_since = NULL,
       updated_at = greatest(clock_timestamp(), updated_at)
     WHERE workspace_id = ${candidate.workspace_id} AND id = ${candidate.id}`)
+}
+
+/** Returns a visible candidate. Refuses with 404 `candidate_not_found`. */
+export async function findCandidate(db: Queryable, input: { caller: Caller; id: string }): Promise<CandidateRow> {
+  const found = await visibleCandidate(db, { id: input.id, workspaceIds: visibleWorkspaces(input.caller) })
+  if (found === null) throw missingCandidate(input.id)
+  return found
+}
+
+/**
+ * The refusal of a call about a candidate that the caller cannot see: 404 `candidate_not_found`. `field` is the
+ * parameter that named it.
+ */
+export function missingCandidate(id: string, field?: string): Refusal {
+  return new Refusal('candidate_not_found', { details: { id, ...(field !== undefined && { field }) } })
 }

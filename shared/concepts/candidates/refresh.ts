@@ -1,33 +1,28 @@
-import type { Queryable, Transaction } from '../../database/database.ts'
+import Type, { type Static } from 'typebox'
+import { type Queryable, sql, type Transaction } from '../../database/database.ts'
+import { row } from '../../database/row.ts'
 import { type DocumentSource, loadSource } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
-import { extractCandidates, type FoundCandidate } from './extract.ts'
-import {
-  extractedSeq,
-  insertCandidates,
-  type KnownCandidate,
-  lockKnown,
-  recordExtraction,
-  refreshCandidates,
-  retireCandidates,
-} from './extraction-queries.ts'
+import { newId } from '../../schema/ids.ts'
+import { extractCandidates, extractorVersion, type FoundCandidate } from './extract.ts'
+import { ReviewStatus } from './schema.ts'
 
-/** A document as the extractor reads it. */
-export type ExtractionSource = DocumentSource & { body: string; projected_seq: number | null }
+/** A document as the extractor reads it; `projected_seq` is the `body_seq` of the last extraction, null without one. */
+export type CandidateSource = DocumentSource & { body: string; projected_seq: number | null }
 
-/** Reads what candidates of a document are made from; null when the document is gone. */
-export async function loadExtractionSource(db: Queryable, job: DocumentJob): Promise<ExtractionSource | null> {
+/** Reads the title and body from which the candidates of a document follow; null when the document is gone. */
+export async function loadCandidateSource(db: Queryable, job: DocumentJob): Promise<CandidateSource | null> {
   const projected_seq = await extractedSeq(db, job)
   const source = await loadSource(db, job)
   return source && { ...source, projected_seq }
 }
 
-/** What is found in a loaded document. */
-export function findCandidates(source: ExtractionSource, job: DocumentJob): FoundCandidate[] {
+/** Returns the candidates of a loaded document. */
+export function findCandidates(source: CandidateSource, job: DocumentJob): FoundCandidate[] {
   return extractCandidates({ documentId: job.document_id, title: source.title, text: source.body })
 }
 
-/** How many of the found candidates were new, pending before, or reviewed before. */
+/** The numbers of found candidates that were new, already pending, or already reviewed. */
 export type ExtractionCounts = {
   created: number
   refreshed: number
@@ -36,13 +31,13 @@ export type ExtractionCounts = {
 }
 
 /**
- * Writes what was found: new candidates are pending, pending ones are brought up to the source, reviewed ones are left
- * as they are. The caller holds the document, so that the source cannot move.
+ * Writes the candidates of a document. New candidates are pending, pending candidates take over the source, and
+ * reviewed candidates stay unchanged. The caller must hold a lock on the document, so that its source cannot change.
  */
 export async function writeCandidates(
   tx: Transaction,
   job: DocumentJob,
-  derived: { source: ExtractionSource; result: FoundCandidate[] },
+  derived: { source: CandidateSource; result: FoundCandidate[] },
 ): Promise<ExtractionCounts> {
   const { source, result: found } = derived
   await recordExtraction(tx, job, source.body_seq)
@@ -61,4 +56,99 @@ export async function writeCandidates(
     skipped_rejected: ofStatus('rejected').length,
     skipped_accepted: ofStatus('accepted').length,
   }
+}
+
+const SeqRow = row(Type.Object({ body_seq: Type.Number() }))
+
+// Returns the `body_seq` of the last extraction of a document; null when there was none.
+function extractedSeq(db: Queryable, job: DocumentJob): Promise<number | null> {
+  return db.maybeOneFirst(sql.type(SeqRow)`
+    SELECT body_seq FROM concept_extractions
+    WHERE workspace_id = ${job.workspace_id} AND document_id = ${job.document_id}`)
+}
+
+/**
+ * Locks the extraction of a document against every other extraction and returns its `body_seq`; null when there was
+ * none.
+ */
+export function lockExtraction(tx: Transaction, job: DocumentJob): Promise<number | null> {
+  return tx.maybeOneFirst(sql.type(SeqRow)`
+    SELECT body_seq FROM concept_extractions
+    WHERE workspace_id = ${job.workspace_id} AND document_id = ${job.document_id} FOR UPDATE`)
+}
+
+// Notes the `body_seq` of an extraction, which enrols the document for the refresh, and keeps other extractions of it
+// waiting.
+async function recordExtraction(tx: Transaction, job: DocumentJob, bodySeq: number): Promise<void> {
+  await tx.query(sql.unsafe`
+    INSERT INTO concept_extractions (workspace_id, document_id, body_seq)
+    VALUES (${job.workspace_id}, ${job.document_id}, ${bodySeq})
+    ON CONFLICT (workspace_id, document_id) DO UPDATE SET body_seq = excluded.body_seq, extracted_at = now()`)
+}
+
+const KnownShape = Type.Object({ fingerprint: Type.String(), review_status: ReviewStatus })
+
+type KnownCandidate = Static<typeof KnownShape>
+
+// Returns which of the fingerprints are known; their candidates are locked in id order against reviews.
+function lockKnown(
+  tx: Transaction,
+  job: DocumentJob,
+  found: readonly FoundCandidate[],
+): Promise<readonly KnownCandidate[]> {
+  return tx.any(sql.type(row(KnownShape))`
+    SELECT fingerprint, review_status FROM concept_candidates
+    WHERE workspace_id = ${job.workspace_id} AND fingerprint = ANY(${fingerprintsOf(found)})
+    ORDER BY id FOR UPDATE`)
+}
+
+async function insertCandidates(
+  tx: Transaction,
+  job: DocumentJob,
+  input: { found: readonly FoundCandidate[]; sourceVersion: string },
+): Promise<void> {
+  const rows = input.found.map((candidate) => ({ ...candidate, id: newId('cand') }))
+  await tx.query(sql.unsafe`
+    INSERT INTO concept_candidates
+      (workspace_id, id, document_id, block_id, name, normalized_name, excerpt, extractor, extractor_version,
+       fingerprint, source_version)
+    SELECT ${job.workspace_id}, n.id, ${job.document_id}, n.block_id, n.name, n.normalized_name, n.excerpt, n.extractor,
+      ${extractorVersion}, n.fingerprint, ${input.sourceVersion}
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS n
+      (id text, block_id text, name text, normalized_name text, excerpt text, extractor text, fingerprint text)`)
+}
+
+// Updates pending candidates that were found again; a candidate whose values stay the same keeps its version.
+async function refreshCandidates(
+  tx: Transaction,
+  job: DocumentJob,
+  input: { found: readonly FoundCandidate[]; sourceVersion: string },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE concept_candidates c SET source_version = ${input.sourceVersion}, name = n.name, excerpt = n.excerpt,
+      missing_since = NULL, version = c.version + 1, updated_at = greatest(clock_timestamp(), c.updated_at)
+    FROM jsonb_to_recordset(${JSON.stringify(input.found)}::jsonb) AS n (fingerprint text, name text, excerpt text)
+    WHERE c.workspace_id = ${job.workspace_id} AND c.fingerprint = n.fingerprint AND c.review_status = 'pending'
+      AND (c.source_version <> ${input.sourceVersion} OR c.name <> n.name OR c.excerpt <> n.excerpt
+        OR c.missing_since IS NOT NULL)`)
+}
+
+// Notes which pending candidates of the document are missing, and deletes candidates that have been missing for a day.
+// Until then, whoever reviews such a candidate learns that its source has changed.
+async function retireCandidates(tx: Transaction, job: DocumentJob, found: readonly FoundCandidate[]): Promise<void> {
+  await tx.query(sql.unsafe`
+    DELETE FROM concept_candidates
+    WHERE workspace_id = ${job.workspace_id} AND pending_document_id = ${job.document_id}
+      AND missing_since < now() - interval '1 day' AND fingerprint <> ALL(${fingerprintsOf(found)})`)
+  await tx.query(sql.unsafe`
+    UPDATE concept_candidates SET missing_since = now()
+    WHERE workspace_id = ${job.workspace_id} AND pending_document_id = ${job.document_id}
+      AND missing_since IS NULL AND fingerprint <> ALL(${fingerprintsOf(found)})`)
+}
+
+function fingerprintsOf(found: readonly FoundCandidate[]) {
+  return sql.array(
+    found.map(({ fingerprint }) => fingerprint),
+    'text',
+  )
 }

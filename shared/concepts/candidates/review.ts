@@ -4,24 +4,28 @@ import { Refusal } from '../../errors/errors.ts'
 import { type DocumentSource, lockSource } from '../../jobs/projections/queries.ts'
 import type { VersionGuard } from '../../requests/version-guard.ts'
 import { newId } from '../../schema/ids.ts'
-import { findConceptRow, lockConcept, requireActive } from '../find.ts'
-import { holdHome } from '../home.ts'
-import { claimName } from '../names.ts'
-import { addAliases } from '../naming-queries.ts'
+import { recordEvidence } from '../evidence.ts'
+import { findConceptRow, lockConcept, lockKnowledgeBase, requireActive } from '../find.ts'
+import { addAliases, claimName } from '../naming-queries.ts'
 import { type ConceptRow, insertConcept, raiseVersion } from '../queries.ts'
-import { recordEvidence } from '../relation-queries.ts'
-import { findCandidate, missingCandidate } from './find.ts'
 import { candidateVersion, followsFrom } from './present.ts'
-import { type CandidateRow, lockCandidate, recordReview, type StoredCandidate } from './queries.ts'
+import {
+  type CandidateRow,
+  findCandidate,
+  lockCandidate,
+  missingCandidate,
+  recordCandidateReview,
+  type StoredCandidate,
+} from './queries.ts'
 
-/** A review of a candidate; the guard is held against its version. */
+/** A request to review a candidate; the guard checks the candidate's version. */
 export type ReviewRequest = { id: string; caller: Caller; reason: string | null; guard: VersionGuard }
 
 /**
- * Accepts a pending candidate whose source is still the one it was found in: a new concept comes of it or, with
- * `conceptId`, an alias and evidence of that one. Returns the concept. 409 `candidate_already_reviewed`,
- * `candidate_source_changed`, `concept_not_active`, `concept_name_conflict` or `version_conflict`, in this order;
- * 422 `cross_knowledge_base`.
+ * Accepts a pending candidate whose source is unchanged. It becomes a new concept or, with `conceptId`, an alias and
+ * evidence of that concept, which is returned. Refuses with 409 `candidate_already_reviewed`,
+ * `candidate_source_changed`, `concept_not_active`, `concept_name_conflict` or `version_conflict`, in this order.
+ * Refuses with 422 `cross_knowledge_base`.
  */
 export async function acceptCandidate(
   tx: Transaction,
@@ -33,40 +37,49 @@ export async function acceptCandidate(
     conceptId === undefined ? null : await findConceptRow(tx, { caller, id: conceptId, field: 'concept_id' })
   requireWriter(caller, found.workspace_id)
   guard.require()
-  const held = await holdForReview(tx, found)
-  requireUnchanged(held)
-  const check = () => guard.check(candidateVersion(held.candidate))
-  const concept = named === null ? await becomeConcept(tx, held, check) : await foldInto(tx, { held, named, check })
-  await recordReview(tx, held.candidate, {
+  const locked = await lockForReview(tx, found)
+  requireUnchanged(locked)
+  const check = () => guard.check(candidateVersion(locked.candidate))
+  const concept = named === null ? await becomeConcept(tx, locked, check) : await foldInto(tx, { locked, named, check })
+  await recordCandidateReview(tx, locked.candidate, {
     status: 'accepted',
     reviewedBy: caller.userId,
     reason,
     conceptId: concept.id,
-    knowledgeBaseId: held.knowledgeBaseId,
+    knowledgeBaseId: locked.knowledgeBaseId,
   })
   return concept
 }
 
-/** Rejects a pending candidate for good. 409 `candidate_already_reviewed` or `version_conflict`, in this order. */
+/**
+ * Rejects a pending candidate for good. Refuses with 409 `candidate_already_reviewed` or `version_conflict`, in this
+ * order.
+ */
 export async function rejectCandidate(tx: Transaction, request: ReviewRequest): Promise<void> {
   const { caller, guard, reason } = request
   const found = await findCandidate(tx, { caller, id: request.id })
   requireWriter(caller, found.workspace_id)
   guard.require()
-  const { candidate, knowledgeBaseId } = await holdForReview(tx, found)
+  const { candidate, knowledgeBaseId } = await lockForReview(tx, found)
   guard.check(candidateVersion(candidate))
   const reviewedBy = caller.userId
-  await recordReview(tx, candidate, { status: 'rejected', reviewedBy, reason, conceptId: null, knowledgeBaseId })
+  await recordCandidateReview(tx, candidate, {
+    status: 'rejected',
+    reviewedBy,
+    reason,
+    conceptId: null,
+    knowledgeBaseId,
+  })
 }
 
-type Held = { candidate: StoredCandidate; document: DocumentSource; knowledgeBaseId: number }
+type LockedReview = { candidate: StoredCandidate; document: DocumentSource; knowledgeBaseId: number }
 
-// Knowledge base before document before candidate, as every deletion takes them. The document may have gone to another
-// knowledge base before it was locked; then that one has to be held.
-async function holdForReview(tx: Transaction, found: CandidateRow): Promise<Held> {
+// Locks knowledge base, document and candidate, in the order of every deletion. If the document moved to another
+// knowledge base before it was locked, the procedure starts again with that knowledge base.
+async function lockForReview(tx: Transaction, found: CandidateRow): Promise<LockedReview> {
   const { workspace_id, document_id, knowledge_base_id } = found
   requirePending(found)
-  await holdHome(tx, { workspaceId: workspace_id, id: knowledge_base_id })
+  await lockKnowledgeBase(tx, { workspaceId: workspace_id, id: knowledge_base_id })
   const document = await lockSource(tx, { workspace_id, document_id })
   const candidate = await lockCandidate(tx, { workspaceId: workspace_id, id: found.id })
   if (candidate === null) throw missingCandidate(found.id)
@@ -75,7 +88,7 @@ async function holdForReview(tx: Transaction, found: CandidateRow): Promise<Held
   if (document.knowledge_base_id === knowledge_base_id) {
     return { candidate, document, knowledgeBaseId: knowledge_base_id }
   }
-  return holdForReview(tx, { ...found, knowledge_base_id: document.knowledge_base_id })
+  return lockForReview(tx, { ...found, knowledge_base_id: document.knowledge_base_id })
 }
 
 function requirePending({ review_status, concept_id }: StoredCandidate): void {
@@ -83,14 +96,14 @@ function requirePending({ review_status, concept_id }: StoredCandidate): void {
   throw new Refusal('candidate_already_reviewed', { details: { review_status, concept_id } })
 }
 
-function requireUnchanged({ candidate, document }: Held): void {
+function requireUnchanged({ candidate, document }: LockedReview): void {
   if (followsFrom(candidate, document)) return
   const details = { provided: candidate.source_version, current_version: document.version }
   throw new Refusal('candidate_source_changed', { details })
 }
 
-async function becomeConcept(tx: Transaction, held: Held, check: () => void): Promise<ConceptRow> {
-  const { candidate, knowledgeBaseId } = held
+async function becomeConcept(tx: Transaction, locked: LockedReview, check: () => void): Promise<ConceptRow> {
+  const { candidate, knowledgeBaseId } = locked
   const { workspace_id, name, normalized_name } = candidate
   await claimName(tx, { workspaceId: workspace_id, knowledgeBaseId, normalizedName: normalized_name })
   check()
@@ -109,9 +122,9 @@ async function becomeConcept(tx: Transaction, held: Held, check: () => void): Pr
 
 async function foldInto(
   tx: Transaction,
-  input: { held: Held; named: ConceptRow; check: () => void },
+  input: { locked: LockedReview; named: ConceptRow; check: () => void },
 ): Promise<ConceptRow> {
-  const { candidate, knowledgeBaseId } = input.held
+  const { candidate, knowledgeBaseId } = input.locked
   const concept = await lockConcept(tx, input.named)
   requireActive(concept)
   input.check()

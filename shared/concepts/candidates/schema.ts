@@ -3,15 +3,17 @@ import { IntegerId, Nullable, Time, UserId, Version } from '../../schema/identif
 import { Text } from '../../schema/strings.ts'
 import { Concept } from '../schema.ts'
 
-/** Where in a document candidates are looked for. */
+/** The part of a document in which a candidate was found. */
 export const Extractor = Type.Enum(['title', 'link_anchor'])
 export type Extractor = Static<typeof Extractor>
 
-/** What a reviewer made of a candidate. */
+/** The state of a candidate's review. */
 export const ReviewStatus = Type.Enum(['pending', 'accepted', 'rejected'])
 export type ReviewStatus = Static<typeof ReviewStatus>
 
-/** A term that was found in a document and that a reviewer may make a concept of (decisions 2.10). */
+/**
+ * A term that was found in a document, and of which a reviewer may make a concept (api/guide/concepts.md#candidates).
+ */
 export const ConceptCandidate = Type.Object(
   {
     id: Type.String(),
@@ -46,7 +48,7 @@ export type ConceptCandidate = Static<typeof ConceptCandidate>
 /** Body of `POST /concept-candidates/extract`. */
 export const ExtractInput = Type.Object({ document_id: Text() }, { $id: 'ExtractInput' })
 
-/** What an extraction came to; candidates that were rejected or accepted before are not proposed again. */
+/** The result of an extraction. Candidates that were rejected or accepted before are not proposed again. */
 export const Extraction = Type.Object(
   {
     document_id: Type.String(),
@@ -63,7 +65,7 @@ export const Extraction = Type.Object(
 
 const reason = Type.Optional(Text({ max: 1000 }))
 
-/** Body of `POST /concept-candidates/{id}/accept`; without `concept_id` a new concept is made. */
+/** Body of `POST /concept-candidates/{id}/accept`. Without `concept_id` the candidate becomes a new concept. */
 export const CandidateAcceptInput = Type.Object(
   { concept_id: Type.Optional(Text({ description: 'an active concept to fold the candidate into' })), reason },
   { $id: 'CandidateAcceptInput' },
@@ -72,7 +74,7 @@ export const CandidateAcceptInput = Type.Object(
 /** Body of `POST /concept-candidates/{id}/reject`. */
 export const CandidateRejectInput = Type.Object({ reason }, { $id: 'CandidateRejectInput' })
 
-/** What became of an accepted candidate. */
+/** An accepted candidate and the concept that it became or joined. */
 export const AcceptedCandidate = Type.Object(
   { candidate: ConceptCandidate, concept: Concept },
   { $id: 'AcceptedCandidate' },

@@ -4,25 +4,27 @@ import { ModelError } from '../../models/model.ts'
 import { plainAnswer } from '../plain.ts'
 import { textLimits } from '../schema.ts'
 
-/** Asks the configured model; the same request is paid once (workers/runtime/user-job.ts). */
-export type Ask = (request: { model: string; system: string; user: string }) => Promise<string>
+/** A function that asks the configured model. The runner of requested jobs pays for the same request once. */
+export type AskModel = (request: { model: string; system: string; user: string }) => Promise<string>
 
-/** What a model is to summarise: texts in their order, under a title. */
+/** The texts that a model summarises, in their order, and their title. */
 export type Material = { kind: string; title: string; texts: readonly string[] }
 
-/** How many characters of material one request holds; some eight thousand tokens of most languages. */
+/** The most characters of material in one request: about eight thousand tokens in most languages. */
 export const requestCharacters = 24_000
 
-/** How long a summary is meant to be, and at most. Parts are held short, so that joining them always comes to an end. */
+// The length that a summary should have, and the most it may have, in characters. Parts are short, so that repeated
+// joining always ends.
 type Length = { meant: number; most: number }
 const partLength: Length = { meant: 1200, most: 2400 }
 const wholeLength: Length = { meant: 2000, most: textLimits.stored }
 
 /**
- * Summarises material of any size: in one request where it fits, else part by part and then the summaries of the parts,
- * until one is left. 'model_bad_output' when nothing of an answer can be shown.
+ * Summarises material of any size. Material that fits into one request takes one request. Larger material is summarised
+ * part by part, and then the summaries of the parts are, until one is left. Throws ModelError `model_bad_output` when
+ * an answer contains nothing that can be shown.
  */
-export async function summariseByModel(ask: Ask, input: { model: string; material: Material }): Promise<string> {
+export async function summariseByModel(ask: AskModel, input: { model: string; material: Material }): Promise<string> {
   const { model, material } = input
   const parts = partsOf(material.texts)
   if (parts.length <= 1) return request(ask, { model, material, length: wholeLength })
@@ -35,11 +37,11 @@ export async function summariseByModel(ask: Ask, input: { model: string; materia
   return summariseByModel(ask, { model, material: { ...material, texts: summaries } })
 }
 
-/** Texts packed into requests; a text that is longer than one is cut into several. */
+// Packs texts into requests; a text that is longer than a request is split.
 function partsOf(texts: readonly string[]): string[][] {
   const parts: string[][] = []
   let room = 0
-  for (const text of texts.flatMap(pieces)) {
+  for (const text of texts.flatMap(fittingParts)) {
     const part = parts.at(-1)
     if (part === undefined || room < text.length) {
       parts.push([text])
@@ -52,14 +54,14 @@ function partsOf(texts: readonly string[]): string[][] {
   return parts
 }
 
-function pieces(text: string): string[] {
+function fittingParts(text: string): string[] {
   if (text.length <= requestCharacters) return [text]
   return Array.from({ length: Math.ceil(text.length / requestCharacters) }, (_, index) =>
     text.slice(index * requestCharacters, (index + 1) * requestCharacters).toWellFormed(),
   )
 }
 
-async function request(ask: Ask, input: { model: string; material: Material; length: Length }): Promise<string> {
+async function request(ask: AskModel, input: { model: string; material: Material; length: Length }): Promise<string> {
   const { model, material, length } = input
   const answer = await ask({ model, system: instructions(length.meant), user: JSON.stringify(material) })
   const text = await compute(showing, { answer, limit: length.most })
@@ -69,12 +71,12 @@ async function request(ask: Ask, input: { model: string; material: Material; len
   return text
 }
 
-/** An answer as plain text of at most `limit` code points. A thread calls it by its name. @public */
+/** Returns an answer as plain text of at most `limit` code points. A thread calls this function by its name. @public */
 export function shownAnswer({ answer, limit }: { answer: string; limit: number }): string {
   return plainAnswer(answer, limit)
 }
 
-// The worst of two megabytes, nothing but line ends, takes 0.2 s.
+// The worst text of two megabytes, nothing but line ends, takes 0.2 s.
 const showing = computation({
   module: import.meta.url,
   run: shownAnswer,
@@ -82,7 +84,8 @@ const showing = computation({
   cpuMs: ({ answer }) => 2000 + answer.length * 0.005,
 })
 
-// The material is a JSON object: whatever stands in a document cannot end its string, so it cannot speak as we do.
+// The material is a JSON object. A document cannot end the string that contains it, so it cannot speak as the
+// instructions do.
 function instructions(length: number): string {
   return [
     'You write summaries for a knowledge base.',

@@ -1,35 +1,44 @@
 import type { Queryable, Transaction } from '../../database/database.ts'
 import { loadSource, lockSource } from '../../jobs/projections/queries.ts'
 import type { UserJobKey } from '../../jobs/queues.ts'
-import { type Container, shareDocumentsBelow } from '../container-queries.ts'
+import { type Container, documentIdsBelow, lockDocumentsBelow } from '../container-queries.ts'
+import { ratioOf, summariseDigest } from '../deterministic.ts'
+import { digestedDocuments } from '../digests.ts'
 import { jobByKey, noteResult } from '../job-queries.ts'
-import { lockSummary, saveSummary, storedSummary } from '../queries.ts'
-import { currentVersion, sourceOf } from '../source.ts'
-import { type Target, targetOf } from '../target.ts'
-import { type Ask, summariseByModel } from './ask.ts'
-import { containerMaterial } from './material.ts'
+import { oneLine, truncate } from '../plain.ts'
+import { lockSummary, saveSummary, storedSummaries, storedSummary } from '../queries.ts'
+import { sourceLimit } from '../schema.ts'
+import { currentVersion, findSource } from '../source.ts'
+import { type SummaryTarget, targetOf } from '../target.ts'
+import { type AskModel, requestCharacters, summariseByModel } from './ask.ts'
 import { type SummaryMaterial, textMaterial } from './text-material.ts'
 
-/** What a job works on, as it was when the job was asked for. */
-export type JobSource = SummaryMaterial & {
-  target: Target
+// A summary costs at most this many requests. Documents share their room, so the share of each shrinks with their
+// number.
+const requestLimit = 40
+const documentLimit = 10_000
+const longestEntry = 600
+
+/** The source of a job as it was when the job was requested. */
+export type SummaryJobSource = SummaryMaterial & {
+  target: SummaryTarget
   sourceVersion: string
   baseVersion: number
   model: string
   requestedBy: string | null
 }
 
-type Reason = 'source_changed' | 'pinned' | 'summary_changed' | 'target_deleted'
+type ObsoleteReason = 'source_changed' | 'pinned' | 'summary_changed' | 'target_deleted'
 
 /**
- * Reads what a job is about, or says why it is too late, before anything is paid. Throws ComputationLimitError when a
- * document takes more than `computeMs` of a processor.
+ * Reads the source of a job, or says why the job is obsolete, before the model is paid. Throws ComputationLimitError
+ * when a document takes more than `computeMs` milliseconds of processor time.
  */
 export async function loadJobSource(
   db: Queryable,
   key: UserJobKey,
   computeMs: number,
-): Promise<JobSource | { obsolete: Reason }> {
+): Promise<SummaryJobSource | { obsolete: ObsoleteReason }> {
   const job = await jobByKey(db, key)
   if (job === null) return { obsolete: 'target_deleted' }
   const target = targetOf(job)
@@ -53,9 +62,9 @@ export async function loadJobSource(
 
 async function textSource(
   db: Queryable,
-  { workspaceId, id, blockId }: Extract<Target, { type: 'document' | 'section' }>,
+  { workspaceId, id, blockId }: Extract<SummaryTarget, { type: 'document' | 'section' }>,
   computeMs: number,
-): Promise<(SummaryMaterial & { version: string }) | Reason> {
+): Promise<(SummaryMaterial & { version: string }) | ObsoleteReason> {
   const document = await loadSource(db, { workspace_id: workspaceId, document_id: id })
   if (document === null) return blockId === null ? 'target_deleted' : 'source_changed'
   const { version, title, body: text } = document
@@ -65,29 +74,67 @@ async function textSource(
 async function containerSource(
   db: Queryable,
   container: Container,
-): Promise<(SummaryMaterial & { version: string }) | Reason> {
-  const source = await sourceOf(db, container)
+): Promise<(SummaryMaterial & { version: string }) | ObsoleteReason> {
+  const source = await findSource(db, container)
   if (typeof source === 'string') return 'target_deleted'
   const { version, title } = source
   return { version, ...(await containerMaterial(db, { container, title })) }
 }
 
-/** The text a model makes of it. */
-export function askForSummary(source: JobSource, ask: Ask): Promise<string> {
+// Returns the material of a folder or knowledge base: a summary of each document below it, the stored one if there is
+// one.
+async function containerMaterial(
+  db: Queryable,
+  { container, title }: { container: Container; title: string },
+): Promise<SummaryMaterial> {
+  const { workspaceId } = container
+  const below = await documentIdsBelow(db, { container, limit: documentLimit + 1 })
+  const ids = below.slice(0, documentLimit)
+  const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], ids })
+  const stored = await storedSummaries(db, { workspaceIds: [workspaceId], type: 'document', ids })
+  const texts = new Map(stored.map(({ target_id, text }) => [target_id, text]))
+  const room = Math.min(
+    longestEntry,
+    Math.floor((requestLimit * requestCharacters) / Math.max(1, documents.length)) - 1,
+  )
+  const entries = [...documents]
+    .sort((a, b) => (a.title < b.title ? -1 : a.title > b.title ? 1 : a.id < b.id ? -1 : 1))
+    .map((document) => {
+      const text = texts.get(document.id) ?? summariseDigest({ ...document, documentId: document.id }).text
+      const named = text.startsWith(document.title) ? text : `${document.title}: ${text}`
+      return { id: document.id, text: truncate(oneLine(named), room) }
+    })
+  return {
+    material: { kind: container.type, title, texts: entries.map(({ text }) => text) },
+    source_block_ids: [],
+    source_document_ids: entries.slice(0, sourceLimit).map(({ id }) => id),
+    coverage: {
+      ratio: ratioOf(entries.length, below.length),
+      covered_blocks: 0,
+      total_blocks: 0,
+      covered_documents: entries.length,
+      total_documents: Math.max(entries.length, below.length),
+      truncated: below.length > documentLimit,
+    },
+  }
+}
+
+/** Returns the text that a model makes of the source. */
+export function askForSummary(source: SummaryJobSource, ask: AskModel): Promise<string> {
   return summariseByModel(ask, source)
 }
 
 /**
- * Locks source and summary and says why the result must not be written; null when nothing has moved. Documents come
- * first, in the order of their ids. Of more than a thousand below a folder none is locked: their versions are then
- * compared in the one statement that adds them up.
+ * Locks source and summary, and returns why the result must not be written; null when nothing has changed. Documents
+ * are locked first, in the order of their ids. With more than a thousand documents below a folder, none is locked: one
+ * statement that sums their versions compares them.
  */
-export async function lockAndCompare(tx: Transaction, source: JobSource): Promise<Reason | null> {
+export async function lockAndCompare(tx: Transaction, source: SummaryJobSource): Promise<ObsoleteReason | null> {
   const { target } = source
   if (target.type === 'document' || target.type === 'section') {
     await lockSource(tx, { workspace_id: target.workspaceId, document_id: target.id })
   } else {
-    await shareDocumentsBelow(tx, { container: target, limit: 1000 })
+    await lockDocumentsBelow(tx, { container: target, limit: 1000 })
   }
   const version = await currentVersion(tx, target)
   if (version === 'gone' && target.type !== 'section') return 'target_deleted'
@@ -96,9 +143,9 @@ export async function lockAndCompare(tx: Transaction, source: JobSource): Promis
 }
 
 /** Stores the model's text over the locked summary and notes its version on the job. */
-export async function writeResult(
+export async function writeModelSummary(
   tx: Transaction,
-  input: { key: UserJobKey; source: JobSource; text: string },
+  input: { key: UserJobKey; source: SummaryJobSource; text: string },
 ): Promise<void> {
   const { key, source, text } = input
   const { target, sourceVersion, model, requestedBy } = source
@@ -121,7 +168,7 @@ export async function writeResult(
   await noteResult(tx, { key, version: saved.version })
 }
 
-function whyObsolete(stored: { pinned: boolean; version: number } | null, baseVersion: number): Reason | null {
+function whyObsolete(stored: { pinned: boolean; version: number } | null, baseVersion: number): ObsoleteReason | null {
   if (stored?.pinned) return 'pinned'
   return (stored?.version ?? 0) === baseVersion ? null : 'summary_changed'
 }

@@ -7,7 +7,7 @@ import { type Coverage, sourceLimit } from '../schema.ts'
 import { sectionOf } from '../section.ts'
 import type { Material } from './ask.ts'
 
-/** Material with what of the source is in it. */
+/** Material for a model, and the parts of the source that it contains. */
 export type SummaryMaterial = {
   material: Material
   source_block_ids: string[]
@@ -15,21 +15,21 @@ export type SummaryMaterial = {
   coverage: Coverage
 }
 
-/** A stored body under its title, of which the whole or the section under a heading is to be summarised. */
+/** A stored body with its title. `blockId` is the heading of the section to summarise, null for the whole body. */
 type MaterialText = { documentId: string; blockId: string | null; version: string; title: string; text: string }
 
-/** The material with the version of what it was taken from. */
+/** Material with the version of its source. */
 type TextMaterial = SummaryMaterial & { version: string }
 
 /**
- * What a model is given of a document or a section; null when there is no such section. A large body is read in a thread,
- * which takes `computeMs` of a processor at most, or ComputationLimitError is thrown.
+ * Returns the material of a document or section; null when there is no such section. A large body is read in a thread.
+ * Throws ComputationLimitError when that takes more than `computeMs` milliseconds of processor time.
  */
 export function textMaterial(source: MaterialText, computeMs: number): Promise<TextMaterial | null> {
   return compute(limited(gathering, computeMs), source)
 }
 
-/** The work of `textMaterial`, which a thread calls by its name. @public */
+/** The computation of `textMaterial`, which a thread calls by its name. @public */
 export function gatherMaterial({ documentId, blockId, version, title, text }: MaterialText): TextMaterial | null {
   const lines = text.split('\n')
   const source = blockId === null ? { version, title, lines } : sectionOf(lines, blockId)
@@ -38,7 +38,7 @@ export function gatherMaterial({ documentId, blockId, version, title, text }: Ma
   const texts = blocks.map((block) => plainText(block)).filter((text) => text.trim() !== '')
   return {
     version: source.version,
-    // An untitled section goes by the title of its document.
+    // An untitled section uses the title of its document.
     material: { kind: blockId === null ? 'document' : 'section', title: source.title || title, texts },
     source_block_ids: blocks.slice(0, sourceLimit).map(({ attrs }) => attrs.id),
     source_document_ids: [documentId],

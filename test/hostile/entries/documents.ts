@@ -36,10 +36,10 @@ import { compareLinks } from '../../../shared/relations/extract.ts'
 import { computeIndex } from '../../../shared/search/index/index-document.ts'
 import { gatherMaterial } from '../../../shared/summaries/by-model/text-material.ts'
 import { summariseDigest } from '../../../shared/summaries/deterministic.ts'
-import { digestOf } from '../../../shared/summaries/digest.ts'
+import { digestOf } from '../../../shared/summaries/digests.ts'
 import { answerQuery } from '../../../shared/summaries/query-answer.ts'
+import { summariseText } from '../../../shared/summaries/refresh.ts'
 import { sectionOf } from '../../../shared/summaries/section.ts'
-import { summariseText } from '../../../shared/summaries/text-summaries.ts'
 import type { Entry, Use } from '../entry.ts'
 
 /** A body with what its readers start from. */

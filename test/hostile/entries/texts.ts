@@ -13,13 +13,13 @@ import { parseMarkdown } from '../../../shared/body/markdown/parse.ts'
 import { estimateTokens } from '../../../shared/body/read.ts'
 import { isSafeColor, sanitizeHtml } from '../../../shared/body/sanitize.ts'
 import { repairString } from '../../../shared/body/yjs/repair-values.ts'
-import { normaliseName } from '../../../shared/concepts/normalise.ts'
+import { normaliseName } from '../../../shared/concepts/names.ts'
 import { attachmentName, directoryName, markdownPath } from '../../../shared/export/names.ts'
 import { directoriesOf } from '../../../shared/export/paths.ts'
 import { computeContent } from '../../../shared/localization/inline/compute.ts'
 import { inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
 import { translateTexts } from '../../../shared/localization/jobs/translate.ts'
-import { parseDocumentUri } from '../../../shared/relations/uri.ts'
+import { parseDocumentUri } from '../../../shared/relations/schema.ts'
 import { blockVector } from '../../../shared/search/index/vector.ts'
 import { contextOf, matchTerms } from '../../../shared/search/matching/match.ts'
 import { parseQuery, requiredTerms, termQueries } from '../../../shared/search/matching/query.ts'
@@ -29,8 +29,8 @@ import { stemsIn } from '../../../shared/search/text/stems.ts'
 import { tokenise } from '../../../shared/search/text/tokenise.ts'
 import { summariseByModel } from '../../../shared/summaries/by-model/ask.ts'
 import { summariseChildren } from '../../../shared/summaries/deterministic.ts'
-import { rankPassages } from '../../../shared/summaries/passages.ts'
-import { cut, oneLine, plainAnswer } from '../../../shared/summaries/plain.ts'
+import { oneLine, plainAnswer, truncate } from '../../../shared/summaries/plain.ts'
+import { rankPassages } from '../../../shared/summaries/query-answer.ts'
 import type { Entry } from '../entry.ts'
 
 const languages = ['en', 'de', 'ru']
@@ -85,8 +85,8 @@ export const textEntries: readonly Entry[] = [
     uses: {
       oneLine: (text) => oneLine(text),
       plainAnswer: (text) => plainAnswer(text, 4000),
-      cut: (text) => cut(text, 2000),
-      'cut nearly all': (text) => cut(text, text.length - 1),
+      cut: (text) => truncate(text, 2000),
+      'cut nearly all': (text) => truncate(text, text.length - 1),
       estimateTokens: (text) => estimateTokens(text),
       repairString: (text) => repairString(text),
       showsAttachment: (text) => showsAttachment(text, 'att_1'),

@@ -1,24 +1,56 @@
-import type { Queryable } from '../../database/database.ts'
-import type { KnowledgeBaseRow } from '../../knowledge-bases/queries.ts'
-import type { TreeFolder, TreeNode } from '../../knowledge-bases/schema.ts'
-import { containerSummary, documentSummary, type KnownSummaries, knownSummaries } from '../attach.ts'
-import { type Child, childLimit } from '../deterministic.ts'
-import { type DigestedDocument, digestedDocuments } from '../digests.ts'
-import type { Summary } from '../schema.ts'
-import { noDigest, titleLimit } from '../source.ts'
-import { type EntrySum, entriesByFolder, joined, noEntries, versionOf } from '../versions.ts'
-import type { SummarisedNode } from './schema.ts'
+import Type, { type Static } from 'typebox'
+import type { Queryable } from '../database/database.ts'
+import type { KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
+import { DocumentNode, FolderNode, KnowledgeBase, type TreeFolder, type TreeNode } from '../knowledge-bases/schema.ts'
+import { containerSummary, documentSummary, type KnownSummaries, knownSummaries } from './attach.ts'
+import { childLimit, type SummarisedChild } from './deterministic.ts'
+import { type DigestedDocument, digestedDocuments } from './digests.ts'
+import { Summary } from './schema.ts'
+import { emptyDigest, titleLimit } from './source.ts'
+import { addSums, type EntrySum, entriesByFolder, noEntries, versionOf } from './versions.ts'
 
-type Tree = { knowledge_base: KnowledgeBaseRow; children: TreeNode[] }
+const optionalSummary = Type.Optional(Summary)
+
+// A document of the tree; `summary` is present only if it was asked for.
+const DocumentShape = Type.Object({ ...DocumentNode.properties, summary: optionalSummary }, { $id: 'TreeDocument' })
+type SummarisedDocument = Static<typeof DocumentShape>
+
+// A folder of the tree with everything below it.
+const FolderShape = Type.Cyclic(
+  {
+    TreeFolder: Type.Object({
+      ...FolderNode.properties,
+      children: Type.Array(Type.Union([Type.Ref('TreeFolder'), DocumentShape])),
+      summary: optionalSummary,
+    }),
+  },
+  'TreeFolder',
+)
+type SummarisedFolder = FolderNode & { children: SummarisedNode[]; summary?: Summary }
+type SummarisedNode = SummarisedFolder | SummarisedDocument
+
+/** `GET /knowledge-bases/{id}/tree`. */
+export const Tree = Type.Object(
+  {
+    knowledge_base: KnowledgeBase,
+    children: Type.Array(Type.Union([FolderShape, DocumentShape]), {
+      description: 'folders first by name, then documents by title, ties by id',
+    }),
+    summary: optionalSummary,
+  },
+  { $id: 'Tree' },
+)
+
+type PlainTree = { knowledge_base: KnowledgeBaseRow; children: TreeNode[] }
 
 /**
- * Adds the summary of every node and of the knowledge base, in a handful of statements whatever their number. Source
- * versions of folders are summed from below, so that each entry is looked at once.
+ * Adds the summary of every node and of the knowledge base. The number of statements does not depend on the number of
+ * nodes. Source versions of folders are summed from the leaves up, so that each entry counts once.
  */
 export async function summariseTree(
   db: Queryable,
-  tree: Tree,
-): Promise<Omit<Tree, 'children'> & { children: SummarisedNode[]; summary: Summary }> {
+  tree: PlainTree,
+): Promise<Omit<PlainTree, 'children'> & { children: SummarisedNode[]; summary: Summary }> {
   const { knowledge_base, children } = tree
   const { workspace_id: workspaceId, id } = knowledge_base
   const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], knowledgeBaseId: id })
@@ -35,7 +67,7 @@ export async function summariseTree(
   const walk = new Walk({ workspaceId, documents, entries, known })
   const below = children.map((child) => walk.node(child))
   const target = { workspaceId, type: 'knowledge_base', id, blockId: null } as const
-  const sum = below.reduce((total, child) => joined(total, child.sum), walk.entriesOf(null))
+  const sum = below.reduce((total, child) => addSums(total, child.sum), walk.entriesOf(null))
   const summary = containerSummary(
     {
       target,
@@ -49,7 +81,7 @@ export async function summariseTree(
   return { knowledge_base, children: below.map(({ node }) => node), summary }
 }
 
-/** One pass from the leaves up. */
+// One pass over the tree, from the leaves up.
 class Walk {
   readonly #workspaceId: string
   readonly #documents: ReadonlyMap<string, DigestedDocument>
@@ -68,18 +100,18 @@ class Walk {
     this.#known = found.known
   }
 
-  /** A node with its summary, and the entries that its folder has not counted itself. */
+  /** Returns a node with its summary, and the sum of the entries that the parent folder has to add. */
   node(node: TreeNode): { node: SummarisedNode; sum: EntrySum } {
     if (node.type === 'folder') return this.#folder(node)
     const document = this.#documents.get(node.id)
-    // One that was deleted between two statements has none.
+    // A document that was deleted between two statements has no summary.
     const summarised = document ? { ...node, summary: documentSummary(document, this.#known) } : node
     return { node: summarised, sum: noEntries }
   }
 
   #folder(folder: TreeFolder): { node: SummarisedNode; sum: EntrySum } {
     const below = folder.children.map((child) => this.node(child))
-    const sum = below.reduce((total, child) => joined(total, child.sum), this.entriesOf(folder.id))
+    const sum = below.reduce((total, child) => addSums(total, child.sum), this.entriesOf(folder.id))
     const target = { workspaceId: this.#workspaceId, type: 'folder', id: folder.id, blockId: null } as const
     const summary = containerSummary(
       {
@@ -94,18 +126,18 @@ class Walk {
     return { node: { ...folder, children: below.map(({ node }) => node), summary }, sum }
   }
 
-  /** What stands directly in a folder, and the folder itself. */
+  /** Returns the sum of the documents directly in a folder and of the folder itself. */
   entriesOf(folderId: number | null): EntrySum {
     return this.#entries.get(folderId) ?? noEntries
   }
 
-  childrenOf(nodes: readonly TreeNode[]): Child[] {
+  childrenOf(nodes: readonly TreeNode[]): SummarisedChild[] {
     return nodes.slice(0, childLimit + 1).map((node) => {
       if (node.type === 'folder') {
         const titles = node.children.slice(0, titleLimit).map(labelOf)
         return { type: 'folder', label: node.name, titles }
       }
-      const digest = this.#documents.get(node.id)?.digest ?? noDigest
+      const digest = this.#documents.get(node.id)?.digest ?? emptyDigest
       return { type: 'document', id: node.id, label: node.title, digest }
     })
   }
