@@ -1,8 +1,8 @@
 import { type UserJobTable, userJobTables } from '../shared/jobs/queues.ts'
 import { type JobSource, jobMoved, loadJob, recordEnd, runJob, storeJob } from '../shared/localization/jobs/run.ts'
 import type { Translated } from '../shared/localization/jobs/translate.ts'
-import { defineDeadUserJob } from './runtime/dead-user-job.ts'
-import { defineUserJob, type UserJob } from './runtime/user-job.ts'
+import { defineDeadUserJob } from './runtime/dead-requested-job.ts'
+import { defineUserJob, type UserJob } from './runtime/requested-job.ts'
 
 // Translation jobs make machine candidates for units. A person decides whether to apply them.
 const translationJob: UserJob<JobSource, Translated> = {

@@ -2,8 +2,8 @@ import { queues } from '../shared/jobs/queues.ts'
 import { type ExtractionSource, loadExtractionSources, writeRelations } from '../shared/relations/extract.ts'
 import { type InlineChange, lockExtractions } from '../shared/relations/extraction-queries.ts'
 import { linking } from './runtime/computations.ts'
-import { defineProjection } from './runtime/define-projection.ts'
 import type { Projection } from './runtime/projection.ts'
+import { defineProjection } from './runtime/projection-worker.ts'
 
 /** The inline relations of documents; they depend on the body alone (decisions B). */
 export const relationsProjection: Projection<ExtractionSource, InlineChange> = {

@@ -6,8 +6,8 @@ import {
   lockAndCompare,
   writeResult,
 } from '../shared/summaries/by-model/job.ts'
-import { defineDeadUserJob } from './runtime/dead-user-job.ts'
-import { defineUserJob, type UserJob } from './runtime/user-job.ts'
+import { defineDeadUserJob } from './runtime/dead-requested-job.ts'
+import { defineUserJob, type UserJob } from './runtime/requested-job.ts'
 
 /** Summaries by a model, which people ask for and pay for (decisions 2.11, B). */
 export const summaryJob: UserJob<JobSource, string> = {

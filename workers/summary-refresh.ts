@@ -2,8 +2,8 @@ import { queues } from '../shared/jobs/queues.ts'
 import { loadRefreshSource, type RefreshSource, writeSummaries } from '../shared/summaries/refresh.ts'
 import type { TextSummary } from '../shared/summaries/text-summaries.ts'
 import { summarising } from './runtime/computations.ts'
-import { defineProjection } from './runtime/define-projection.ts'
 import { oneByOne } from './runtime/one-by-one.ts'
+import { defineProjection } from './runtime/projection-worker.ts'
 import type { Runtime, Worker } from './runtime/runtime.ts'
 
 /**

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-clien
 import { computationLoad } from '../../shared/computations/compute.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { failedUserJobs, lags, liveProcesses, queueLoads, sizes } from '../../shared/health/queries.ts'
-import { durationBounds, jobOutcomes } from '../../shared/jobs/job-metrics.ts'
+import { durationBounds, jobOutcomes } from '../../shared/jobs/metrics.ts'
 import { observeBuild } from '../../shared/process/build-metric.ts'
 import { outdatedDocuments } from '../../shared/search/index/reindex.ts'
 

@@ -36,7 +36,7 @@ export const heartbeatSeconds = 10
 // `singleton` with upsert is the one policy that was measured never to lose the last write (decisions B4): upsert
 // updates the queued row, and its lock keeps a worker from claiming the job before the writer commits.
 // A worker that dies is noticed after one missed heartbeat. Workers hear of jobs through sql/queues/announcements.sql,
-// which announces more than pg-boss's own `notify`. Finished jobs are deleted by completeAttempts of workers/runtime/define.ts;
+// which announces more than pg-boss's own `notify`. Finished jobs are deleted by completeAttempts of workers/runtime/job-worker.ts;
 // `deleteAfterSeconds` is for how long those are kept that failed.
 const projection: Omit<BossQueue, 'name'> = {
   policy: 'singleton',

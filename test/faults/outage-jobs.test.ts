@@ -1,7 +1,7 @@
 import t from 'tap'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { queues } from '../../shared/jobs/queues.ts'
-import { completeAttempt, defineWorker } from '../../workers/runtime/define.ts'
+import { completeAttempt, defineWorker } from '../../workers/runtime/job-worker.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { startWorkers } from '../support/workers.ts'

@@ -6,7 +6,6 @@ import { inTransaction, sql, type Transaction } from '../../shared/database/data
 import { row } from '../../shared/database/row.ts'
 import { queueLoads } from '../../shared/health/queries.ts'
 import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
-import { completeAttempt, defineWorker } from '../../workers/runtime/define.ts'
 import {
   activeAttempts,
   claimStatement,
@@ -14,6 +13,7 @@ import {
   deleteForgottenJobs,
   nextDueStatement,
 } from '../../workers/runtime/job-queries.ts'
+import { completeAttempt, defineWorker } from '../../workers/runtime/job-worker.ts'
 import { retentionSweep } from '../../workers/sweeps/retention.ts'
 import { workersOf, workerTypes } from '../../workers/types.ts'
 import { serverVariable } from '../support/postgres.ts'

@@ -1,7 +1,7 @@
 import { removeOrphans } from '../../shared/attachments/orphans.ts'
 import { openFileStore } from '../../shared/attachments/store.ts'
 import { queues } from '../../shared/jobs/queues.ts'
-import { defineSweep } from './define.ts'
+import { defineSweep } from './sweep.ts'
 
 /** Removes the bytes of deleted attachments, and those of uploads that a crash has left behind for an hour. */
 export const attachmentSweep = defineSweep({

@@ -7,7 +7,7 @@ import {
   reindexKey,
   reindexStep,
 } from '../../shared/search/index/reindex.ts'
-import { completeAttempt, defineWorker } from '../runtime/define.ts'
+import { completeAttempt, defineWorker } from '../runtime/job-worker.ts'
 import type { Worker } from '../runtime/runtime.ts'
 
 const outdated = { documents: 'outdated', knowledge_base_id: null } as const

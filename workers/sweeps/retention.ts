@@ -5,7 +5,7 @@ import { deleteEndedJobs, deleteOldAnswers } from '../../shared/jobs/requested/q
 import { deleteOldAudit } from '../../shared/localization/audit.ts'
 import { deleteExpired } from '../../shared/requests/queries.ts'
 import { deleteFinishedJobs, deleteForgottenJobs } from '../runtime/job-queries.ts'
-import { defineSweep } from './define.ts'
+import { defineSweep } from './sweep.ts'
 
 /** Forgets what has outlived its retention, in batches that never hold locks for long (decisions B, retention sweeps). */
 export const retentionSweep = defineSweep({

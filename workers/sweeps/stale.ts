@@ -1,7 +1,7 @@
 import { laggingDocuments } from '../../shared/jobs/projections/queries.ts'
 import { deadLetterOf, projections, queues, userJobTables } from '../../shared/jobs/queues.ts'
 import { strandedJobs } from '../../shared/jobs/requested/queries.ts'
-import { defineSweep } from './define.ts'
+import { defineSweep } from './sweep.ts'
 
 /**
  * Enqueues projections afresh that have lagged for more than a minute: those whose job is in the dead-letter queue, or

@@ -1,6 +1,6 @@
 import { queues } from '../../shared/jobs/queues.ts'
 import { refreshContainers } from '../../shared/summaries/refresh.ts'
-import { defineSweep } from './define.ts'
+import { defineSweep } from './sweep.ts'
 
 /**
  * Refreshes the stored deterministic summaries of folders and knowledge bases, where SUMMARY_AUTO_REFRESH says so: any

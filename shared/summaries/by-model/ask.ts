@@ -4,7 +4,7 @@ import { ModelError } from '../../models/model.ts'
 import { plainAnswer } from '../plain.ts'
 import { textLimits } from '../schema.ts'
 
-/** Asks the configured model; the same request is paid once (workers/runtime/user-job.ts). */
+/** Asks the configured model; the same request is paid once (workers/runtime/requested-job.ts). */
 export type Ask = (request: { model: string; system: string; user: string }) => Promise<string>
 
 /** What a model is to summarise: texts in their order, under a title. */

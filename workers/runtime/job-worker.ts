@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import type { Job, JobResult } from 'pg-boss'
 import { foreignStatements, type Transaction } from '../../shared/database/database.ts'
-import type { JobOutcome } from '../../shared/jobs/job-metrics.ts'
+import type { JobOutcome } from '../../shared/jobs/metrics.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
 import { settledIds } from './attempts.ts'
 import { type ExplainedOutcome, reportEnd } from './report.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../../shared/config/config.ts'
 import { inTransaction } from '../../shared/database/database.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
-import { completeAttempt, defineWorker } from '../runtime/define.ts'
+import { completeAttempt, defineWorker } from '../runtime/job-worker.ts'
 import type { Runtime, Worker } from '../runtime/runtime.ts'
 
 /** A sweep: what it does each time its cron expression (UTC) comes due; it returns how many things it dealt with. */

@@ -1,10 +1,10 @@
 import { inTransaction } from '../../shared/database/database.ts'
-import type { JobOutcome } from '../../shared/jobs/job-metrics.ts'
+import type { JobOutcome } from '../../shared/jobs/metrics.ts'
 import { deadLetterOf, type Queue, type UserJobKey, type UserJobTable } from '../../shared/jobs/queues.ts'
 import { endJob, lockJob, settleAnswers } from '../../shared/jobs/requested/queries.ts'
-import { completeAttempt, defineWorker } from './define.ts'
+import { completeAttempt, defineWorker } from './job-worker.ts'
+import type { UserJob } from './requested-job.ts'
 import type { Worker } from './runtime.ts'
-import type { UserJob } from './user-job.ts'
 
 /**
  * Makes the worker that ends the jobs of a kind that no worker could finish, so that nobody waits for them for ever
