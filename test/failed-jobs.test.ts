@@ -123,5 +123,5 @@ function linesOf(worker: ServiceProcess, id: string) {
   return lines
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line))
-    .filter((line) => line.user_job_id === id)
+    .filter((line) => line.requested_job_id === id)
 }

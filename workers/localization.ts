@@ -1,12 +1,12 @@
-import { type UserJobTable, userJobTables } from '../shared/jobs/queues.ts'
+import { type RequestedJobTable, requestedJobTables } from '../shared/jobs/queues.ts'
 import { type JobSource, jobMoved, loadJob, recordEnd, runJob, storeJob } from '../shared/localization/jobs/run.ts'
 import type { Translated } from '../shared/localization/jobs/translate.ts'
-import { defineDeadUserJob } from './runtime/dead-requested-job.ts'
-import { defineUserJob, type UserJob } from './runtime/requested-job.ts'
+import { defineDeadRequestedJob } from './runtime/dead-requested-job.ts'
+import { defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
 
 // Translation jobs make machine candidates for units. A person decides whether to apply them.
-const translationJob: UserJob<JobSource, Translated> = {
-  table: userJobTables.find(({ name }) => name === 'translation_jobs') as UserJobTable,
+const translationJob: RequestedJob<JobSource, Translated> = {
+  table: requestedJobTables.find(({ name }) => name === 'translation_jobs') as RequestedJobTable,
   load: loadJob,
   compute: runJob,
   moved: (tx, { source }) => jobMoved(tx, source),
@@ -15,7 +15,7 @@ const translationJob: UserJob<JobSource, Translated> = {
 }
 
 /** The worker type `localization`. */
-export const translator = defineUserJob(translationJob)
+export const translator = defineRequestedJob(translationJob)
 
 /** Ends translation jobs that no worker could finish. */
-export const deadTranslationJobs = defineDeadUserJob(translationJob)
+export const deadTranslationJobs = defineDeadRequestedJob(translationJob)

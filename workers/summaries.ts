@@ -1,4 +1,4 @@
-import { queues, userJobTableOf } from '../shared/jobs/queues.ts'
+import { queues, requestedJobTableOf } from '../shared/jobs/queues.ts'
 import {
   askForSummary,
   type JobSource,
@@ -6,12 +6,12 @@ import {
   lockAndCompare,
   writeResult,
 } from '../shared/summaries/by-model/job.ts'
-import { defineDeadUserJob } from './runtime/dead-requested-job.ts'
-import { defineUserJob, type UserJob } from './runtime/requested-job.ts'
+import { defineDeadRequestedJob } from './runtime/dead-requested-job.ts'
+import { defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
 
 /** Summaries by a model, which people ask for and pay for (decisions 2.11, B). */
-export const summaryJob: UserJob<JobSource, string> = {
-  table: userJobTableOf(queues.summariesModel),
+export const summaryJob: RequestedJob<JobSource, string> = {
+  table: requestedJobTableOf(queues.summariesModel),
   load: loadJobSource,
   compute: askForSummary,
   moved: (tx, { source }) => lockAndCompare(tx, source),
@@ -22,7 +22,7 @@ export const summaryJob: UserJob<JobSource, string> = {
 }
 
 /** Part of the worker type `summaries`. */
-export const summaryWriter = defineUserJob(summaryJob)
+export const summaryWriter = defineRequestedJob(summaryJob)
 
 /** Part of the worker type `summaries`. */
-export const deadSummaryJobs = defineDeadUserJob(summaryJob)
+export const deadSummaryJobs = defineDeadRequestedJob(summaryJob)

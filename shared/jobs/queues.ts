@@ -28,7 +28,7 @@ export type ReindexJob = {
 }
 
 /** A job that somebody asked for: the row that says how it stands, in the table of its kind. */
-export type UserJobKey = { workspace_id: string; job_id: string }
+export type RequestedJobKey = { workspace_id: string; job_id: string }
 
 /** A running job of which nothing is heard for so long counts as given up, in seconds. */
 export const heartbeatSeconds = 10
@@ -52,7 +52,7 @@ const projection: Omit<BossQueue, 'name'> = {
 
 // A job that somebody waits for: a model works on it for minutes, and what the provider fails at is tried again after
 // 10, 20 and 40 seconds (decisions B).
-const userJob: Omit<BossQueue, 'name'> = {
+const requestedJob: Omit<BossQueue, 'name'> = {
   policy: 'singleton',
   notify: false,
   heartbeatSeconds,
@@ -82,8 +82,8 @@ export const queues = {
   relationsExtract: { name: 'relations.extract', options: projection } as Queue<DocumentJob>,
   candidatesRefresh: { name: 'candidates.refresh', options: { ...projection, retryLimit: 3 } } as Queue<DocumentJob>,
   summariesRefresh: { name: 'summaries.refresh', options: { ...projection, retryLimit: 3 } } as Queue<DocumentJob>,
-  summariesModel: { name: 'summaries.model', options: userJob } as Queue<UserJobKey>,
-  translationsRun: { name: 'translations.run', options: userJob } as Queue<UserJobKey>,
+  summariesModel: { name: 'summaries.model', options: requestedJob } as Queue<RequestedJobKey>,
+  translationsRun: { name: 'translations.run', options: requestedJob } as Queue<RequestedJobKey>,
   searchReindex: { name: 'search.reindex', options: sweep } as Queue<ReindexJob>,
   sweepSummaries: { name: 'sweep.summaries', options: sweep } as Queue<object>,
   sweepStale: { name: 'sweep.stale', options: sweep } as Queue<object>,
@@ -121,9 +121,9 @@ export const projections: readonly DocumentProjection[] = [
 ]
 
 /** A table of jobs that people asked for; shared/jobs/requested/README.md lists the columns all of them have. */
-export type UserJobTable = {
+export type RequestedJobTable = {
   name: string
-  queue: Queue<UserJobKey>
+  queue: Queue<RequestedJobKey>
   /** Columns with ids of documents: a change of such a body makes an open job obsolete. */
   changed: readonly string[]
   /** Columns with ids of what a job is about, by kind: its deletion makes an open job obsolete. */
@@ -133,7 +133,7 @@ export type UserJobTable = {
 }
 
 /** Every kind of job that people ask for. The core ends jobs through this table and imports no derived noun. */
-export const userJobTables: readonly UserJobTable[] = [
+export const requestedJobTables: readonly RequestedJobTable[] = [
   {
     name: 'summary_jobs',
     queue: queues.summariesModel,
@@ -151,8 +151,8 @@ export const userJobTables: readonly UserJobTable[] = [
 ]
 
 /** The table of the jobs that a queue carries. */
-export function userJobTableOf(queue: Queue<UserJobKey>): UserJobTable {
-  const table = userJobTables.find((candidate) => candidate.queue === queue)
+export function requestedJobTableOf(queue: Queue<RequestedJobKey>): RequestedJobTable {
+  const table = requestedJobTables.find((candidate) => candidate.queue === queue)
   if (table === undefined) throw new Error(`${queue.name} is not a queue of jobs that people ask for`)
   return table
 }

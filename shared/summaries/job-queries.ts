@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import type { UserJobKey } from '../jobs/queues.ts'
+import type { RequestedJobKey } from '../jobs/queues.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import type { SummaryJob } from './schema.ts'
 import { isAbout, type Target, targetColumns, targetValues } from './target.ts'
@@ -44,7 +44,7 @@ export function visibleJob(
 }
 
 /** A job by its key, or null. */
-export function jobByKey(db: Queryable, key: UserJobKey): Promise<SummaryJobRow | null> {
+export function jobByKey(db: Queryable, key: RequestedJobKey): Promise<SummaryJobRow | null> {
   return visibleJob(db, { id: key.job_id, workspaceIds: [key.workspace_id] })
 }
 
@@ -98,7 +98,7 @@ export async function obsoleteJobs(
 }
 
 /** Notes on a job which version of the summary came of it. */
-export async function noteResult(tx: Transaction, input: { key: UserJobKey; version: number }): Promise<void> {
+export async function noteResult(tx: Transaction, input: { key: RequestedJobKey; version: number }): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE summary_jobs SET result_version = ${input.version}
     WHERE workspace_id = ${input.key.workspace_id} AND id = ${input.key.job_id}`)

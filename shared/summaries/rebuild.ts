@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { type Jobs, queues } from '../jobs/queues.ts'
-import { enqueueUserJob } from '../jobs/requested/enqueue.ts'
+import { enqueueRequestedJob } from '../jobs/requested/enqueue.ts'
 import { configuredModel } from '../models/model.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
@@ -70,7 +70,7 @@ export async function rebuildByModel(
     model,
     requestedBy: rebuild.caller.userId,
   })
-  await enqueueUserJob(context, {
+  await enqueueRequestedJob(context, {
     queue: queues.summariesModel,
     key: { workspace_id: job.workspace_id, job_id: job.id },
   })

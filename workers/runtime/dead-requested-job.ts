@@ -1,18 +1,21 @@
 import { inTransaction } from '../../shared/database/database.ts'
 import type { JobOutcome } from '../../shared/jobs/metrics.ts'
-import { deadLetterOf, type Queue, type UserJobKey, type UserJobTable } from '../../shared/jobs/queues.ts'
+import { deadLetterOf, type Queue, type RequestedJobKey, type RequestedJobTable } from '../../shared/jobs/queues.ts'
 import { endJob, lockJob, settleAnswers } from '../../shared/jobs/requested/queries.ts'
 import { completeAttempt, defineWorker } from './job-worker.ts'
-import type { UserJob } from './requested-job.ts'
+import type { RequestedJob } from './requested-job.ts'
 import type { Worker } from './runtime.ts'
 
 /**
  * Makes the worker that ends the jobs of a kind that no worker could finish, so that nobody waits for them for ever
  * (decisions B6). It runs beside the worker of the kind; how often it had to shows in its queue's job metrics.
  */
-export function defineDeadUserJob(kind: { table: UserJobTable; ended?: UserJob<never, never>['ended'] }): Worker {
-  const queue: Queue<UserJobKey> = { name: deadLetterOf(kind.table.queue), options: {} }
-  return defineWorker<UserJobKey>({
+export function defineDeadRequestedJob(kind: {
+  table: RequestedJobTable
+  ended?: RequestedJob<never, never>['ended']
+}): Worker {
+  const queue: Queue<RequestedJobKey> = { name: deadLetterOf(kind.table.queue), options: {} }
+  return defineWorker<RequestedJobKey>({
     queue,
     run: (runtime, job) =>
       inTransaction(runtime.database, async (tx): Promise<JobOutcome> => {

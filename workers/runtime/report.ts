@@ -39,7 +39,7 @@ export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedA
   const line = {
     queue: queue.name,
     job_id: job.id,
-    ...userJobId(job.data),
+    ...requestedJobId(job.data),
     attempt: job.retryCount,
     outcome,
     ms: Math.round(seconds * 1000),
@@ -83,8 +83,8 @@ function reportFailure<Data extends object>(
 }
 
 // The id of the job that somebody asked for, under which the interface shows it.
-function userJobId(data: object): { user_job_id?: string } {
-  return 'job_id' in data && typeof data.job_id === 'string' ? { user_job_id: data.job_id } : {}
+function requestedJobId(data: object): { requested_job_id?: string } {
+  return 'job_id' in data && typeof data.job_id === 'string' ? { requested_job_id: data.job_id } : {}
 }
 
 function isFailure(outcome: JobOutcome): boolean {

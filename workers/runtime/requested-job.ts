@@ -4,8 +4,8 @@ import { ComputationLimitError } from '../../shared/computations/computation.ts'
 import { inTransaction, type Queryable, type Transaction } from '../../shared/database/database.ts'
 import { causesOf } from '../../shared/errors/causes.ts'
 import type { JobOutcome } from '../../shared/jobs/metrics.ts'
-import type { UserJobKey, UserJobTable } from '../../shared/jobs/queues.ts'
-import { enqueueUserJob } from '../../shared/jobs/requested/enqueue.ts'
+import type { RequestedJobKey, RequestedJobTable } from '../../shared/jobs/queues.ts'
+import { enqueueRequestedJob } from '../../shared/jobs/requested/enqueue.ts'
 import * as jobs from '../../shared/jobs/requested/queries.ts'
 import { ModelError, type ModelRequest } from '../../shared/models/model.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
@@ -20,33 +20,36 @@ export type Ask = (request: ModelRequest) => Promise<string>
 export type Obsolete = { obsolete: string }
 
 /** A kind of job that people ask for (shared/jobs/requested/README.md), declared. */
-export type UserJob<Source extends object, Result> = {
-  table: UserJobTable
+export type RequestedJob<Source extends object, Result> = {
+  table: RequestedJobTable
   /**
    * Reads without a lock what the job is about; or says that it has moved already, before anything is paid. What is
    * computed of a large document takes `computeMs` of a processor at most.
    */
-  load: (db: Queryable, key: UserJobKey, computeMs: number) => Promise<Source | Obsolete>
+  load: (db: Queryable, key: RequestedJobKey, computeMs: number) => Promise<Source | Obsolete>
   /** Derives, outside any transaction. */
   compute: (source: Source, ask: Ask) => Promise<Result>
   /** Locks the source in the order of decisions B and compares it with the loaded one; null when nothing has moved. */
-  moved: (tx: Transaction, input: { key: UserJobKey; source: Source }) => Promise<string | null>
+  moved: (tx: Transaction, input: { key: RequestedJobKey; source: Source }) => Promise<string | null>
   /** Writes the result, the sources and the job's row being locked; returns how the job ends. */
-  write: (tx: Transaction, input: { key: UserJobKey; source: Source; result: Result }) => Promise<jobs.UserJobEnd>
+  write: (
+    tx: Transaction,
+    input: { key: RequestedJobKey; source: Source; result: Result },
+  ) => Promise<jobs.RequestedJobEnd>
   /** In the transaction in which the worker is done with a job, however it ended and whoever ended it. */
-  ended?: (tx: Transaction, key: UserJobKey) => Promise<void>
+  ended?: (tx: Transaction, key: RequestedJobKey) => Promise<void>
 }
 
 /** Points at which a test can make the source move, or a process die. */
-export type UserJobHooks = { beforeCommit?: (key: UserJobKey) => Promise<void> }
+export type RequestedJobHooks = { beforeCommit?: (key: RequestedJobKey) => Promise<void> }
 
 /**
  * Makes a worker of a kind of job: claim, load, ask the model, then lock the source and write only if nothing has moved.
  * Slow jobs are taken one by one, so that none sits claimed in a process that is busy with others.
  */
-export function defineUserJob<Source extends object, Result>(
-  kind: UserJob<Source, Result>,
-  hooks: UserJobHooks = {},
+export function defineRequestedJob<Source extends object, Result>(
+  kind: RequestedJob<Source, Result>,
+  hooks: RequestedJobHooks = {},
 ): Worker {
   const { queue } = kind.table
   return {
@@ -54,8 +57,8 @@ export function defineUserJob<Source extends object, Result>(
     async start(runtime) {
       const stopping = new AbortController()
       const { signal } = stopping
-      const run = (_: Runtime, job: Job<UserJobKey>) => new Attempt({ kind, runtime, job, signal, hooks }).run()
-      const stop = await defineWorker<UserJobKey>({ queue, slow: true, run }).start(runtime)
+      const run = (_: Runtime, job: Job<RequestedJobKey>) => new Attempt({ kind, runtime, job, signal, hooks }).run()
+      const stop = await defineWorker<RequestedJobKey>({ queue, slow: true, run }).start(runtime)
       return async () => {
         stopping.abort()
         await stop()
@@ -65,18 +68,18 @@ export function defineUserJob<Source extends object, Result>(
 }
 
 type Context<Source extends object, Result> = {
-  kind: UserJob<Source, Result>
+  kind: RequestedJob<Source, Result>
   runtime: Runtime
-  job: Job<UserJobKey>
+  job: Job<RequestedJobKey>
   /** Aborts when the process is to end. */
   signal: AbortSignal
-  hooks: UserJobHooks
+  hooks: RequestedJobHooks
 }
 
 /** One attempt at one job. */
 class Attempt<Source extends object, Result> {
   readonly #context: Context<Source, Result>
-  readonly #row: jobs.UserJobAttempt
+  readonly #row: jobs.RequestedJobAttempt
 
   constructor(context: Context<Source, Result>) {
     this.#context = context
@@ -139,7 +142,7 @@ class Attempt<Source extends object, Result> {
    * and nothing is written; `decide` returns null for one that could not be claimed.
    */
   async #settle(
-    decide: (tx: Transaction) => Promise<jobs.UserJobEnd | null>,
+    decide: (tx: Transaction) => Promise<jobs.RequestedJobEnd | null>,
     moved: (tx: Transaction) => Promise<string | null> = async () => null,
   ): Promise<ExplainedOutcome> {
     const { runtime, kind, job } = this.#context
@@ -159,8 +162,8 @@ class Attempt<Source extends object, Result> {
 
   async #endUnlessEnded(
     tx: Transaction,
-    decide: () => Promise<jobs.UserJobEnd | null>,
-  ): Promise<jobs.UserJobEnd | { status: HeldStatus } | null> {
+    decide: () => Promise<jobs.RequestedJobEnd | null>,
+  ): Promise<jobs.RequestedJobEnd | { status: HeldStatus } | null> {
     const held = await jobs.lockJob(tx, this.#row)
     if (held === null) return null
     if (held.status !== 'pending' && held.status !== 'running') return { status: held.status }
@@ -178,7 +181,7 @@ class Attempt<Source extends object, Result> {
     return inTransaction(runtime.database, async (tx): Promise<JobOutcome> => {
       await jobs.releaseJob(tx, this.#row)
       await completeAttempt(tx, { runtime, queue, job, outcome: 'released' })
-      await enqueueUserJob({ tx, jobs: runtime.jobs }, { queue, key: job.data })
+      await enqueueRequestedJob({ tx, jobs: runtime.jobs }, { queue, key: job.data })
       return 'released'
     })
   }
@@ -186,13 +189,13 @@ class Attempt<Source extends object, Result> {
 
 type HeldStatus = keyof typeof outcomes
 
-function reasonOf(end: jobs.UserJobEnd | { status: HeldStatus } | null): { reason?: string } {
+function reasonOf(end: jobs.RequestedJobEnd | { status: HeldStatus } | null): { reason?: string } {
   if (end === null) return {}
   if ('code' in end) return { reason: end.code }
   return 'reason' in end ? { reason: end.reason } : {}
 }
 
-const revoked: jobs.UserJobEnd = { status: 'failed', code: 'access_revoked' }
+const revoked: jobs.RequestedJobEnd = { status: 'failed', code: 'access_revoked' }
 
 const outcomes = {
   pending: 'gone',

@@ -1,6 +1,6 @@
 import { deleteExpiredSignIns, sessionLimits } from '../../shared/auth/sessions.ts'
 import { purgeEvents } from '../../shared/events/purge.ts'
-import { queues, userJobTables } from '../../shared/jobs/queues.ts'
+import { queues, requestedJobTables } from '../../shared/jobs/queues.ts'
 import { deleteEndedJobs, deleteOldAnswers } from '../../shared/jobs/requested/queries.ts'
 import { deleteOldAudit } from '../../shared/localization/audit.ts'
 import { deleteExpired } from '../../shared/requests/queries.ts'
@@ -19,7 +19,7 @@ export const retentionSweep = defineSweep({
     } = config
     const deletions = [
       () => deleteExpired(database, { idempotencyHours, auditDays, batch }),
-      ...userJobTables.map((table) => () => deleteEndedJobs(database, { table, days, batch })),
+      ...requestedJobTables.map((table) => () => deleteEndedJobs(database, { table, days, batch })),
       () => deleteOldAudit(database, { days: auditDays, batch }),
       () => deleteOldAnswers(database, { days, batch }),
       () => deleteExpiredSignIns(database, { session: sessionLimits, batch }),

@@ -1,5 +1,5 @@
 import { laggingDocuments } from '../../shared/jobs/projections/queries.ts'
-import { deadLetterOf, projections, queues, userJobTables } from '../../shared/jobs/queues.ts'
+import { deadLetterOf, projections, queues, requestedJobTables } from '../../shared/jobs/queues.ts'
 import { strandedJobs } from '../../shared/jobs/requested/queries.ts'
 import { defineSweep } from './sweep.ts'
 
@@ -20,7 +20,7 @@ export const staleSweep = defineSweep({
       const request = documents.map((data) => ({ data, singletonKey: data.document_id }))
       if (request.length > 0) await jobs.boss.insert(queue.name, request)
     }
-    for (const table of userJobTables) {
+    for (const table of requestedJobTables) {
       const keys = await strandedJobs(database, {
         table,
         queues: [table.queue.name, deadLetterOf(table.queue)],

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { onTheSpot } from '../../../shared/computations/ahead.ts'
-import { queues, userJobTableOf } from '../../../shared/jobs/queues.ts'
+import { queues, requestedJobTableOf } from '../../../shared/jobs/queues.ts'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
 import { actorOf } from '../../../shared/localization/audit.ts'
 import { applyJob } from '../../../shared/localization/jobs/apply.ts'
@@ -15,7 +15,7 @@ import { apiPrefix, route } from '../../http/route.ts'
 import { targetGuard } from './target-guard.ts'
 
 const tag = 'Localization'
-const table = userJobTableOf(queues.translationsRun)
+const table = requestedJobTableOf(queues.translationsRun)
 
 const JobParameter = Type.Object({
   id: Type.String({ pattern: `^tjob_${ulidPattern}$`, description: 'translation job id', 'x-error': 'job_not_found' }),

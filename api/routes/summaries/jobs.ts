@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
-import { queues, userJobTableOf } from '../../../shared/jobs/queues.ts'
+import { queues, requestedJobTableOf } from '../../../shared/jobs/queues.ts'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
 import { ulidPattern } from '../../../shared/schema/ids.ts'
 import { visibleJob } from '../../../shared/summaries/job-queries.ts'
@@ -9,7 +9,7 @@ import { presentJob } from '../../../shared/summaries/present.ts'
 import { SummaryJob } from '../../../shared/summaries/schema.ts'
 import { route } from '../../http/route.ts'
 
-const table = userJobTableOf(queues.summariesModel)
+const table = requestedJobTableOf(queues.summariesModel)
 
 const SummaryJobParameter = Type.Object({
   id: Type.String({ pattern: `^sjob_${ulidPattern}$`, description: 'summary job id', 'x-error': 'job_not_found' }),

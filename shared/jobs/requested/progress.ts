@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import { Nullable, Time } from '../../schema/identifiers.ts'
-import type { UserJobRow } from './queries.ts'
+import type { RequestedJobRow } from './queries.ts'
 
 const codes = ['model_error', 'model_timeout', 'model_bad_output', 'service_unavailable', 'internal_error'] as const
 type Code = (typeof codes)[number]
@@ -35,7 +35,7 @@ const ProgressRow = row(
 )
 
 /** How far a job is; `notBegun` when it is not there. */
-export async function progressOf(db: Queryable, { table, key }: UserJobRow): Promise<Progress> {
+export async function progressOf(db: Queryable, { table, key }: RequestedJobRow): Promise<Progress> {
   const found = await db.maybeOne(sql.type(ProgressRow)`
     SELECT coalesce(split_part(j.attempt, ':', 2)::int + 1, 0) AS attempt,
       CASE WHEN q.state = 'retry' THEN q.start_after END AS next_attempt_at,

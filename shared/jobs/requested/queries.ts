@@ -3,15 +3,15 @@ import Type from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import type { ModelAnswer } from '../../models/model.ts'
-import type { UserJobKey, UserJobTable } from '../queues.ts'
+import type { RequestedJobKey, RequestedJobTable } from '../queues.ts'
 
 /** The row of a job: its table and its key. */
-export type UserJobRow = { table: UserJobTable; key: UserJobKey }
+export type RequestedJobRow = { table: RequestedJobTable; key: RequestedJobKey }
 
 /** One run of a job by one worker; `attempt` names the run of pg-boss's job, so that a successor fences it off. */
-export type UserJobAttempt = UserJobRow & { attempt: string }
+export type RequestedJobAttempt = RequestedJobRow & { attempt: string }
 
-const tableOf = ({ table }: UserJobRow) => sql.identifier([table.name])
+const tableOf = ({ table }: RequestedJobRow) => sql.identifier([table.name])
 
 /** The run that a worker was handed, as `attempt` keeps it. */
 export function attemptOf(job: Pick<Job, 'id' | 'retryCount'>): string {
@@ -24,7 +24,7 @@ export function attemptOf(job: Pick<Job, 'id' | 'retryCount'>): string {
  */
 export async function claim(
   db: Queryable,
-  input: UserJobAttempt & { queue: string; job: Pick<Job, 'id' | 'retryCount'> },
+  input: RequestedJobAttempt & { queue: string; job: Pick<Job, 'id' | 'retryCount'> },
 ): Promise<boolean> {
   const { key, job } = input
   const result = await db.query(
@@ -46,7 +46,7 @@ const HeldRow = row(
 )
 
 /** Locks the row of a job; null when it has outlived its retention. */
-export function lockJob(tx: Transaction, input: UserJobRow) {
+export function lockJob(tx: Transaction, input: RequestedJobRow) {
   return tx.maybeOne(
     prepared(sql.type(HeldRow)`
     SELECT status, attempt FROM ${tableOf(input)}
@@ -55,13 +55,13 @@ export function lockJob(tx: Transaction, input: UserJobRow) {
 }
 
 /** How a job ends. */
-export type UserJobEnd =
+export type RequestedJobEnd =
   | { status: 'succeeded' }
   | { status: 'failed'; code: string }
   | { status: 'obsolete'; reason: string }
 
 /** Ends a locked job. */
-export async function endJob(tx: Transaction, input: UserJobRow & { end: UserJobEnd }): Promise<void> {
+export async function endJob(tx: Transaction, input: RequestedJobRow & { end: RequestedJobEnd }): Promise<void> {
   const { key, end } = input
   await tx.query(
     prepared(sql.unsafe`
@@ -73,7 +73,7 @@ export async function endJob(tx: Transaction, input: UserJobRow & { end: UserJob
 }
 
 /** Gives a running job back: it waits again, for anybody. */
-export async function releaseJob(tx: Transaction, input: UserJobRow): Promise<void> {
+export async function releaseJob(tx: Transaction, input: RequestedJobRow): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE ${tableOf(input)} SET status = 'pending', attempt = NULL
     WHERE workspace_id = ${input.key.workspace_id} AND id = ${input.key.job_id} AND finished_at IS NULL`)
@@ -82,7 +82,7 @@ export async function releaseJob(tx: Transaction, input: UserJobRow): Promise<vo
 const RequesterRow = row(Type.Object({ may_write: Type.Boolean() }))
 
 /** Whether the user who asked for the job still has a writing role in its workspace (decisions 4.15). */
-export async function requesterMayWrite(db: Queryable, input: UserJobRow): Promise<boolean> {
+export async function requesterMayWrite(db: Queryable, input: RequestedJobRow): Promise<boolean> {
   return db.oneFirst(
     prepared(sql.type(RequesterRow)`
     SELECT EXISTS (
@@ -103,7 +103,7 @@ const AnswerRow = row(
 )
 
 /** The answers that an earlier attempt of the job has paid for, by the hash of the request. */
-export async function paidAnswers(db: Queryable, key: UserJobKey): Promise<Map<string, ModelAnswer>> {
+export async function paidAnswers(db: Queryable, key: RequestedJobKey): Promise<Map<string, ModelAnswer>> {
   const rows = await db.any(sql.type(AnswerRow)`
     SELECT request_hash, text, input_tokens, output_tokens FROM model_answers
     WHERE workspace_id = ${key.workspace_id} AND job_id = ${key.job_id}`)
@@ -113,7 +113,7 @@ export async function paidAnswers(db: Queryable, key: UserJobKey): Promise<Map<s
 /** Keeps an answer of the model until its job has ended. */
 export async function keepAnswer(
   db: Queryable,
-  key: UserJobKey,
+  key: RequestedJobKey,
   paid: { hash: string; answer: ModelAnswer },
 ): Promise<void> {
   const { text, usage } = paid.answer
@@ -124,7 +124,7 @@ export async function keepAnswer(
 }
 
 /** Notes on a job what its answers cost and forgets them. */
-export async function settleAnswers(tx: Transaction, input: UserJobRow): Promise<void> {
+export async function settleAnswers(tx: Transaction, input: RequestedJobRow): Promise<void> {
   const { key } = input
   await tx.query(sql.unsafe`
     WITH paid AS (
@@ -142,8 +142,8 @@ export async function settleAnswers(tx: Transaction, input: UserJobRow): Promise
 /** Open jobs that nothing in the queue will ever finish, such as those of a queue that an operator emptied. */
 export function strandedJobs(
   db: Queryable,
-  input: { table: UserJobTable; queues: readonly string[]; seconds: number; limit: number },
-): Promise<readonly UserJobKey[]> {
+  input: { table: RequestedJobTable; queues: readonly string[]; seconds: number; limit: number },
+): Promise<readonly RequestedJobKey[]> {
   return db.any(sql.type(KeyRow)`
     SELECT j.workspace_id, j.id AS job_id FROM ${sql.identifier([input.table.name])} j
     WHERE j.finished_at IS NULL AND j.created_at < now() - make_interval(secs => ${input.seconds})
@@ -163,7 +163,7 @@ const KeyRow = row(Type.Object({ workspace_id: Type.String(), job_id: Type.Strin
 /** Forgets jobs that ended more than `days` ago, at most `batch` a call; returns how many. */
 export async function deleteEndedJobs(
   db: Queryable,
-  input: { table: UserJobTable; days: number; batch: number },
+  input: { table: RequestedJobTable; days: number; batch: number },
 ): Promise<number> {
   const table = sql.identifier([input.table.name])
   const result = await db.query(sql.unsafe`

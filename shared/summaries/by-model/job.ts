@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from '../../database/database.ts'
 import { loadSource, lockSource } from '../../jobs/projections/queries.ts'
-import type { UserJobKey } from '../../jobs/queues.ts'
+import type { RequestedJobKey } from '../../jobs/queues.ts'
 import { type Container, shareDocumentsBelow } from '../container-queries.ts'
 import { jobByKey, noteResult } from '../job-queries.ts'
 import { lockSummary, saveSummary, storedSummary } from '../queries.ts'
@@ -27,7 +27,7 @@ type Reason = 'source_changed' | 'pinned' | 'summary_changed' | 'target_deleted'
  */
 export async function loadJobSource(
   db: Queryable,
-  key: UserJobKey,
+  key: RequestedJobKey,
   computeMs: number,
 ): Promise<JobSource | { obsolete: Reason }> {
   const job = await jobByKey(db, key)
@@ -98,7 +98,7 @@ export async function lockAndCompare(tx: Transaction, source: JobSource): Promis
 /** Stores the model's text over the locked summary and notes its version on the job. */
 export async function writeResult(
   tx: Transaction,
-  input: { key: UserJobKey; source: JobSource; text: string },
+  input: { key: RequestedJobKey; source: JobSource; text: string },
 ): Promise<void> {
   const { key, source, text } = input
   const { target, sourceVersion, model, requestedBy } = source
