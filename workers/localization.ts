@@ -1,4 +1,4 @@
-import { type RequestedJobTable, requestedJobTables } from '../shared/jobs/queues.ts'
+import { type RequestedJobTable, requestedJobTables } from '../shared/jobs/requested/tables.ts'
 import { type JobSource, jobMoved, loadJob, recordEnd, runJob, storeJob } from '../shared/localization/jobs/run.ts'
 import type { Translated } from '../shared/localization/jobs/translate.ts'
 import { defineDeadRequestedJob } from './runtime/dead-requested-job.ts'

@@ -1,4 +1,5 @@
-import { queues, requestedJobTableOf } from '../shared/jobs/queues.ts'
+import { queues } from '../shared/jobs/queues.ts'
+import { requestedJobTableOf } from '../shared/jobs/requested/tables.ts'
 import {
   askForSummary,
   type JobSource,

@@ -9,7 +9,7 @@ import { type DeletionFollower, deleteDocuments } from '../documents/deletion.ts
 import { claimDocumentIds, type DocumentRow, documentsOfSets, updateVariant } from '../documents/queries.ts'
 import { maximumTranslationTitle } from '../documents/schema.ts'
 import { Refusal } from '../errors/errors.ts'
-import type { Jobs } from '../jobs/queues.ts'
+import type { Jobs } from '../jobs/send.ts'
 import { canonicalLocale } from '../locales/locale.ts'
 import type { QuotaLimits } from '../quotas/quotas.ts'
 import { newId } from '../schema/ids.ts'

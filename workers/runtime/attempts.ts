@@ -1,5 +1,6 @@
 import type { Job } from 'pg-boss'
-import { heartbeatSeconds, type Jobs, type Queue } from '../../shared/jobs/queues.ts'
+import { heartbeatSeconds, type Queue } from '../../shared/jobs/queues.ts'
+import type { Jobs } from '../../shared/jobs/send.ts'
 import { claimStatement, markStatement, type Part, unmarkStatement } from './job-queries.ts'
 import type { JobSession } from './job-session.ts'
 

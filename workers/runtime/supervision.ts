@@ -1,5 +1,5 @@
 import type { Database } from '../../shared/database/database.ts'
-import type { Jobs } from '../../shared/jobs/queues.ts'
+import type { Jobs } from '../../shared/jobs/send.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import { settledIds } from './attempts.ts'
 import { activeAttempts, type Lapse, retryNow } from './job-queries.ts'

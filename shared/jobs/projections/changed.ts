@@ -1,8 +1,9 @@
 import Type from 'typebox'
 import { prepared, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
-import { type DocumentChange, type DocumentProjection, enqueueDocuments, type Jobs, projections } from '../queues.ts'
 import { sourcesChanged } from '../requested/obsolete.ts'
+import { enqueueDocuments, type Jobs } from '../send.ts'
+import { type DocumentChange, type DocumentProjection, projections } from './projections.ts'
 
 /** Documents of one workspace that a write changed, with the event it recorded for each. */
 export type ChangedDocuments = {

@@ -1,5 +1,5 @@
 import { prepared, sql, type Transaction } from '../../database/database.ts'
-import { type RequestedJobTable, requestedJobTables } from '../queues.ts'
+import { type RequestedJobTable, requestedJobTables } from './tables.ts'
 
 /** What open jobs can work on: documents by id, folders and knowledge bases by number. */
 export type RequestedJobSources = { workspaceId: string } & (

@@ -3,7 +3,8 @@ import Type from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import type { ModelAnswer } from '../../models/model.ts'
-import type { RequestedJobKey, RequestedJobTable } from '../queues.ts'
+import type { RequestedJobKey } from '../queues.ts'
+import type { RequestedJobTable } from './tables.ts'
 
 /** The row of a job: its table and its key. */
 export type RequestedJobRow = { table: RequestedJobTable; key: RequestedJobKey }
