@@ -3,8 +3,7 @@ import { lockExtraction } from '../shared/concepts/candidates/extraction-queries
 import { type ExtractionSource, loadExtractionSource, writeCandidates } from '../shared/concepts/candidates/refresh.ts'
 import { queues } from '../shared/jobs/queues.ts'
 import { extracting } from './runtime/computations.ts'
-import { oneByOne } from './runtime/one-by-one.ts'
-import type { Projection } from './runtime/projection.ts'
+import { oneByOne, type Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 
 /** The candidates of documents that were extracted once; they depend on body and title (decisions B). */

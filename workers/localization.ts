@@ -1,12 +1,12 @@
-import { type RequestedJobTable, requestedJobTables } from '../shared/jobs/requested/tables.ts'
+import { queues } from '../shared/jobs/queues.ts'
+import { requestedJobTableOf } from '../shared/jobs/requested/tables.ts'
 import { type JobSource, jobMoved, loadJob, recordEnd, runJob, storeJob } from '../shared/localization/jobs/run.ts'
 import type { Translated } from '../shared/localization/jobs/translate.ts'
-import { defineDeadRequestedJob } from './runtime/dead-requested-job.ts'
-import { defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
+import { defineDeadRequestedJob, defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
 
-// Translation jobs make machine candidates for units. A person decides whether to apply them.
+/** Translation jobs make machine candidates for units. A person decides whether to apply them. */
 const translationJob: RequestedJob<JobSource, Translated> = {
-  table: requestedJobTables.find(({ name }) => name === 'translation_jobs') as RequestedJobTable,
+  table: requestedJobTableOf(queues.translationsRun),
   load: loadJob,
   compute: runJob,
   moved: (tx, { source }) => jobMoved(tx, source),
@@ -14,7 +14,7 @@ const translationJob: RequestedJob<JobSource, Translated> = {
   ended: recordEnd,
 }
 
-/** The worker type `localization`. */
+/** Translates the texts of requested jobs. */
 export const translator = defineRequestedJob(translationJob)
 
 /** Ends translation jobs that no worker could finish. */

@@ -7,10 +7,15 @@ import {
   lockAndCompare,
   writeResult,
 } from '../shared/summaries/by-model/job.ts'
-import { defineDeadRequestedJob } from './runtime/dead-requested-job.ts'
-import { defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
+import { loadRefreshSource, type RefreshSource, writeSummaries } from '../shared/summaries/refresh.ts'
+import type { TextSummary } from '../shared/summaries/text-summaries.ts'
+import { summarising } from './runtime/computations.ts'
+import { oneByOne } from './runtime/projection.ts'
+import { defineProjection } from './runtime/projection-worker.ts'
+import { defineDeadRequestedJob, defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
+import type { Runtime, Worker } from './runtime/runtime.ts'
 
-/** Summaries by a model, which people ask for and pay for (decisions 2.11, B). */
+/** Summaries by a model, which people request and pay for (`api/guide/summaries.md#refresh`). @internal */
 export const summaryJob: RequestedJob<JobSource, string> = {
   table: requestedJobTableOf(queues.summariesModel),
   load: loadJobSource,
@@ -22,8 +27,34 @@ export const summaryJob: RequestedJob<JobSource, string> = {
   },
 }
 
-/** Part of the worker type `summaries`. */
+/** Writes requested summaries. */
 export const summaryWriter = defineRequestedJob(summaryJob)
 
-/** Part of the worker type `summaries`. */
+/** Ends requested summaries that no worker could finish. */
 export const deadSummaryJobs = defineDeadRequestedJob(summaryJob)
+
+/**
+ * Refreshes the stored deterministic summaries of documents that change, where SUMMARY_AUTO_REFRESH is set. A document
+ * without stored summaries has no job at all.
+ */
+export const summaryRefresher: Worker = {
+  name: queues.summariesRefresh.name,
+  start: (runtime) => refreshProjection(runtime).start(runtime),
+}
+
+function refreshProjection({ config }: Runtime): Worker {
+  const refresh = oneByOne<RefreshSource, TextSummary[]>({
+    name: 'summaries',
+    queue: queues.summariesRefresh,
+    async load(db, job) {
+      const source = await loadRefreshSource(db, job)
+      return source && (config.SUMMARY_AUTO_REFRESH ? source : { ...source, targets: [] })
+    },
+    compute: summarising,
+    sameSource: (source, current) => source.version === current.version && source.title === current.title,
+    // Each target is compared by its own version when it is written.
+    projectedSeq: async () => null,
+    write: (tx, _job, derived) => writeSummaries(tx, derived),
+  })
+  return defineProjection(refresh)
+}

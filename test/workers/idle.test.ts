@@ -6,6 +6,7 @@ import { inTransaction, sql, type Transaction } from '../../shared/database/data
 import { row } from '../../shared/database/row.ts'
 import { queueLoads } from '../../shared/health/queries.ts'
 import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
+import { completeAttempt } from '../../workers/runtime/attempts.ts'
 import {
   activeAttempts,
   claimStatement,
@@ -13,7 +14,7 @@ import {
   deleteForgottenJobs,
   nextDueStatement,
 } from '../../workers/runtime/job-queries.ts'
-import { completeAttempt, defineWorker } from '../../workers/runtime/job-worker.ts'
+import { defineWorker } from '../../workers/runtime/job-worker.ts'
 import { retentionSweep } from '../../workers/sweeps/retention.ts'
 import { workersOf, workerTypes } from '../../workers/types.ts'
 import { serverVariable } from '../support/postgres.ts'
@@ -117,7 +118,7 @@ async function workOn(t: Test, service: TestService, { failures }: { failures: n
         SELECT extract(epoch FROM started_on - start_after)::float8 AS late FROM pgboss.job WHERE id = ${job.id}`)
       starts.push({ attempt: job.retryCount, late })
       if (starts.length <= failures) throw new Error('out of order')
-      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job, outcome: 'done' }))
+      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job }))
       return 'done'
     },
   })

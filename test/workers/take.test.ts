@@ -4,8 +4,9 @@ import Type from 'typebox'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
-import { completeAttempt, takeJobs } from '../../workers/runtime/job-worker.ts'
+import { completeAttempt } from '../../workers/runtime/attempts.ts'
 import type { Runtime } from '../../workers/runtime/runtime.ts'
+import { takeJobs } from '../../workers/runtime/take.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { startWorkers } from '../support/workers.ts'
@@ -20,7 +21,7 @@ t.test('of jobs that are taken together each ends as it deserves', async (t) => 
     for (const job of jobs) {
       const { name } = job.data as { name: string }
       if (name === 'done') {
-        await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job, outcome: 'done' }))
+        await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job }))
         results.push({ id: job.id, status: 'completed' })
       } else if (name !== 'forgotten') {
         results.push({ id: job.id, status: name === 'failed' ? 'failed' : 'deadletter', output: { message: name } })

@@ -7,7 +7,8 @@ import {
   reindexKey,
   reindexStep,
 } from '../../shared/search/index/reindex.ts'
-import { completeAttempt, defineWorker } from '../runtime/job-worker.ts'
+import { completeAttempt } from '../runtime/attempts.ts'
+import { defineWorker } from '../runtime/job-worker.ts'
 import type { Worker } from '../runtime/runtime.ts'
 
 const outdated = { documents: 'outdated', knowledge_base_id: null } as const
@@ -18,7 +19,7 @@ const steps = defineWorker<ReindexJob>({
     const { database, jobs, log } = runtime
     const step = await reindexStep(database, job.data)
     await inTransaction(database, async (tx) => {
-      await completeAttempt(tx, { runtime, queue: queues.searchReindex, job, outcome: 'done' })
+      await completeAttempt(tx, { runtime, queue: queues.searchReindex, job })
       await enqueueStep({ tx, jobs }, { job: job.data, step })
     })
     const { documents, knowledge_base_id } = job.data

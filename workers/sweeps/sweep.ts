@@ -1,7 +1,8 @@
 import type { Config } from '../../shared/config/config.ts'
 import { inTransaction } from '../../shared/database/database.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
-import { completeAttempt, defineWorker } from '../runtime/job-worker.ts'
+import { completeAttempt } from '../runtime/attempts.ts'
+import { defineWorker } from '../runtime/job-worker.ts'
 import type { Runtime, Worker } from '../runtime/runtime.ts'
 
 /** A sweep: what it does each time its cron expression (UTC) comes due; it returns how many things it dealt with. */
@@ -20,7 +21,7 @@ export function defineSweep({ queue, cron, scheduled = () => true, sweep }: Swee
     async run(runtime, job) {
       const count = await sweep(runtime)
       runtime.log.info({ queue: queue.name, count }, 'swept')
-      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job, outcome: 'done' }))
+      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job }))
       return 'done'
     },
   })
