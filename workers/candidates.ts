@@ -6,7 +6,7 @@ import { extracting } from './runtime/computations.ts'
 import { oneByOne, type Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 
-/** The candidates of documents that were extracted once; they depend on body and title (decisions B). */
+/** The concept candidates of documents, once somebody has had them extracted. They depend on body and title. */
 export const candidatesProjection: Projection<ExtractionSource, FoundCandidate[]> = oneByOne({
   name: 'candidates',
   queue: queues.candidatesRefresh,

@@ -52,7 +52,7 @@ function refreshProjection({ config }: Runtime): Worker {
     },
     compute: summarising,
     sameSource: (source, current) => source.version === current.version && source.title === current.title,
-    // Each target is compared by its own version when it is written.
+    // `writeSummaries` locks and compares each stored summary itself.
     projectedSeq: async () => null,
     write: (tx, _job, derived) => writeSummaries(tx, derived),
   })

@@ -13,7 +13,7 @@ import { retentionSweep } from './sweeps/retention.ts'
 import { staleSweep } from './sweeps/stale.ts'
 import { summarySweep } from './sweeps/summaries.ts'
 
-/** The worker types of the Procfile: each can run alone, with others, and in several copies. */
+/** The worker types of the Procfile. Each type can run alone, with others, and in several processes. */
 export const workerTypes = {
   search: [searchIndexer],
   changes: [changesDiffer],

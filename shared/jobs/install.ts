@@ -13,8 +13,8 @@ const failedJobsKeptSeconds = 30 * 86_400
 
 /**
  * Installs or upgrades pg-boss's schema, creates every queue with its dead-letter queue and runs `sql/queues/`. Safe to
- * repeat. Several hosts may call it at once: an advisory lock makes them wait for each other. Throws when pg-boss reports
- * an error.
+ * repeat. Several hosts may call it at once: an advisory lock makes them wait for each other. Throws when pg-boss
+ * reports an error.
  */
 export async function installQueues(url: string): Promise<void> {
   const guard = new pg.Client(url)

@@ -42,8 +42,8 @@ export const heartbeatSeconds = 10
 const oneHour = 3600
 
 /*
- * Workers hear of jobs through sql/queues/announcements.sql, which announces more than pg-boss's own `notify`.
- * Jobs that succeed are deleted by `completeAttempts` of workers/runtime/job-worker.ts, so `deleteAfterSeconds` only says
+ * Workers hear of jobs through sql/queues/announcements.sql, which announces more than pg-boss's own `notify`. Jobs
+ * that succeed are deleted by `completeAttempts` of workers/runtime/attempts.ts, so `deleteAfterSeconds` only says
  * how long failed jobs are kept.
  */
 

@@ -27,9 +27,9 @@ export type Attempts = {
 type RunningAttempt = { job: Job<object>; queue: string; marked: boolean; lapsed: AbortController }
 
 /**
- * Opens the attempts of this process. PostgreSQL releases the advisory locks of `session` when the process dies, and the
- * heartbeats stop when the process hangs: supervision of any process sees both. The `signal` of a job aborts when pg-boss
- * has given the job to another attempt.
+ * Opens the attempts of this process. PostgreSQL releases the advisory locks of `session` when the process dies, and
+ * the heartbeats stop when the process hangs: supervision of any process sees both. The `signal` of a job aborts when
+ * pg-boss has given the job to another attempt.
  */
 export function openAttempts(options: {
   session: JobSession
@@ -111,9 +111,9 @@ export async function completeAttempt<Data extends object>(
 }
 
 /**
- * Completes attempts at jobs inside the transaction of their results. Returns the ids of the jobs it has completed. Other
- * attempts have taken the rest over, and the caller must not write their results. Completed jobs are deleted, since nobody
- * asks for them any more: metrics count how they ended, and a requested job has a row of its own.
+ * Completes attempts at jobs inside the transaction of their results. Returns the ids of the jobs it has completed.
+ * Other attempts have taken the rest over, and the caller must not write their results. Completed jobs are deleted,
+ * since nobody asks for them any more: metrics count how they ended, and a requested job has a row of its own.
  */
 export async function completeAttempts<Data extends object>(
   tx: Transaction,

@@ -13,8 +13,8 @@ export type JobWorker<Data extends object> = {
   /** Set for jobs of seconds or more: a job is fetched only when the process is free to run it. */
   slow?: boolean
   /**
-   * Runs one job. It completes the job itself (`completeAttempt`), inside the transaction of its result. A job whose `run`
-   * throws is tried again by pg-boss.
+   * Runs one job. It completes the job itself (`completeAttempt`), inside the transaction of its result. A job whose
+   * `run` throws is tried again by pg-boss.
    */
   run: (runtime: Runtime, job: Job<Data>) => Promise<JobOutcome | ExplainedOutcome>
 }

@@ -24,8 +24,8 @@ const batchBytes = 300_000
  *
  * A round loads the sources, computes, then locks the documents and writes only what still follows from their current
  * sources (`deriveRound`). A document whose source moved is derived again, in at most three rounds. In the last round a
- * result that is newer than the stored data is written although the source has moved on, so that constant writing cannot
- * starve the projection. The document then stays stale, and the job of the newer version is queued already.
+ * result that is newer than the stored data is written although the source has moved on, so that constant writing
+ * cannot starve the projection. The document then stays stale, and the job of the newer version is queued already.
  *
  * The first round is one transaction for a whole batch and waits for no writer. A document that is being written, has
  * moved or is gone gets a round of its own. A document that cannot be computed fails by itself. When a batch cannot be
@@ -89,9 +89,9 @@ function takeLarge<Source extends ProjectionSource, Result>(deriving: Deriving<S
 type Batch = { bytes: number; jobs: Map<string, Job<DocumentJob>> }
 
 /**
- * Divides fetched jobs into batches of at most `most` documents and about `batchBytes` of text, smallest documents first,
- * each batch in the order of document ids. Two jobs of one document, as a reindex can add, are in different batches. A
- * document larger than a batch is in none: its job is returned in `large`.
+ * Divides fetched jobs into batches of at most `most` documents and about `batchBytes` of text, smallest documents
+ * first, each batch in the order of document ids. Two jobs of one document, as a reindex can add, are in different
+ * batches. A document larger than a batch is in none: its job is returned in `large`.
  */
 async function batchesOf(
   db: Queryable,
@@ -138,8 +138,8 @@ async function deriveFetched<Source extends ProjectionSource, Result>(
   return [...ended.values(), ...(await Promise.all(singly))]
 }
 
-// Returns the results of the jobs that have ended; the other jobs have to be derived again, each by itself. A batch that
-// fails has no results.
+// Returns the results of the jobs that have ended; the other jobs have to be derived again, each by itself. A batch
+// that fails has no results.
 async function deriveTogether<Source extends ProjectionSource, Result>(
   deriving: Deriving<Source, Result>,
   jobs: readonly Job<DocumentJob>[],

@@ -4,8 +4,8 @@ import type { Derived, DocumentSource } from '../../shared/jobs/projections/quer
 import type { DocumentJob, Queue } from '../../shared/jobs/queues.ts'
 
 /**
- * The loaded source of a document. `projected_seq` is the `body_seq` of the stored data at the load, null when nothing is
- * stored: a write that builds on stored data must find the same value again.
+ * The loaded source of a document. `projected_seq` is the `body_seq` of the stored data at the load, null when nothing
+ * is stored: a write that builds on stored data must find the same value again.
  */
 export type ProjectionSource = DocumentSource & { projected_seq: number | null }
 
@@ -48,18 +48,18 @@ export type Projection<Source extends ProjectionSource, Result> = {
   /** The largest number of documents in a batch; 32 when absent. */
   together?: number
   /**
-   * Reads the sources at the start of a round, outside any transaction and without locks. Returns them by document id; a
-   * document without a source counts as gone or not yet committed, which the locks decide.
+   * Reads the sources at the start of a round, outside any transaction and without locks. Returns them by document id;
+   * a document without a source counts as gone or not yet committed, which the locks decide.
    */
   load: (db: Queryable, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, Source>>
   /**
-   * Derives the result of one document, outside any transaction and without a database. It runs in a thread, with a limit
-   * of time and memory, unless its `isSmall` says that the document is small. An error fails that document alone.
+   * Derives the result of one document, outside any transaction and without a database. It runs in a thread, with a
+   * limit of time and memory, unless its `isSmall` says that the document is small. An error fails that document alone.
    */
   compute: ProjectionComputation<Source, Result>
   /**
-   * Tells whether the loaded and the current source give the same result. Called in the transaction of the round, in which
-   * the documents are locked. It compares what the projection depends on and nothing more; false means `moved`.
+   * Tells whether the loaded and the current source give the same result. Called in the transaction of the round, in
+   * which the documents are locked. It compares what the projection depends on and nothing more; false means `moved`.
    */
   sameSource: (source: Source, current: DocumentSource) => boolean
   /**
@@ -97,8 +97,8 @@ export type SingleProjection<Source extends ProjectionSource, Result> = Pick<
 }
 
 /**
- * Makes a projection that derives each document in a transaction of its own. It suits a projection in which few documents
- * take part, so that a statement for many documents would gain nothing.
+ * Makes a projection that derives each document in a transaction of its own. It suits a projection in which few
+ * documents take part, so that a statement for many documents would gain nothing.
  */
 export function oneByOne<Source extends ProjectionSource, Result>(
   single: SingleProjection<Source, Result>,

@@ -22,22 +22,23 @@ export type Ask = (request: ModelRequest) => Promise<string>
 export type Obsolete = { obsolete: string }
 
 /**
- * A kind of requested job (`shared/jobs/requested/README.md`). `defineRequestedJob` makes a worker of it, which calls the
- * members in the order in which they stand here. A `ModelError` that may pass is tried again by pg-boss; the last, like
- * any other `ModelError`, ends the job as `failed` with its code. Other errors are tried again.
+ * A kind of requested job (`shared/jobs/requested/README.md`). `defineRequestedJob` makes a worker of it, which calls
+ * the members in the order in which they stand here. A `ModelError` that may pass is tried again by pg-boss; the last,
+ * like any other `ModelError`, ends the job as `failed` with its code. Other errors are tried again.
  */
 export type RequestedJob<Source extends object, Result> = {
   table: RequestedJobTable
   /**
-   * Reads what the job is about, outside any transaction and without locks. Returns `Obsolete` when the source has moved
-   * already, before anything is paid. Computations of a large document take `computeMs` of a processor at most.
+   * Reads what the job is about, outside any transaction and without locks. Returns `Obsolete` when the source has
+   * moved already, before anything is paid. Computations of a large document take `computeMs` of a processor at most.
    */
   load: (db: Queryable, key: RequestedJobKey, computeMs: number) => Promise<Source | Obsolete>
   /** Derives the result with the help of the model, outside any transaction. */
   compute: (source: Source, ask: Ask) => Promise<Result>
   /**
-   * Locks the source and compares it with the loaded source, first in the transaction that ends the job. Locks are taken
-   * in the order of documents by id, units, summaries. Returns the `obsolete_reason`, or null when nothing has moved.
+   * Locks the source and compares it with the loaded source, first in the transaction that ends the job. Locks are
+   * taken in the order of documents by id, units, summaries. Returns the `obsolete_reason`, or null when nothing has
+   * moved.
    */
   moved: (tx: Transaction, input: { key: RequestedJobKey; source: Source }) => Promise<string | null>
   /** Writes the result, in that transaction, with the sources and the job's row locked. Returns how the job ends. */
@@ -53,8 +54,8 @@ export type RequestedJob<Source extends object, Result> = {
 export type RequestedJobHooks = { beforeCommit?: (key: RequestedJobKey) => Promise<void> }
 
 /**
- * Makes the worker of a kind of requested job: claim the row, load, ask the model, then lock the source and write only if
- * nothing has moved. Slow jobs are fetched one by one, so that no job waits in a process that is busy with others.
+ * Makes the worker of a kind of requested job: claim the row, load, ask the model, then lock the source and write only
+ * if nothing has moved. Slow jobs are fetched one by one, so that no job waits in a process that is busy with others.
  */
 export function defineRequestedJob<Source extends object, Result>(
   kind: RequestedJob<Source, Result>,
@@ -77,8 +78,9 @@ export function defineRequestedJob<Source extends object, Result>(
 }
 
 /**
- * Makes the worker that ends the jobs of a kind that no worker could finish: they fail with `model_error`, so that nobody
- * waits for them for ever. It takes the jobs of the dead-letter queue, whose metrics count how often that happened.
+ * Makes the worker that ends the jobs of a kind that no worker could finish: they fail with `model_error`, so that
+ * nobody waits for them for ever. It takes the jobs of the dead-letter queue, whose metrics count how often that
+ * happened.
  */
 export function defineDeadRequestedJob(kind: {
   table: RequestedJobTable
@@ -181,8 +183,8 @@ class Attempt<Source extends object, Result> {
   }
 
   /**
-   * Decides under the locks what becomes of the job, and completes pg-boss's job, in one transaction. Sources are locked
-   * before the job's row, as writes do. A job that was ended meanwhile stays as it is, and nothing is written.
+   * Decides under the locks what becomes of the job, and completes pg-boss's job, in one transaction. Sources are
+   * locked before the job's row, as writes do. A job that was ended meanwhile stays as it is, and nothing is written.
    */
   async #settle(proposal: Proposal<Source, Result>): Promise<ExplainedOutcome> {
     const { runtime, kind, job } = this.#context
@@ -216,7 +218,9 @@ class Attempt<Source extends object, Result> {
     return this.#context.kind.write(tx, { key: this.#row.key, ...proposal })
   }
 
-  /** Ends the job with the code of an error that will not pass, gives it back when the process stops, or throws again. */
+  /**
+   * Ends the job with the code of an error that will not pass, gives it back when the process stops, or throws again.
+   */
   async #fail(error: unknown): Promise<JobOutcome | ExplainedOutcome> {
     const { kind, job, signal } = this.#context
     if (signal.aborted) return this.#release()

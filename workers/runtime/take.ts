@@ -19,8 +19,8 @@ export type TakeOptions<Data extends object> = {
   /** How many jobs of one workspace run at a time, of the part `large` alone; `loops` when absent. */
   ofOneWorkspace?: number
   /**
-   * Runs fetched jobs. A job whose result is `completed` must have been completed by `run` itself. A job without a result
-   * has failed, and so have all jobs when `run` throws or takes longer than the queue allows.
+   * Runs fetched jobs. A job whose result is `completed` must have been completed by `run` itself. A job without a
+   * result has failed, and so have all jobs when `run` throws or takes longer than the queue allows.
    */
   run: (jobs: Job<Data>[]) => Promise<JobResult[]>
 }
@@ -40,8 +40,9 @@ const mostRetries = 500
 const missing = { status: 'failed', output: { message: 'the worker said nothing of this job' } } as const
 
 /**
- * Takes the jobs of a queue as they become due, woken by announcements. Failed jobs are handed to pg-boss, which retries
- * with backoff and at last moves the job to the dead-letter queue. Returns how to stop, which waits for running jobs.
+ * Takes the jobs of a queue as they become due, woken by announcements. Failed jobs are handed to pg-boss, which
+ * retries with backoff and at last moves the job to the dead-letter queue. Returns how to stop, which waits for running
+ * jobs.
  */
 export async function takeJobs<Data extends object>(
   runtime: Runtime,

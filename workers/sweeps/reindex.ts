@@ -31,8 +31,8 @@ const steps = defineWorker<ReindexJob>({
 })
 
 /**
- * Indexes documents again in steps. Every five minutes it looks for documents that another tokeniser indexed. An
- * operator can ask for further documents (shared/search/index/reindex-command.ts).
+ * Enqueues documents in steps to be indexed again. Every five minutes the worker looks for documents that another
+ * tokeniser indexed. An operator can ask for further documents (shared/search/index/reindex-command.ts).
  */
 export const searchReindexer: Worker = {
   name: steps.name,

@@ -8,7 +8,10 @@ import { deleteExpired } from '../../shared/requests/queries.ts'
 import { deleteFinishedJobs, deleteForgottenJobs } from '../runtime/job-queries.ts'
 import { defineSweep } from './sweep.ts'
 
-/** Forgets what has outlived its retention, in batches that never hold locks for long (decisions B, retention sweeps). */
+/** So many rows a statement deletes, so that its locks are short. */
+const batch = 1000
+
+/** Deletes what has outlived its retention: replays, requested jobs, audit, sign-ins, jobs of pg-boss and events. */
 export const retentionSweep = defineSweep({
   queue: queues.sweepRetention,
   cron: '17 * * * *',
@@ -34,8 +37,7 @@ export const retentionSweep = defineSweep({
   },
 })
 
-const batch = 1000
-
+// Repeats a deletion until it finds less than a batch. Returns the number of deleted rows.
 async function exhaust(deletion: () => Promise<number>): Promise<number> {
   let total = 0
   for (;;) {
