@@ -69,7 +69,7 @@ t.test('a job of which another process took hold tells the one that lost it', as
   t.equal(await service.database.oneFirst(sql.unsafe`SELECT count(*) FROM pgboss.job WHERE state = 'failed'`), 0)
 })
 
-/** A service, and one place to take jobs of one queue with. */
+/** Starts a service and takes the jobs of one queue in one loop. */
 async function start(t: Test) {
   const service = await startTestService(t)
   const { runtime } = await startWorkers(t, service, [])
