@@ -6,7 +6,9 @@ import { extracting } from './runtime/computations.ts'
 import { oneByOne, type Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 
-/** The concept candidates of documents, once somebody has had them extracted. They depend on body and title. */
+/**
+ * The concept candidates of documents, once somebody has had them extracted. They depend on body and title. @internal
+ */
 export const candidatesProjection: Projection<ExtractionSource, FoundCandidate[]> = oneByOne({
   name: 'candidates',
   queue: queues.candidatesRefresh,

@@ -7,7 +7,7 @@ import type { Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 import type { Worker } from './runtime/runtime.ts'
 
-/** The chains of change batches of documents, made of stored manifests. They depend on the body alone. */
+/** The chains of change batches of documents, made of stored manifests. They depend on the body alone. @internal */
 export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Projection<ChainSource, ChainGrowth> {
   const retention = config.CHANGES_RETENTION
   return {

@@ -5,7 +5,7 @@ import { linking } from './runtime/computations.ts'
 import type { Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 
-/** The inline relations of documents. They depend on the body alone. */
+/** The inline relations of documents. They depend on the body alone. @internal */
 export const relationsProjection: Projection<ExtractionSource, InlineChange> = {
   name: 'relations',
   queue: queues.relationsExtract,

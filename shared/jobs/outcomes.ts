@@ -15,10 +15,10 @@
  * | `over_limit` | the computation took too much time or memory      | nothing    | stale; one attempt behind all     |
  * |              |                                                   |            | other jobs, then the dead letters |
  *
- * `moved` is no outcome but the verdict that leads to another round. It has four causes: the source changed before the
- * last round; other stored data lie there than at the load; the first body was not committed at the load; or a batch
- * found the document locked or gone. Nothing is written, and the document is derived again by itself. The third
- * round ends with one of the outcomes above. When even there the stored data have moved, the job fails.
+ * `moved` is no outcome but the verdict that leads to another round. It has four causes. The source changed before the
+ * last round. The stored data are not those of the load. The first body was not committed at the load. Or a batch found
+ * the document locked or gone. Nothing is written, and the document is derived again by itself. The third round ends
+ * with one of the outcomes above. When even there the stored data have moved, the job fails.
  *
  * **Requested jobs.** `Attempt` in workers/runtime/requested-job.ts decides under the locks. An attempt whose job was
  * ended by somebody else has the outcome of that end:

@@ -113,7 +113,7 @@ export async function completeAttempt<Data extends object>(
 /**
  * Completes attempts at jobs inside the transaction of their results. Returns the ids of the jobs it has completed.
  * Other attempts have taken the rest over, and the caller must not write their results. Completed jobs are deleted,
- * since nobody asks for them any more: metrics count how they ended, and a requested job has a row of its own.
+ * since nobody reads them: metrics count how they ended, and a requested job has a row of its own.
  */
 export async function completeAttempts<Data extends object>(
   tx: Transaction,

@@ -13,10 +13,10 @@ export type Part = 'small' | 'large'
 
 /**
  * The statement that claims due jobs of a queue: $1 is the queue, $2 the largest number of jobs. It does what pg-boss's
- * own fetch does, with two differences. It looks in the table whether a job of the same key is active, where pg-boss
- * looks at notes that its monitor made of the queue some time ago. And it marks each attempt by an advisory lock of the
- * session, so that every process sees at once when the process of the attempt has died. The statement fails with a
- * unique violation when another process has claimed a job of the same key meanwhile.
+ * own fetch does, with two differences. It reads from the table whether a job of the same key is active; pg-boss relies
+ * on older notes of its monitor. And it marks each attempt by an advisory lock of the session, which every process sees
+ * released when the attempt's process dies. The statement fails with a unique violation when another process has
+ * claimed a job of the same key meanwhile.
  *
  * For the part `large`, $3 names the workspaces whose jobs are left out. The statement looks for other jobs among the
  * first hundred, since the first jobs of a workspace have the highest priorities.
@@ -75,8 +75,8 @@ export const markStatement = `
 export const unmarkStatement = `SELECT pg_advisory_unlock(hashtextextended(key, 0)) FROM unnest($1::text[]) AS key`
 
 /**
- * Returns a row for each queue of a list ($1): in how many milliseconds its next job is due, negative when the job is
- * overdue and null when no job waits; and whether jobs of any queue are running.
+ * Returns a row for each queue of a list ($1). `milliseconds` is the time until its next job is due: negative when the
+ * job is overdue, null when no job waits. `running` says whether jobs of any queue are running.
  */
 export const nextDueStatement = `
   SELECT name, (
@@ -101,8 +101,8 @@ const ActiveRow = row(
 )
 
 /**
- * Returns every running attempt, and why it counts as given up, or null. An attempt is `orphaned` when no session has
- * its mark, `expired` when it has taken longer than its queue allows, and `silent` when its heartbeat is missing.
+ * Returns every running attempt, and why it counts as given up, or null. An `orphaned` attempt has no session with its
+ * mark, an `expired` attempt has taken longer than its queue allows, and a `silent` attempt lacks its heartbeat.
  * Processes of earlier versions mark an attempt only after they have claimed it, so an attempt is orphaned after two
  * seconds at first.
  */

@@ -23,16 +23,16 @@ const batchBytes = 300_000
  * Makes a worker of a projection.
  *
  * A round loads the sources, computes, then locks the documents and writes only what still follows from their current
- * sources (`deriveRound`). A document whose source moved is derived again, in at most three rounds. In the last round a
- * result that is newer than the stored data is written although the source has moved on, so that constant writing
- * cannot starve the projection. The document then stays stale, and the job of the newer version is queued already.
+ * sources (`deriveRound`). A document whose source moved is derived again, in at most three rounds. The last round
+ * writes a result that is newer than the stored data even when the source has moved on. So constant writing cannot
+ * starve the projection. The document then stays stale, and the job of the newer version is queued already.
  *
  * The first round is one transaction for a whole batch and waits for no writer. A document that is being written, has
  * moved or is gone gets a round of its own. A document that cannot be computed fails by itself. When a batch cannot be
  * written, each of its documents gets a round of its own.
  *
  * Two takers share the queue. The taker of small documents gives the jobs of large documents back. The taker of large
- * documents derives them one by one, in threads and in fair turns, so that no large document holds up a small document.
+ * documents derives them one by one, in threads and in fair turns. So no large document holds up a small document.
  */
 export function defineProjection<Source extends ProjectionSource, Result>(
   projection: Projection<Source, Result>,
@@ -60,7 +60,7 @@ function takeSmall<Source extends ProjectionSource, Result>(deriving: Deriving<S
   const { runtime, projection } = deriving
   const { together = batchDocuments } = projection
   const concurrency = runtime.config.WORKER_CONCURRENCY
-  // Each loop has a limit of its own, so that the jobs of one loop do not wait for locks that those of the other want.
+  // Each loop has a limit of its own: its jobs do not wait for the locks that jobs of the other loop wait for.
   const besideEachOther = Math.max(1, Math.floor(concurrency / 2))
   return {
     part: 'small',
@@ -89,9 +89,9 @@ function takeLarge<Source extends ProjectionSource, Result>(deriving: Deriving<S
 type Batch = { bytes: number; jobs: Map<string, Job<DocumentJob>> }
 
 /**
- * Divides fetched jobs into batches of at most `most` documents and about `batchBytes` of text, smallest documents
- * first, each batch in the order of document ids. Two jobs of one document, as a reindex can add, are in different
- * batches. A document larger than a batch is in none: its job is returned in `large`.
+ * Divides fetched jobs into batches of at most `most` documents and about `batchBytes` of text. The smallest documents
+ * come first; each batch is in the order of document ids. Two jobs of one document, as a reindex can add, are in
+ * different batches. A document larger than a batch is in none: its job is returned in `large`.
  */
 async function batchesOf(
   db: Queryable,

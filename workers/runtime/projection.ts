@@ -5,7 +5,7 @@ import type { DocumentJob, Queue } from '../../shared/jobs/queues.ts'
 
 /**
  * The loaded source of a document. `projected_seq` is the `body_seq` of the stored data at the load, null when nothing
- * is stored: a write that builds on stored data must find the same value again.
+ * is stored. A result may build on the stored data, so the write must find the same value again.
  */
 export type ProjectionSource = DocumentSource & { projected_seq: number | null }
 
@@ -29,8 +29,8 @@ export type ProjectionSource = DocumentSource & { projected_seq: number | null }
  *     return new Map(Array.from(sources, ([id, source]) => [id, { ...source, projected_seq: stored.get(id) ?? null }]))
  *   },
  *   compute: atOnce(({ source }) => source.body.split('\n').length),
- *   sameSource: (loaded, current) => loaded.body_seq === current.body_seq,
  *   projectedSeqs: (tx, jobs) => lockProjected(tx, jobs, { table: 'document_lines' }),
+ *   sameSource: (loaded, current) => loaded.body_seq === current.body_seq,
  *   write: upsertLines,
  * }
  *
@@ -58,18 +58,18 @@ export type Projection<Source extends ProjectionSource, Result> = {
    */
   compute: ProjectionComputation<Source, Result>
   /**
-   * Tells whether the loaded and the current source give the same result. Called in the transaction of the round, in
-   * which the documents are locked. It compares what the projection depends on and nothing more; false means `moved`.
-   */
-  sameSource: (source: Source, current: DocumentSource) => boolean
-  /**
    * Locks the projection's rows in the order of document ids, in the transaction of the round, after the documents are
    * locked. Returns the `body_seq` of the stored data by document id; a document without stored data is left out.
    */
   projectedSeqs: (tx: Transaction, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, number>>
   /**
+   * Tells whether the loaded and the current source give the same result. Called in the transaction of the round, under
+   * the locks. It compares what the projection depends on and nothing more; false means `moved`.
+   */
+  sameSource: (source: Source, current: DocumentSource) => boolean
+  /**
    * Writes the results, in the transaction of the round, after the jobs were completed in it. It gets only results that
-   * may be written, in the order of document ids, and is not called without any.
+   * may be written, in the order of document ids. It is not called without results.
    */
   write: (tx: Transaction, derived: readonly Derived<Source, Result>[]) => Promise<void>
 }

@@ -54,8 +54,9 @@ export type RequestedJob<Source extends object, Result> = {
 export type RequestedJobHooks = { beforeCommit?: (key: RequestedJobKey) => Promise<void> }
 
 /**
- * Makes the worker of a kind of requested job: claim the row, load, ask the model, then lock the source and write only
- * if nothing has moved. Slow jobs are fetched one by one, so that no job waits in a process that is busy with others.
+ * Makes the worker of a kind of requested job. It claims the row, loads, asks the model, then locks the source and
+ * writes only when nothing has moved. Slow jobs are fetched one by one, so that no job waits in a process that is busy
+ * with others.
  */
 export function defineRequestedJob<Source extends object, Result>(
   kind: RequestedJob<Source, Result>,
@@ -78,9 +79,8 @@ export function defineRequestedJob<Source extends object, Result>(
 }
 
 /**
- * Makes the worker that ends the jobs of a kind that no worker could finish: they fail with `model_error`, so that
- * nobody waits for them for ever. It takes the jobs of the dead-letter queue, whose metrics count how often that
- * happened.
+ * Makes the worker that ends the jobs of a kind that no worker could finish. They fail with `model_error`, so nobody
+ * waits for them for ever. It takes the jobs of the dead-letter queue, whose metrics count how often that happened.
  */
 export function defineDeadRequestedJob(kind: {
   table: RequestedJobTable

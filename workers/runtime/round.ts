@@ -24,8 +24,8 @@ export type Deriving<Source extends ProjectionSource, Result> = {
 export type Round = { jobs: readonly Job<DocumentJob>[]; part: Part; last: boolean }
 
 /**
- * The result of a round: how jobs ended, by job id, and the jobs of large documents, which the other part of the queue
- * has to derive. A job in neither has to be derived again.
+ * The result of a round. `ends` says how jobs ended, by job id. `large` are the jobs of large documents, which the
+ * other part of the queue has to derive. A job in neither has to be derived again.
  */
 export type RoundEnd = { ends: ReadonlyMap<string, AttemptEnd>; large: readonly Job<DocumentJob>[] }
 

@@ -56,7 +56,7 @@ export function openSupervision(context: { database: Database; jobs: Jobs; log: 
 /**
  * Tells pg-boss that the attempts nobody works on any more have failed. Their jobs are retried, or moved to the
  * dead-letter queue when their retries are used up. pg-boss leaves an attempt alone that is being completed at this
- * moment. Returns how many attempts are running.
+ * moment. Returns how many attempts are running. @internal
  */
 export async function failLapsedAttempts(context: { database: Database; jobs: Jobs; log: Logger }): Promise<number> {
   const active = await activeAttempts(context.database)

@@ -59,7 +59,7 @@ export async function takeJobs<Data extends object>(
 
 /**
  * Takes the jobs of one queue in one process. It looks for jobs when it is woken, after a full batch, and when a batch
- * has ended, since other jobs of the same keys may have waited for it. Otherwise it rests.
+ * has ended: jobs of the same keys may have waited for the batch. Otherwise it rests.
  */
 class Taker<Data extends object> {
   readonly #runtime: Runtime
@@ -191,8 +191,8 @@ class Taker<Data extends object> {
   }
 }
 
-// Gives the jobs whose attempts an outage of the database has ended one retry more, so that they have as many left as
-// before, and lets them wait for a minute at most. Must run before pg-boss is told that the attempts have failed.
+// Gives one retry more to the jobs whose attempts an outage of the database has ended, so that they have as many left
+// as before. They wait for a minute at most. Must run before pg-boss is told that the attempts have failed.
 async function excuseOutages(
   database: Database,
   ended: { queue: Queue<object>; jobs: readonly Pick<Job, 'id' | 'retryCount'>[]; results: readonly JobResult[] },

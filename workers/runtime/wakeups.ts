@@ -19,7 +19,8 @@ const backstopMs = 8000
 const horizonMs = 1.5 * backstopMs
 
 /**
- * Timers of one queue within a tick are one timer, at the end of the tick: a job that is not due yet is not claimed.
+ * Timers of one queue within a tick, in milliseconds, become one timer at its end, since a job cannot be claimed before
+ * it is due.
  */
 const tickMs = 50
 const marginMs = 5

@@ -9,7 +9,7 @@ import type { RequestedJobTable } from './tables.ts'
 /** The place of a job's row: its table and its key. */
 export type RequestedJobRow = { table: RequestedJobTable; key: RequestedJobKey }
 
-/** One attempt of one worker. `attempt` is the `attemptOf` pg-boss's job, so that a later attempt fences it off. */
+/** One attempt of one worker. `attempt` is its `attemptOf`, by which a later attempt fences it off. */
 export type RequestedJobAttempt = RequestedJobRow & { attempt: string }
 
 const tableOf = ({ table }: RequestedJobRow) => sql.identifier([table.name])
@@ -21,7 +21,7 @@ export function attemptOf(job: Pick<Job, 'id' | 'retryCount'>): string {
 
 /**
  * Claims an open job for an attempt. Returns false when the job has ended. It also returns false when pg-boss has given
- * the job to another attempt, so that a worker that was only asleep cannot take the job back.
+ * the job to another attempt: a worker that was only asleep cannot take the job back.
  */
 export async function claim(
   db: Queryable,
