@@ -30,7 +30,7 @@ export function workersOf(types: readonly WorkerType[]): Worker[] {
   return types.flatMap((type): readonly Worker[] => workerTypes[type])
 }
 
-/** Whether a word names a worker type. */
+/** Tells whether a word names a worker type. */
 export function isWorkerType(word: string): word is WorkerType {
   return Object.hasOwn(workerTypes, word)
 }

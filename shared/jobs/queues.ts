@@ -8,7 +8,7 @@ export type Queue<Data extends object> = {
   readonly data?: Data
 }
 
-/** What pg-boss is told of a queue, such as its retries. All times are in seconds. */
+/** The options of a queue in pg-boss, such as its retries. All times are in seconds. */
 export type QueueOptions = Omit<BossQueue, 'name'>
 
 /** The data of a job that derives from a document. The worker reads the current source, not the source of the write. */
@@ -26,17 +26,14 @@ export type ReindexJob = {
   knowledge_base_id: number | null
   /** The last document that was enqueued; null before the first step. */
   after: { workspace_id: string; document_id: string } | null
-  /** How many documents the steps before have enqueued. */
+  /** The number of documents that the steps before have enqueued. */
   enqueued: number
 }
 
 /** The data of a requested job: the key of its row in the table of its kind. */
 export type RequestedJobKey = { workspace_id: string; job_id: string }
 
-/**
- * A job that is running counts as given up after so many seconds without a heartbeat. A worker that dies is noticed
- * earlier, by its advisory locks.
- */
+/** A running job without a heartbeat for this time counts as given up. Advisory locks show a dead worker earlier. */
 export const heartbeatSeconds = 10
 
 const oneHour = 3600

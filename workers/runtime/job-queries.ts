@@ -45,7 +45,7 @@ export function claimStatement({ options }: Queue<object>, part?: Part): string 
 
 /** The priority of the first large document of a workspace. Documents above it are not known to be large. */
 const largePriority = -10
-/** Each waiting document of a workspace lowers the priority of its large documents by one, up to so many documents. */
+/** The most that waiting documents of a workspace lower the priority of its large documents, each by one. */
 const mostBehind = 1000
 /** The priority of a document whose computation went over its limit once. */
 const lastPriority = largePriority - mostBehind - 1
@@ -88,7 +88,7 @@ export const nextDueStatement = `
 /** A row of `nextDueStatement`. */
 export type NextDue = { name: string; milliseconds: number | null; running: boolean }
 
-/** Why an attempt counts as given up: its mark, its time or its heartbeat is gone. */
+/** The cause by which an attempt counts as given up: its mark, its time or its heartbeat is gone. */
 export type Lapse = 'orphaned' | 'expired' | 'silent'
 
 const ActiveRow = row(

@@ -10,13 +10,13 @@ import { type Deriving, deriveRound } from './round.ts'
 import type { Worker } from './runtime.ts'
 import { type TakeOptions, takeJobs } from './take.ts'
 
-/** A document is derived in so many rounds at most before its job fails. */
+/** The largest number of rounds for a document before its job fails. */
 const rounds = 3
 
-/** The default of `together`: so many documents share a transaction. */
+/** The default of `together`: the largest number of documents in a batch. */
 const batchDocuments = 32
 
-/** The documents of a batch have about so many bytes of text together. */
+/** About how much text the documents of a batch have together, in bytes. */
 const batchBytes = 300_000
 
 /**

@@ -74,7 +74,7 @@ export type Projection<Source extends ProjectionSource, Result> = {
   write: (tx: Transaction, derived: readonly Derived<Source, Result>[]) => Promise<void>
 }
 
-/** What the result of one document follows from. */
+/** The input from which the result of one document follows. */
 export type ProjectionInput<Source> = { source: Source; job: DocumentJob }
 
 /** The computation of the result of one document. */

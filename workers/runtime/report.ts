@@ -10,7 +10,7 @@ import type { Runtime } from './runtime.ts'
 /** An outcome and why: `reason` is an error code or an `obsolete_reason`, `causes` are the messages of `causesOf`. */
 export type ExplainedOutcome = { outcome: JobOutcome; reason?: string; causes?: readonly string[] }
 
-/** How an attempt at a job ended. */
+/** The end of an attempt at a job: an outcome, or what the job threw. */
 export type AttemptEnd = ExplainedOutcome | { error: unknown }
 
 /**

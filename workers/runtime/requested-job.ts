@@ -46,7 +46,7 @@ export type RequestedJob<Source extends object, Result> = {
     tx: Transaction,
     input: { key: RequestedJobKey; source: Source; result: Result },
   ) => Promise<jobs.RequestedJobEnd>
-  /** Called last in the transaction in which the worker is done with a job, however it ended and whoever ended it. */
+  /** Called last in the transaction in which the worker is done with a job, whatever ended it. */
   ended?: (tx: Transaction, key: RequestedJobKey) => Promise<void>
 }
 
@@ -104,7 +104,7 @@ export function defineDeadRequestedJob(kind: {
   })
 }
 
-/** How a job ends whose requester has lost the writing role. */
+/** The end of a job whose requester has lost the writing role. */
 const revoked: jobs.RequestedJobEnd = { status: 'failed', code: 'access_revoked' }
 
 /** The outcome of an attempt by the status its job has after it. */
@@ -253,7 +253,7 @@ function modelCodeOf(error: unknown): string | null {
   return error instanceof ModelError ? error.code : null
 }
 
-// A job that ended before the attempt has no reason here: whoever ended it has reported the reason.
+// A job that ended before this attempt has no reason here: the write or attempt that ended it has reported the reason.
 function explained(end: jobs.RequestedJobEnd | { status: Status } | null): ExplainedOutcome {
   if (end === null) return { outcome: 'gone' }
   const outcome = outcomes[end.status]

@@ -7,7 +7,7 @@ import type { Queue } from '../../shared/jobs/queues.ts'
 import { exhaustRetries, type Part, putLast } from './job-queries.ts'
 import type { Runtime } from './runtime.ts'
 
-/** How a taker takes the jobs of a queue. */
+/** The options by which a taker takes the jobs of a queue. */
 export type TakeOptions<Data extends object> = {
   queue: Queue<Data>
   /** How many fetched batches run at a time. */
@@ -28,13 +28,13 @@ export type TakeOptions<Data extends object> = {
 /** PostgreSQL's unique violation: another process has claimed a job of the same key since the statement's look. */
 const uniqueViolation = '23505'
 
-/** Shorter than the pause of supervision, which begins when the connection of the jobs is back. */
+/** The pause between two looks whether an outage is over. Supervision, which begins after it, waits longer. */
 const outagePauseMs = 500
 
-/** After an outage of the database a job is tried again within so many seconds. */
+/** The longest pause of a job before its next attempt, after an outage of the database. */
 const longestPauseSeconds = 60
 
-/** A job that is itself too much for the database ends in the dead-letter queue after so many attempts, some hours. */
+/** The limit of retries after outages. A job that is itself the cause of an outage reaches it after some hours. */
 const mostRetries = 500
 
 const missing = { status: 'failed', output: { message: 'the worker said nothing of this job' } } as const

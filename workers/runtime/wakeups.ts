@@ -12,7 +12,7 @@ export type Wakeups = {
   close: () => Promise<void>
 }
 
-/** One statement in so many milliseconds finds jobs whose announcement was missed, and jobs that are due far ahead. */
+/** The interval of the statement that finds jobs with a missed announcement, and jobs that are due far ahead. */
 const backstopMs = 8000
 
 /** A job that is due later than this gets no timer, since the backstop finds the job in time. */

@@ -3,7 +3,7 @@ import { openFileStore } from '../../shared/attachments/store.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { defineSweep } from './sweep.ts'
 
-/** So many files the store removes in one call, well within the time that a transaction may idle. */
+/** The number of files that the store removes in one call, well within the time that a transaction may idle. */
 const batch = 100
 
 /** Removes the files of deleted attachments, and orphaned uploads that a crash left behind an hour ago. */

@@ -8,7 +8,7 @@ import { deleteExpired } from '../../shared/requests/queries.ts'
 import { deleteFinishedJobs, deleteForgottenJobs } from '../runtime/job-queries.ts'
 import { defineSweep } from './sweep.ts'
 
-/** So many rows a statement deletes, so that its locks are short. */
+/** The largest number of rows that a statement deletes, so that its locks are short. */
 const batch = 1000
 
 /** Deletes what has outlived its retention: replays, requested jobs, audit, sign-ins, jobs of pg-boss and events. */

@@ -5,10 +5,10 @@ import { strandedJobs } from '../../shared/jobs/requested/queries.ts'
 import { requestedJobTables } from '../../shared/jobs/requested/tables.ts'
 import { defineSweep } from './sweep.ts'
 
-/** A projection or requested job counts as lost after so many seconds. */
+/** The age at which a stale projection or an open requested job may count as lost. */
 const seconds = 60
 
-/** So many jobs of one queue are enqueued in one run. */
+/** The largest number of jobs of one queue that one run enqueues. */
 const limit = 10_000
 
 /**

@@ -1,6 +1,6 @@
 import { type DocumentJob, type Queue, queues } from '../queues.ts'
 
-/** What a write can change of a document. */
+/** A part of a document that a write can change. */
 export type DocumentChange = 'body' | 'title' | 'location' | 'locale'
 
 /** A projection of documents, as far as the core has to know it. */
