@@ -1,7 +1,7 @@
 import t from 'tap'
 import { sql } from '../shared/database/database.ts'
 import { candidateRefresher, candidatesProjection } from '../workers/candidates.ts'
-import { defineProjection } from '../workers/runtime/define-projection.ts'
+import { defineProjection } from '../workers/runtime/projection-worker.ts'
 import type { Client, Reply } from './support/client.ts'
 import { refused } from './support/documents.ts'
 import { startTestService, type TestService } from './support/service.ts'

@@ -7,7 +7,7 @@ import { startTestService } from './support/service.ts'
 import { until } from './support/site.ts'
 import { write } from './support/workers.ts'
 
-// Levels of the log.
+// Levels of pino.
 const [info, warning, failure] = [30, 40, 50]
 
 t.test('an operator reads in the log why the job that a user names has failed, and sees it counted', async (t) => {
@@ -126,5 +126,5 @@ function linesOf(worker: ServiceProcess, id: string) {
   return lines
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line))
-    .filter((line) => line.user_job_id === id)
+    .filter((line) => line.requested_job_id === id)
 }

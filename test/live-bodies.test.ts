@@ -7,7 +7,7 @@ import { advance, liveBodiesChannel } from '../shared/body/live/queries.ts'
 import { openLive, syncY } from '../shared/body/live/sync.ts'
 import { bodyFragment } from '../shared/body/yjs/read.ts'
 import { sql } from '../shared/database/database.ts'
-import { projections } from '../shared/jobs/queues.ts'
+import { projections } from '../shared/jobs/projections/projections.ts'
 import { idFrom, randomBody } from './body-yjs/random-body.ts'
 
 import { randomStep, Session } from './live-bodies/session.ts'

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { sql } from '../shared/database/database.ts'
 import { row } from '../shared/database/row.ts'
 import { queues } from '../shared/jobs/queues.ts'
-import { defineUserJob } from '../workers/runtime/user-job.ts'
+import { defineRequestedJob } from '../workers/runtime/requested-job.ts'
 import { deadSummaryJobs, summaryJob, summaryWriter } from '../workers/summaries.ts'
 import type { Client } from './support/client.ts'
 import { type StubReply, startModelStub } from './support/model-stub.ts'
@@ -150,7 +150,7 @@ t.test('what a model is too slow for is tried again, and owned up to in the end'
 
 t.test('a job that no worker can finish ends all the same', async (t) => {
   const { ada, service, database } = await start(t)
-  const broken = defineUserJob({
+  const broken = defineRequestedJob({
     ...summaryJob,
     load() {
       throw new Error('out of order')
@@ -190,7 +190,7 @@ t.test('a worker that was only asleep cannot write over its successor', async (t
     // The same process may take the job again before the other one does.
     if (attempts === 1) await gate.promise
   }
-  const asleep = await startWorkers(t, service, [defineUserJob(summaryJob, { beforeCommit })])
+  const asleep = await startWorkers(t, service, [defineRequestedJob(summaryJob, { beforeCommit })])
   const { id } = await write(ada, markdown)
   const job = await ask(ada, `/documents/${id}`)
   await reached.promise

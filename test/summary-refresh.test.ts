@@ -1,6 +1,6 @@
 import t from 'tap'
 import { queues } from '../shared/jobs/queues.ts'
-import { summaryRefresher } from '../workers/summary-refresh.ts'
+import { summaryRefresher } from '../workers/summaries.ts'
 import { summarySweep } from '../workers/sweeps/summaries.ts'
 import type { Client } from './support/client.ts'
 import { startTestService } from './support/service.ts'

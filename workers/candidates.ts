@@ -7,11 +7,12 @@ import {
 } from '../shared/concepts/candidates/refresh.ts'
 import { queues } from '../shared/jobs/queues.ts'
 import { extracting } from './runtime/computations.ts'
-import { defineProjection } from './runtime/define-projection.ts'
-import { oneByOne } from './runtime/one-by-one.ts'
-import type { Projection } from './runtime/projection.ts'
+import { oneByOne, type Projection } from './runtime/projection.ts'
+import { defineProjection } from './runtime/projection-worker.ts'
 
-/** The candidates of documents that were extracted once; they depend on body and title (decisions B). */
+/**
+ * The concept candidates of documents, once somebody has had them extracted. They depend on body and title. @internal
+ */
 export const candidatesProjection: Projection<CandidateSource, FoundCandidate[]> = oneByOne({
   name: 'candidates',
   queue: queues.candidatesRefresh,

@@ -3,11 +3,11 @@ import { lockChains } from '../shared/changes/queries.ts'
 import type { Config } from '../shared/config/config.ts'
 import { queues } from '../shared/jobs/queues.ts'
 import { growing } from './runtime/computations.ts'
-import { defineProjection } from './runtime/define-projection.ts'
 import type { Projection } from './runtime/projection.ts'
+import { defineProjection } from './runtime/projection-worker.ts'
 import type { Worker } from './runtime/runtime.ts'
 
-/** The chain of change batches of documents, made of stored manifests; it depends on the body alone (decisions B). */
+/** The chains of change batches of documents, made of stored manifests. They depend on the body alone. @internal */
 export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Projection<ChainSource, ChainGrowth> {
   const retention = config.CHANGES_RETENTION
   return {

@@ -10,8 +10,8 @@ const busyPauseMs = 1000
 const backstopMs = 10_000
 
 /**
- * The sequencer, which numbers committed events in batches. The writes wake it. Several copies may run, and one of them
- * works at a time. Its connection has short time limits, since all streams wait for the sequencer.
+ * The sequencer, which numbers committed events in batches. Writes wake it. Several processes may run it, and one of
+ * them works at a time. Its connection has short time limits, since all event streams wait for the sequencer.
  */
 export const eventSequencer: Worker = {
   name: 'events',
@@ -23,7 +23,7 @@ export const eventSequencer: Worker = {
       let numbered: number | null
       do numbered = await numberUnlessBusy(database, batch)
       while (numbered === batch)
-      // The copy that has the lock may stop after its last look at the table and before its commit.
+      // The process that has the lock may end between its last look at the table and its commit.
       clearTimeout(again)
       if (numbered === null) again = setTimeout(wake, busyPauseMs)
     }, onError)

@@ -1,12 +1,12 @@
-import { type UserJobTable, userJobTables } from '../shared/jobs/queues.ts'
+import { queues } from '../shared/jobs/queues.ts'
+import { requestedJobTableOf } from '../shared/jobs/requested/tables.ts'
 import { type JobSource, jobMoved, loadJob, recordEnd, runJob, storeJob } from '../shared/localization/jobs/run.ts'
 import type { Translated } from '../shared/localization/jobs/translate.ts'
-import { defineDeadUserJob } from './runtime/dead-user-job.ts'
-import { defineUserJob, type UserJob } from './runtime/user-job.ts'
+import { defineDeadRequestedJob, defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
 
-// Translation jobs make machine candidates for units. A person decides whether to apply them.
-const translationJob: UserJob<JobSource, Translated> = {
-  table: userJobTables.find(({ name }) => name === 'translation_jobs') as UserJobTable,
+/** Translation jobs make machine candidates for units. A person decides whether to apply them. */
+const translationJob: RequestedJob<JobSource, Translated> = {
+  table: requestedJobTableOf(queues.translationsRun),
   load: loadJob,
   compute: runJob,
   moved: (tx, { source }) => jobMoved(tx, source),
@@ -14,8 +14,8 @@ const translationJob: UserJob<JobSource, Translated> = {
   ended: recordEnd,
 }
 
-/** The worker type `localization`. */
-export const translator = defineUserJob(translationJob)
+/** Translates the texts of requested jobs. */
+export const translator = defineRequestedJob(translationJob)
 
 /** Ends translation jobs that no worker could finish. */
-export const deadTranslationJobs = defineDeadUserJob(translationJob)
+export const deadTranslationJobs = defineDeadRequestedJob(translationJob)

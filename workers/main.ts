@@ -8,7 +8,7 @@ import { serveMetrics } from './runtime/metrics-server.ts'
 import { openRuntime } from './runtime/runtime.ts'
 import { isWorkerType, workersOf, workerTypes } from './types.ts'
 
-// `node workers/main.ts <type>…` runs the named worker types in this process; without a name, those of WORKER_QUEUES.
+// `node workers/main.ts <type>…` runs the named worker types in this process, or those of WORKER_QUEUES without a name.
 const config = processConfig()
 const types = chosenTypes(process.argv.slice(2))
 const log = createLogger({ service: `worker:${types.join('+')}`, config })

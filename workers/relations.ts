@@ -7,10 +7,10 @@ import {
   writeRelations,
 } from '../shared/relations/extract.ts'
 import { linking } from './runtime/computations.ts'
-import { defineProjection } from './runtime/define-projection.ts'
 import type { Projection } from './runtime/projection.ts'
+import { defineProjection } from './runtime/projection-worker.ts'
 
-/** The inline relations of documents; they depend on the body alone (decisions B). */
+/** The inline relations of documents. They depend on the body alone. @internal */
 export const relationsProjection: Projection<LinkSource, InlineRelationChange> = {
   name: 'relations',
   queue: queues.relationsExtract,

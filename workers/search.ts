@@ -7,10 +7,10 @@ import {
 } from '../shared/search/index/index-document.ts'
 import { lockIndexes } from '../shared/search/index/index-queries.ts'
 import { indexing } from './runtime/computations.ts'
-import { defineProjection } from './runtime/define-projection.ts'
 import type { Projection } from './runtime/projection.ts'
+import { defineProjection } from './runtime/projection-worker.ts'
 
-/** The search index of documents. It depends on body, title, knowledge base and locale. */
+/** The search index of documents. It depends on body, title, knowledge base and locale. @internal */
 export const searchProjection: Projection<IndexSource, IndexChange> = {
   name: 'search',
   queue: queues.searchIndex,

@@ -1,4 +1,5 @@
-import { queues, userJobTableOf } from '../shared/jobs/queues.ts'
+import { queues } from '../shared/jobs/queues.ts'
+import { requestedJobTableOf } from '../shared/jobs/requested/tables.ts'
 import {
   askForSummary,
   loadJobSource,
@@ -6,12 +7,16 @@ import {
   type SummaryJobSource,
   writeModelSummary,
 } from '../shared/summaries/by-model/job.ts'
-import { defineDeadUserJob } from './runtime/dead-user-job.ts'
-import { defineUserJob, type UserJob } from './runtime/user-job.ts'
+import { loadRefreshSource, type RefreshSource, type TextSummary, writeSummaries } from '../shared/summaries/refresh.ts'
+import { summarising } from './runtime/computations.ts'
+import { oneByOne } from './runtime/projection.ts'
+import { defineProjection } from './runtime/projection-worker.ts'
+import { defineDeadRequestedJob, defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
+import type { Runtime, Worker } from './runtime/runtime.ts'
 
-/** Summaries by a model, which people ask for and pay for (decisions 2.11, B). */
-export const summaryJob: UserJob<SummaryJobSource, string> = {
-  table: userJobTableOf(queues.summariesModel),
+/** Summaries by a model, which people request and pay for (`api/guide/summaries.md#refresh`). @internal */
+export const summaryJob: RequestedJob<SummaryJobSource, string> = {
+  table: requestedJobTableOf(queues.summariesModel),
   load: loadJobSource,
   compute: askForSummary,
   moved: (tx, { source }) => lockAndCompare(tx, source),
@@ -21,8 +26,34 @@ export const summaryJob: UserJob<SummaryJobSource, string> = {
   },
 }
 
-/** Part of the worker type `summaries`. */
-export const summaryWriter = defineUserJob(summaryJob)
+/** Writes requested summaries. */
+export const summaryWriter = defineRequestedJob(summaryJob)
 
-/** Part of the worker type `summaries`. */
-export const deadSummaryJobs = defineDeadUserJob(summaryJob)
+/** Ends requested summaries that no worker could finish. */
+export const deadSummaryJobs = defineDeadRequestedJob(summaryJob)
+
+/**
+ * Refreshes the stored deterministic summaries of documents that change, where SUMMARY_AUTO_REFRESH is set. A document
+ * without stored summaries has no job at all.
+ */
+export const summaryRefresher: Worker = {
+  name: queues.summariesRefresh.name,
+  start: (runtime) => refreshProjection(runtime).start(runtime),
+}
+
+function refreshProjection({ config }: Runtime): Worker {
+  const refresh = oneByOne<RefreshSource, TextSummary[]>({
+    name: 'summaries',
+    queue: queues.summariesRefresh,
+    async load(db, job) {
+      const source = await loadRefreshSource(db, job)
+      return source && (config.SUMMARY_AUTO_REFRESH ? source : { ...source, targets: [] })
+    },
+    compute: summarising,
+    sameSource: (source, current) => source.version === current.version && source.title === current.title,
+    // `writeSummaries` locks and compares each stored summary itself.
+    projectedSeq: async () => null,
+    write: (tx, _job, derived) => writeSummaries(tx, derived),
+  })
+  return defineProjection(refresh)
+}

@@ -6,15 +6,14 @@ import { deadTranslationJobs, translator } from './localization.ts'
 import { relationExtractor } from './relations.ts'
 import type { Worker } from './runtime/runtime.ts'
 import { searchIndexer } from './search.ts'
-import { deadSummaryJobs, summaryWriter } from './summaries.ts'
-import { summaryRefresher } from './summary-refresh.ts'
+import { deadSummaryJobs, summaryRefresher, summaryWriter } from './summaries.ts'
 import { attachmentSweep } from './sweeps/attachments.ts'
 import { searchReindexer } from './sweeps/reindex.ts'
 import { retentionSweep } from './sweeps/retention.ts'
 import { staleSweep } from './sweeps/stale.ts'
 import { summarySweep } from './sweeps/summaries.ts'
 
-/** The worker types of the Procfile: each can run alone, with others, and in several copies. */
+/** The worker types of the Procfile. Each type can run alone, with others, and in several processes. */
 export const workerTypes = {
   search: [searchIndexer],
   changes: [changesDiffer],
@@ -31,7 +30,7 @@ export function workersOf(types: readonly WorkerType[]): Worker[] {
   return types.flatMap((type): readonly Worker[] => workerTypes[type])
 }
 
-/** Whether a word names a worker type. */
+/** Tells whether a word names a worker type. */
 export function isWorkerType(word: string): word is WorkerType {
   return Object.hasOwn(workerTypes, word)
 }

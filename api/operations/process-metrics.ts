@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import type { Database } from '../../shared/database/database.ts'
-import { failedUserJobs, lags, liveProcesses, queueLoads, sizes } from '../../shared/health/queries.ts'
-import { durationBounds, jobOutcomes } from '../../shared/jobs/job-metrics.ts'
+import { failedRequestedJobs, lags, liveProcesses, queueLoads, sizes } from '../../shared/health/queries.ts'
+import { durationBounds, jobOutcomes } from '../../shared/jobs/metrics.ts'
 import { observeBuild } from '../../shared/process/build-metric.ts'
 import { outdatedDocuments } from '../../shared/search/index/reindex.ts'
 
@@ -93,7 +93,7 @@ const queueGauges = [
 
 // A requested job ends in its own table, not in the dead-letter queue, whose worker empties it.
 async function loadsWithFailures(database: Database): Promise<QueueLoads> {
-  const [loads, failures] = await Promise.all([queueLoads(database), failedUserJobs(database)])
+  const [loads, failures] = await Promise.all([queueLoads(database), failedRequestedJobs(database)])
   const failed = new Map(failures.map(({ queue, failed }) => [queue, failed]))
   return loads.map((load) => ({ ...load, dead: load.dead + (failed.get(load.name) ?? 0) }))
 }

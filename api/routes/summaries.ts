@@ -2,8 +2,9 @@ import Type, { type TObject } from 'typebox'
 import { visibleWorkspaces } from '../../shared/auth/caller.ts'
 import type { Scope } from '../../shared/auth/scopes.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
-import { queues, userJobTableOf } from '../../shared/jobs/queues.ts'
+import { queues } from '../../shared/jobs/queues.ts'
 import { progressOf } from '../../shared/jobs/requested/progress.ts'
+import { requestedJobTableOf } from '../../shared/jobs/requested/tables.ts'
 import { blockIdPattern, ulidPattern } from '../../shared/schema/ids.ts'
 import { Text } from '../../shared/schema/strings.ts'
 import { visibleSummaryJob } from '../../shared/summaries/job-queries.ts'
@@ -19,7 +20,7 @@ import { rateLimitHeaders } from '../http/rate-limit.ts'
 import { apiPrefix, type Route, route } from '../http/route.ts'
 import { versionGuard } from '../http/version-guard.ts'
 
-const table = userJobTableOf(queues.summariesModel)
+const table = requestedJobTableOf(queues.summariesModel)
 
 const SummaryJobParameter = Type.Object({
   id: Type.String({ pattern: `^sjob_${ulidPattern}$`, description: 'summary job id', 'x-error': 'job_not_found' }),

@@ -2,7 +2,7 @@ import type { Ahead } from '../computations/ahead.ts'
 import type { Config } from '../config/config.ts'
 import type { Transaction } from '../database/database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
-import type { Jobs } from '../jobs/queues.ts'
+import type { Jobs } from '../jobs/send.ts'
 import type { BodyChange, TwoTexts } from './change.ts'
 
 /** Everything a body write needs besides the edit. */

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import { userJobTables } from '../jobs/queues.ts'
+import { requestedJobTables } from '../jobs/requested/tables.ts'
 import { workerTypeNames } from '../process/process-types.ts'
 
 /** Resolves when PostgreSQL answers. */
@@ -74,8 +74,8 @@ const FailedRow = row(Type.Object({ queue: Type.String(), failed: Type.Integer()
  * How many jobs that people asked for have failed and are still kept, by queue; no more than 10,000 of each are counted,
  * through a partial index.
  */
-export function failedUserJobs(db: Queryable) {
-  const counts = userJobTables.map(
+export function failedRequestedJobs(db: Queryable) {
+  const counts = requestedJobTables.map(
     ({ name, queue }) => sql.fragment`
       SELECT ${queue.name}::text AS queue, count(*) AS failed
       FROM (SELECT FROM ${sql.identifier([name])} WHERE status = 'failed' LIMIT 10000) AS kept`,

@@ -5,8 +5,9 @@ import { type DocumentRow, documentsOfSets, lockDocument, visibleDocument } from
 import { requireDocument } from '../documents/require.ts'
 import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
+import type { DocumentChange } from '../jobs/projections/projections.ts'
 import { markStale } from '../jobs/projections/stale.ts'
-import type { DocumentChange, Jobs } from '../jobs/queues.ts'
+import type { Jobs } from '../jobs/send.ts'
 import { lockStructure } from '../knowledge-bases/queries.ts'
 import { type SetRow, visibleSet } from './queries.ts'
 

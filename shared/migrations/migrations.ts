@@ -1,6 +1,6 @@
 import { runner } from 'node-pg-migrate'
 import { withSilenceSettings } from '../database/time-limits.ts'
-import { installQueues } from '../jobs/queues.ts'
+import { installQueues } from '../jobs/install.ts'
 import { migrationDirectory } from './migration-files.ts'
 
 /**

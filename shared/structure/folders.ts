@@ -5,7 +5,7 @@ import { lockDocuments } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
 import { markStale } from '../jobs/projections/stale.ts'
-import type { Jobs } from '../jobs/queues.ts'
+import type { Jobs } from '../jobs/send.ts'
 import {
   changeKnowledgeBaseOfDocuments,
   changeKnowledgeBaseOfFolders,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import type { UserJobKey } from '../jobs/queues.ts'
+import type { RequestedJobKey } from '../jobs/queues.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import type { SummaryJob } from './schema.ts'
 import { isAbout, type SummaryTarget, targetColumns, targetValues } from './target.ts'
@@ -44,7 +44,7 @@ export function visibleSummaryJob(
 }
 
 /** Returns a job by its key, or null. */
-export function jobByKey(db: Queryable, key: UserJobKey): Promise<SummaryJobRow | null> {
+export function jobByKey(db: Queryable, key: RequestedJobKey): Promise<SummaryJobRow | null> {
   return visibleSummaryJob(db, { id: key.job_id, workspaceIds: [key.workspace_id] })
 }
 
@@ -105,7 +105,7 @@ export async function endOpenSummaryJobs(
 }
 
 /** Stores on a job the version of the summary that it wrote. */
-export async function noteResult(tx: Transaction, input: { key: UserJobKey; version: number }): Promise<void> {
+export async function noteResult(tx: Transaction, input: { key: RequestedJobKey; version: number }): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE summary_jobs SET result_version = ${input.version}
     WHERE workspace_id = ${input.key.workspace_id} AND id = ${input.key.job_id}`)

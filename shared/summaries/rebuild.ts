@@ -2,8 +2,9 @@ import type { Caller } from '../auth/caller.ts'
 import type { Config } from '../config/config.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
-import { type Jobs, queues } from '../jobs/queues.ts'
-import { enqueueUserJob } from '../jobs/requested/enqueue.ts'
+import { queues } from '../jobs/queues.ts'
+import type { Jobs } from '../jobs/send.ts'
+import { enqueueRequestedJob } from '../jobs/send.ts'
 import { configuredModel } from '../models/model.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
@@ -70,7 +71,7 @@ export async function rebuildByModel(
     model,
     requestedBy: rebuild.caller.userId,
   })
-  await enqueueUserJob(context, {
+  await enqueueRequestedJob(context, {
     queue: queues.summariesModel,
     key: { workspace_id: job.workspace_id, job_id: job.id },
   })

@@ -5,7 +5,8 @@ import { readConfig } from '../../shared/config/config.ts'
 import { inTransaction } from '../../shared/database/database.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { createLogger } from '../../shared/process/log.ts'
-import { completeAttempt, defineWorker } from '../../workers/runtime/define.ts'
+import { completeAttempt } from '../../workers/runtime/attempts.ts'
+import { defineWorker } from '../../workers/runtime/job-worker.ts'
 import { openRuntime } from '../../workers/runtime/runtime.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { until } from '../support/site.ts'
@@ -30,9 +31,7 @@ t.test('a job that takes long is left alone, also when the session that marks it
       )
       // Longer than others wait before they take an attempt for dead, looking for it every second.
       await sleep(5000)
-      await inTransaction(runtime.database, (tx) =>
-        completeAttempt(tx, { runtime, queue: queues.searchIndex, job, outcome: 'done' }),
-      )
+      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue: queues.searchIndex, job }))
       done += 1
       return 'done'
     },

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { queues } from '../../shared/jobs/queues.ts'
-import { completeAttempt, defineWorker } from '../../workers/runtime/define.ts'
+import { completeAttempt } from '../../workers/runtime/attempts.ts'
+import { defineWorker } from '../../workers/runtime/job-worker.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { startWorkers } from '../support/workers.ts'
@@ -19,9 +20,7 @@ t.test('a job that a full disk has ended is tried again, although it has no retr
         await runtime.database.query(sql.unsafe`
           DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`)
       }
-      await inTransaction(runtime.database, (tx) =>
-        completeAttempt(tx, { runtime, queue: queues.sweepStale, job, outcome: 'done' }),
-      )
+      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue: queues.sweepStale, job }))
       done = true
       return 'done'
     },

@@ -2,10 +2,11 @@ import t, { type Test } from 'tap'
 import Type from 'typebox'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
-import { jobOutcomes } from '../../shared/jobs/job-metrics.ts'
-import { type DocumentJob, enqueueDocuments, queues } from '../../shared/jobs/queues.ts'
+import { jobOutcomes } from '../../shared/jobs/metrics.ts'
+import { type DocumentJob, queues } from '../../shared/jobs/queues.ts'
+import { enqueueDocuments } from '../../shared/jobs/send.ts'
 import { enqueueStep, firstStep } from '../../shared/search/index/reindex.ts'
-import { defineProjection } from '../../workers/runtime/define-projection.ts'
+import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
@@ -62,7 +63,7 @@ t.test('of documents that are indexed together, only those are written whose job
   const [first, taken, last] = ids
   const worker = await work(async ({ document_id }) => {
     if (document_id !== taken) return
-    // What the supervision does to a job whose heartbeat is missing.
+    // Supervision does the same to a job whose heartbeat is missing.
     await service.database.query(sql.unsafe`
       UPDATE pgboss.job SET state = 'retry', start_after = now() + interval '1 hour'
       WHERE state = 'active' AND data ->> 'document_id' = ${taken}`)
@@ -144,9 +145,9 @@ t.test('a sentence is not indexed behind a book that was fetched with it', async
   t.strictSame(await found(ada, 'heron'), [book.id, ...ids])
 })
 
-/** A service with three documents, in the order of their ids, that no worker has seen yet. */
+/** Starts a service with three documents, in the order of their ids, that no worker has derived yet. */
 async function startWithDocuments(t: Test) {
-  // With two loops it would be by chance which of them fetches which jobs.
+  // With two loops it would be chance which loop fetches which jobs.
   const service = await startTestService(t, { WORKER_CONCURRENCY: '1' })
   const ada = await service.signUp()
   const ids = ['doc_b_1', 'doc_b_2', 'doc_b_3'] as const
@@ -172,7 +173,7 @@ async function startWithDocuments(t: Test) {
   return { service, ada, ids, work, batches, outcomes }
 }
 
-/** The documents that are found by a word, in the order of their ids. */
+/** Searches for a word and returns the documents that are found, in the order of their ids. */
 async function found(ada: Awaited<ReturnType<TestService['signUp']>>, q: string): Promise<string[]> {
   const { results } = await searchV2(ada, { q, limit: 50 })
   return results.map(({ document_id }: { document_id: string }) => document_id).sort()

@@ -6,7 +6,7 @@ import { inTransaction, sql, type Transaction } from '../../shared/database/data
 import { row } from '../../shared/database/row.ts'
 import { queueLoads } from '../../shared/health/queries.ts'
 import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
-import { completeAttempt, defineWorker } from '../../workers/runtime/define.ts'
+import { completeAttempt } from '../../workers/runtime/attempts.ts'
 import {
   activeAttempts,
   claimStatement,
@@ -14,6 +14,7 @@ import {
   deleteForgottenJobs,
   nextDueStatement,
 } from '../../workers/runtime/job-queries.ts'
+import { defineWorker } from '../../workers/runtime/job-worker.ts'
 import { retentionSweep } from '../../workers/sweeps/retention.ts'
 import { workersOf, workerTypes } from '../../workers/types.ts'
 import { serverVariable } from '../support/postgres.ts'
@@ -21,7 +22,7 @@ import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { startWorkers, untilFresh, write } from '../support/workers.ts'
 
-/** Every process asks so often for what it has missed, in seconds. */
+/** The interval at which every process looks for missed announcements, in seconds. */
 const backstopSeconds = 8
 
 t.test('workers without work leave the database alone', async (t) => {
@@ -30,13 +31,13 @@ t.test('workers without work leave the database alone', async (t) => {
   await startWorkers(t, service, workersOf(Object.keys(workerTypes) as (keyof typeof workerTypes)[]))
   await write(ada, 'something to do')
   await untilFresh(ada)
-  // What a connection has done is counted within a second of its next statement, or after ten without one.
+  // PostgreSQL counts the work of a connection within a second of its next statement, or after ten seconds without one.
   await sleep(12_000)
   const transactions = await transactionCounter(t, service)
   const before = await transactions()
   await sleep(12_000)
   const seen = (await transactions()) - before
-  // Takers and the sequencer ask about once in ten seconds; a poll of each queue twice a second would be 300.
+  // Takers and the sequencer ask about once in ten seconds. A poll of each queue twice a second would make 300.
   t.ok(seen <= 12, `${seen} transactions`)
 })
 
@@ -56,7 +57,7 @@ t.test('a job that nobody was told of is found all the same', async (t) => {
   const { boss } = service.service.jobs
   await boss.send(queues.searchIndex.name, {})
   await until(async () => starts.length === 1)
-  // By then its worker has looked for others behind it.
+  // By then the worker of the first job has looked for further jobs.
   await sleep(1000)
   await service.database.query(sql.unsafe`DROP TRIGGER job_announced ON pgboss.job_common`)
   await boss.send(queues.searchIndex.name, {})
@@ -106,7 +107,7 @@ t.test('what earlier versions left in the queue goes, and only what nobody can a
 
 type Start = { attempt: number; late: number }
 
-/** Works on the jobs of a queue, of which so many attempts fail, and tells how long after being due each started. */
+/** Runs the jobs of a queue, fails the first attempts, and tells how long after its due time each attempt started. */
 async function workOn(t: Test, service: TestService, { failures }: { failures: number }): Promise<Start[]> {
   const starts: Start[] = []
   const queue = queues.searchIndex
@@ -117,7 +118,7 @@ async function workOn(t: Test, service: TestService, { failures }: { failures: n
         SELECT extract(epoch FROM started_on - start_after)::float8 AS late FROM pgboss.job WHERE id = ${job.id}`)
       starts.push({ attempt: job.retryCount, late })
       if (starts.length <= failures) throw new Error('out of order')
-      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job, outcome: 'done' }))
+      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job }))
       return 'done'
     },
   })
@@ -125,7 +126,7 @@ async function workOn(t: Test, service: TestService, { failures }: { failures: n
   return starts
 }
 
-/** How many transactions the database has seen, told by another one. */
+/** Counts the transactions of a database, through a connection to another database. */
 async function transactionCounter(t: Test, { url }: TestService): Promise<() => Promise<number>> {
   const client = new pg.Client(process.env[serverVariable])
   await client.connect()
@@ -141,7 +142,7 @@ async function transactionCounter(t: Test, { url }: TestService): Promise<() => 
 
 type Read = { sequential: number; byIndex: number }
 
-/** How many rows of pg-boss's table each statement reads when so many jobs have completed, failed and been buried. */
+/** Fills pg-boss's table with `count` finished jobs and five delayed jobs, and counts the rows each statement reads. */
 async function readRows({ database }: TestService, count: number): Promise<Record<string, Read>> {
   await database.query(sql.unsafe`DELETE FROM pgboss.job`)
   await database.query(sql.unsafe`

@@ -5,8 +5,8 @@ import { row } from '../../shared/database/row.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { markStale } from '../../shared/jobs/projections/stale.ts'
 import { queues } from '../../shared/jobs/queues.ts'
-import { defineProjection } from '../../workers/runtime/define-projection.ts'
 import { atOnce } from '../../workers/runtime/projection.ts'
+import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { staleSweep } from '../../workers/sweeps/stale.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -28,7 +28,7 @@ t.test('a write that is rolled back leaves no job and no staleness behind', asyn
 
 t.test('the first write starts its job at once, and a burst behind it becomes one more', async (t) => {
   const { service, ada, id } = await startWithIndexed(t)
-  // What counts as a quiet moment before the first write.
+  // A quiet moment before the first write.
   await service.database.query(sql.unsafe`UPDATE documents SET updated_at = now() - interval '1 second'`)
   for (let number = 0; number < 20; number += 1) await rewrite(ada, id, `text${number}`)
   t.match(await queuedJobs(service), [{ state: 'created', due: true }], 'all of them wait behind the first')
@@ -180,7 +180,7 @@ t.test('an operator sees how jobs ended', async (t) => {
   t.match(text, /svc_queue_waiting_jobs\{queue="search.index"\} 0/)
 })
 
-/** A service with one indexed document and no worker. */
+/** Starts a service with one indexed document and no worker. */
 async function startWithIndexed(t: Test) {
   const service = await startTestService(t)
   const ada = await service.signUp()
@@ -193,7 +193,7 @@ async function startWithIndexed(t: Test) {
   return { service, ada, id, workspaceId: ada.workspace_id }
 }
 
-/** Lets the jobs that are held back start now. */
+/** Makes delayed jobs due now. */
 async function makeDue({ database }: TestService): Promise<void> {
   await database.query(sql.unsafe`UPDATE pgboss.job SET start_after = now() WHERE state IN ('created', 'retry')`)
 }

@@ -3,9 +3,9 @@ import Type from 'typebox'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import { type Queryable, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
-import { jobOutcomes } from '../../shared/jobs/job-metrics.ts'
+import { jobOutcomes } from '../../shared/jobs/metrics.ts'
 import { laggingDocuments } from '../../shared/jobs/projections/queries.ts'
-import { defineProjection } from '../../workers/runtime/define-projection.ts'
+import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { endlessIndexing } from '../support/endless.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -122,7 +122,7 @@ t.test('a document that took too much once is tried again after all others', asy
   t.strictSame(new Set(states), new Set(['retry']), 'its second try has not begun before the last of them is written')
 })
 
-/** A service with three documents that no worker has seen yet, of which the second is never indexed to the end. */
+/** Starts a service with three documents that no worker has derived yet. The second is never indexed to the end. */
 async function startWithEndless(t: Test, env: Record<string, string> = {}) {
   const service = await startTestService(t, { WORKER_CONCURRENCY: '1', WORKER_COMPUTE_MS: '300', ...env })
   const ada = await service.signUp()
@@ -147,7 +147,7 @@ function deadLetters({ database }: TestService): Promise<readonly string[]> {
     SELECT data ->> 'document_id' AS text FROM pgboss.job WHERE name = 'search.index.dead'`)
 }
 
-/** How often a computation has ended over its limit without another try having begun. */
+/** Counts the jobs whose last attempt ended over its limit and whose next attempt has not begun. */
 function triesOver({ database }: TestService): Promise<number> {
   return database.oneFirst(sql.type(row(Type.Object({ count: Type.Number() })))`
     SELECT count(*) FROM pgboss.job WHERE name = 'search.index' AND output IS NOT NULL`)
@@ -158,7 +158,7 @@ function stateOf(db: Queryable, id: string): Promise<string> {
     SELECT state::text AS text FROM pgboss.job WHERE name = 'search.index' AND data ->> 'document_id' = ${id}`)
 }
 
-/** Makes all dead letters so old. */
+/** Makes all jobs of the dead-letter queue older. */
 async function age({ database }: TestService, pause: string, more: string): Promise<void> {
   await database.query(sql.unsafe`
     UPDATE pgboss.job SET created_on = now() - ${pause}::interval - ${more}::interval WHERE name = 'search.index.dead'`)

@@ -42,7 +42,7 @@ t.test('metrics say how many processes of each type live, also when one has died
   t.equal(await search.stop(), 0)
   await becomes({ api: 1, search: 0, events: 0 })
 
-  // Several requests at a time need several connections, and are one process all the same.
+  // Several requests at a time need several connections, but they are one process.
   const other = new Client(await startAnother(t, service))
   await Promise.all(Array.from({ length: 5 }, () => other.get('//readyz')))
   await becomes({ api: 2, search: 0, events: 0 })

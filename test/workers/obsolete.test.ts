@@ -2,10 +2,10 @@ import t, { type Test } from 'tap'
 import Type from 'typebox'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
-import { jobOutcomes } from '../../shared/jobs/job-metrics.ts'
+import { jobOutcomes } from '../../shared/jobs/metrics.ts'
 import type { DocumentJob } from '../../shared/jobs/queues.ts'
 import { computeIndex, loadIndexSources, writeIndexes } from '../../shared/search/index/index-document.ts'
-import { defineProjection } from '../../workers/runtime/define-projection.ts'
+import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
@@ -116,13 +116,13 @@ t.test('a worker that was thought dead cannot write over the one that took its j
   const { ada, id, work, service, outcomes } = await startWithDocument(t)
   let reached = 0
   const gate = Promise.withResolvers<void>()
-  // Its process may be the one that takes the job again, and does it then.
+  // The process of the first attempt may claim the job again and finish it.
   const sleeper = await work(async () => {
     reached += 1
     if (reached === 1) await gate.promise
   })
   await until(async () => reached === 1)
-  // What the supervision does to a job whose heartbeat is missing.
+  // Supervision does the same to a job whose heartbeat is missing.
   await service.database.query(sql.unsafe`
     UPDATE pgboss.job SET state = 'retry', start_after = now() WHERE name = 'search.index'`)
   const successor = await startWorkers(t, service, [searchIndexer])
@@ -138,7 +138,7 @@ t.test('a worker that was thought dead cannot write over the one that took its j
 
 type Written = { title: string; body: string }
 
-/** A service with one document that no worker has seen yet. */
+/** Starts a service with one document that no worker has derived yet. */
 async function startWithDocument(t: Test) {
   const service = await startTestService(t)
   const ada = await service.signUp()
@@ -175,7 +175,7 @@ function textOf(written: Written | undefined): string | undefined {
   return /"text":"([^"]*)"/.exec(written?.body ?? '')?.[1]
 }
 
-/** Brings the index up to date without a job, as a worker with another copy of it would. */
+/** Brings the index up to date without a job, as another worker with a job of the same document would. */
 async function indexElsewhere({ database }: TestService, job: DocumentJob): Promise<void> {
   const source = (await loadIndexSources(database, [job])).get(job.document_id)
   if (source === undefined) throw new Error('The document is gone')

@@ -11,8 +11,8 @@ import { startTestService } from '../support/service.ts'
 import { startWorkers } from '../support/workers.ts'
 
 /*
- * What workers do to pg-boss's table themselves, held against what pg-boss does: each test has the same done to one
- * queue by pg-boss (`theirs`) and to one with the same options by us (`ours`), and compares what is left.
+ * Compares the statements of our workers on pg-boss's table with pg-boss's own. In each test pg-boss works on one queue
+ * (`theirs`), our statement on another queue with the same options (`ours`), and the remaining rows are compared.
  */
 
 const [theirs, ours] = [queues.searchIndex, queues.relationsExtract]
@@ -145,7 +145,7 @@ t.test('a job whose retries are given up on goes where pg-boss sends those that 
   t.match(await rows(deadLetterOf(ours)), [{ state: 'created', source_output: { message: 'poison' } }])
 })
 
-/** A service without workers, a runtime to claim with, and pg-boss as it works by itself. */
+/** Starts a service without workers, a runtime that claims jobs, and a pg-boss of its own. */
 async function start(t: Test) {
   const service = await startTestService(t)
   const { database } = service
@@ -155,7 +155,7 @@ async function start(t: Test) {
   await boss.start()
   t.teardown(() => boss.stop({ graceful: false }))
 
-  /** The rows of a queue without what differs from row to row: times are told as whether they are there. */
+  /** The rows of a queue without their ids and times; of a time only its presence is told. */
   async function rows(name: string): Promise<readonly Record<string, unknown>[]> {
     const found = await database.anyFirst(sql.type(row(Type.Object({ job: Type.Unsafe<Record<string, unknown>>({}) })))`
       SELECT to_jsonb(job) AS job FROM pgboss.job WHERE name = ${name} ORDER BY data ->> 'n'`)

@@ -49,7 +49,7 @@ t.test('sweeps run by the clock, once however many processes offer them', async 
   t.strictSame(schedules, [{ name: 'sweep.retention', cron: '17 * * * *' }])
 })
 
-/** 1500 rows of each kind that are past their time, and one that is not yet. */
+/** Inserts 1500 rows of each kind past their retention, and one row within it. */
 async function fill({ database }: TestService): Promise<void> {
   await database.query(sql.unsafe`
     INSERT INTO idempotency_keys (token_id, method, path, key, fingerprint, status, completed_at)

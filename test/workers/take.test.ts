@@ -4,8 +4,9 @@ import Type from 'typebox'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
-import { completeAttempt, takeJobs } from '../../workers/runtime/define.ts'
+import { completeAttempt } from '../../workers/runtime/attempts.ts'
 import type { Runtime } from '../../workers/runtime/runtime.ts'
+import { takeJobs } from '../../workers/runtime/take.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { startWorkers } from '../support/workers.ts'
@@ -20,7 +21,7 @@ t.test('of jobs that are taken together each ends as it deserves', async (t) => 
     for (const job of jobs) {
       const { name } = job.data as { name: string }
       if (name === 'done') {
-        await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job, outcome: 'done' }))
+        await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job }))
         results.push({ id: job.id, status: 'completed' })
       } else if (name !== 'forgotten') {
         results.push({ id: job.id, status: name === 'failed' ? 'failed' : 'deadletter', output: { message: name } })
@@ -68,7 +69,7 @@ t.test('a job of which another process took hold tells the one that lost it', as
   t.equal(await service.database.oneFirst(sql.unsafe`SELECT count(*) FROM pgboss.job WHERE state = 'failed'`), 0)
 })
 
-/** A service, and one place to take jobs of one queue with. */
+/** Starts a service and takes the jobs of one queue in one loop. */
 async function start(t: Test) {
   const service = await startTestService(t)
   const { runtime } = await startWorkers(t, service, [])

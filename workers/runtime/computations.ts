@@ -7,46 +7,49 @@ import { computeIndex, type IndexChange, type IndexSource } from '../../shared/s
 import { type RefreshSource, summariesOf, type TextSummary } from '../../shared/summaries/refresh.ts'
 import type { ProjectionComputation, ProjectionInput } from './projection.ts'
 
-// What projections compute of one document each. A thread loads this module, so it imports nothing of the workers.
+/*
+ * The computations of the projections, each about one document. Threads load this module, so it imports no worker. A
+ * thread calls the functions that are tagged as public by their names.
+ */
 
-/** The work of `indexing`, which a thread calls by its name. @public */
+/** Computes `indexing`. @public */
 export function indexDocument({ source, job }: ProjectionInput<IndexSource>): IndexChange {
   return computeIndex(job, source)
 }
 
-/** The work of `linking`, which a thread calls by its name. @public */
+/** Computes `linking`. @public */
 export function linkDocument({ source }: ProjectionInput<LinkSource>): InlineRelationChange {
   return compareLinks(source)
 }
 
-/** The work of `extracting`, which a thread calls by its name. @public */
+/** Computes `extracting`. @public */
 export function extractDocument({ source, job }: ProjectionInput<CandidateSource>): FoundCandidate[] {
   return findCandidates(source, job)
 }
 
-/** The work of `growing`, which a thread calls by its name. @public */
+/** Computes `growing`. @public */
 export function growChangeChain({ source }: ProjectionInput<ChainSource>): ChainGrowth {
   return growChain(source)
 }
 
-/** The work of `summarising`, which a thread calls by its name. @public */
+/** Computes `summarising`. @public */
 export function summariseDocument({ source, job }: ProjectionInput<RefreshSource>): TextSummary[] {
   return summariesOf(source, job)
 }
 
-/** What of the search index of a document has to change. */
+/** Computes the changes of the search index of a document. */
 export const indexing = ofBody(indexDocument)
 
-/** What of the inline relations of a document has to change. */
+/** Computes the changes of the inline relations of a document. */
 export const linking = ofBody(linkDocument)
 
-/** Which candidates a document holds. */
+/** Computes the concept candidates of a document. */
 export const extracting = ofBody(extractDocument)
 
-/** What the summaries of a document and of its sections are now. */
+/** Computes the summaries of a document and of its sections. */
 export const summarising = ofBody(summariseDocument)
 
-/** What the chain of changes of a document grows by. */
+/** Computes the batches by which the chain of changes of a document grows. */
 export const growing = ofText(growChangeChain, ({ source }) => lengthOf(source))
 
 function ofBody<Source extends { body: string }, Result>(
@@ -55,7 +58,7 @@ function ofBody<Source extends { body: string }, Result>(
   return ofText(run, ({ source }) => source.body.length)
 }
 
-// Ordinary text takes 0.3 µs a character; a hostile one, which needs few, must not hold a place for long.
+// Ordinary text takes 0.3 µs a character. The limit of 20 µs a character lets no hostile text occupy a thread for long.
 function ofText<Source, Result>(
   run: (input: ProjectionInput<Source>) => Result,
   length: (input: ProjectionInput<Source>) => number,

@@ -4,21 +4,22 @@ import { row } from '../../shared/database/row.ts'
 import type { DocumentJob, Queue } from '../../shared/jobs/queues.ts'
 
 /*
- * What workers ask of pg-boss's table of jobs themselves. test/workers/pg-boss.test.ts holds it against what pg-boss
- * does.
+ * The statements of the workers on pg-boss's table of jobs. test/workers/pg-boss.test.ts compares their effects with
+ * those of pg-boss's own statements.
  */
 
-/** Of which jobs a worker takes some: those not known to be of large documents, or those that are. */
+/** A part of a queue: the jobs of documents that are known to be large, or all other jobs. */
 export type Part = 'small' | 'large'
 
 /**
- * The statement that takes due jobs of a queue ($1), at most so many ($2), as pg-boss's own fetch does, with two
- * differences. A job whose key is active is passed over by asking the table, where pg-boss asks what its monitor noted
- * of the queue some time ago. And each attempt that begins is marked by an advisory lock of the session, so that others
- * see at once when its process has died. It can fail with a unique violation when another process took the same key.
+ * The statement that claims due jobs of a queue: $1 is the queue, $2 the largest number of jobs. It does what pg-boss's
+ * own fetch does, with two differences. It reads from the table whether a job of the same key is active; pg-boss relies
+ * on older notes of its monitor. And it marks each attempt by an advisory lock of the session, which every process sees
+ * released when the attempt's process dies. The statement fails with a unique violation when another process has
+ * claimed a job of the same key meanwhile.
  *
- * Of the part `large` the statement takes no jobs of certain workspaces ($3). It looks for others among the first
- * hundred jobs, since the first of a workspace have the highest priorities.
+ * For the part `large`, $3 names the workspaces whose jobs are left out. The statement looks for other jobs among the
+ * first hundred, since the first jobs of a workspace have the highest priorities.
  */
 export function claimStatement({ options }: Queue<object>, part?: Part): string {
   const serial = options.policy === 'singleton'
@@ -42,11 +43,11 @@ export function claimStatement({ options }: Queue<object>, part?: Part): string 
     SELECT claimed.*, pg_advisory_lock(hashtextextended(id || ':' || "retryCount", 0)) AS mark FROM claimed`
 }
 
-/** The priority of the first large document of a workspace; whatever is above is not known to be large. */
+/** The priority of the first large document of a workspace. Documents above it are not known to be large. */
 const largePriority = -10
-/** How many documents of a workspace that wait make a large one of it come later, each by one. */
+/** The most that waiting documents of a workspace lower the priority of its large documents, each by one. */
 const mostBehind = 1000
-/** The priority of a document that took too much once. */
+/** The priority of a document whose computation went over its limit once. */
 const lastPriority = largePriority - mostBehind - 1
 
 const partConditions: Record<Part, string> = {
@@ -63,16 +64,19 @@ const keyIsFree = `
           WHERE a.name = $1 AND a.policy = 'singleton' AND a.state = 'active'
             AND coalesce(a.singleton_key, '') = coalesce(j.singleton_key, ''))`
 
-/** Marks attempts ($1, as `id:attempt`) again in a new session; those that the old one still holds are left out. */
+/**
+ * Marks attempts ($1, as `id:retry count`) in a new session and returns those it has marked. The rest are still locked
+ * by the old session.
+ */
 export const markStatement = `
   SELECT key FROM unnest($1::text[]) AS key WHERE pg_try_advisory_lock(hashtextextended(key, 0))`
 
-/** Takes the marks of attempts ($1, as `id:attempt`) away. */
+/** Removes the marks of attempts ($1, as `id:retry count`). */
 export const unmarkStatement = `SELECT pg_advisory_unlock(hashtextextended(key, 0)) FROM unnest($1::text[]) AS key`
 
 /**
- * For each queue of a list ($1): in how many milliseconds its next job is due, negative when it is overdue, null where
- * none waits; and whether jobs of any queue are running.
+ * Returns a row for each queue of a list ($1). `milliseconds` is the time until its next job is due: negative when the
+ * job is overdue, null when no job waits. `running` says whether jobs of any queue are running.
  */
 export const nextDueStatement = `
   SELECT name, (
@@ -81,10 +85,10 @@ export const nextDueStatement = `
   ) AS milliseconds, EXISTS (SELECT FROM pgboss.job WHERE state = 'active') AS running
   FROM unnest($1::text[]) AS queue (name)`
 
-/** A row of the answer. */
+/** A row of `nextDueStatement`. */
 export type NextDue = { name: string; milliseconds: number | null; running: boolean }
 
-/** Why an attempt counts as given up. */
+/** The cause by which an attempt counts as given up: its mark, its time or its heartbeat is gone. */
 export type Lapse = 'orphaned' | 'expired' | 'silent'
 
 const ActiveRow = row(
@@ -97,9 +101,10 @@ const ActiveRow = row(
 )
 
 /**
- * Every running attempt, and why it counts as given up, if it does: nobody holds its mark, it has taken longer than
- * its queue allows, or its heartbeat is missing. Processes of earlier versions mark an attempt only after they have
- * taken it, for which they have two seconds.
+ * Returns every running attempt, and why it counts as given up, or null. An `orphaned` attempt has no session with its
+ * mark, an `expired` attempt has taken longer than its queue allows, and a `silent` attempt lacks its heartbeat.
+ * Processes of earlier versions mark an attempt only after they have claimed it, so an attempt is orphaned after two
+ * seconds at first.
  */
 export function activeAttempts(db: Queryable) {
   return db.any(sql.type(ActiveRow)`
@@ -117,14 +122,14 @@ export function activeAttempts(db: Queryable) {
     FROM active`)
 }
 
-/** Makes jobs due that wait for a retry. */
+/** Makes jobs that wait for a retry due at once. */
 export async function retryNow(db: Queryable, jobs: { queue: string; ids: readonly string[] }): Promise<void> {
   await db.query(sql.unsafe`
     UPDATE pgboss.job SET start_after = now()
     WHERE name = ${jobs.queue} AND state = 'retry' AND id = ANY(${sql.array([...jobs.ids], 'uuid')})`)
 }
 
-/** Uses up the retries of attempts, so that failing them leads to the dead-letter queue. */
+/** Uses up the retries of attempts, so that pg-boss moves their jobs to the dead-letter queue when they fail. */
 export async function exhaustRetries(
   db: Queryable,
   jobs: { queue: string; attempts: readonly { id: string; retryCount: number }[] },
@@ -139,8 +144,8 @@ export async function exhaustRetries(
 }
 
 /**
- * Gives attempts back whose documents have turned out to be large, for those who take jobs of the part `large`. The fewer
- * documents of a workspace wait for the projection, the sooner comes its turn. The attempts do not count as tries.
+ * Gives attempts back whose documents have turned out to be large, to the part `large` of the queue. The fewer
+ * documents of a workspace wait for the projection, the higher is the priority. The attempts use up no retries.
  */
 export async function handOverLarge(
   db: Queryable,
@@ -169,7 +174,10 @@ export async function handOverLarge(
       AND job.state = 'active'`)
 }
 
-/** Has the next tries of attempts wait until there are no other jobs; to be called before pg-boss is told they failed. */
+/**
+ * Gives attempts the lowest priority, so that their jobs are tried again when there are no other jobs. Must be called
+ * before pg-boss is told that the attempts have failed.
+ */
 export async function putLast(
   db: Queryable,
   jobs: { queue: string; attempts: readonly { id: string; retryCount: number }[] },
@@ -182,7 +190,7 @@ export async function putLast(
       AND job.state = 'active'`)
 }
 
-/** Deletes finished jobs that have been kept as long as their queue says, at most `batch` a call; returns how many. */
+/** Deletes finished jobs that were kept as long as their queue says, up to `batch` a call. Returns their number. */
 export async function deleteFinishedJobs(db: Queryable, { batch }: { batch: number }): Promise<number> {
   const result = await db.query(sql.unsafe`
     DELETE FROM pgboss.job_common WHERE ctid = ANY(ARRAY(
@@ -193,7 +201,7 @@ export async function deleteFinishedJobs(db: Queryable, { batch }: { batch: numb
   return result.rowCount
 }
 
-/** Deletes jobs that nobody has taken within the retention of their queue, at most `batch` a call; returns how many. */
+/** Deletes jobs that nobody claimed within the retention of their queue, up to `batch` a call. Returns their number. */
 export async function deleteForgottenJobs(db: Queryable, { batch }: { batch: number }): Promise<number> {
   const result = await db.query(sql.unsafe`
     DELETE FROM pgboss.job_common WHERE ctid = ANY(ARRAY(

@@ -3,29 +3,37 @@ import pLimit from 'p-limit'
 import pg from 'pg'
 import { sessionOptions } from '../../shared/database/session.ts'
 
-/** One connection that is kept open: it holds session locks and hears of jobs while it runs statements. */
+/** A connection that stays open. Its session owns the advisory locks of attempts and hears of announced jobs. */
 export type JobSession = {
-  /** Resolves when it has been open once. */
+  /** Resolves when the connection is open for the first time. */
   opened: Promise<void>
-  /** Runs a statement after those before it and returns its rows; rejects while there is no connection. */
+  /**
+   * Runs a statement when earlier statements have ended, and returns its rows. Rejects while there is no connection.
+   */
   query: <Row extends object>(text: string, values: unknown[]) => Promise<Row[]>
   close: () => Promise<void>
 }
 
 type Options = {
   url: string
-  /** Called after each (re)connect: locks are gone, and what was announced in between went unheard. */
+  /** Called after each (re)connect: the locks are gone, and announcements in between went unheard. */
   onOpen: () => void
-  /** Called for each job that is announced, see sql/queues/announcements.sql. */
+  /** Called with the payload of each announced job (sql/queues/announcements.sql). */
   onAnnounced: (payload: string) => void
   onError: (error: Error) => void
 }
 
-/** Opens the session and keeps it open: a connection that is lost, or owes an answer for five seconds, is replaced. */
+/** A statement without an answer for so long counts as lost, and so does its connection. */
+const patienceMs = 5000
+
+/** The pause after a failed attempt to connect. */
+const pauseMs = 500
+
+/** Opens the session and keeps it open: a connection that is lost or too slow to answer is replaced. */
 export function openJobSession(options: Options): JobSession {
   const stop = new AbortController()
   const opened = Promise.withResolvers<void>()
-  // pg wants no statement begun before the last one has ended.
+  // pg must not be given a statement before the last statement has ended.
   const oneByOne = pLimit(1)
   let current: pg.Client | undefined
   const running = keepOpen({ ...options, signal: stop.signal }, (client) => {
@@ -43,7 +51,7 @@ export function openJobSession(options: Options): JobSession {
         try {
           return (await client.query(text, values)).rows
         } catch (error) {
-          // An error without a code is none of PostgreSQL's: the answer may still be on its way, or never come.
+          // Other errors are not PostgreSQL's answer, which may still be on its way or never come.
           if (!(error instanceof pg.DatabaseError)) void client.end().catch(() => {})
           throw error
         }
@@ -54,9 +62,6 @@ export function openJobSession(options: Options): JobSession {
     },
   }
 }
-
-const patienceMs = 5000
-const pauseMs = 500
 
 async function keepOpen(
   options: Options & { signal: AbortSignal },
@@ -81,7 +86,7 @@ async function keepOpen(
     }
     onChange(undefined)
     options.signal.removeEventListener('abort', close)
-    // A session that was cut off is wanted back at once: others may take its attempts for dead.
+    // A session that was cut off is opened again at once: other processes may take its attempts for dead.
     if (!listening) await sleep(pauseMs, undefined, { signal: options.signal }).catch(() => {})
   }
 }

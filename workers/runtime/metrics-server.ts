@@ -10,13 +10,13 @@ import type { Logger } from '../../shared/process/log.ts'
 type Options = { registry: Registry; log: Logger; config: Pick<Config, 'HOST' | 'METRICS_PORT' | 'METRICS_TOKEN'> }
 
 /**
- * Serves `/metrics` of a worker process on METRICS_PORT, unless that is 0, and returns how to stop it. A port that cannot
- * be had is logged and does not keep the process from its work.
+ * Serves `/metrics` of a worker process on METRICS_PORT, unless the port is 0. Returns how to stop. A port that cannot
+ * be opened is logged, and the process works on without it.
  */
 export async function serveMetrics({ registry, log, config }: Options): Promise<() => void> {
   const { HOST: host, METRICS_PORT: port, METRICS_TOKEN: token } = config
   if (port === 0) return () => {}
-  // Sampled every tenth of a second: more often, sampling would be most of what an idle process does.
+  // In milliseconds. With a shorter interval, sampling would be most of the work of an idle process.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 })
   observeBuild(registry)
   const server = createServer((request, response) => {

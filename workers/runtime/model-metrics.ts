@@ -2,10 +2,10 @@ import { Counter, Histogram, type Registry } from 'prom-client'
 import type { Config } from '../../shared/config/config.ts'
 import { ModelError, type ModelRequest, type Models } from '../../shared/models/model.ts'
 
-/** What the operator pays for characters, in US dollars per million. */
+/** The prices of characters, in US dollars per million. */
 type Prices = Pick<Config, 'MODEL_PRICE_INPUT_PER_MCHAR' | 'MODEL_PRICE_OUTPUT_PER_MCHAR'>
 
-/** Returns the models with each call measured on the registry: how long it took, how it ended and what it cost. */
+/** Wraps the models: the registry gets the duration, the end, the characters and the estimated cost of each call. */
 export function measureModels(models: Models, { registry, prices }: { registry: Registry; prices: Prices }): Models {
   const count = countersOn(registry, prices)
   const duration = new Histogram({

@@ -3,41 +3,131 @@ import type { Queryable, Transaction } from '../../shared/database/database.ts'
 import type { Derived, DocumentSource } from '../../shared/jobs/projections/queries.ts'
 import type { DocumentJob, Queue } from '../../shared/jobs/queues.ts'
 
-/** What is loaded: the source, and the body_seq at which the projection stood, since a write may be incremental. */
+/**
+ * The loaded source of a document. `projected_seq` is the `body_seq` of the stored data at the load, null when nothing
+ * is stored. A result may build on the stored data, so the write must find the same value again.
+ */
 export type ProjectionSource = DocumentSource & { projected_seq: number | null }
 
 /**
- * A derived noun's projection of documents, declared: how sources are read, what becomes of each, where it goes. Whatever
- * touches the database does so for a whole batch of documents, of which no two jobs are about the same.
+ * A projection: data that are derived from documents, one document at a time. `defineProjection` makes a worker of it,
+ * which calls the members in the order in which they stand here. A round is one pass of load, compute and write for a
+ * batch of documents; no document is in a batch twice. Any member may throw: nothing is written then, and pg-boss
+ * tries the job again.
+ *
+ * A complete worker, which stores the number of lines of each document. Its table has the columns `workspace_id`,
+ * `document_id`, `body_seq` and `lines`:
+ *
+ * ```ts
+ * type LineSource = LoadedSource & { projected_seq: number | null }
+ *
+ * export const linesProjection: Projection<LineSource, number> = {
+ *   name: 'lines',
+ *   queue: queues.linesCount,
+ *   async load(db, jobs) {
+ *     const [sources, stored] = [await loadSources(db, jobs), await storedSeqs(db, jobs)]
+ *     return new Map(Array.from(sources, ([id, source]) => [id, { ...source, projected_seq: stored.get(id) ?? null }]))
+ *   },
+ *   compute: atOnce(({ source }) => source.body.split('\n').length),
+ *   projectedSeqs: (tx, jobs) => lockProjected(tx, jobs, { table: 'document_lines' }),
+ *   sameSource: (loaded, current) => loaded.body_seq === current.body_seq,
+ *   write: upsertLines,
+ * }
+ *
+ * export const lineCounter = defineProjection(linesProjection)
+ * ```
+ *
+ * `loadSources` and `lockProjected` are in `shared/jobs/projections/queries.ts`. `storedSeqs` and `upsertLines` are
+ * statements of the noun.
  */
 export type Projection<Source extends ProjectionSource, Result> = {
-  /** Its name in `projections` of shared/jobs/queues.ts. */
+  /** Its name in `projections` of `shared/jobs/projections/projections.ts`. */
   name: string
+  /** The queue in that table. */
   queue: Queue<DocumentJob>
-  /** How many documents a batch has at most; 32 unless it says otherwise. */
+  /** The largest number of documents in a batch; 32 when absent. */
   together?: number
-  /** Reads the sources without a lock, by document id; documents that are gone are left out. */
+  /**
+   * Reads the sources at the start of a round, outside any transaction and without locks. Returns them by document id;
+   * a document without a source counts as gone or not yet committed, which the locks decide.
+   */
   load: (db: Queryable, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, Source>>
-  /** Derives, outside any transaction; from a large document in a thread, with a limit. */
+  /**
+   * Derives the result of one document, outside any transaction and without a database. It runs in a thread, with a
+   * limit of time and memory, unless its `isSmall` says that the document is small. An error fails that document alone.
+   */
   compute: ProjectionComputation<Source, Result>
-  /** Whether the projection would come out the same from both: compares what it depends on, nothing more. */
-  sameSource: (source: Source, current: DocumentSource) => boolean
-  /** Locks the projection's rows in the order of document ids and returns the body_seq each stands at, by that id. */
+  /**
+   * Locks the projection's rows in the order of document ids, in the transaction of the round, after the documents are
+   * locked. Returns the `body_seq` of the stored data by document id; a document without stored data is left out.
+   */
   projectedSeqs: (tx: Transaction, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, number>>
-  /** Writes what was derived, in the order of document ids. */
+  /**
+   * Tells whether the loaded and the current source give the same result. Called in the transaction of the round, under
+   * the locks. It compares what the projection depends on and nothing more; false means `moved`.
+   */
+  sameSource: (source: Source, current: DocumentSource) => boolean
+  /**
+   * Writes the results, in the transaction of the round, after the jobs were completed in it. It gets only results that
+   * may be written, in the order of document ids. It is not called without results.
+   */
   write: (tx: Transaction, derived: readonly Derived<Source, Result>[]) => Promise<void>
 }
 
-/** What the result of one document follows from. */
+/** The input from which the result of one document follows. */
 export type ProjectionInput<Source> = { source: Source; job: DocumentJob }
 
-/** How one document is derived. */
+/** The computation of the result of one document. */
 export type ProjectionComputation<Source, Result> = Computation<ProjectionInput<Source>, Result>
 
 /** Points at which a test can make the source move, or a process die. */
 export type ProjectionHooks = { beforeCommit?: (job: DocumentJob) => Promise<void> }
 
-/** A computation that walks over its input once and needs no thread. */
+/** A projection whose members that use the database are about one document each; `oneByOne` adapts it. */
+export type SingleProjection<Source extends ProjectionSource, Result> = Pick<
+  Projection<Source, Result>,
+  'name' | 'queue' | 'compute' | 'sameSource'
+> & {
+  /** Reads the source without a lock; null when the document is gone. */
+  load: (db: Queryable, job: DocumentJob) => Promise<Source | null>
+  /** Locks the projection's row and returns the `body_seq` of the stored data; null when nothing is stored. */
+  projectedSeq: (tx: Transaction, job: DocumentJob) => Promise<number | null>
+  /** Writes the result of the document. */
+  write: (tx: Transaction, job: DocumentJob, derived: Derived<Source, Result>) => Promise<void>
+}
+
+/**
+ * Makes a projection that derives each document in a transaction of its own. It suits a projection in which few
+ * documents take part, so that a statement for many documents would gain nothing.
+ */
+export function oneByOne<Source extends ProjectionSource, Result>(
+  single: SingleProjection<Source, Result>,
+): Projection<Source, Result> {
+  const { load, projectedSeq, write, ...projection } = single
+  return {
+    ...projection,
+    together: 1,
+    load: (db, jobs) => byDocument(jobs, (job) => load(db, job)),
+    projectedSeqs: (tx, jobs) => byDocument(jobs, (job) => projectedSeq(tx, job)),
+    async write(tx, derived) {
+      for (const one of derived) await write(tx, one.job, one)
+    },
+  }
+}
+
+async function byDocument<Value>(
+  jobs: readonly DocumentJob[],
+  load: (job: DocumentJob) => Promise<Value | null>,
+): Promise<ReadonlyMap<string, Value>> {
+  const values = new Map<string, Value>()
+  for (const job of jobs) {
+    const value = await load(job)
+    if (value !== null) values.set(job.document_id, value)
+  }
+  return values
+}
+
+/** A computation that walks over its input once and needs no thread. @internal */
 export function atOnce<Source, Result>(
   run: (input: ProjectionInput<Source>) => Result,
 ): ProjectionComputation<Source, Result> {

@@ -2,20 +2,20 @@ import type { Job, JobResult } from 'pg-boss'
 import { ComputationLimitError } from '../../shared/computations/computation.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { causesOf } from '../../shared/errors/causes.ts'
-import type { JobOutcome } from '../../shared/jobs/job-metrics.ts'
+import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
 import { ModelError } from '../../shared/models/model.ts'
 import type { Runtime } from './runtime.ts'
 
-/** An outcome with what an operator asks for: `reason` in the words of the interface, `causes` as of `causesOf`. */
+/** An outcome and why: `reason` is an error code or an `obsolete_reason`, `causes` are the messages of `causesOf`. */
 export type ExplainedOutcome = { outcome: JobOutcome; reason?: string; causes?: readonly string[] }
 
-/** How an attempt at a job ended. */
+/** The end of an attempt at a job: an outcome, or what the job threw. */
 export type AttemptEnd = ExplainedOutcome | { error: unknown }
 
 /**
- * An attempt at a job that has ended; `start` is when it began, by `performance.now()`, and `shared` how many jobs took
- * that time together, so that the time spent in all of them adds up.
+ * An attempt that has ended. `start` is the `performance.now()` of its begin. `shared` is how many jobs took the time
+ * since then together, so that the seconds of all jobs add up to the seconds spent.
  */
 export type EndedAttempt<Data extends object> = {
   queue: Queue<Data>
@@ -26,10 +26,9 @@ export type EndedAttempt<Data extends object> = {
 }
 
 /**
- * Logs and counts how an attempt ended, as an error when the job failed for good and as a warning when it is tried again.
- * Returns it as pg-boss wants to know it: an attempt with an outcome needs
- * nothing more from pg-boss, since it was completed with its result, or is somebody else's by now. What took too much
- * time or memory twice goes to the dead-letter queue without further tries.
+ * Logs and counts how an attempt ended: as an error when the job failed for good, as a warning when it is tried again.
+ * Returns the result for pg-boss. An attempt with an outcome is `completed`: it was completed with its result, or
+ * another attempt has the job by now. A job that was over its limit twice is a `deadletter`, without further attempts.
  */
 export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedAttempt<Data>): JobResult {
   const { queue, job, start, shared = 1, end } = attempt
@@ -39,7 +38,7 @@ export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedA
   const line = {
     queue: queue.name,
     job_id: job.id,
-    ...userJobId(job.data),
+    ...requestedJobId(job.data),
     attempt: job.retryCount,
     outcome,
     ms: Math.round(seconds * 1000),
@@ -59,11 +58,11 @@ function reportFailure<Data extends object>(
   const { queue, job, outcome, error } = failure
   const isModels = error instanceof ModelError
   const causes = causesOf(error)
-  // The stack says where we asked, which is of no use when the model is to blame.
+  // When the model is to blame, the stack of our call is of no use.
   const line = { ...failure.line, ...(isModels ? { reason: error.code } : { err: error }), causes }
   const outage = outcome === 'outage'
   const overLimit = outcome === 'over_limit'
-  // The same computation ends in the same way: the second try is for a machine that was out of breath at the first.
+  // The same computation ends in the same way. The second attempt is for a machine that was overloaded at the first.
   const status = overLimit && job.retryCount > 0 ? 'deadletter' : 'failed'
   const isLast = status === 'deadletter' || job.retryCount >= (queue.options.retryLimit ?? 0)
   if (outage) runtime.log.warn(line, 'job is tried again after an outage of the database')
@@ -82,9 +81,9 @@ function reportFailure<Data extends object>(
   }
 }
 
-// The id of the job that somebody asked for, under which the interface shows it.
-function userJobId(data: object): { user_job_id?: string } {
-  return 'job_id' in data && typeof data.job_id === 'string' ? { user_job_id: data.job_id } : {}
+// The id under which the API shows a requested job.
+function requestedJobId(data: object): { requested_job_id?: string } {
+  return 'job_id' in data && typeof data.job_id === 'string' ? { requested_job_id: data.job_id } : {}
 }
 
 function isFailure(outcome: JobOutcome): boolean {

@@ -3,34 +3,37 @@ import type { Job } from 'pg-boss'
 import { limited } from '../../shared/computations/computation.ts'
 import { compute } from '../../shared/computations/compute.ts'
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
-import type { JobOutcome } from '../../shared/jobs/job-metrics.ts'
+import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
 import { type Derived, type DocumentSource, lockSources, markCurrent } from '../../shared/jobs/projections/queries.ts'
 import type { DocumentJob } from '../../shared/jobs/queues.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
-import { completeAttempts } from './define.ts'
+import { completeAttempts } from './attempts.ts'
 import type { Part } from './job-queries.ts'
 import type { Projection, ProjectionHooks, ProjectionInput, ProjectionSource } from './projection.ts'
 import type { AttemptEnd } from './report.ts'
 import type { Runtime } from './runtime.ts'
 
-/** What derives, and where. */
+/** A projection and the process that derives it. */
 export type Deriving<Source extends ProjectionSource, Result> = {
   projection: Projection<Source, Result>
   hooks: ProjectionHooks
   runtime: Runtime
 }
 
-/** Jobs of different documents, of which part of the queue they are, and whether this is their last round. */
+/** One round: jobs of different documents, the part of the queue they come from, and whether the round is the last. */
 export type Round = { jobs: readonly Job<DocumentJob>[]; part: Part; last: boolean }
 
-/** How jobs ended, by their ids, and those that have to wait for the other part of the queue. */
+/**
+ * The result of a round. `ends` says how jobs ended, by job id. `large` are the jobs of large documents, which the
+ * other part of the queue has to derive. A job in neither has to be derived again.
+ */
 export type RoundEnd = { ends: ReadonlyMap<string, AttemptEnd>; large: readonly Job<DocumentJob>[] }
 
 /**
- * One round of load, compute and commit, in one transaction for all of the jobs. What cannot be computed ends with its
- * error and spoils no other. Large documents are left for the part of the queue that is for them. Neither ended nor
- * large are those that have to be derived again; beside others these are also documents that somebody is writing, since
- * a batch waits for nobody.
+ * Runs one round: load the sources, compute each result, then lock, judge and write in one transaction for all jobs.
+ *
+ * A document that cannot be computed ends with its error and spoils no other. A round of several jobs waits for no
+ * writer: a document that is locked has to be derived again. Rejects, with nothing written, when the transaction fails.
  */
 export async function deriveRound<Source extends ProjectionSource, Result>(
   context: Deriving<Source, Result>,
@@ -57,7 +60,7 @@ export async function deriveRound<Source extends ProjectionSource, Result>(
     } catch (error) {
       failed.set(id, { error })
     }
-    // A large batch must not keep the other work of this process waiting.
+    // The other work of this process gets a turn after each document.
     await nextTurn()
   }
   for (const { data } of taken) await hooks.beforeCommit?.(data)
@@ -69,7 +72,7 @@ export async function deriveRound<Source extends ProjectionSource, Result>(
   return { ends: new Map([...failed, ...Array.from(committed, ([id, outcome]) => [id, { outcome }] as const)]), large }
 }
 
-// Among what else is computed, documents of different workspaces take turns.
+// Computations of different workspaces take turns, and so do documents of one workspace.
 function computeOne<Source extends ProjectionSource, Result>(
   { projection, runtime }: Deriving<Source, Result>,
   input: ProjectionInput<Source>,
@@ -79,6 +82,7 @@ function computeOne<Source extends ProjectionSource, Result>(
   return onBehalfOf({ workspaceId, userId }, () => compute(computation, input))
 }
 
+// The transaction of a round. Its locks come in one order: documents by id, the projection's rows, pg-boss's jobs.
 async function commit<Source extends ProjectionSource, Result>(
   tx: Transaction,
   input: {
@@ -89,9 +93,9 @@ async function commit<Source extends ProjectionSource, Result>(
 ): Promise<ReadonlyMap<string, JobOutcome>> {
   const { context, round, derived } = input
   const { projection, runtime } = context
+  const { queue } = projection
   const keys = round.jobs.map(({ data }) => data)
-  const { alone } = round
-  const sources = await lockSources(tx, keys, { wait: alone })
+  const sources = await lockSources(tx, keys, { wait: round.alone })
   const seqs = await projection.projectedSeqs(
     tx,
     keys.filter(({ document_id }) => sources.has(document_id)),
@@ -102,27 +106,33 @@ async function commit<Source extends ProjectionSource, Result>(
     const outcome = judge({ projection, derived: derived.get(job.id), current, projected, ...round })
     return outcome === 'moved' ? [] : [{ job, outcome }]
   })
-  const completed = await completeAttempts(tx, { runtime, queue: projection.queue, ends })
-  const held = ends.filter(({ job }) => completed.has(job.id))
-  const ofOutcome = (...outcomes: JobOutcome[]) => held.filter(({ outcome }) => outcomes.includes(outcome))
+  const completed = await completeAttempts(tx, { runtime, queue, jobs: ends.map(({ job }) => job) })
+  const ours = ends.filter(({ job }) => completed.has(job.id))
+  const ofOutcome = (...outcomes: JobOutcome[]) => ours.filter(({ outcome }) => outcomes.includes(outcome))
   const written = ofOutcome('current', 'behind').flatMap(({ job }) => derived.get(job.id) ?? [])
   if (written.length > 0) await projection.write(tx, written)
   await markCurrent(tx, { projection: projection.name, jobs: ofOutcome('current').map(({ job }) => job.data) })
   return new Map(ends.map(({ job, outcome }) => [job.id, completed.has(job.id) ? outcome : 'fenced']))
 }
 
+/**
+ * Decides under the locks what becomes of one document. `moved` means that the document has to be derived again; the
+ * table in shared/jobs/outcomes.ts explains every verdict.
+ */
 function judge<Source extends ProjectionSource, Result>(input: {
   projection: Projection<Source, Result>
+  /** Absent when `load` found no source. */
   derived: Derived<Source, Result> | undefined
+  /** The locked source; absent when the document is gone or, beside others, locked by a writer. */
   current: DocumentSource | undefined
+  /** The `body_seq` of the stored data; null when nothing is stored. */
   projected: number | null
   alone: boolean
   last: boolean
 }): JobOutcome | 'moved' {
   const { projection, derived, current, projected } = input
-  // Beside others it may only be locked.
   if (current === undefined) return input.alone ? 'gone' : 'moved'
-  // Its first body was still being committed at the load.
+  // The first body of the document was still being committed at the load.
   if (derived === undefined) return 'moved'
   const same = projection.sameSource(derived.source, current)
   if (projected !== derived.source.projected_seq || (!same && !input.last)) return 'moved'

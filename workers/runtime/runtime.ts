@@ -4,8 +4,8 @@ import type { Config } from '../../shared/config/config.ts'
 import { type Database, openDatabase } from '../../shared/database/database.ts'
 import { sessionOptions } from '../../shared/database/session.ts'
 import { livenessStatement } from '../../shared/health/queries.ts'
-import { JobMetrics } from '../../shared/jobs/job-metrics.ts'
-import { type Jobs, queueCacheIntervalSeconds } from '../../shared/jobs/queues.ts'
+import { JobMetrics } from '../../shared/jobs/metrics.ts'
+import { type Jobs, queueCacheIntervalSeconds } from '../../shared/jobs/send.ts'
 import type { Models } from '../../shared/models/model.ts'
 import { openModels } from '../../shared/models/open-models.ts'
 import type { Logger } from '../../shared/process/log.ts'
@@ -16,7 +16,7 @@ import { measureModels } from './model-metrics.ts'
 import { openSupervision } from './supervision.ts'
 import { openWakeups, type Wakeups } from './wakeups.ts'
 
-/** What a worker process is made of; one object is passed to every worker it runs. */
+/** The parts of a worker process. Every worker of the process gets the same object. */
 export type Runtime = {
   config: Config
   database: Database
@@ -25,18 +25,24 @@ export type Runtime = {
   wakeups: Wakeups
   log: Logger
   metrics: JobMetrics
-  /** What this process measures of itself. */
+  /** The metrics of this process alone, which `/metrics` of METRICS_PORT serves. */
   registry: Registry
   models: Models
 }
 
-/** One kind of work; `start` returns how to stop it, which waits for what has begun. */
+/** A worker: one kind of work. `start` returns how to stop the worker, which waits for running jobs. */
 export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => Promise<void>> }
 
+/** Must be below the ten seconds in which a process has to stop. */
+const drainMs = 7000
+
+/** pg-boss passes both on to its pool, though its type leaves the second out. Cron must not connect anew each time. */
+const bossPool = { max: 2, idleTimeoutMillis: 60_000 }
+
 /**
- * Opens the database, the connection on which jobs are taken and heard of, and pg-boss, which fails them, keeps their
- * heartbeats and, where `schedule` says so, runs cron. Its own supervision is off: it counts the whole table of jobs.
- * Metrics count the process under each of its `types` for as long as that connection lives.
+ * Opens the database, the session on which jobs are claimed and announced, and pg-boss. pg-boss fails jobs, stores
+ * their heartbeats and, where `schedule` is set, runs cron. Its own supervision is off, since it counts the whole table
+ * of jobs. Metrics count the process under each of its `types` for as long as the session lives.
  */
 export async function openRuntime(options: {
   config: Config
@@ -92,7 +98,7 @@ async function startBoss({ config, log, schedule }: { config: Config; log: Logge
     migrate: false,
     supervise: false,
     schedule,
-    // A schedule is at most a minute late by the first, and by the second until its job is passed on.
+    // Together they make a schedule late by a minute at most.
     cronMonitorIntervalSeconds: 45,
     cronWorkerIntervalSeconds: 15,
     queueCacheIntervalSeconds,
@@ -102,9 +108,3 @@ async function startBoss({ config, log, schedule }: { config: Config; log: Logge
   await boss.start()
   return boss
 }
-
-// pg-boss hands these on to its pool, though its type leaves the second out: cron must not connect anew each time.
-const bossPool = { max: 2, idleTimeoutMillis: 60_000 }
-
-// Below the ten seconds in which everything must have stopped.
-const drainMs = 7000

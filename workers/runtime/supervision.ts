@@ -1,17 +1,26 @@
 import type { Database } from '../../shared/database/database.ts'
-import type { Jobs } from '../../shared/jobs/queues.ts'
+import type { Jobs } from '../../shared/jobs/send.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import { settledIds } from './attempts.ts'
 import { activeAttempts, type Lapse, retryNow } from './job-queries.ts'
 
-/** Looks after the running attempts of all processes, and rests while there are none. */
+/** The supervision of the running attempts of all processes. It rests while there are none. */
 export type Supervision = {
-  /** To be called when jobs may be running. */
+  /** Must be called when jobs may be running. */
   rouse: () => void
   close: () => Promise<void>
 }
 
-/** Starts at rest. While attempts run anywhere, those that nobody works on any more are handed to pg-boss as failed. */
+/** Short enough that the work of a process that died goes on within seconds. */
+const pauseMs = 1000
+
+const messages: Record<Lapse, string> = {
+  orphaned: 'the worker died',
+  expired: 'the job took longer than its queue allows',
+  silent: 'the heartbeat of the worker is missing',
+}
+
+/** Opens the supervision, at rest. While attempts run in any process, it looks for lapsed attempts every second. */
 export function openSupervision(context: { database: Database; jobs: Jobs; log: Logger }): Supervision {
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
@@ -24,7 +33,7 @@ export function openSupervision(context: { database: Database; jobs: Jobs; log: 
       return 0
     })
     timer = undefined
-    // Who called meanwhile may know of a job that was not there yet.
+    // A call of `rouse` meanwhile may be about a job that began after the look.
     if (running > 0 || roused) rouse()
   }
   const rouse = () => {
@@ -45,8 +54,9 @@ export function openSupervision(context: { database: Database; jobs: Jobs; log: 
 }
 
 /**
- * Hands attempts that nobody works on any more to pg-boss as failed, so that they are retried, or dead-lettered when
- * their retries are used up. pg-boss fences off what is just being completed. Returns how many attempts are running.
+ * Tells pg-boss that the attempts nobody works on any more have failed. Their jobs are retried, or moved to the
+ * dead-letter queue when their retries are used up. pg-boss leaves an attempt alone that is being completed at this
+ * moment. Returns how many attempts are running. @internal
  */
 export async function failLapsedAttempts(context: { database: Database; jobs: Jobs; log: Logger }): Promise<number> {
   const active = await activeAttempts(context.database)
@@ -57,17 +67,8 @@ export async function failLapsedAttempts(context: { database: Database; jobs: Jo
     const { queue, lapse } = first
     context.log.warn({ queue, lapse, jobs: attempts }, 'jobs whose worker gave them up')
     const ids = settledIds(await context.jobs.boss.fail(queue, attempts, { message: messages[lapse] }))
-    // The pause before a retry is for what the job itself fails at.
+    // The pause before a retry is meant for jobs that fail by themselves.
     if (lapse === 'orphaned' && ids.length > 0) await retryNow(context.database, { queue, ids })
   }
   return active.length - lapsed.length
-}
-
-// Short enough that the work of a process that died goes on within seconds.
-const pauseMs = 1000
-
-const messages: Record<Lapse, string> = {
-  orphaned: 'the worker died',
-  expired: 'the job took longer than its queue allows',
-  silent: 'the heartbeat of the worker is missing',
 }

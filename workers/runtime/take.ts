@@ -1,50 +1,86 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Job, JobResult } from 'pg-boss'
-import { foreignStatements, inTransaction } from '../../shared/database/database.ts'
+import { type Database, foreignStatements, inTransaction, sql } from '../../shared/database/database.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
 import { exhaustRetries, type Part, putLast } from './job-queries.ts'
-import { excuseOutages } from './outages.ts'
 import type { Runtime } from './runtime.ts'
 
-/** How the jobs of a queue are taken: by so many loops, each of which fetches up to `batchSize` and runs them. */
-export type Taking<Data extends object> = {
+/** The options by which a taker takes the jobs of a queue. */
+export type TakeOptions<Data extends object> = {
   queue: Queue<Data>
+  /** How many fetched batches run at a time. */
   loops: number
+  /** How many jobs a fetch claims at most. */
   batchSize: number
-  /** Which of the jobs are taken; all when absent. */
+  /** The part of the queue that is taken; all of it when absent. */
   part?: Part
-  /** How many of large documents are of one workspace at a time; as many as there are loops when absent. */
+  /** How many jobs of one workspace run at a time, of the part `large` alone; `loops` when absent. */
   ofOneWorkspace?: number
-  /** Jobs that it says nothing of have failed; those that are `completed` it has completed itself. */
+  /**
+   * Runs fetched jobs. A job whose result is `completed` must have been completed by `run` itself. A job without a
+   * result has failed, and so have all jobs when `run` throws or takes longer than the queue allows.
+   */
   run: (jobs: Job<Data>[]) => Promise<JobResult[]>
 }
 
+/** PostgreSQL's unique violation: another process has claimed a job of the same key since the statement's look. */
+const uniqueViolation = '23505'
+
+/** The pause between two looks whether an outage is over. Supervision, which begins after it, waits longer. */
+const outagePauseMs = 500
+
+/** The longest pause of a job before its next attempt, after an outage of the database. */
+const longestPauseSeconds = 60
+
+/** The limit of retries after outages. A job that is itself the cause of an outage reaches it after some hours. */
+const mostRetries = 500
+
+const missing = { status: 'failed', output: { message: 'the worker said nothing of this job' } } as const
+
 /**
- * Takes the jobs of one queue in one process. It looks for jobs when it is woken, behind a full batch, and when jobs
- * have ended, since others of the same keys may have waited for them; and it rests otherwise.
+ * Takes the jobs of a queue as they become due, woken by announcements. Failed jobs are handed to pg-boss, which
+ * retries with backoff and at last moves the job to the dead-letter queue. Returns how to stop, which waits for running
+ * jobs.
  */
-export class Taker<Data extends object> {
+export async function takeJobs<Data extends object>(
+  runtime: Runtime,
+  options: TakeOptions<Data>,
+): Promise<() => Promise<void>> {
+  const taker = new Taker(runtime, options)
+  const unsubscribe = runtime.wakeups.subscribe(options.queue.name, () => taker.wake(), options.part)
+  taker.wake()
+  return async () => {
+    unsubscribe()
+    await taker.stop()
+  }
+}
+
+/**
+ * Takes the jobs of one queue in one process. It looks for jobs when it is woken, after a full batch, and when a batch
+ * has ended: jobs of the same keys may have waited for the batch. Otherwise it rests.
+ */
+class Taker<Data extends object> {
   readonly #runtime: Runtime
-  readonly #taking: Taking<Data>
+  readonly #options: TakeOptions<Data>
   readonly #running = new Map<Promise<void>, readonly Job<Data>[]>()
   #due = false
   #claiming: Promise<void> | undefined
   #stopped = false
 
-  constructor(runtime: Runtime, taking: Taking<Data>) {
+  constructor(runtime: Runtime, options: TakeOptions<Data>) {
     this.#runtime = runtime
-    this.#taking = taking
+    this.#options = options
   }
 
-  /** Has it look for jobs. */
+  /** Looks for jobs now, or as soon as a loop is free. */
   wake(): void {
     this.#due = true
     if (this.#mayFetch()) this.#claiming ??= this.#claim()
   }
 
-  /** Resolves when the jobs that have begun are done; no others are begun. */
+  /** Begins no further jobs and resolves when the running jobs have ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#claiming
@@ -52,22 +88,22 @@ export class Taker<Data extends object> {
   }
 
   #mayFetch(): boolean {
-    return this.#due && !this.#stopped && this.#running.size < this.#taking.loops
+    return this.#due && !this.#stopped && this.#running.size < this.#options.loops
   }
 
   async #claim(): Promise<void> {
     while (this.#mayFetch()) {
       this.#due = false
       const jobs = await this.#fetch()
-      if (jobs.length >= this.#taking.batchSize) this.#due = true
+      if (jobs.length >= this.#options.batchSize) this.#due = true
       if (jobs.length > 0) this.#begin(jobs)
     }
     this.#claiming = undefined
   }
 
-  // What is not fetched now, for want of a connection for instance, is looked for by the next wake-up.
+  // A fetch that fails, for want of a connection for instance, is made up for by the next wake-up.
   async #fetch(): Promise<Job<Data>[]> {
-    const { queue, batchSize, part } = this.#taking
+    const { queue, batchSize, part } = this.#options
     try {
       const of = part && { part, except: this.#fullWorkspaces() }
       return await this.#runtime.attempts.claim(queue, batchSize, of)
@@ -78,9 +114,9 @@ export class Taker<Data extends object> {
     }
   }
 
-  // Those of which as much runs as may.
+  // The workspaces of which as many jobs run as may.
   #fullWorkspaces(): string[] {
-    const { ofOneWorkspace = Infinity } = this.#taking
+    const { ofOneWorkspace = Infinity } = this.#options
     const byWorkspace = Map.groupBy([...this.#running.values()].flat(), ({ data }) => workspaceOf(data))
     return [...byWorkspace].flatMap(([id, jobs]) => (jobs.length >= ofOneWorkspace ? id : []))
   }
@@ -95,14 +131,14 @@ export class Taker<Data extends object> {
 
   async #run(jobs: Job<Data>[]): Promise<void> {
     const { attempts, database, log } = this.#runtime
-    const { queue } = this.#taking
+    const { queue } = this.#options
     try {
       const results = await this.#results(jobs)
       await this.#afterOutage(() => excuseOutages(database, { queue, jobs, results }))
       await this.#afterOutage(() => this.#putLast(jobs, results))
       await this.#afterOutage(() => this.#settle(jobs, results))
     } catch (err) {
-      // They stay active without a mark, and supervision hands them on.
+      // The jobs stay active without a mark, and supervision hands them on.
       log.error({ err, queue: queue.name, jobs: jobs.length }, 'jobs could not be settled')
     } finally {
       attempts.release(jobs)
@@ -112,14 +148,14 @@ export class Taker<Data extends object> {
   async #results(jobs: Job<Data>[]): Promise<JobResult[]> {
     const seconds = Math.max(...jobs.map(({ expireInSeconds }) => expireInSeconds))
     try {
-      return await within(seconds, this.#taking.run(jobs))
+      return await within(seconds, this.#options.run(jobs))
     } catch (error) {
       const output = { message: error instanceof Error ? error.message : String(error) }
       return jobs.map(({ id }) => ({ id, status: 'failed', output }))
     }
   }
 
-  // Attempts that an outage has ended stay ours until it is over: supervision would count them as failed.
+  // Attempts that an outage has ended stay claimed until it is over: supervision would count them as failed.
   async #afterOutage(work: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
@@ -135,12 +171,12 @@ export class Taker<Data extends object> {
   async #putLast(jobs: Job<Data>[], results: readonly JobResult[]): Promise<void> {
     const overLimit = new Set(results.filter(isOverLimit).map(({ id }) => id))
     const attempts = jobs.filter(({ id }) => overLimit.has(id))
-    if (attempts.length > 0) await putLast(this.#runtime.database, { queue: this.#taking.queue.name, attempts })
+    if (attempts.length > 0) await putLast(this.#runtime.database, { queue: this.#options.queue.name, attempts })
   }
 
   async #settle(jobs: Job<Data>[], results: readonly JobResult[]): Promise<void> {
     const { database, jobs: queue } = this.#runtime
-    const { name } = this.#taking.queue
+    const { name } = this.#options.queue
     const byId = new Map(results.map((result) => [result.id, result]))
     const ended = jobs.map((job) => ({ job, ...(byId.get(job.id) ?? missing) }))
     for (const [status, output, attempts] of failures(ended)) {
@@ -155,6 +191,26 @@ export class Taker<Data extends object> {
   }
 }
 
+// Gives one retry more to the jobs whose attempts an outage of the database has ended, so that they have as many left
+// as before. They wait for a minute at most. Must run before pg-boss is told that the attempts have failed.
+async function excuseOutages(
+  database: Database,
+  ended: { queue: Queue<object>; jobs: readonly Pick<Job, 'id' | 'retryCount'>[]; results: readonly JobResult[] },
+): Promise<void> {
+  const excused = new Set(ended.results.filter(isOfOutage).map(({ id }) => id))
+  const attempts = ended.jobs.filter(({ id }) => excused.has(id)).map(({ id, retryCount }) => [id, retryCount])
+  if (attempts.length === 0) return
+  await database.query(sql.unsafe`
+    UPDATE pgboss.job SET retry_limit = retry_limit + 1, retry_delay_max = least(retry_delay_max, ${longestPauseSeconds})
+    FROM ${sql.unnest(attempts, ['uuid', 'int4'])} AS attempt (id, retry_count)
+    WHERE job.name = ${ended.queue.name} AND job.id = attempt.id AND job.retry_count = attempt.retry_count
+      AND job.state = 'active' AND job.retry_limit < ${mostRetries}`)
+}
+
+function isOfOutage({ status, output }: JobResult): boolean {
+  return status === 'failed' && (output as { outage?: boolean } | undefined)?.outage === true
+}
+
 function workspaceOf(data: object): string {
   return 'workspace_id' in data ? String(data.workspace_id) : ''
 }
@@ -163,17 +219,9 @@ function isOverLimit({ output }: JobResult): boolean {
   return (output as { over_limit?: boolean } | undefined)?.over_limit === true
 }
 
-// Another process has taken a job of the same key between our look at the table and our claim.
-const uniqueViolation = '23505'
-
-// Shorter than the pause of supervision, which begins when the connection of the jobs is back.
-const outagePauseMs = 500
-
-const missing = { status: 'failed', output: { message: 'the worker said nothing of this job' } } as const
-
 type Ended = { job: Job<object>; status: JobResult['status']; output?: object }
 
-// As many statements as there are reasons.
+// Groups failed jobs by status and output, so that pg-boss needs one statement for each reason.
 function failures(ended: readonly Ended[]) {
   const failed = ended.filter(({ status }) => status !== 'completed')
   const groups = Map.groupBy(failed, ({ status, output = {} }) => `${status} ${JSON.stringify(output)}`)

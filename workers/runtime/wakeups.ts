@@ -1,21 +1,33 @@
 import { type NextDue, nextDueStatement, type Part } from './job-queries.ts'
 import type { JobSession } from './job-session.ts'
 
-/** Wakes those who take jobs when there may be some. */
+/** Wakes the takers of jobs when there may be jobs for them. */
 export type Wakeups = {
-  /** Has `wake` called whenever jobs of the queue, or of a part of it, become due; returns how to end that. */
+  /** Calls `wake` whenever jobs of the queue, or of one part of it, may be due. Returns how to unsubscribe. */
   subscribe: (queue: string, wake: () => void, part?: Part) => () => void
-  /** What PostgreSQL announces: a queue, in how many milliseconds a job of it is due, and of which part that is. */
+  /** Takes an announcement of PostgreSQL: a queue, in how many milliseconds a job is due, and the job's part. */
   announced: (payload: string) => void
-  /** Wakes everybody: announcements may have been missed. */
+  /** Wakes every taker, since announcements may have been missed. */
   all: () => void
   close: () => Promise<void>
 }
 
+/** The interval of the statement that finds jobs with a missed announcement, and jobs that are due far ahead. */
+const backstopMs = 8000
+
+/** A job that is due later than this gets no timer, since the backstop finds the job in time. */
+const horizonMs = 1.5 * backstopMs
+
 /**
- * Wakes by what is announced; a delayed job gets a timer. Every eight seconds one statement asks for what was missed,
- * and for jobs that are due far ahead; it also shows whether the session still hears anything. `onActivity` is called
- * when jobs may be running somewhere.
+ * Timers of one queue within a tick, in milliseconds, become one timer at its end, since a job cannot be claimed before
+ * it is due.
+ */
+const tickMs = 50
+const marginMs = 5
+
+/**
+ * Wakes takers by announcements; a delayed job gets a timer. The backstop also shows whether the session still answers.
+ * `onActivity` is called when jobs may be running in any process.
  */
 export function openWakeups(options: {
   session: () => JobSession
@@ -81,17 +93,10 @@ export function openWakeups(options: {
   }
 }
 
-/** Who is woken, and for which jobs. */
+/** A subscriber and the part of the queue whose jobs it takes; all of them when undefined. */
 type Waker = { wake: () => void; part: Part | undefined }
 
-// What is not announced as of a part may be of either.
+// An announcement without a part may be of a job of either part.
 function isFor(part: Part | undefined, announced: string | undefined): boolean {
   return part === undefined || announced === undefined || part === announced
 }
-
-const backstopMs = 8000
-// What is due later is found by the question before.
-const horizonMs = 1.5 * backstopMs
-// Alarms of one queue that fall between two ticks are one, at the later tick: a job that is not due yet is not taken.
-const tickMs = 50
-const marginMs = 5

@@ -1,9 +1,12 @@
 import { removeOrphans } from '../../shared/attachments/orphans.ts'
 import { openFileStore } from '../../shared/attachments/store.ts'
 import { queues } from '../../shared/jobs/queues.ts'
-import { defineSweep } from './define.ts'
+import { defineSweep } from './sweep.ts'
 
-/** Removes the bytes of deleted attachments, and those of uploads that a crash has left behind for an hour. */
+/** The number of files that the store removes in one call, well within the time that a transaction may idle. */
+const batch = 100
+
+/** Removes the files of deleted attachments, and orphaned uploads that a crash left behind an hour ago. */
 export const attachmentSweep = defineSweep({
   queue: queues.sweepAttachments,
   cron: '*/5 * * * *',
@@ -17,6 +20,3 @@ export const attachmentSweep = defineSweep({
     }
   },
 })
-
-// What the store removes in one call, well within the time a transaction may idle.
-const batch = 100

@@ -7,7 +7,8 @@ import {
   reindexKey,
   reindexStep,
 } from '../../shared/search/index/reindex.ts'
-import { completeAttempt, defineWorker } from '../runtime/define.ts'
+import { completeAttempt } from '../runtime/attempts.ts'
+import { defineWorker } from '../runtime/job-worker.ts'
 import type { Worker } from '../runtime/runtime.ts'
 
 const outdated = { documents: 'outdated', knowledge_base_id: null } as const
@@ -18,7 +19,7 @@ const steps = defineWorker<ReindexJob>({
     const { database, jobs, log } = runtime
     const step = await reindexStep(database, job.data)
     await inTransaction(database, async (tx) => {
-      await completeAttempt(tx, { runtime, queue: queues.searchReindex, job, outcome: 'done' })
+      await completeAttempt(tx, { runtime, queue: queues.searchReindex, job })
       await enqueueStep({ tx, jobs }, { job: job.data, step })
     })
     const { documents, knowledge_base_id } = job.data
@@ -30,8 +31,8 @@ const steps = defineWorker<ReindexJob>({
 })
 
 /**
- * Indexes documents again in steps. Every five minutes it looks for documents that another tokeniser indexed. An
- * operator can ask for further documents (shared/search/index/reindex-command.ts).
+ * Enqueues documents in steps to be indexed again. Every five minutes the worker looks for documents that another
+ * tokeniser indexed. An operator can ask for further documents (shared/search/index/reindex-command.ts).
  */
 export const searchReindexer: Worker = {
   name: steps.name,

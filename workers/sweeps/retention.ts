@@ -1,13 +1,17 @@
 import { deleteExpiredSignIns, sessionLimits } from '../../shared/auth/sessions.ts'
 import { purgeEvents } from '../../shared/events/purge.ts'
-import { queues, userJobTables } from '../../shared/jobs/queues.ts'
+import { queues } from '../../shared/jobs/queues.ts'
 import { deleteEndedJobs, deleteOldAnswers } from '../../shared/jobs/requested/queries.ts'
+import { requestedJobTables } from '../../shared/jobs/requested/tables.ts'
 import { deleteOldAudit } from '../../shared/localization/audit.ts'
 import { deleteExpired } from '../../shared/requests/queries.ts'
 import { deleteFinishedJobs, deleteForgottenJobs } from '../runtime/job-queries.ts'
-import { defineSweep } from './define.ts'
+import { defineSweep } from './sweep.ts'
 
-/** Forgets what has outlived its retention, in batches that never hold locks for long (decisions B, retention sweeps). */
+/** The largest number of rows that a statement deletes, so that its locks are short. */
+const batch = 1000
+
+/** Deletes what has outlived its retention: replays, requested jobs, audit, sign-ins, jobs of pg-boss and events. */
 export const retentionSweep = defineSweep({
   queue: queues.sweepRetention,
   cron: '17 * * * *',
@@ -19,7 +23,7 @@ export const retentionSweep = defineSweep({
     } = config
     const deletions = [
       () => deleteExpired(database, { idempotencyHours, auditDays, batch }),
-      ...userJobTables.map((table) => () => deleteEndedJobs(database, { table, days, batch })),
+      ...requestedJobTables.map((table) => () => deleteEndedJobs(database, { table, days, batch })),
       () => deleteOldAudit(database, { days: auditDays, batch }),
       () => deleteOldAnswers(database, { days, batch }),
       () => deleteExpiredSignIns(database, { session: sessionLimits, batch }),
@@ -33,8 +37,7 @@ export const retentionSweep = defineSweep({
   },
 })
 
-const batch = 1000
-
+// Repeats a deletion until it finds less than a batch. Returns the number of deleted rows.
 async function exhaust(deletion: () => Promise<number>): Promise<number> {
   let total = 0
   for (;;) {

@@ -1,12 +1,21 @@
+import { projections } from '../../shared/jobs/projections/projections.ts'
 import { laggingDocuments } from '../../shared/jobs/projections/queries.ts'
-import { deadLetterOf, projections, queues, userJobTables } from '../../shared/jobs/queues.ts'
+import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
 import { strandedJobs } from '../../shared/jobs/requested/queries.ts'
-import { defineSweep } from './define.ts'
+import { requestedJobTables } from '../../shared/jobs/requested/tables.ts'
+import { defineSweep } from './sweep.ts'
+
+/** The age at which a stale projection or an open requested job may count as lost. */
+const seconds = 60
+
+/** The largest number of jobs of one queue that one run enqueues. */
+const limit = 10_000
 
 /**
- * Enqueues projections afresh that have lagged for more than a minute: those whose job is in the dead-letter queue, or
- * was lost with a queue that an operator emptied, the more seldom the oftener they ended there; and of the jobs that
- * people asked for those that were lost in the same way. A superfluous job finds nothing to do.
+ * Enqueues the jobs of documents again whose projection has been stale for more than a minute. Their jobs lie in the
+ * dead-letter queue, or were lost with a queue that an operator emptied. The more often a job has ended there, the more
+ * seldom it is enqueued again (`laggingDocuments`). Lost requested jobs are enqueued again too. A superfluous job finds
+ * nothing to do.
  */
 export const staleSweep = defineSweep({
   queue: queues.sweepStale,
@@ -15,17 +24,17 @@ export const staleSweep = defineSweep({
     let enqueued = 0
     for (const { name, queue } of projections) {
       const deadLetter = deadLetterOf(queue)
-      const documents = await laggingDocuments(database, { projection: name, deadLetter, seconds: 60, limit: 10_000 })
+      const documents = await laggingDocuments(database, { projection: name, deadLetter, seconds, limit })
       enqueued += documents.length
       const request = documents.map((data) => ({ data, singletonKey: data.document_id }))
       if (request.length > 0) await jobs.boss.insert(queue.name, request)
     }
-    for (const table of userJobTables) {
+    for (const table of requestedJobTables) {
       const keys = await strandedJobs(database, {
         table,
         queues: [table.queue.name, deadLetterOf(table.queue)],
-        seconds: 60,
-        limit: 10_000,
+        seconds,
+        limit,
       })
       enqueued += keys.length
       const request = keys.map((data) => ({ data, singletonKey: data.job_id }))

@@ -1,10 +1,10 @@
 import { queues } from '../../shared/jobs/queues.ts'
 import { refreshContainers } from '../../shared/summaries/refresh.ts'
-import { defineSweep } from './define.ts'
+import { defineSweep } from './sweep.ts'
 
 /**
- * Refreshes the stored deterministic summaries of folders and knowledge bases, where SUMMARY_AUTO_REFRESH says so: any
- * write below one makes it stale, so they are made anew once a minute instead of once a write.
+ * Refreshes the stored deterministic summaries of folders and knowledge bases, where SUMMARY_AUTO_REFRESH is set. Any
+ * write below a folder makes its summary stale, so summaries are derived again once a minute instead of once a write.
  */
 export const summarySweep = defineSweep({
   queue: queues.sweepSummaries,

@@ -1,7 +1,8 @@
 import Type from 'typebox'
 import { onTheSpot } from '../../../shared/computations/ahead.ts'
-import { queues, userJobTableOf } from '../../../shared/jobs/queues.ts'
+import { queues } from '../../../shared/jobs/queues.ts'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
+import { requestedJobTableOf } from '../../../shared/jobs/requested/tables.ts'
 import { actorOf } from '../../../shared/localization/audit.ts'
 import { applyJob } from '../../../shared/localization/jobs/apply.ts'
 import { createJob } from '../../../shared/localization/jobs/create.ts'
@@ -15,7 +16,7 @@ import { writeContext } from '../../http/write-context.ts'
 import { targetGuard } from './target-guard.ts'
 
 const tag = 'Localization'
-const table = userJobTableOf(queues.translationsRun)
+const table = requestedJobTableOf(queues.translationsRun)
 
 const JobParameter = Type.Object({
   id: Type.String({ pattern: `^tjob_${ulidPattern}$`, description: 'translation job id', 'x-error': 'job_not_found' }),

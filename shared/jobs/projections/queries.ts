@@ -12,13 +12,15 @@ const SourceShape = Type.Object({
   locale: Nullable(Type.String()),
 })
 
-/** What projections derive from, apart from the text of the body; comparing it tells whether a source has moved. */
+/**
+ * The source of a projection apart from the text of the body. A comparison of two sources shows whether one has moved.
+ */
 export type DocumentSource = Static<typeof SourceShape>
 
-/** What has been derived of a document, and from what. */
+/** The result of one document, with the source from which it was derived. */
 export type Derived<Source, Result> = { job: DocumentJob; source: Source; result: Result }
 
-/** The keys of documents as a table to join with, of which the columns are named by the caller. */
+/** The keys of documents as a table with two columns, to be named and joined by the caller. */
 export function documentKeys(jobs: readonly DocumentJob[]) {
   const keys = jobs.map(({ workspace_id, document_id }) => [workspace_id, document_id])
   return sql.unnest(keys, ['text', 'text'])
@@ -27,9 +29,9 @@ export function documentKeys(jobs: readonly DocumentJob[]) {
 const KeyedSource = row(Type.Object({ document_id: Type.String(), ...SourceShape.properties }))
 
 /**
- * The current sources of documents by id, locked FOR SHARE in the order of their ids: until the worker's transaction
- * ends, no write can move them, and other workers are not held up. Left out are documents that are gone and, unless
- * `wait` is set, those that somebody is writing at this moment.
+ * Locks documents FOR SHARE in the order of their ids and returns their current sources by id. No write can change a
+ * locked source until the transaction ends; other workers can lock it too. A deleted document is left out. Without
+ * `wait`, a document that somebody is writing at this moment is left out too.
  */
 export async function lockSources(
   tx: Transaction,
@@ -46,17 +48,17 @@ export async function lockSources(
   return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
 }
 
-/** The same of one document; null when it is gone. */
+/** Locks one document like `lockSources` and returns its source; null when the document is gone. */
 export async function lockSource(tx: Transaction, job: DocumentJob): Promise<DocumentSource | null> {
   return (await lockSources(tx, [job], { wait: true })).get(job.document_id) ?? null
 }
 
-/** A source with the body's canonical text. */
+/** A source with the canonical text of the body. */
 export type LoadedSource = DocumentSource & { body: string }
 
 const KeyedBody = row(Type.Object({ document_id: Type.String(), ...SourceShape.properties, body: Type.String() }))
 
-/** The sources of documents with their bodies by id, unlocked; documents that are gone are left out. */
+/** Reads the sources of documents with their bodies, without locks, by id. Deleted documents are left out. */
 export async function loadSources(
   db: Queryable,
   jobs: readonly DocumentJob[],
@@ -71,14 +73,14 @@ export async function loadSources(
   return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
 }
 
-/** The same of one document; null when it is gone. */
+/** Reads one document like `loadSources`; null when the document is gone. */
 export async function loadSource(db: Queryable, job: DocumentJob): Promise<LoadedSource | null> {
   return (await loadSources(db, [job])).get(job.document_id) ?? null
 }
 
 const SizeRow = row(Type.Object({ document_id: Type.String(), bytes: Type.Number() }))
 
-/** About how many bytes the bodies of documents have, by id; documents that are gone are left out. */
+/** Estimates the size of the bodies of documents in bytes, by id. Deleted documents are left out. */
 export async function documentSizes(db: Queryable, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
   const sizes = await db.any(
     prepared(sql.type(SizeRow)`
@@ -92,8 +94,8 @@ export async function documentSizes(db: Queryable, jobs: readonly DocumentJob[])
 const SeqRow = row(Type.Object({ document_id: Type.String(), body_seq: Type.Number() }))
 
 /**
- * Locks the rows in which a projection says from which bodies it is, in the order of the documents' ids; the body_seq
- * each stands at, by id. `column` holds it; documents that have no row are left out.
+ * Locks the rows of `table` that say from which body each document was derived, in the order of document ids. Returns
+ * the `body_seq` in `column` by document id. Documents without a row are left out.
  */
 export async function lockProjected(
   tx: Transaction,
@@ -110,7 +112,7 @@ export async function lockProjected(
   return new Map(seqs.map(({ document_id, body_seq }) => [document_id, body_seq]))
 }
 
-/** Notes that a projection has caught up with its sources. */
+/** Notes that the projection of documents is current: they are no longer stale. The caller has locked the documents. */
 export async function markCurrent(
   tx: Transaction,
   input: { projection: string; jobs: readonly DocumentJob[] },
@@ -126,9 +128,9 @@ export async function markCurrent(
 const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: Type.String() }))
 
 /**
- * Documents whose projection has lagged for longer than `seconds`, the longest first. One whose jobs have ended in the
- * dead-letter queue since then is left alone for a while: after the second time for a quarter of an hour, then for four
- * times as long each time, at most a day. A write of it is not held back, since that enqueues its own job.
+ * Returns documents whose projection has been stale for longer than `seconds`, the longest first. A document whose jobs
+ * have ended in the dead-letter queue since then is left out for a while. The second end costs a quarter of an hour,
+ * each further end four times as much, a day at most. Writes are not concerned, since each enqueues a job of its own.
  */
 export function laggingDocuments(
   db: Queryable,

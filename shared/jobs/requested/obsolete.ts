@@ -1,8 +1,8 @@
 import { prepared, sql, type Transaction } from '../../database/database.ts'
-import { type UserJobTable, userJobTables } from '../queues.ts'
+import { type RequestedJobTable, requestedJobTables } from './tables.ts'
 
 /** What open jobs can work on: documents by id, folders and knowledge bases by number. */
-type UserJobSources = { workspaceId: string } & (
+type RequestedJobSources = { workspaceId: string } & (
   | { documents: readonly string[] }
   | { folders: readonly number[] }
   | { knowledgeBases: readonly number[] }
@@ -37,22 +37,22 @@ export async function endJobsOfDeleted({ tx }: { tx: Transaction }, deleted: Del
   if (knowledgeBases.length > 0) await endOfDeleted(tx, { workspaceId, knowledgeBases })
 }
 
-function endOfDeleted(tx: Transaction, sources: UserJobSources): Promise<void> {
+function endOfDeleted(tx: Transaction, sources: RequestedJobSources): Promise<void> {
   return end(tx, sources, (table) => ({ columns: deletedColumns(table, sources), reason: table.reasons.deleted }))
 }
 
-function deletedColumns({ deleted }: UserJobTable, sources: UserJobSources): readonly string[] {
+function deletedColumns({ deleted }: RequestedJobTable, sources: RequestedJobSources): readonly string[] {
   if ('documents' in sources) return deleted.documents
   return 'folders' in sources ? deleted.folders : deleted.knowledgeBases
 }
 
 async function end(
   tx: Transaction,
-  sources: UserJobSources,
-  matched: (table: UserJobTable) => { columns: readonly string[]; reason: string },
+  sources: RequestedJobSources,
+  matched: (table: RequestedJobTable) => { columns: readonly string[]; reason: string },
 ): Promise<void> {
   const ids = idsOf(sources)
-  const statements = userJobTables.flatMap((table) => {
+  const statements = requestedJobTables.flatMap((table) => {
     const { columns, reason } = matched(table)
     if (columns.length === 0) return []
     const conditions = columns.map((column) => sql.fragment`${sql.identifier([column])} = ANY(${ids})`)
@@ -70,7 +70,7 @@ async function end(
   await tx.query(prepared(sql.unsafe`${also}${first}`))
 }
 
-function idsOf(sources: UserJobSources) {
+function idsOf(sources: RequestedJobSources) {
   if ('documents' in sources) return sql.array([...sources.documents], 'text')
   return sql.array([...('folders' in sources ? sources.folders : sources.knowledgeBases)], 'int8')
 }

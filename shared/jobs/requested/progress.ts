@@ -2,12 +2,12 @@ import Type, { type Static } from 'typebox'
 import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import { Nullable, Time } from '../../schema/identifiers.ts'
-import type { UserJobRow } from './queries.ts'
+import type { RequestedJobRow } from './queries.ts'
 
 const codes = ['model_error', 'model_timeout', 'model_bad_output', 'service_unavailable', 'internal_error'] as const
 type Code = (typeof codes)[number]
 
-/** The members of an open job that say how often it was tried and when it is tried again. */
+/** The members of a job in the API that tell its attempts. */
 export const progressMembers = {
   attempt: Type.Integer({ minimum: 0, description: 'which attempt runs or has run last; 0 before the first' }),
   next_attempt_at: Nullable(Time),
@@ -21,7 +21,7 @@ export const progressMembers = {
 const Progress = Type.Object(progressMembers)
 export type Progress = Static<typeof Progress>
 
-/** The progress of a job that nobody has begun. */
+/** The progress of a job whose first attempt has not begun. */
 export const notBegun: Progress = { attempt: 0, next_attempt_at: null, last_error: null }
 
 const ProgressRow = row(
@@ -34,8 +34,8 @@ const ProgressRow = row(
   }),
 )
 
-/** How far a job is; `notBegun` when it is not there. */
-export async function progressOf(db: Queryable, { table, key }: UserJobRow): Promise<Progress> {
+/** Reads the progress of a job; `notBegun` when its row does not exist. */
+export async function progressOf(db: Queryable, { table, key }: RequestedJobRow): Promise<Progress> {
   const found = await db.maybeOne(sql.type(ProgressRow)`
     SELECT coalesce(split_part(j.attempt, ':', 2)::int + 1, 0) AS attempt,
       CASE WHEN q.state = 'retry' THEN q.start_after END AS next_attempt_at,

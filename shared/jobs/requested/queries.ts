@@ -3,28 +3,29 @@ import Type from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import type { ModelAnswer } from '../../models/model.ts'
-import type { UserJobKey, UserJobTable } from '../queues.ts'
+import type { RequestedJobKey } from '../queues.ts'
+import type { RequestedJobTable } from './tables.ts'
 
-/** The row of a job: its table and its key. */
-export type UserJobRow = { table: UserJobTable; key: UserJobKey }
+/** The place of a job's row: its table and its key. */
+export type RequestedJobRow = { table: RequestedJobTable; key: RequestedJobKey }
 
-/** One run of a job by one worker; `attempt` names the run of pg-boss's job, so that a successor fences it off. */
-export type UserJobAttempt = UserJobRow & { attempt: string }
+/** One attempt of one worker. `attempt` is its `attemptOf`, by which a later attempt fences it off. */
+export type RequestedJobAttempt = RequestedJobRow & { attempt: string }
 
-const tableOf = ({ table }: UserJobRow) => sql.identifier([table.name])
+const tableOf = ({ table }: RequestedJobRow) => sql.identifier([table.name])
 
-/** The run that a worker was handed, as `attempt` keeps it. */
+/** The name of an attempt at a job of pg-boss, `id:retry count`: in the column `attempt` and in advisory locks. */
 export function attemptOf(job: Pick<Job, 'id' | 'retryCount'>): string {
   return `${job.id}:${job.retryCount}`
 }
 
 /**
- * Claims an open job for an attempt; false when the job has ended, or when the attempt itself is over because pg-boss
- * has given the job to somebody else: a worker that was only asleep cannot take it back.
+ * Claims an open job for an attempt. Returns false when the job has ended. It also returns false when pg-boss has given
+ * the job to another attempt: a worker that was only asleep cannot take the job back.
  */
 export async function claim(
   db: Queryable,
-  input: UserJobAttempt & { queue: string; job: Pick<Job, 'id' | 'retryCount'> },
+  input: RequestedJobAttempt & { queue: string; job: Pick<Job, 'id' | 'retryCount'> },
 ): Promise<boolean> {
   const { key, job } = input
   const result = await db.query(
@@ -38,30 +39,30 @@ export async function claim(
   return result.rowCount === 1
 }
 
-const HeldRow = row(
+const LockedRow = row(
   Type.Object({
     status: Type.Unsafe<'pending' | 'running' | 'succeeded' | 'failed' | 'obsolete'>({}),
     attempt: Type.Union([Type.String(), Type.Null()]),
   }),
 )
 
-/** Locks the row of a job; null when it has outlived its retention. */
-export function lockJob(tx: Transaction, input: UserJobRow) {
+/** Locks the row of a job. Null when the row has outlived its retention. */
+export function lockJob(tx: Transaction, input: RequestedJobRow) {
   return tx.maybeOne(
-    prepared(sql.type(HeldRow)`
+    prepared(sql.type(LockedRow)`
     SELECT status, attempt FROM ${tableOf(input)}
     WHERE workspace_id = ${input.key.workspace_id} AND id = ${input.key.job_id} FOR UPDATE`),
   )
 }
 
-/** How a job ends. */
-export type UserJobEnd =
+/** The end of a job: its final status, and the cause as a code or an `obsolete_reason`. */
+export type RequestedJobEnd =
   | { status: 'succeeded' }
   | { status: 'failed'; code: string }
   | { status: 'obsolete'; reason: string }
 
-/** Ends a locked job. */
-export async function endJob(tx: Transaction, input: UserJobRow & { end: UserJobEnd }): Promise<void> {
+/** Ends a job whose row the caller has locked. */
+export async function endJob(tx: Transaction, input: RequestedJobRow & { end: RequestedJobEnd }): Promise<void> {
   const { key, end } = input
   await tx.query(
     prepared(sql.unsafe`
@@ -72,8 +73,8 @@ export async function endJob(tx: Transaction, input: UserJobRow & { end: UserJob
   )
 }
 
-/** Gives a running job back: it waits again, for anybody. */
-export async function releaseJob(tx: Transaction, input: UserJobRow): Promise<void> {
+/** Gives a running job back: it is pending again, for any process. */
+export async function releaseJob(tx: Transaction, input: RequestedJobRow): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE ${tableOf(input)} SET status = 'pending', attempt = NULL
     WHERE workspace_id = ${input.key.workspace_id} AND id = ${input.key.job_id} AND finished_at IS NULL`)
@@ -81,8 +82,8 @@ export async function releaseJob(tx: Transaction, input: UserJobRow): Promise<vo
 
 const RequesterRow = row(Type.Object({ may_write: Type.Boolean() }))
 
-/** Whether the user who asked for the job still has a writing role in its workspace (decisions 4.15). */
-export async function requesterMayWrite(db: Queryable, input: UserJobRow): Promise<boolean> {
+/** Tells whether the requester of a job still has a writing role in its workspace. */
+export async function requesterMayWrite(db: Queryable, input: RequestedJobRow): Promise<boolean> {
   return db.oneFirst(
     prepared(sql.type(RequesterRow)`
     SELECT EXISTS (
@@ -102,18 +103,18 @@ const AnswerRow = row(
   }),
 )
 
-/** The answers that an earlier attempt of the job has paid for, by the hash of the request. */
-export async function paidAnswers(db: Queryable, key: UserJobKey): Promise<Map<string, ModelAnswer>> {
+/** Reads the answers of the model that earlier attempts have paid for, by the hash of the request. */
+export async function paidAnswers(db: Queryable, key: RequestedJobKey): Promise<Map<string, ModelAnswer>> {
   const rows = await db.any(sql.type(AnswerRow)`
     SELECT request_hash, text, input_tokens, output_tokens FROM model_answers
     WHERE workspace_id = ${key.workspace_id} AND job_id = ${key.job_id}`)
   return new Map(rows.map(({ request_hash, text, ...usage }) => [request_hash, { text, usage }]))
 }
 
-/** Keeps an answer of the model until its job has ended. */
+/** Stores an answer of the model until its job has ended. */
 export async function keepAnswer(
   db: Queryable,
-  key: UserJobKey,
+  key: RequestedJobKey,
   paid: { hash: string; answer: ModelAnswer },
 ): Promise<void> {
   const { text, usage } = paid.answer
@@ -123,8 +124,8 @@ export async function keepAnswer(
     ON CONFLICT DO NOTHING`)
 }
 
-/** Notes on a job what its answers cost and forgets them. */
-export async function settleAnswers(tx: Transaction, input: UserJobRow): Promise<void> {
+/** Writes the tokens of all answers to the row of a job and deletes the answers. */
+export async function settleAnswers(tx: Transaction, input: RequestedJobRow): Promise<void> {
   const { key } = input
   await tx.query(sql.unsafe`
     WITH paid AS (
@@ -139,11 +140,14 @@ export async function settleAnswers(tx: Transaction, input: UserJobRow): Promise
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
 }
 
-/** Open jobs that nothing in the queue will ever finish, such as those of a queue that an operator emptied. */
+/**
+ * Returns open jobs, older than `seconds`, for which no job of pg-boss is left in `queues`, such as after an operator
+ * has emptied a queue.
+ */
 export function strandedJobs(
   db: Queryable,
-  input: { table: UserJobTable; queues: readonly string[]; seconds: number; limit: number },
-): Promise<readonly UserJobKey[]> {
+  input: { table: RequestedJobTable; queues: readonly string[]; seconds: number; limit: number },
+): Promise<readonly RequestedJobKey[]> {
   return db.any(sql.type(KeyRow)`
     SELECT j.workspace_id, j.id AS job_id FROM ${sql.identifier([input.table.name])} j
     WHERE j.finished_at IS NULL AND j.created_at < now() - make_interval(secs => ${input.seconds})
@@ -160,10 +164,10 @@ export function strandedJobs(
 
 const KeyRow = row(Type.Object({ workspace_id: Type.String(), job_id: Type.String() }))
 
-/** Forgets jobs that ended more than `days` ago, at most `batch` a call; returns how many. */
+/** Deletes jobs that ended more than `days` ago, up to `batch` a call. Returns their number. */
 export async function deleteEndedJobs(
   db: Queryable,
-  input: { table: UserJobTable; days: number; batch: number },
+  input: { table: RequestedJobTable; days: number; batch: number },
 ): Promise<number> {
   const table = sql.identifier([input.table.name])
   const result = await db.query(sql.unsafe`
@@ -172,7 +176,7 @@ export async function deleteEndedJobs(
   return result.rowCount
 }
 
-/** Forgets answers that no worker came back to settle, at most `batch` a call; returns how many. */
+/** Deletes answers older than `days` that no worker came back to settle, up to `batch` a call. Returns their number. */
 export async function deleteOldAnswers(db: Queryable, input: { days: number; batch: number }): Promise<number> {
   const result = await db.query(sql.unsafe`
     DELETE FROM model_answers WHERE ctid = ANY(ARRAY(

@@ -2,8 +2,9 @@ import type { Caller } from '../../auth/caller.ts'
 import type { Config } from '../../config/config.ts'
 import type { Transaction } from '../../database/database.ts'
 import { Refusal } from '../../errors/errors.ts'
-import { type Jobs, queues } from '../../jobs/queues.ts'
-import { enqueueUserJob } from '../../jobs/requested/enqueue.ts'
+import { queues } from '../../jobs/queues.ts'
+import type { Jobs } from '../../jobs/send.ts'
+import { enqueueRequestedJob } from '../../jobs/send.ts'
 import { configuredModel } from '../../models/model.ts'
 import { enforceTranslationQuota } from '../../quotas/translation.ts'
 import { newId } from '../../schema/ids.ts'
@@ -45,7 +46,10 @@ export async function createJob(
     reserved_characters: characters,
   })
   await recordJobAction(tx, job, { action: 'job.created', details: { unit_count: job.units.length, model } })
-  await enqueueUserJob(context, { queue: queues.translationsRun, key: { workspace_id: workspaceId, job_id: job.id } })
+  await enqueueRequestedJob(context, {
+    queue: queues.translationsRun,
+    key: { workspace_id: workspaceId, job_id: job.id },
+  })
   return job
 }
 

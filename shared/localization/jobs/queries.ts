@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import type { BodyNode } from '../../body/document.ts'
 import { type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
-import type { UserJobKey } from '../../jobs/queues.ts'
+import type { RequestedJobKey } from '../../jobs/queues.ts'
 import { Nullable } from '../../schema/identifiers.ts'
 import { type Actor, type AuditAction, recordAudit } from '../audit.ts'
 import type { UnitStatus } from '../schema.ts'
@@ -61,13 +61,13 @@ export function visibleJob(
 }
 
 /** Returns a job by its key, or null. */
-export function jobOf(db: Queryable, key: UserJobKey): Promise<JobRow | null> {
+export function jobOf(db: Queryable, key: RequestedJobKey): Promise<JobRow | null> {
   return db.maybeOne(sql.type(JobRow)`
     SELECT ${columns} FROM translation_jobs WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
 }
 
 /** Returns a job, locked until the transaction ends, or null. */
-export function lockJob(tx: Transaction, key: UserJobKey): Promise<JobRow | null> {
+export function lockJob(tx: Transaction, key: RequestedJobKey): Promise<JobRow | null> {
   return tx.maybeOne(sql.type(JobRow)`
     SELECT ${columns} FROM translation_jobs
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id} FOR UPDATE`)
@@ -107,7 +107,7 @@ export function insertJob(tx: Transaction, job: NewJob): Promise<JobRow> {
 /** Stores the results of a locked job; counts are in code points. */
 export async function writeResult(
   tx: Transaction,
-  key: UserJobKey,
+  key: RequestedJobKey,
   outcome: { units: readonly StoredResult[]; inputCharacters: number; outputCharacters: number },
 ): Promise<void> {
   await tx.query(sql.unsafe`
@@ -117,7 +117,7 @@ export async function writeResult(
 }
 
 /** Records on a locked job that these units are applied now. */
-export async function markApplied(tx: Transaction, key: UserJobKey, unitIds: readonly string[]): Promise<void> {
+export async function markApplied(tx: Transaction, key: RequestedJobKey, unitIds: readonly string[]): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE translation_jobs SET applied_at = coalesce(applied_at, clock_timestamp()), result = (
       SELECT jsonb_agg(CASE WHEN u.unit ->> 'unit_id' = ANY(${sql.array([...unitIds], 'text')})

@@ -4,8 +4,8 @@ import { limited } from '../../computations/computation.ts'
 import { compute } from '../../computations/compute.ts'
 import type { Queryable, Transaction } from '../../database/database.ts'
 import { loadSource, lockSource } from '../../jobs/projections/queries.ts'
-import type { UserJobKey } from '../../jobs/queues.ts'
-import type { UserJobEnd } from '../../jobs/requested/queries.ts'
+import type { RequestedJobKey } from '../../jobs/queues.ts'
+import type { RequestedJobEnd } from '../../jobs/requested/queries.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import type { AuditAction } from '../audit.ts'
 import { visibleSet } from '../queries.ts'
@@ -31,7 +31,7 @@ export type ObsoleteReason = 'source_changed' | 'document_deleted'
  */
 export async function loadJob(
   db: Queryable,
-  key: UserJobKey,
+  key: RequestedJobKey,
   computeMs: number,
 ): Promise<JobSource | { obsolete: ObsoleteReason }> {
   const job = await jobOf(db, key)
@@ -75,8 +75,8 @@ export async function jobMoved(tx: Transaction, { job }: JobSource): Promise<Obs
 /** Stores the results of a locked job. The job has failed when no unit was translated and at least one unit failed. */
 export async function storeJob(
   tx: Transaction,
-  input: { key: UserJobKey; source: JobSource; result: Translated },
-): Promise<UserJobEnd> {
+  input: { key: RequestedJobKey; source: JobSource; result: Translated },
+): Promise<RequestedJobEnd> {
   const { translations, inputCharacters, outputCharacters } = input.result
   const byUnit = new Map(translations.map((translation) => [translation.unit_id, translation]))
   const units = input.source.job.units.map((unit): StoredResult => {
@@ -101,7 +101,7 @@ function outcomeOf(
 }
 
 /** Records the end of a job in the audit, in the transaction in which the worker ends the job. */
-export async function recordEnd(tx: Transaction, key: UserJobKey): Promise<void> {
+export async function recordEnd(tx: Transaction, key: RequestedJobKey): Promise<void> {
   const job = await jobOf(tx, key)
   const action = job === null ? undefined : actions[job.status]
   if (job === null || action === undefined) return

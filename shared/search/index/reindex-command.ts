@@ -1,6 +1,7 @@
 import { readConfig } from '../../config/config.ts'
 import { openDatabase } from '../../database/database.ts'
-import { openJobs, queues } from '../../jobs/queues.ts'
+import { queues } from '../../jobs/queues.ts'
+import { openJobs } from '../../jobs/send.ts'
 import { runCommandLine, UsageError } from '../../process/command-line.ts'
 import { databaseUrlBesideService } from '../../start/database-url.ts'
 import { firstStep, reindexKey } from './reindex.ts'

@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { foreignStatements, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
-import { type Jobs, queues, type ReindexJob } from '../../jobs/queues.ts'
+import { queues, type ReindexJob } from '../../jobs/queues.ts'
+import type { Jobs } from '../../jobs/send.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
 
 // Documents of a step, and the jobs that may wait in the queue before another step is made.

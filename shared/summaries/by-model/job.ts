@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from '../../database/database.ts'
 import { loadSource, lockSource } from '../../jobs/projections/queries.ts'
-import type { UserJobKey } from '../../jobs/queues.ts'
+import type { RequestedJobKey } from '../../jobs/queues.ts'
 import { type Container, documentIdsBelow, lockDocumentsBelow } from '../container-queries.ts'
 import { ratioOf, summariseDigest } from '../deterministic.ts'
 import { digestedDocuments } from '../digests.ts'
@@ -36,7 +36,7 @@ type ObsoleteReason = 'source_changed' | 'pinned' | 'summary_changed' | 'target_
  */
 export async function loadJobSource(
   db: Queryable,
-  key: UserJobKey,
+  key: RequestedJobKey,
   computeMs: number,
 ): Promise<SummaryJobSource | { obsolete: ObsoleteReason }> {
   const job = await jobByKey(db, key)
@@ -145,7 +145,7 @@ export async function lockAndCompare(tx: Transaction, source: SummaryJobSource):
 /** Stores the model's text over the locked summary and notes its version on the job. */
 export async function writeModelSummary(
   tx: Transaction,
-  input: { key: UserJobKey; source: SummaryJobSource; text: string },
+  input: { key: RequestedJobKey; source: SummaryJobSource; text: string },
 ): Promise<void> {
   const { key, source, text } = input
   const { target, sourceVersion, model, requestedBy } = source

@@ -1,26 +1,28 @@
 import type { Config } from '../../shared/config/config.ts'
 import { inTransaction } from '../../shared/database/database.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
-import { completeAttempt, defineWorker } from '../runtime/define.ts'
+import { completeAttempt } from '../runtime/attempts.ts'
+import { defineWorker } from '../runtime/job-worker.ts'
 import type { Runtime, Worker } from '../runtime/runtime.ts'
 
-/** A sweep: what it does each time its cron expression (UTC) comes due; it returns how many things it dealt with. */
+/** A sweep: work that is done whenever its cron expression (UTC) is due. */
 export type Sweep = {
   queue: Queue<object>
   cron: string
-  /** Whether it is scheduled at all; it always is unless this says otherwise. */
+  /** Whether the sweep is scheduled; it is when absent. */
   scheduled?: (config: Config) => boolean
+  /** Does the work, in transactions of its own. Returns how many rows or files it dealt with, for the log. */
   sweep: (runtime: Runtime) => Promise<number>
 }
 
-/** Makes a worker of a sweep, together with its schedule; a run that was missed while nothing ran is made up once. */
+/** Makes a worker of a sweep and schedules it. Runs that were missed while no worker ran are made up by one run. */
 export function defineSweep({ queue, cron, scheduled = () => true, sweep }: Sweep): Worker {
   const worker = defineWorker<object>({
     queue,
     async run(runtime, job) {
       const count = await sweep(runtime)
       runtime.log.info({ queue: queue.name, count }, 'swept')
-      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job, outcome: 'done' }))
+      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job }))
       return 'done'
     },
   })

@@ -1,27 +1,38 @@
 import pLimit, { type LimitFunction } from 'p-limit'
 import type { Job, JobResult } from 'pg-boss'
+import type { Queryable } from '../../shared/database/database.ts'
+import { documentSizes } from '../../shared/jobs/projections/queries.ts'
 import type { DocumentJob } from '../../shared/jobs/queues.ts'
-import { batchesOf } from './batches.ts'
-import { takeJobs } from './define.ts'
 import { handOverLarge, type Part } from './job-queries.ts'
 import type { Projection, ProjectionHooks, ProjectionSource } from './projection.ts'
 import { reportEnd } from './report.ts'
 import { type Deriving, deriveRound } from './round.ts'
 import type { Worker } from './runtime.ts'
-import type { Taking } from './take.ts'
+import { type TakeOptions, takeJobs } from './take.ts'
+
+/** The largest number of rounds for a document before its job fails. */
+const rounds = 3
+
+/** The default of `together`: the largest number of documents in a batch. */
+const batchDocuments = 32
+
+/** About how much text the documents of a batch have together, in bytes. */
+const batchBytes = 300_000
 
 /**
- * Makes a worker of a projection. The obsolete rule lives here, once: load, compute, then lock the sources and write
- * only what still follows from the one that was loaded. A source that moved is derived again, at most three times; then a
- * result that is newer than what is projected may still be written, so that constant writing cannot starve the
- * projection, but it stays marked as stale, and the job of the newer version is queued already (decisions B4).
+ * Makes a worker of a projection.
  *
- * The first of these rounds is one transaction for a whole batch. It waits for no writer: a document that is being
- * written, like one that has moved or is gone, is left for a round of its own. A document that cannot be computed fails by
- * itself; when a batch cannot be written, each of its documents gets a round of its own.
+ * A round loads the sources, computes, then locks the documents and writes only what still follows from their current
+ * sources (`deriveRound`). A document whose source moved is derived again, in at most three rounds. The last round
+ * writes a result that is newer than the stored data even when the source has moved on. So constant writing cannot
+ * starve the projection. The document then stays stale, and the job of the newer version is queued already.
  *
- * Large documents, which are computed in threads and may take long, are only given back to the queue there. Others take
- * them one by one, in fair turns, so that none of them ever holds up a small one.
+ * The first round is one transaction for a whole batch and waits for no writer. A document that is being written, has
+ * moved or is gone gets a round of its own. A document that cannot be computed fails by itself. When a batch cannot be
+ * written, each of its documents gets a round of its own.
+ *
+ * Two takers share the queue. The taker of small documents gives the jobs of large documents back. The taker of large
+ * documents derives them one by one, in threads and in fair turns. So no large document holds up a small document.
  */
 export function defineProjection<Source extends ProjectionSource, Result>(
   projection: Projection<Source, Result>,
@@ -33,8 +44,8 @@ export function defineProjection<Source extends ProjectionSource, Result>(
     async start(runtime) {
       const deriving = { projection, hooks, runtime }
       const stops = await Promise.all([
-        takeJobs(runtime, { queue, ...takingSmall(deriving) }),
-        takeJobs(runtime, { queue, ...takingLarge(deriving) }),
+        takeJobs(runtime, { queue, ...takeSmall(deriving) }),
+        takeJobs(runtime, { queue, ...takeLarge(deriving) }),
       ])
       return async () => {
         await Promise.all(stops.map((stop) => stop()))
@@ -43,14 +54,14 @@ export function defineProjection<Source extends ProjectionSource, Result>(
   }
 }
 
-type ProjectionTaking = Omit<Taking<DocumentJob>, 'queue'>
+type DocumentTakeOptions = Omit<TakeOptions<DocumentJob>, 'queue'>
 
-function takingSmall<Source extends ProjectionSource, Result>(deriving: Deriving<Source, Result>): ProjectionTaking {
+function takeSmall<Source extends ProjectionSource, Result>(deriving: Deriving<Source, Result>): DocumentTakeOptions {
   const { runtime, projection } = deriving
-  const { together = 32 } = projection
+  const { together = batchDocuments } = projection
   const concurrency = runtime.config.WORKER_CONCURRENCY
-  // Each loop has places of its own, so that what one fetches does not wait for the locks that the other waits for.
-  const places = Math.max(1, Math.floor(concurrency / 2))
+  // Each loop has a limit of its own: its jobs do not wait for the locks that jobs of the other loop wait for.
+  const besideEachOther = Math.max(1, Math.floor(concurrency / 2))
   return {
     part: 'small',
     loops: 2,
@@ -58,13 +69,13 @@ function takingSmall<Source extends ProjectionSource, Result>(deriving: Deriving
     async run(jobs) {
       const { batches, large } = await batchesOf(runtime.database, { jobs, most: together })
       const handedOver = await handOver(deriving, large)
-      return [...handedOver, ...(await deriveFetched({ ...deriving, limit: pLimit(places) }, batches))]
+      return [...handedOver, ...(await deriveFetched({ ...deriving, limit: pLimit(besideEachOther) }, batches))]
     },
   }
 }
 
-function takingLarge<Source extends ProjectionSource, Result>(deriving: Deriving<Source, Result>): ProjectionTaking {
-  // Two at least, of which no workspace has all: whoever else has a large document finds a place.
+function takeLarge<Source extends ProjectionSource, Result>(deriving: Deriving<Source, Result>): DocumentTakeOptions {
+  // Two loops at least, and no workspace has all of them: a large document of another workspace finds a free loop.
   const loops = Math.max(2, Math.floor(deriving.runtime.config.WORKER_CONCURRENCY / 2))
   return {
     part: 'large',
@@ -75,12 +86,42 @@ function takingLarge<Source extends ProjectionSource, Result>(deriving: Deriving
   }
 }
 
-type Context<Source extends ProjectionSource, Result> = Deriving<Source, Result> & { limit: LimitFunction }
+type Batch = { bytes: number; jobs: Map<string, Job<DocumentJob>> }
 
-// Batches one after the other, since the first are of the smallest documents; then single documents beside each other,
-// those last that failed before.
+/**
+ * Divides fetched jobs into batches of at most `most` documents and about `batchBytes` of text. The smallest documents
+ * come first; each batch is in the order of document ids. Two jobs of one document, as a reindex can add, are in
+ * different batches. A document larger than a batch is in none: its job is returned in `large`.
+ */
+async function batchesOf(
+  db: Queryable,
+  { jobs, most }: { jobs: readonly Job<DocumentJob>[]; most: number },
+): Promise<{ batches: Job<DocumentJob>[][]; large: Job<DocumentJob>[] }> {
+  if (jobs.length === 1 || most === 1) return { batches: jobs.map((job) => [job]), large: [] }
+  const keys = jobs.map(({ data }) => data)
+  const sizes = await documentSizes(db, keys)
+  const sizeOf = (job: Job<DocumentJob>) => sizes.get(job.data.document_id) ?? 0
+  const batches: Batch[] = []
+  const large = jobs.filter((job) => sizeOf(job) > batchBytes)
+  for (const job of jobs.filter((job) => sizeOf(job) <= batchBytes).toSorted((a, b) => sizeOf(a) - sizeOf(b))) {
+    const { document_id } = job.data
+    const bytes = sizeOf(job)
+    const room = batches.find(
+      (batch) => batch.jobs.size < most && batch.bytes + bytes <= batchBytes && !batch.jobs.has(document_id),
+    )
+    const batch = room ?? { bytes: 0, jobs: new Map() }
+    if (room === undefined) batches.push(batch)
+    batch.bytes += bytes
+    batch.jobs.set(document_id, job)
+  }
+  const inOrder = ({ jobs }: Batch) => [...jobs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, job]) => job)
+  return { batches: batches.map(inOrder), large }
+}
+
+// Batches run one after the other, since the first hold the smallest documents. Then single documents run beside each
+// other; those that failed before come last.
 async function deriveFetched<Source extends ProjectionSource, Result>(
-  context: Context<Source, Result>,
+  context: Deriving<Source, Result> & { limit: LimitFunction },
   batches: readonly Job<DocumentJob>[][],
 ): Promise<JobResult[]> {
   const { limit } = context
@@ -97,9 +138,8 @@ async function deriveFetched<Source extends ProjectionSource, Result>(
   return [...ended.values(), ...(await Promise.all(singly))]
 }
 
-const rounds = 3
-
-// Those that have to be derived again, each by itself, are left out; when it fails these are all of them.
+// Returns the results of the jobs that have ended; the other jobs have to be derived again, each by itself. A batch
+// that fails has no results.
 async function deriveTogether<Source extends ProjectionSource, Result>(
   deriving: Deriving<Source, Result>,
   jobs: readonly Job<DocumentJob>[],
@@ -141,7 +181,7 @@ async function deriveAlone<Source extends ProjectionSource, Result>(
   }
 }
 
-// Gives jobs of large documents back; there is nothing more to be told of these attempts.
+// Gives the jobs of large documents back to the queue. pg-boss needs to know nothing more of these attempts.
 async function handOver<Source extends ProjectionSource, Result>(
   { runtime, projection }: Deriving<Source, Result>,
   attempts: readonly Job<DocumentJob>[],

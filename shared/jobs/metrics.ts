@@ -1,18 +1,9 @@
 import Type from 'typebox'
 import { type Database, type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import type { JobOutcome } from './outcomes.ts'
 
-/**
- * How a run of a job can end; `obsolete` and `behind` are the two ways in which its source had moved. A job that somebody
- * asked for may be `released` for another process, and is `dead` when no worker could finish it. Among the failures
- * `over_limit` is a document whose computation took too much time or memory. A run in an `outage` of the database is no
- * failure of the job.
- */
-export type JobOutcome =
-  | ('current' | 'behind' | 'obsolete' | 'gone' | 'done')
-  | ('failed' | 'over_limit' | 'outage' | 'fenced' | 'released' | 'dead')
-
-/** Upper bounds of the duration histogram, in seconds. */
+/** The upper bounds of the histogram of durations, in seconds. */
 export const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 const OutcomeRow = row(
@@ -25,7 +16,7 @@ const OutcomeRow = row(
   }),
 )
 
-/** Every outcome counted so far, over all worker processes. */
+/** The counts of every queue and outcome so far, over all worker processes. */
 export async function jobOutcomes(db: Queryable) {
   const rows = await db.any(sql.type(OutcomeRow)`
     SELECT queue, outcome, jobs, seconds, buckets FROM job_outcomes ORDER BY queue, outcome`)
@@ -35,8 +26,8 @@ export async function jobOutcomes(db: Queryable) {
 type Tally = { queue: string; outcome: JobOutcome; jobs: number; seconds: number; buckets: number[] }
 
 /**
- * Counts how jobs end in one worker process. Workers serve no HTTP, so the counts are added to a table every few
- * seconds and once more at `flush`, and the API shows them; they grow over restarts like real counters.
+ * Counts how jobs end in one worker process. `flush` adds the counts to a table, and the API process serves the sums as
+ * metrics. So the counters go on growing when a worker process starts again.
  */
 export class JobMetrics {
   readonly #database: Database
@@ -46,6 +37,7 @@ export class JobMetrics {
     this.#database = database
   }
 
+  /** Counts one attempt in memory; `seconds` is how long it took. */
   count(job: { queue: string; outcome: JobOutcome; seconds: number }): void {
     const key = `${job.queue} ${job.outcome}`
     const tally = this.#tallies.get(key) ?? { ...job, jobs: 0, seconds: 0, buckets: durationBounds.map(() => 0) }
@@ -55,7 +47,7 @@ export class JobMetrics {
     this.#tallies.set(key, tally)
   }
 
-  /** Adds what was counted since the last time to the table, in the order of its key; nothing when nothing was. */
+  /** Adds the counts since the last call to the table. Rows are locked in the order of their key. */
   async flush(): Promise<void> {
     const tallies = [...this.#tallies.values()]
     this.#tallies.clear()

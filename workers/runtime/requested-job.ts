@@ -1,0 +1,262 @@
+import { createHash } from 'node:crypto'
+import type { Job } from 'pg-boss'
+import { ComputationLimitError } from '../../shared/computations/computation.ts'
+import { inTransaction, type Queryable, type Transaction } from '../../shared/database/database.ts'
+import { causesOf } from '../../shared/errors/causes.ts'
+import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
+import { deadLetterOf, type Queue, type RequestedJobKey } from '../../shared/jobs/queues.ts'
+import * as jobs from '../../shared/jobs/requested/queries.ts'
+import type { RequestedJobTable } from '../../shared/jobs/requested/tables.ts'
+import { enqueueRequestedJob } from '../../shared/jobs/send.ts'
+import { ModelError, type ModelRequest } from '../../shared/models/model.ts'
+import { onBehalfOf } from '../../shared/turns/requester.ts'
+import { completeAttempt, FencedError } from './attempts.ts'
+import { defineWorker } from './job-worker.ts'
+import type { ExplainedOutcome } from './report.ts'
+import type { Runtime, Worker } from './runtime.ts'
+
+/** Asks the model, or returns its stored answer to the same request of an earlier attempt at the same job. */
+export type Ask = (request: ModelRequest) => Promise<string>
+
+/** Says that a job cannot succeed any more; `obsolete` is its `obsolete_reason`. */
+export type Obsolete = { obsolete: string }
+
+/**
+ * A kind of requested job (`shared/jobs/requested/README.md`). `defineRequestedJob` makes a worker of it, which calls
+ * the members in the order in which they stand here. A `ModelError` that may pass is tried again by pg-boss; the last,
+ * like any other `ModelError`, ends the job as `failed` with its code. Other errors are tried again.
+ */
+export type RequestedJob<Source extends object, Result> = {
+  table: RequestedJobTable
+  /**
+   * Reads what the job is about, outside any transaction and without locks. Returns `Obsolete` when the source has
+   * moved already, before anything is paid. Computations of a large document take `computeMs` of a processor at most.
+   */
+  load: (db: Queryable, key: RequestedJobKey, computeMs: number) => Promise<Source | Obsolete>
+  /** Derives the result with the help of the model, outside any transaction. */
+  compute: (source: Source, ask: Ask) => Promise<Result>
+  /**
+   * Locks the source and compares it with the loaded source, first in the transaction that ends the job. Locks are
+   * taken in the order of documents by id, units, summaries. Returns the `obsolete_reason`, or null when nothing has
+   * moved.
+   */
+  moved: (tx: Transaction, input: { key: RequestedJobKey; source: Source }) => Promise<string | null>
+  /** Writes the result, in that transaction, with the sources and the job's row locked. Returns how the job ends. */
+  write: (
+    tx: Transaction,
+    input: { key: RequestedJobKey; source: Source; result: Result },
+  ) => Promise<jobs.RequestedJobEnd>
+  /** Called last in the transaction in which the worker is done with a job, whatever ended it. */
+  ended?: (tx: Transaction, key: RequestedJobKey) => Promise<void>
+}
+
+/** Points at which a test can make the source move, or a process die. */
+export type RequestedJobHooks = { beforeCommit?: (key: RequestedJobKey) => Promise<void> }
+
+/**
+ * Makes the worker of a kind of requested job. It claims the row, loads, asks the model, then locks the source and
+ * writes only when nothing has moved. Slow jobs are fetched one by one, so that no job waits in a process that is busy
+ * with others.
+ */
+export function defineRequestedJob<Source extends object, Result>(
+  kind: RequestedJob<Source, Result>,
+  hooks: RequestedJobHooks = {},
+): Worker {
+  const { queue } = kind.table
+  return {
+    name: queue.name,
+    async start(runtime) {
+      const stopping = new AbortController()
+      const { signal } = stopping
+      const run = (_: Runtime, job: Job<RequestedJobKey>) => new Attempt({ kind, runtime, job, signal, hooks }).run()
+      const stop = await defineWorker<RequestedJobKey>({ queue, slow: true, run }).start(runtime)
+      return async () => {
+        stopping.abort()
+        await stop()
+      }
+    },
+  }
+}
+
+/**
+ * Makes the worker that ends the jobs of a kind that no worker could finish. They fail with `model_error`, so nobody
+ * waits for them for ever. It takes the jobs of the dead-letter queue, whose metrics count how often that happened.
+ */
+export function defineDeadRequestedJob(kind: {
+  table: RequestedJobTable
+  ended?: RequestedJob<never, never>['ended']
+}): Worker {
+  const queue: Queue<RequestedJobKey> = { name: deadLetterOf(kind.table.queue), options: {} }
+  return defineWorker<RequestedJobKey>({
+    queue,
+    run: (runtime, job) =>
+      inTransaction(runtime.database, async (tx): Promise<JobOutcome> => {
+        const row = { table: kind.table, key: job.data }
+        const locked = await jobs.lockJob(tx, row)
+        if (locked !== null && isOpen(locked.status)) {
+          await jobs.endJob(tx, { ...row, end: { status: 'failed', code: 'model_error' } })
+        }
+        await jobs.settleAnswers(tx, row)
+        await kind.ended?.(tx, job.data)
+        await completeAttempt(tx, { runtime, queue, job })
+        return 'dead'
+      }),
+  })
+}
+
+/** The end of a job whose requester has lost the writing role. */
+const revoked: jobs.RequestedJobEnd = { status: 'failed', code: 'access_revoked' }
+
+/** The outcome of an attempt by the status its job has after it. */
+const outcomes = {
+  pending: 'gone',
+  running: 'gone',
+  succeeded: 'done',
+  failed: 'failed',
+  obsolete: 'obsolete',
+} as const
+
+type Status = keyof typeof outcomes
+
+type Context<Source extends object, Result> = {
+  kind: RequestedJob<Source, Result>
+  runtime: Runtime
+  job: Job<RequestedJobKey>
+  /** Aborts when the process is to end. */
+  signal: AbortSignal
+  hooks: RequestedJobHooks
+}
+
+/**
+ * What an attempt proposes before it has locked anything: to write a result of a source, or to end the job without a
+ * result. `end` is null when the row could not be claimed, so that there is nothing to end.
+ */
+type Proposal<Source, Result> = { source: Source; result: Result } | { end: jobs.RequestedJobEnd | null }
+
+/** One attempt at one job. */
+class Attempt<Source extends object, Result> {
+  readonly #context: Context<Source, Result>
+  readonly #row: jobs.RequestedJobAttempt
+
+  constructor(context: Context<Source, Result>) {
+    this.#context = context
+    this.#row = { table: context.kind.table, key: context.job.data, attempt: jobs.attemptOf(context.job) }
+  }
+
+  /** Claims the job's row and works on it; a proposal of any origin goes through `#settle`. */
+  async run(): Promise<JobOutcome | ExplainedOutcome> {
+    const { runtime, kind, job } = this.#context
+    const queue = kind.table.queue.name
+    if (!(await jobs.claim(runtime.database, { ...this.#row, queue, job }))) return this.#settle({ end: null })
+    const { workspace_id: workspaceId, job_id: userId } = job.data
+    try {
+      // Computations of different workspaces take turns, and so do those of the jobs of a workspace.
+      return await onBehalfOf({ workspaceId, userId }, async () => this.#settle(await this.#propose()))
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  /** Derives the result without a lock. What would make it worthless is looked for before anything is paid. */
+  async #propose(): Promise<Proposal<Source, Result>> {
+    const { runtime, kind, job, hooks } = this.#context
+    const key = job.data
+    if (!(await jobs.requesterMayWrite(runtime.database, this.#row))) return { end: revoked }
+    const source = await kind.load(runtime.database, key, runtime.config.WORKER_COMPUTE_MS)
+    if ('obsolete' in source) return { end: { status: 'obsolete', reason: source.obsolete } }
+    const result = await kind.compute(source, await this.#asker())
+    await hooks.beforeCommit?.(key)
+    return { source, result }
+  }
+
+  async #asker(): Promise<Ask> {
+    const { runtime, job, signal } = this.#context
+    const paid = await jobs.paidAnswers(runtime.database, job.data)
+    return async (request) => {
+      const hash = createHash('sha256').update(JSON.stringify(request)).digest('base64url')
+      const stored = paid.get(hash)
+      if (stored !== undefined) return stored.text
+      const answer = await runtime.models.ask(request, signal)
+      await jobs.keepAnswer(runtime.database, job.data, { hash, answer })
+      return answer.text
+    }
+  }
+
+  /**
+   * Decides under the locks what becomes of the job, and completes pg-boss's job, in one transaction. Sources are
+   * locked before the job's row, as writes do. A job that was ended meanwhile stays as it is, and nothing is written.
+   */
+  async #settle(proposal: Proposal<Source, Result>): Promise<ExplainedOutcome> {
+    const { runtime, kind, job } = this.#context
+    return inTransaction(runtime.database, async (tx): Promise<ExplainedOutcome> => {
+      const reason = 'source' in proposal ? await kind.moved(tx, { key: job.data, source: proposal.source }) : null
+      const row = await jobs.lockJob(tx, this.#row)
+      const end = row !== null && isOpen(row.status) ? await this.#end(tx, { row, proposal, reason }) : row
+      await jobs.settleAnswers(tx, this.#row)
+      await kind.ended?.(tx, job.data)
+      await completeAttempt(tx, { runtime, queue: kind.table.queue, job })
+      return explained(end)
+    })
+  }
+
+  /** Ends an open job whose row is locked. Throws a `FencedError` when the row belongs to another attempt. */
+  async #end(
+    tx: Transaction,
+    input: { row: { attempt: string | null }; proposal: Proposal<Source, Result>; reason: string | null },
+  ): Promise<jobs.RequestedJobEnd | null> {
+    const { row, proposal, reason } = input
+    if (row.attempt !== this.#row.attempt) throw new FencedError(`another attempt has job ${this.#row.key.job_id}`)
+    const end = reason === null ? await this.#accept(tx, proposal) : ({ status: 'obsolete', reason } as const)
+    if (end !== null) await jobs.endJob(tx, { ...this.#row, end })
+    return end
+  }
+
+  /** Carries a proposal out whose source has not moved. */
+  async #accept(tx: Transaction, proposal: Proposal<Source, Result>): Promise<jobs.RequestedJobEnd | null> {
+    if ('end' in proposal) return proposal.end
+    if (!(await jobs.requesterMayWrite(tx, this.#row))) return revoked
+    return this.#context.kind.write(tx, { key: this.#row.key, ...proposal })
+  }
+
+  /**
+   * Ends the job with the code of an error that will not pass, gives it back when the process stops, or throws again.
+   */
+  async #fail(error: unknown): Promise<JobOutcome | ExplainedOutcome> {
+    const { kind, job, signal } = this.#context
+    if (signal.aborted) return this.#release()
+    const code = error instanceof ComputationLimitError ? 'document_too_large' : modelCodeOf(error)
+    if (code === null) throw error
+    const isLast = job.retryCount >= (kind.table.queue.options.retryLimit ?? 0)
+    if (error instanceof ModelError && error.transient && !isLast) throw error
+    const ended = await this.#settle({ end: { status: 'failed', code } })
+    return { ...ended, causes: causesOf(error) }
+  }
+
+  // A new job of pg-boss: what a deploy interrupts starts again at once, and its retries are not used up.
+  async #release(): Promise<JobOutcome> {
+    const { runtime, kind, job } = this.#context
+    const { queue } = kind.table
+    return inTransaction(runtime.database, async (tx): Promise<JobOutcome> => {
+      await jobs.releaseJob(tx, this.#row)
+      await completeAttempt(tx, { runtime, queue, job })
+      await enqueueRequestedJob({ tx, jobs: runtime.jobs }, { queue, key: job.data })
+      return 'released'
+    })
+  }
+}
+
+function isOpen(status: Status): boolean {
+  return status === 'pending' || status === 'running'
+}
+
+function modelCodeOf(error: unknown): string | null {
+  return error instanceof ModelError ? error.code : null
+}
+
+// A job that ended before this attempt has no reason here: the write or attempt that ended it has reported the reason.
+function explained(end: jobs.RequestedJobEnd | { status: Status } | null): ExplainedOutcome {
+  if (end === null) return { outcome: 'gone' }
+  const outcome = outcomes[end.status]
+  if ('code' in end) return { outcome, reason: end.code }
+  return 'reason' in end ? { outcome, reason: end.reason } : { outcome }
+}
