@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { startEmbeddedPostgres } from '../shared/start/embedded-postgres.ts'
-import { joinWorkers, parseProcfile } from '../shared/start/procfile.ts'
+import { joinWorkers, parseProcfile } from '../shared/start/processes.ts'
 import { workerTypes } from '../workers/types.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Database, openDatabase } from '../database/database.ts'
 import { answerLimit } from '../database/time-limits.ts'
 import { causesOf } from '../errors/causes.ts'
-import { unavailableCode } from '../process/exit-codes.ts'
+import { exitUnavailable } from '../process/command-line.ts'
 import type { Logger } from '../process/log.ts'
 import { answer } from './queries.ts'
 import { type Readiness, readiness, unreached } from './readiness.ts'
@@ -11,7 +11,7 @@ type Options = { url: string; log: Logger; patienceSeconds: number }
 
 /**
  * Waits until the database answers and `npm run migrate` has brought it up to date, which neither need have happened when
- * the process starts. `onReadiness` hears how the database stands at each look. Ends the process with `unavailableCode`
+ * the process starts. `onReadiness` hears how the database stands at each look. Ends the process with `exitUnavailable`
  * when the database has not answered for `patienceSeconds`; for the migrations it waits as long as it takes.
  */
 export async function untilReady(options: Options & { onReadiness?: (readiness: Readiness) => void }): Promise<void> {
@@ -46,7 +46,7 @@ async function readinessAt(url: string): Promise<Readiness> {
 }
 
 /**
- * Asks the database now and then whether it answers, logs when it does not, and ends the process with `unavailableCode`
+ * Asks the database now and then whether it answers, logs when it does not, and ends the process with `exitUnavailable`
  * when that stays so for `patienceSeconds`: whoever supervises the process starts it anew. Returns how to end the watch.
  */
 export function watchDatabase(database: Database, options: Options): () => void {
@@ -98,7 +98,7 @@ class Absence {
     this.#since ??= performance.now()
     if (performance.now() - this.#since < patienceSeconds * 1000) return
     log.fatal({ ...facts, seconds: patienceSeconds }, 'the database has stayed out of reach: the process ends')
-    process.exit(unavailableCode)
+    process.exit(exitUnavailable)
   }
 
   end(): void {

@@ -1,16 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type CommandLine, exitFailed, runCommandLine, UsageError } from '../process/command-line.ts'
-import { openFolder } from './folder-source.ts'
 import type { Plan } from './plan.ts'
-import { planOf } from './plan-of.ts'
-import { Progress } from './progress.ts'
-import { type ImportContext, type ImportResult, runImport } from './run.ts'
+import { type ImportContext, type ImportResult, Progress, planOf, Refused, runImport } from './run.ts'
 import { FinalRefusal, ImportError, ServiceClient } from './service-client.ts'
-import { type Source, SourceError, skipReasons } from './source.ts'
+import { openFolder, openZip, type Source, SourceError, skipReasons } from './source.ts'
 import { type ImportEnd, ImportState } from './state.ts'
-import { Refused } from './steps.ts'
-import { openZip } from './zip-source.ts'
 
 const usage = `usage: npm run --silent import -- <export.zip or folder> [options]
 

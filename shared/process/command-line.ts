@@ -62,3 +62,6 @@ function readCommandLine<const O extends ParseArgsOptionsConfig>(command: Comman
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** A process that has been without its database for too long ends with this code: EX_UNAVAILABLE of sysexits. */
+export const exitUnavailable = 69

@@ -4,9 +4,20 @@ import { mkdir, open, readFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from './free-port.ts'
-import { type Binaries, clusterCommand, clusterOf, createCluster, readLock, urlOf } from './postgres-cluster.ts'
-import { serviceUrlOf } from './service-role.ts'
+import pg from 'pg'
+import type { Config } from '../config/config.ts'
+import { migrationDirectory } from '../migrations/migration-files.ts'
+import {
+  type Binaries,
+  clusterCommand,
+  clusterOf,
+  createCluster,
+  passwordOf,
+  type Role,
+  readLock,
+  urlOf,
+} from './postgres-cluster.ts'
+import { freePort } from './processes.ts'
 
 /** A running PostgreSQL. */
 export interface EmbeddedPostgres {
@@ -156,4 +167,36 @@ function isAlive(pid: number): boolean {
 
 function hasExited(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null
+}
+
+const ownership = join(migrationDirectory, 'embedded/owner.sql')
+
+/**
+ * Makes sure that the service has a role of its own in the running cluster of `directory`, and returns the URL under
+ * which the service uses it. The role owns the database and everything in it, but is no superuser: whoever speaks to
+ * PostgreSQL in its name can neither read files of the machine nor start programs. Doing it again changes nothing.
+ */
+export async function serviceUrlOf(directory: string, port: number): Promise<string> {
+  const password = await passwordOf(directory, serviceRole)
+  const client = new pg.Client(urlOf(directory, { port, role: 'postgres' }))
+  await client.connect()
+  try {
+    await client.query(await readFile(ownership, 'utf8'))
+    await client.query(`ALTER ROLE ${serviceRole} PASSWORD ${pg.escapeLiteral(password)}`)
+  } finally {
+    await client.end()
+  }
+  return urlOf(directory, { port, role: serviceRole })
+}
+
+const serviceRole: Role = 'documents'
+
+/**
+ * The database of a command that is run beside the service: DATABASE_URL, or else the embedded PostgreSQL of an
+ * `npm start` that runs in DATA_DIR (decisions 10). Throws when there is neither.
+ */
+export function databaseUrlBesideService(config: Config): string {
+  const url = config.DATABASE_URL || runningEmbeddedPostgres(config.DATA_DIR)
+  if (url === undefined) throw new Error('DATABASE_URL is not set and npm start is not running in DATA_DIR')
+  return url
 }

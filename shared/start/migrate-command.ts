@@ -5,7 +5,7 @@ import { causesOf } from '../errors/causes.ts'
 import { withoutPassword } from '../health/database-watch.ts'
 import { migrate } from '../migrations/migrations.ts'
 import { runCommandLine } from '../process/command-line.ts'
-import { databaseUrlBesideService } from './database-url.ts'
+import { databaseUrlBesideService } from './embedded-postgres.ts'
 
 const usage = `usage: npm run migrate
 

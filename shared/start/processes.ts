@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
-import { signalledOnParentDeath } from './parent-death.ts'
 
 /** A process under supervision. */
 export interface RunningProcess {
@@ -58,4 +58,69 @@ async function stopProcess(child: ChildProcess, options: { ended: Promise<string
 
 function killGroup(child: ChildProcess): void {
   if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+}
+
+/** A line of the Procfile: a process type and the shell command that runs it. */
+export interface ProcessType {
+  name: string
+  command: string
+}
+
+/**
+ * Reads a Procfile: `release`, the command that prepares a new version, apart from the processes that run all the
+ * time. Throws on a line that is not `name: command`.
+ */
+export function parseProcfile(text: string): { release: string; processes: ProcessType[] } {
+  const types = text
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+    .map(parseLine)
+  const release = types.find((type) => type.name === 'release')
+  if (release === undefined) throw new Error('The Procfile has no release line')
+  return { release: release.command, processes: types.filter((type) => type !== release) }
+}
+
+/**
+ * The same processes with one for all worker types in the place of one for each: a small service needs no more, and
+ * what a process costs at rest is spent once. Lines that are no plain call of `workers/main.ts` stay as they are.
+ */
+export function joinWorkers(processes: readonly ProcessType[]): ProcessType[] {
+  const typesOf = ({ command }: ProcessType) => /^node workers\/main\.ts ([\w -]+)$/.exec(command)?.[1]
+  const types = processes.flatMap((process) => typesOf(process) ?? [])
+  const others = processes.filter((process) => typesOf(process) === undefined)
+  if (types.length === 0) return others
+  return [...others, { name: 'workers', command: `node workers/main.ts ${types.join(' ')}` }]
+}
+
+function parseLine(line: string): ProcessType {
+  const [, name, command] = /^([\w-]+):\s*(\S.*)$/.exec(line) ?? []
+  if (name === undefined || command === undefined) throw new Error(`The Procfile has a line without a command: ${line}`)
+  return { name, command }
+}
+
+/** A TCP port that nobody uses at the moment: the given one, which throws EADDRINUSE when it is taken, or any. */
+export async function freePort(wanted: { port?: number; host?: string }): Promise<number> {
+  const server = createServer().listen({ port: 0, ...wanted })
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (typeof address !== 'object' || address === null) throw new Error('There is no free TCP port')
+  return address.port
+}
+
+/**
+ * Words to put before a command so that it receives the signal when the process that started it dies, even by SIGKILL.
+ * Needs Linux and util-linux's setpriv; elsewhere the list is empty and such a child outlives its parent. `setpriv`
+ * replaces itself by the command, which therefore keeps the process id.
+ */
+export function signalledOnParentDeath(signal: 'TERM' | 'QUIT'): string[] {
+  return hasSetpriv() ? ['setpriv', '--pdeathsig', signal] : []
+}
+
+let found: boolean | undefined
+
+function hasSetpriv(): boolean {
+  found ??= process.platform === 'linux' && spawnSync('setpriv', ['--version']).status === 0
+  return found
 }

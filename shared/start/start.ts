@@ -4,12 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig } from '../config/config.ts'
-import { exitUsage } from '../process/command-line.ts'
-import { unavailableCode } from '../process/exit-codes.ts'
+import { exitUnavailable, exitUsage } from '../process/command-line.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
-import { freePort } from './free-port.ts'
-import { type RunningProcess, runCommand, startProcess } from './processes.ts'
-import { joinWorkers, parseProcfile } from './procfile.ts'
+import { freePort, joinWorkers, parseProcfile, type RunningProcess, runCommand, startProcess } from './processes.ts'
 
 /*
  * `npm start` and `npm run dev`: PostgreSQL unless DATABASE_URL names one, the Procfile's release step, the owner of
@@ -72,7 +69,7 @@ async function start(config: Config): Promise<void> {
 function supervise(begin: () => RunningProcess, onRestart: (next: RunningProcess) => void): RunningProcess {
   const one = begin()
   one.ended.then((reason) => {
-    if (reason !== `ended with code ${unavailableCode}`) fail(`${one.name} ${reason}; stopping everything`)
+    if (reason !== `ended with code ${exitUnavailable}`) fail(`${one.name} ${reason}; stopping everything`)
     if (!stopped.signal.aborted) onRestart(supervise(begin, onRestart))
   })
   return one

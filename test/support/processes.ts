@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { freePort } from '../../shared/start/free-port.ts'
-import { signalledOnParentDeath } from '../../shared/start/parent-death.ts'
+import { freePort, signalledOnParentDeath } from '../../shared/start/processes.ts'
 
 /** A process of the service as an operator starts it; it ends with the test process at the latest. */
 export type ServiceProcess = {

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
-import { signalledOnParentDeath } from '../../shared/start/parent-death.ts'
+import { signalledOnParentDeath } from '../../shared/start/processes.ts'
 import { createTemplate, serverVariable } from './postgres.ts'
 import { root } from './processes.ts'
 

@@ -7,7 +7,7 @@ import { openDatabase } from '../../shared/database/database.ts'
 import { openJobs, type Queue } from '../../shared/jobs/queues.ts'
 import { migrate } from '../../shared/migrations/migrations.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
-import { freePort } from '../../shared/start/free-port.ts'
+import { freePort } from '../../shared/start/processes.ts'
 import { Client } from './client.ts'
 import { bootstrapToken, type ServiceProcess, type Settings, startApi, startWorker } from './processes.ts'
 
