@@ -5,6 +5,7 @@ import type { BodyNode, DocNode, Mark } from '../body/document.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import { documentIdPattern } from '../schema/ids.ts'
 import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
+import type { ContentInput } from './service-client.ts'
 import { readText, type Skipped, type Source, SourceError } from './source.ts'
 
 /** The name of the file that makes a source an export. */
@@ -114,7 +115,8 @@ async function readBody(
   return {
     attachments,
     refersToOthers: named.attachments.size > 0 || [...named.documents].some((id) => known.documents.has(id)),
-    content: (ids) => ({ format: 'tiptap-json', document: renamed(document, ids) }),
+    // The service checks the body against its schema, so an export need not.
+    content: (ids) => ({ format: 'tiptap-json', document: renamed(document, ids) }) as ContentInput,
   }
 }
 
