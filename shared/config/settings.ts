@@ -1,6 +1,7 @@
 // The kinds of settings are written here and not taken from envalid, the library that comes closest. Tried with the
 // values of test/config.test.ts, envalid 8.2 reads `10GB` as 10, `1,5` as 1 and `yes` as true, refuses port 0, keeps
-// blanks, and repeats refused secrets. So every validator, the refusals and the production defaults stayed our own code.
+// blanks, and repeats refused secrets. So every validator, the refusals and the production defaults stayed our own
+// code.
 
 /**
  * How one environment variable is read, and what the README's table says about it. A test compares the table with the

@@ -91,8 +91,8 @@ export async function withLimitsOf<T>(
 
 /**
  * Runs `work` in one transaction. A Refusal rolls the transaction back and is thrown again. The connection stays in the
- * pool, which slonik's own `transaction` would close after a throw. `work` runs again after a serialisation failure or a
- * deadlock, so it must have no effect outside the database.
+ * pool, which slonik's own `transaction` would close after a throw. `work` runs again after a serialisation failure or
+ * a deadlock, so it must have no effect outside the database.
  */
 export async function inTransaction<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const outcome = await database.transaction<{ value: T } | { refusal: Refusal }>(async (tx) => {
@@ -165,8 +165,8 @@ const rowValidation: Interceptor = {
 
 /**
  * Runs `work` on one unchanging state of the database: in a read-only transaction that sees no commit after its first
- * statement. The transaction blocks no writer, so it gets the time limits of work on a whole knowledge base. `work` runs
- * once, so it may have effects elsewhere.
+ * statement. The transaction blocks no writer, so it gets the time limits of work on a whole knowledge base. `work`
+ * runs once, so it may have effects elsewhere.
  */
 export function inSnapshot<T>(
   database: Pick<Database, 'transaction'>,

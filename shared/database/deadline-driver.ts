@@ -3,8 +3,8 @@ import { BackendTerminatedError, type DriverClient, type DriverFactory } from 's
 import { answerLimit, currentWorkKind, type WorkKind } from './time-limits.ts'
 
 /**
- * slonik's driver with a deadline for every answer. A connection that misses a deadline is closed, since nothing can tell
- * a slow network from a silent network. `onError` is called with the error of every failed statement.
+ * slonik's driver with a deadline for every answer. A connection that misses a deadline is closed, since nothing can
+ * tell a slow network from a silent network. `onError` is called with the error of every failed statement.
  */
 export function deadlineDriver(options: { kind: WorkKind; onError: (error: unknown) => void }): DriverFactory {
   const open = createPgDriverFactory()
@@ -45,7 +45,8 @@ class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
 }
 
-// A process that was busy until the deadline first has to read the answers that arrived meanwhile: hence the second timer.
+// A process that was busy until the deadline first has to read the answers that arrived meanwhile: hence the second
+// timer.
 async function withinLimit<T>(answer: Promise<T>, milliseconds: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * Time limits by kind of work, in milliseconds. PostgreSQL ends a statement after `statement`, and a session that is idle
- * inside a transaction after `pause`. Both limits bound how long others wait for the locks of a transaction.
+ * Time limits by kind of work, in milliseconds. PostgreSQL ends a statement after `statement`, and a session that is
+ * idle inside a transaction after `pause`. Both limits bound how long others wait for the locks of a transaction.
  */
 export const timeLimits = {
   /** Numbering and reading the event log, for which every stream waits. */
@@ -17,8 +17,8 @@ export const timeLimits = {
 export type WorkKind = keyof typeof timeLimits
 
 /**
- * How long a process waits for the answer to a statement, in milliseconds. PostgreSQL has ended the statement by then, so
- * a missing answer means that the network has lost the statement or the answer.
+ * How long a process waits for the answer to a statement, in milliseconds. PostgreSQL has ended the statement by then,
+ * so a missing answer means that the network has lost the statement or the answer.
  */
 export function answerLimit(kind: WorkKind): number {
   return timeLimits[kind].statement + 1500
@@ -28,8 +28,8 @@ export function answerLimit(kind: WorkKind): number {
 export const connectLimit = 5000
 
 /**
- * Settings by which PostgreSQL ends a session whose client has been silent for eight seconds, and so releases its locks.
- * TCP alone would take fifteen minutes to two hours.
+ * Settings by which PostgreSQL ends a session whose client has been silent for eight seconds, and so releases its
+ * locks. TCP alone would take fifteen minutes to two hours.
  */
 const silenceSettings = {
   tcp_keepalives_idle: '4',
