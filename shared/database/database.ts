@@ -109,6 +109,21 @@ export async function inTransaction<T>(database: Database, work: (tx: Transactio
 }
 
 /**
+ * Runs `work` on one unchanging state of the database: in a read-only transaction that sees no commit after its first
+ * statement. The transaction blocks no writer, so it gets the time limits of work on a whole knowledge base. `work`
+ * runs once, so it may have effects elsewhere.
+ */
+export function inSnapshot<T>(
+  database: Pick<Database, 'transaction'>,
+  work: (snapshot: Queryable) => Promise<T>,
+): Promise<T> {
+  return database.transaction(async (tx) => {
+    await tx.query(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`)
+    return withLimitsOf(tx, 'whole', () => work(tx))
+  }, 0)
+}
+
+/**
  * Marks a statement that each connection prepares once and then executes by name. This suits the fixed statements of
  * requests and jobs, whose parsing costs more than their execution. It does not suit texts that vary with their input,
  * nor statements whose best plan depends on the values, such as an exhaustive search.
@@ -161,19 +176,4 @@ const rowValidation: Interceptor = {
     if (result.issues) throw new SchemaValidationError(query, row, result.issues)
     return result.value as typeof row
   },
-}
-
-/**
- * Runs `work` on one unchanging state of the database: in a read-only transaction that sees no commit after its first
- * statement. The transaction blocks no writer, so it gets the time limits of work on a whole knowledge base. `work`
- * runs once, so it may have effects elsewhere.
- */
-export function inSnapshot<T>(
-  database: Pick<Database, 'transaction'>,
-  work: (snapshot: Queryable) => Promise<T>,
-): Promise<T> {
-  return database.transaction(async (tx) => {
-    await tx.query(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`)
-    return withLimitsOf(tx, 'whole', () => work(tx))
-  }, 0)
 }

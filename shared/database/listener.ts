@@ -2,6 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { openSession } from './session.ts'
 
+const probeMs = 30_000
+const reconnectMs = 500
+const retryMs = 1000
+
 /** A running LISTEN. `close` ends it. */
 export type Listener = { close: () => Promise<void> }
 
@@ -27,7 +31,7 @@ export function listen(options: {
       } catch (error) {
         if (!stop.signal.aborted) options.onError(error as Error)
       }
-      await sleep(500, undefined, { signal: stop.signal }).catch(() => {})
+      await sleep(reconnectMs, undefined, { signal: stop.signal }).catch(() => {})
     }
   })()
   return {
@@ -59,8 +63,6 @@ async function session(client: pg.Client, options: { channel: string; onNotify: 
     clearInterval(probing)
   }
 }
-
-const probeMs = 30_000
 
 /**
  * Runs `work` when woken, one run at a time; a wake-up during a run leads to one more run. `work` must end by itself,
@@ -108,5 +110,3 @@ export class Wakeup {
     }
   }
 }
-
-const retryMs = 1000
