@@ -46,7 +46,7 @@ async function serveDashboard(input: { url: string; port: number; until: Promise
   }
 }
 
-// The counts that the dashboard shows are those of pg-boss's supervision, which workers do without: it runs here as long.
+// pg-boss's supervision makes the counts that the dashboard shows. Workers run without it, so it runs here.
 async function countQueues(connectionString: string): Promise<PgBoss> {
   const intervals = { superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 }
   const boss = new PgBoss({ connectionString, max: 1, migrate: false, schedule: false, reindex: false, ...intervals })
@@ -56,10 +56,11 @@ async function countQueues(connectionString: string): Promise<PgBoss> {
 }
 
 /**
- * An answer of pg-boss's dashboard without its font, which comes from Google. The addresses are taken out of pages and
- * scripts, since no policy keeps a browser from connecting to the host of a `preconnect`; the policy refuses the rest.
+ * An answer of pg-boss's dashboard without its font, which comes from Google. The font's addresses are cut out of pages
+ * and scripts, because no policy stops a browser from connecting to the host of a `preconnect`. The policy refuses all
+ * other requests to foreign hosts.
  */
-export async function withoutForeignHosts(answer: Response): Promise<Response> {
+async function withoutForeignHosts(answer: Response): Promise<Response> {
   const { status, statusText } = answer
   const headers = new Headers(answer.headers)
   headers.set('Content-Security-Policy', policy)
@@ -71,7 +72,7 @@ export async function withoutForeignHosts(answer: Response): Promise<Response> {
   return new Response(text, { status, statusText, headers })
 }
 
-// The dashboard starts itself by scripts within its pages and styles single elements.
+// The dashboard has inline scripts and inline styles.
 const policy = [
   "default-src 'self'",
   "script-src 'self' 'unsafe-inline'",

@@ -20,7 +20,7 @@ await runCommandLine({ usage, options: {} }, async () => {
   await migrate({ url, log: (line) => process.stdout.write(`${line}\n`) })
 })
 
-// Whoever forgot to start the database, or mistyped its address, needs no stack trace.
+// An operator who forgot to start the database, or mistyped its address, needs no stack.
 async function requireDatabase(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: withSilenceSettings({ url }), connectionTimeoutMillis: 10_000 })
   try {

@@ -3,22 +3,23 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 
-/** A process under supervision. */
+/** A process that `npm start` supervises. */
 export interface RunningProcess {
   readonly name: string
-  /** Resolves when it has ended, with the reason in words. */
+  /** Resolves with the reason in words when the process has ended. */
   readonly ended: Promise<string>
-  /** Asks it to end and kills it with all that it started when it is still there after `patience` milliseconds. */
+  /** Sends SIGTERM, and after `patience` ms SIGKILL to its whole process group. */
   stop(patience: number): Promise<void>
-  /** Ends it at once, with all that it started. */
+  /** Sends SIGKILL to its whole process group. */
   kill(): void
 }
 
 /**
- * Starts a shell command whose lines appear on standard output behind its name, padded to `width`.
+ * Starts a shell command. Each line of its output appears on standard output behind the name of the process, which is
+ * padded to `width` characters.
  *
- * Each process leads a group of its own, so that Ctrl-C in a terminal reaches only the runner, which then stops them
- * in order; no runner of Procfiles on npm does that and ends its children when it is killed itself.
+ * Each process leads its own process group, so that Ctrl-C in a terminal reaches only the runner, which then stops the
+ * processes in order. No runner of Procfiles on npm does this and also ends its children when it is killed.
  */
 export function startProcess(options: {
   name: string
@@ -37,7 +38,7 @@ export function startProcess(options: {
   return { name, ended, stop: (patience) => stopProcess(child, { ended, patience }), kill: () => killGroup(child) }
 }
 
-/** Runs a command to its end; resolves with its standard output and throws when it fails. Errors go to our own. */
+/** Runs a shell command to its end. Resolves with its standard output; throws when its exit code is not 0. */
 export async function runCommand(options: { command: string; env: NodeJS.ProcessEnv; cwd: string }): Promise<string> {
   const { command, env, cwd } = options
   const [file = 'sh', ...words] = [...signalledOnParentDeath('TERM'), 'sh', '-c', `exec ${command}`]
@@ -67,8 +68,8 @@ export interface ProcessType {
 }
 
 /**
- * Reads a Procfile: `release`, the command that prepares a new version, apart from the processes that run all the
- * time. Throws on a line that is not `name: command`.
+ * Reads a Procfile. `release` is the command that prepares a new version; `processes` are the processes that run all
+ * the time. Throws on a line that is not `name: command`, and without a release line.
  */
 export function parseProcfile(text: string): { release: string; processes: ProcessType[] } {
   const types = text
@@ -81,8 +82,8 @@ export function parseProcfile(text: string): { release: string; processes: Proce
 }
 
 /**
- * The same processes with one for all worker types in the place of one for each: a small service needs no more, and
- * what a process costs at rest is spent once. Lines that are no plain call of `workers/main.ts` stay as they are.
+ * Replaces the processes of the worker types by one process for all of them. A small service needs no more, and saves
+ * the memory of the others. Lines that are no plain call of `workers/main.ts` stay as they are.
  */
 export function joinWorkers(processes: readonly ProcessType[]): ProcessType[] {
   const typesOf = ({ command }: ProcessType) => /^node workers\/main\.ts ([\w -]+)$/.exec(command)?.[1]
@@ -98,7 +99,7 @@ function parseLine(line: string): ProcessType {
   return { name, command }
 }
 
-/** A TCP port that nobody uses at the moment: the given one, which throws EADDRINUSE when it is taken, or any. */
+/** A TCP port that is free at the moment: `port`, or any port without it. Throws EADDRINUSE when `port` is taken. */
 export async function freePort(wanted: { port?: number; host?: string }): Promise<number> {
   const server = createServer().listen({ port: 0, ...wanted })
   await once(server, 'listening')
@@ -110,9 +111,9 @@ export async function freePort(wanted: { port?: number; host?: string }): Promis
 }
 
 /**
- * Words to put before a command so that it receives the signal when the process that started it dies, even by SIGKILL.
- * Needs Linux and util-linux's setpriv; elsewhere the list is empty and such a child outlives its parent. `setpriv`
- * replaces itself by the command, which therefore keeps the process id.
+ * The words to put before a command so that it gets the signal when its parent process dies, even by SIGKILL. They need
+ * Linux and util-linux's setpriv. Elsewhere the list is empty, and the command outlives its parent. setpriv replaces
+ * itself by the command, which therefore keeps the process id.
  */
 export function signalledOnParentDeath(signal: 'TERM' | 'QUIT'): string[] {
   return hasSetpriv() ? ['setpriv', '--pdeathsig', signal] : []
