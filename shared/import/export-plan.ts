@@ -8,10 +8,16 @@ import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, Pla
 import type { ContentInput } from './service-client.ts'
 import { readText, type Skipped, type Source, SourceError } from './source.ts'
 
-/** The name of the file that makes a source an export. */
+// In bytes. A longer JSON text cannot be one string.
+const manifestLimit = 500 * 1000 * 1000
+
+// In bytes, of one attachment: far more than the service takes by default.
+const fileLimit = 256 * 1024 * 1024
+
+/** The file that makes a source an export. */
 export const manifestName = 'manifest.json'
 
-/** Reads what the manifest of an export says there is (decisions 4.7). */
+/** The plan of an export, from its manifest. Rejects with a SourceError for an invalid manifest. */
 export async function planOfExport(source: Source): Promise<Plan> {
   const text = await readText(source, manifestName, manifestLimit)
   const manifest = parse(text)
@@ -31,12 +37,6 @@ export async function planOfExport(source: Source): Promise<Plan> {
     warnings: warningsOf(manifest),
   }
 }
-
-// A JSON text of more than this cannot be one string.
-const manifestLimit = 500 * 1000 * 1000
-
-// How much of a file is read: what the service takes by default and a good deal more.
-const fileLimit = 256 * 1024 * 1024
 
 const Manifest = Type.Object({
   format: Type.Literal('svc-export'),
@@ -120,7 +120,7 @@ async function readBody(
   }
 }
 
-// The service holds the body against its schema; here it need only be one that can be walked over.
+// The importer only walks over the body, so it checks no more. The service checks the body against its schema.
 function parseBody(text: string, path: string): DocNode {
   try {
     const value = JSON.parse(text) as DocNode
@@ -151,7 +151,7 @@ function requireUnique(keys: string[]): void {
 function skippedOf(source: Source, { documents, attachments }: Manifest): Skipped[] {
   const named = new Set([manifestName, ...documents.map(({ json_path }) => json_path)])
   for (const { path } of attachments) if (path !== null) named.add(path)
-  // The Markdown of an export is a second form of its documents, for people.
+  // The Markdown files of an export are a second form of its documents, for people.
   const extra = [...source.names].filter((name) => !named.has(name) && !name.startsWith('markdown/'))
   return [
     ...source.skipped,
@@ -171,7 +171,7 @@ function warningsOf(manifest: Manifest): string[] {
   ]
 }
 
-/** The documents and attachments that a body names. */
+/** The ids of the documents and attachments that a body names. */
 export function referencesOf(document: DocNode): { documents: Set<string>; attachments: Set<string> } {
   const documents = new Set<string>()
   const attachments = new Set<string>()
@@ -186,7 +186,7 @@ export function referencesOf(document: DocNode): { documents: Set<string>; attac
   return { documents, attachments }
 }
 
-/** The body with the ids that documents and attachments have now; an image without its file is left as a mark of it. */
+/** A copy of the body with the ids that documents and attachments have now. An image without its file stays, empty. */
 export function renamed(document: DocNode, ids: NewIds): DocNode {
   const copy = structuredClone(document)
   visit(copy, (node) => {
@@ -209,7 +209,7 @@ function renameLink(mark: Mark, ids: NewIds): void {
   if (target !== undefined && id !== undefined) mark.attrs = { ...mark.attrs, href: `svc://doc/${id}${target.rest}` }
 }
 
-// The service makes the address of an image from its attachment.
+// `src` is null because the service makes the address of an image from its attachment.
 function renameImage(node: BodyNode, ids: NewIds): void {
   const key = node.attrs?.['attachmentId']
   if (typeof key !== 'string') return

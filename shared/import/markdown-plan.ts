@@ -8,9 +8,10 @@ import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, Pla
 import { readText, type Skipped, type SkipReason, type Source, SourceError } from './source.ts'
 
 /**
- * Makes a document of every Markdown file, in folders as they are. Its title is the one of its front matter, else the
- * name of the file without its ending, so that whoever knows the file finds the document. Links between the files become
- * links between the documents, images among them attachments; all else stays as it is written.
+ * Plans a document for every Markdown file, in the folders of the source. The title of a document comes from the front
+ * matter, else from the file name without its ending, so that people find the document of a file. Links between files
+ * become links between documents, and images become attachments. All other text stays as it is. Rejects with a
+ * SourceError when the source has no Markdown file.
  */
 export async function planOfMarkdown(source: Source): Promise<Plan> {
   const offered = [...source.names].filter((name) => skipReasonOf(name) === null).sort()
@@ -23,7 +24,7 @@ export async function planOfMarkdown(source: Source): Promise<Plan> {
   return { name: source.name, fingerprint: 'markdown', folders: foldersOf(paths), documents, skipped, warnings: [] }
 }
 
-/** The files of a source that become neither a document nor an attachment. */
+// The files of a source that become neither a document nor an attachment.
 function skippedOf(source: Source, shown: ReadonlySet<string>): Skipped[] {
   return [...source.names].flatMap((name) => {
     const unused = isMarkdown(name) || shown.has(name) ? null : isImage(name) ? 'unnamed_image' : 'other_type'
@@ -32,7 +33,7 @@ function skippedOf(source: Source, shown: ReadonlySet<string>): Skipped[] {
   })
 }
 
-// A folder is listed without such names; a zip may hold them.
+// A zip may have such names. A folder is listed without them.
 function skipReasonOf(name: string): SkipReason | null {
   const parts = name.split('/')
   if (parts.some((part) => part.startsWith('.') || part === '__MACOSX')) return 'hidden'
@@ -44,7 +45,7 @@ async function planDocument(
   { path, shown }: { path: string; shown: Set<string> },
 ): Promise<PlannedDocument> {
   const folder = posix.dirname(path)
-  // A file that cannot be read fails by itself, when its turn comes.
+  // A file that cannot be read does not end the plan: its import fails later, alone.
   const outline = await readText(source, path).then(outlineOf, () => null)
   for (const destination of outline?.destinations ?? []) {
     const target = targetOf(source, { path, destination })
@@ -79,7 +80,7 @@ async function readBody(source: Source, path: string): Promise<PlannedBody> {
   }
 }
 
-// What a relative address means, when the source has it; a leading slash stands for the top of the source.
+// The file of the source that a relative address means, if there is such a file. A leading slash is the top folder.
 function targetOf(source: Source, link: { path: string; destination: Destination }): string | undefined {
   const { url } = link.destination
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|^#|^$/i.test(url)) return undefined
@@ -122,7 +123,7 @@ function isMarkdown(name: string): boolean {
   return /\.(md|markdown)$/i.test(name)
 }
 
-// An attachment goes with its document, so each document has its own of an image that several show.
+// An attachment belongs to one document, so each document that shows an image gets its own attachment.
 function attachmentKey({ path, image }: { path: string; image: string }): string {
   return `${path}\n${image}`
 }
@@ -144,20 +145,20 @@ function foldersOf(paths: readonly string[]): PlannedFolder[] {
       if (name === '.') continue
       const key = parts.slice(0, index + 1).join('/')
       const parent = index === 0 ? null : parts.slice(0, index).join('/')
-      // By parts, so that a folder stands behind the one it is in.
+      // Shorter paths come first, so that a folder comes after its parent.
       if (!folders.has(key)) folders.set(key, { key, parent, name })
     }
   }
   return [...folders.values()]
 }
 
-/** An address in a Markdown text: what it is of, its value as it is meant, and where it stands, by UTF-16 offsets. */
+/** An address in a Markdown text: its kind, its decoded value, and its UTF-16 offsets. */
 export type Destination = { kind: 'link' | 'image' | 'definition'; url: string; start: number; end: number }
 
-/** What an import needs to know of a Markdown text; `title` is null without front matter that has one. */
-export type Outline = { destinations: Destination[]; title: string | null }
+/** The addresses of a Markdown text and the title in its front matter, or null without such a title. */
+type Outline = { destinations: Destination[]; title: string | null }
 
-/** The addresses of links, images and definitions in their order, and the title that the front matter gives. */
+/** The outline of a Markdown text, with the addresses of links, images and definitions in their order. */
 export function outlineOf(markdown: string): Outline {
   found = []
   const tree = processor.parse(markdown) as Root
@@ -166,7 +167,7 @@ export function outlineOf(markdown: string): Outline {
   return { destinations, title: titleOf(tree) }
 }
 
-/** The text with some of its addresses replaced; everything else stays as it is, byte for byte. */
+/** The text with some of its addresses replaced. `replacement` returns undefined for an address that stays. */
 export function replaceDestinations(
   markdown: string,
   destinations: readonly Destination[],
@@ -189,7 +190,7 @@ let found: { node: Addressed; start: number; end: number }[] = []
 
 type Token = { start: { offset: number }; end: { offset: number } }
 
-// The tree has no positions of addresses, but the tokens that it is made of do: with the angle brackets, if there are.
+// The tree has no positions of addresses, but its tokens have. A position includes angle brackets around the address.
 function captureDestinations(this: { data: () => { fromMarkdownExtensions?: unknown[] } }): void {
   function note(this: { stack: Nodes[] }, token: Token): void {
     found.push({ node: this.stack.at(-1) as Addressed, start: token.start.offset, end: token.end.offset })

@@ -37,8 +37,9 @@ export function planOf(source: Source): Promise<Plan> {
 }
 
 /**
- * Carries out a plan through the API: the knowledge base and its folders, then all documents, then the files. The bodies
- * that name documents or files come last, since all ids are known by then. Skips the things that the state already has.
+ * Carries out a plan through the API: the knowledge base and its folders, then all documents, then the files. The
+ * bodies that name documents or files come last, since all ids are known by then. Skips the things that the state
+ * already has.
  */
 export async function runImport(context: ImportContext): Promise<ImportResult> {
   const { plan, state, progress } = context

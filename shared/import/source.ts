@@ -5,27 +5,40 @@ import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { type Entry, openPromise } from 'yauzl'
 
+// In bytes: far more than the text of a document may have.
+const textLimit = 32 * 1024 * 1024
+
+type ZipLimits = { files: number; bytes: number }
+
+// Each file is read by itself and has its own limit. These limits only stop zip bombs.
+const zipLimits: ZipLimits = { files: 1_000_000, bytes: 64 * 1024 ** 3 }
+
+// The upper 16 bits of the attributes are a Unix mode if a Unix system made the archive.
+const fileType = 0o170000
+const symbolicLink = 0o120000
+
 /**
- * What is imported: files under names with `/` between folders, whether they stand in a folder or in a zip. Names are in
- * Unicode form NFC, as links in texts are, and never lead out of the source.
+ * The files to import, from a folder or a zip alike. A name has `/` between folders, is in Unicode form NFC like links
+ * in texts, and never leads out of the source.
  */
 export type Source = {
-  /** What the source is called, for a knowledge base that is made for it. */
+  /** The name of a knowledge base that is made for the source. */
   readonly name: string
   readonly names: ReadonlySet<string>
-  /** What the source has and does not offer: hidden files, links to elsewhere. A folder stands for all that it holds. */
+  /** Files of the source that are not offered, such as hidden files. A skipped folder stands for everything in it. */
   readonly skipped: readonly Skipped[]
-  /** The bytes of a file; a SourceError when there are more than the limit or they are damaged. */
+  /** The bytes of a file. Rejects with a SourceError for a damaged file, and for more bytes than the limit. */
   read: (name: string, limit: number) => Promise<Buffer>
   close: () => Promise<void>
 }
 
-/** A file or folder that is not imported, and why. */
+/** A file or folder that is not imported, and the reason. */
 export type Skipped = { name: string; reason: SkipReason }
 
+/** The reason for which a file or folder is not imported. */
 export type SkipReason = keyof typeof skipReasons
 
-/** Why something of a source is not imported, in words for the person who imports. */
+/** The reasons for which files and folders are not imported, in words for the person who imports. */
 export const skipReasons = {
   hidden: 'its name begins with a dot',
   node_modules: 'packages that were installed',
@@ -37,13 +50,10 @@ export const skipReasons = {
   no_bytes: 'the export was made without the bytes of the file',
 } as const
 
-/** A source that cannot be read or is not safe to read; the message is for the person who named it. */
+/** A source that cannot be read or is not safe to read. The message is for the person who imports. */
 export class SourceError extends Error {}
 
-// Of a text, in bytes: far more than a document may have.
-const textLimit = 32 * 1024 * 1024
-
-/** The text of a file in UTF-8, without a byte order mark. */
+/** The UTF-8 text of a file, without its byte order mark. Rejects with a SourceError when the file is not UTF-8. */
 export async function readText(source: Source, name: string, limit = textLimit): Promise<string> {
   const bytes = await source.read(name, limit)
   try {
@@ -53,21 +63,9 @@ export async function readText(source: Source, name: string, limit = textLimit):
   }
 }
 
-/** All bytes of a stream, unless they are more than the limit. */
-export async function collect(stream: Readable, file: { name: string; limit: number }): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > file.limit) throw new SourceError(`${file.name} has more than ${file.limit} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
 /**
- * The files of a folder and those below it. Hidden files and folders are skipped, as is `node_modules`; symbolic links
- * are not followed, since they can lead anywhere.
+ * The files of a folder and of all folders below it. Skips hidden files and folders, `node_modules`, and symbolic
+ * links, which can lead anywhere. Rejects with a SourceError when the folder cannot be read.
  */
 export async function openFolder(path: string): Promise<Source> {
   const root = resolve(path)
@@ -103,7 +101,7 @@ async function list(root: string, directory: string, found: Found): Promise<void
   }
 }
 
-// A file that others forbid to read, or that is gone by now, is no fault of the import.
+// A file may be unreadable or gone by now, which is no fault of the import.
 async function readable<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
@@ -122,8 +120,8 @@ function skipReasonOf(entry: Dirent): SkipReason | null {
 }
 
 /**
- * The files of a zip. An archive is refused as a whole when a name is absolute, leads out of it or occurs twice, when an
- * entry is a symbolic link or encrypted, or when it would unpack to more than anybody exports.
+ * The files of a zip. Rejects the whole archive with a SourceError when a name is absolute, leads out of the archive or
+ * occurs twice. The same holds when an entry is encrypted or a symbolic link, and when the archive exceeds the limits.
  */
 export async function openZip(path: string, limits: ZipLimits = zipLimits): Promise<Source> {
   const zip = await openPromise(path, { autoClose: false, lazyEntries: true, strictFileNames: true }).catch(refused)
@@ -162,15 +160,6 @@ export async function openZip(path: string, limits: ZipLimits = zipLimits): Prom
   }
 }
 
-type ZipLimits = { files: number; bytes: number }
-
-// Files are read one by one and each has a limit of its own; these stop what is nothing but a bomb.
-const zipLimits: ZipLimits = { files: 1_000_000, bytes: 64 * 1024 ** 3 }
-
-// The upper half of the attributes is a Unix mode, where the archive was made by a system that has modes.
-const fileType = 0o170000
-const symbolicLink = 0o120000
-
 function requireSafe(entry: Entry): void {
   if (((entry.externalFileAttributes >>> 16) & fileType) === symbolicLink) {
     throw new SourceError(`${entry.fileName} is a symbolic link`)
@@ -183,4 +172,16 @@ function refused(cause: unknown): never {
   if (cause instanceof SourceError) throw cause
   const reason = cause instanceof Error ? cause.message : String(cause)
   throw new SourceError(`the archive cannot be read: ${reason}`, { cause })
+}
+
+// All bytes of a stream. Rejects with a SourceError when there are more bytes than the limit.
+async function collect(stream: Readable, file: { name: string; limit: number }): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > file.limit) throw new SourceError(`${file.name} has more than ${file.limit} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }

@@ -7,9 +7,9 @@ import { databaseUrlBesideService } from './embedded-postgres.ts'
 
 const usage = `usage: npm run dashboard [-- PORT]
 
-Serves pg-boss's dashboard of the job queues on http://localhost:PORT, 3001 unless named, beside a running service. It is
-for this machine alone, since it has no accounts, and its pages ask nothing of other hosts. PGBOSS_DASHBOARD_READ_ONLY=1
-takes its buttons away.
+Serves pg-boss's dashboard of the job queues on http://localhost:PORT (3001 by default), beside a running service. It is
+for this machine only, since it has no accounts, and its pages ask nothing of other hosts. PGBOSS_DASHBOARD_READ_ONLY=1
+removes its buttons.
 
 Exit codes: 0 it was stopped, 1 it failed, 2 the command line makes no sense.`
 

@@ -9,7 +9,7 @@ import { databaseUrlBesideService } from './embedded-postgres.ts'
 
 const usage = `usage: npm run migrate
 
-Brings the database of DATABASE_URL, or that of a running npm start, up to date: tables and job queues. It is safe to run
+Brings the database of DATABASE_URL, or of a running npm start, up to date: tables and job queues. It is safe to run
 twice, and from several hosts at once.
 
 Exit codes: 0 up to date, 1 it failed, 2 the command line makes no sense.`
