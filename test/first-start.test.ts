@@ -63,7 +63,7 @@ t.test('a database that cannot be reached is named by its variable, without the 
   t.teardown(() => api.signal('SIGKILL'))
   await until(async () => api.output().includes('out of reach'))
   t.match(await (await fetch(`${api.origin}/readyz`)).json(), { checks: { database: 'failed' } })
-  // Long enough for further tries.
+  // Long enough for more tries.
   await sleep(5000)
   t.match(
     errorsOf(api).map((line) => JSON.parse(line)),
@@ -106,7 +106,7 @@ async function startUnready(env: Settings): Promise<ServiceProcess & { origin: s
   return { ...api, origin }
 }
 
-// Level 50 is that of errors.
+// 50 is the level of errors.
 function errorsOf(process: ServiceProcess): string[] {
   const lines = process.output().split('\n')
   return lines.filter((line) => line !== '' && !/^\{"level":[1-4]0,/.test(line))

@@ -42,7 +42,7 @@ t.test('no secret comes into a log, however deep it stands', async (t) => {
 t.test('a person reads one plain line for each event, a program one of JSON', async (t) => {
   const logged = async (format: string) => {
     const config = JSON.stringify({ LOG_LEVEL: 'info', LOG_FORMAT: format })
-    const program = `const { createLogger } = await import('./shared/log.ts')
+    const program = `const { createLogger } = await import('./shared/process/log.ts')
       createLogger({ service: 'api', config: ${config} }).info({ route: '/me', token: 'hush' }, 'request')`
     const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], { cwd: root })
     return stdout

@@ -52,7 +52,7 @@ async function measureChanges(site: Site): Promise<Figure[]> {
   }
 }
 
-// Makes a document of `blocks` blocks. Each call changes one block and returns the milliseconds of its batch.
+// Makes a document of `size` blocks. Each call changes one block and returns the milliseconds of its batch.
 async function editedDocument(input: { site: Site; database: Database; size: number }): Promise<() => Promise<number>> {
   const { site, database, size } = input
   const lines = Array.from({ length: size }, (_, index) => `Paragraph ${index} with a few words.`)

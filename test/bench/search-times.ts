@@ -77,7 +77,7 @@ export async function timeRequests({ url, workspace, queries, ask }: Queries & {
 
 const requests = 100
 
-/** Repeats a whole list until it has at least `count` items. */
+/** Repeats a whole list until it has at least `times` items. */
 function repeated<T>(list: readonly T[], times: number): T[] {
   return Array.from({ length: Math.ceil(times / list.length) }, () => list).flat()
 }
