@@ -70,7 +70,7 @@ function figure(name: string, values: number[]): Figure {
   return { ...shown, bar: 'under 5 ms at 1,000, 30 ms at 10,000', met: thousand < 5 && tenThousand < 30 }
 }
 
-/** A document of `blocks` blocks, and the requests that are measured on it. */
+/** A document of a given number of blocks, and the requests that are measured on it. */
 class Subject {
   readonly #site: Site
   readonly #path: string

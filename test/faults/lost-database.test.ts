@@ -10,7 +10,7 @@ import { followEvents } from '../support/event-streams.ts'
 import { type Settings, startWholeService } from '../support/processes.ts'
 import { until } from '../support/site.ts'
 
-// 600 is the long form of the test, with a long patience.
+// OUTAGE_SECONDS=600 is the long form of the test, with the default DATABASE_PATIENCE_SECONDS.
 const outageSeconds = Number(process.env['OUTAGE_SECONDS'] ?? 20)
 const patience: Settings = outageSeconds < 300 ? { DATABASE_PATIENCE_SECONDS: '10' } : {}
 

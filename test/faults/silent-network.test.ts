@@ -122,7 +122,7 @@ async function run(network: SilentNetwork): Promise<void> {
   })
 }
 
-// Half of the time that each of these took before the fix, and twice the time that it takes now.
+// In milliseconds: half of the time that each test took before its fix, and twice the time that it takes now.
 const longest = 30_000
 
 async function silentWhile(network: SilentNetwork, work: () => Promise<void>): Promise<void> {

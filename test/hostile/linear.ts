@@ -15,7 +15,7 @@ const patience = 60_000
 type Extent = { families?: ReadonlySet<string>; every?: number; first?: number }
 
 /** Fails for every reader of a part whose cost grows faster than its input, except for the known exceptions. */
-export async function hold(t: Test, part: Part, extent: Extent = {}): Promise<void> {
+export async function requireLinear(t: Test, part: Part, extent: Extent = {}): Promise<void> {
   const { families: broken = reproduced, every = Infinity, first = 64 } = extent
   const measurer = new Measurer({ effort: { first, ...effort }, patience })
   t.teardown(() => measurer.end())

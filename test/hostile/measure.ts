@@ -66,7 +66,8 @@ function singles(group: Group): Group[] {
 // This cost grows by a seventh for n·log n at these sizes, and at least doubles for n².
 const step = 4
 const bound = 1.35
-// One reader must not hide among many, so the bound for a single function is low.
+// One reader must not hide among many, so functions are compared, too. A function may grow by steps, so its bound is
+// higher.
 const functionBound = 1.8
 const functionShare = 0.01
 // The growth of a smaller cost says nothing.
