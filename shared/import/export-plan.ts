@@ -5,8 +5,8 @@ import type { BodyNode, DocNode, Mark } from '../body/document.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import { documentIdPattern } from '../schema/ids.ts'
 import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
-import type { ContentInput } from './service-client.ts'
-import { readText, type Skipped, type Source, SourceError } from './source.ts'
+import type { PlannedContent } from './service-client.ts'
+import { type ImportSource, readSourceText, type Skipped, SourceError } from './source.ts'
 
 // In bytes. A longer JSON text cannot be one string.
 const manifestLimit = 500 * 1000 * 1000
@@ -18,8 +18,8 @@ const fileLimit = 256 * 1024 * 1024
 export const manifestName = 'manifest.json'
 
 /** The plan of an export, from its manifest. Rejects with a SourceError for an invalid manifest. */
-export async function planOfExport(source: Source): Promise<Plan> {
-  const text = await readText(source, manifestName, manifestLimit)
+export async function planOfExport(source: ImportSource): Promise<Plan> {
+  const text = await readSourceText(source, manifestName, manifestLimit)
   const manifest = parse(text)
   const attachments = Map.groupBy(manifest.attachments, ({ document_id }) => document_id)
   const known = { documents: new Set(manifest.documents.map(({ id }) => id)), attachments: new Set<string>() }
@@ -85,7 +85,7 @@ function parse(text: string): Manifest {
 type Known = { documents: ReadonlySet<string>; attachments: ReadonlySet<string> }
 
 function planDocument(
-  context: { source: Source; known: Known },
+  context: { source: ImportSource; known: Known },
   input: { document: Manifest['documents'][number]; attachments: Manifest['attachments'] },
 ): PlannedDocument {
   const { id, title, folder_id, json_path } = input.document
@@ -100,23 +100,23 @@ function planDocument(
   }
 }
 
-function planAttachment(source: Source, attachment: Manifest['attachments'][number]): PlannedAttachment[] {
+function planAttachment(source: ImportSource, attachment: Manifest['attachments'][number]): PlannedAttachment[] {
   const { id, filename, content_type, path } = attachment
   if (path === null) return []
   return [{ key: id, filename, contentType: content_type, read: () => source.read(path, fileLimit) }]
 }
 
 async function readBody(
-  { source, known }: { source: Source; known: Known },
+  { source, known }: { source: ImportSource; known: Known },
   { path, attachments }: { path: string; attachments: PlannedAttachment[] },
 ): Promise<PlannedBody> {
-  const document = parseBody(await readText(source, path), path)
+  const document = parseBody(await readSourceText(source, path), path)
   const named = referencesOf(document)
   return {
     attachments,
     refersToOthers: named.attachments.size > 0 || [...named.documents].some((id) => known.documents.has(id)),
     // The service checks the body against its schema, so an export need not.
-    content: (ids) => ({ format: 'tiptap-json', document: renamed(document, ids) }) as ContentInput,
+    content: (ids) => ({ format: 'tiptap-json', document: renamed(document, ids) }) as PlannedContent,
   }
 }
 
@@ -148,7 +148,7 @@ function requireUnique(keys: string[]): void {
   if (new Set(keys).size !== keys.length) throw new SourceError(`${manifestName} names something twice`)
 }
 
-function skippedOf(source: Source, { documents, attachments }: Manifest): Skipped[] {
+function skippedOf(source: ImportSource, { documents, attachments }: Manifest): Skipped[] {
   const named = new Set([manifestName, ...documents.map(({ json_path }) => json_path)])
   for (const { path } of attachments) if (path !== null) named.add(path)
   // The Markdown files of an export are a second form of its documents, for people.

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type CommandLine, exitFailed, runCommandLine, UsageError } from '../process/command-line.ts'
 import type { Plan } from './plan.ts'
-import { type ImportContext, type ImportResult, Progress, planOf, Refused, runImport } from './run.ts'
+import { type ImportResult, type ImportRun, ProgressDisplay, planOf, Refused, runImport } from './run.ts'
 import { FinalRefusal, ImportError, serviceClient } from './service-client.ts'
-import { openFolder, openZip, type Source, SourceError, skipReasons } from './source.ts'
+import { type ImportSource, openFolder, openZip, SourceError, skipReasons } from './source.ts'
 import { type ImportEnd, ImportState } from './state.ts'
 
 const usage = `usage: npm run --silent import -- <export.zip or folder> [options]
@@ -22,7 +22,7 @@ interrupted goes on when the same command is given again.
 
 Exit codes: 0 all was imported, 1 something was not, 2 the command line makes no sense.`
 
-const progress = new Progress(process.stderr)
+const progress = new ProgressDisplay(process.stderr)
 
 const options = {
   url: { type: 'string' },
@@ -58,7 +58,7 @@ async function run(path: string, values: Values): Promise<ImportResult> {
   }
 }
 
-async function importInto(state: ImportState, { plan, client }: Pick<ImportContext, 'plan' | 'client'>) {
+async function importInto(state: ImportState, { plan, client }: Pick<ImportRun, 'plan' | 'client'>) {
   let end: ImportEnd = 'interrupted'
   try {
     // The person learns of an absent service or an unknown token before the import begins.
@@ -88,7 +88,7 @@ function tellResumed({ path, resumedFrom, folders, documents }: ImportState): vo
   progress.tell(`going on with an import that began ${resumedFrom}: ${made}. To begin anew, remove ${path}`)
 }
 
-async function openSource(path: string): Promise<Source> {
+async function openSource(path: string): Promise<ImportSource> {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) throw new SourceError(`there is no ${path}`)
   return found.isDirectory() ? openFolder(path) : openZip(path)

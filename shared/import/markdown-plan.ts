@@ -5,7 +5,7 @@ import remarkFrontmatter from 'remark-frontmatter'
 import remarkGfm from 'remark-gfm'
 import remarkMath from 'remark-math'
 import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
-import { readText, type Skipped, type SkipReason, type Source, SourceError } from './source.ts'
+import { type ImportSkipReason, type ImportSource, readSourceText, type Skipped, SourceError } from './source.ts'
 
 /**
  * Plans a document for every Markdown file, in the folders of the source. The title of a document comes from the front
@@ -13,7 +13,7 @@ import { readText, type Skipped, type SkipReason, type Source, SourceError } fro
  * become links between documents, and images become attachments. All other text stays as it is. Rejects with a
  * SourceError when the source has no Markdown file.
  */
-export async function planOfMarkdown(source: Source): Promise<Plan> {
+export async function planOfMarkdown(source: ImportSource): Promise<Plan> {
   const offered = [...source.names].filter((name) => skipReasonOf(name) === null).sort()
   const paths = offered.filter(isMarkdown)
   if (paths.length === 0) throw new SourceError(`there is no Markdown in ${source.name}, nor a manifest.json`)
@@ -25,7 +25,7 @@ export async function planOfMarkdown(source: Source): Promise<Plan> {
 }
 
 // The files of a source that become neither a document nor an attachment.
-function skippedOf(source: Source, shown: ReadonlySet<string>): Skipped[] {
+function skippedOf(source: ImportSource, shown: ReadonlySet<string>): Skipped[] {
   return [...source.names].flatMap((name) => {
     const unused = isMarkdown(name) || shown.has(name) ? null : isImage(name) ? 'unnamed_image' : 'other_type'
     const reason = skipReasonOf(name) ?? unused
@@ -34,19 +34,19 @@ function skippedOf(source: Source, shown: ReadonlySet<string>): Skipped[] {
 }
 
 // A zip may have such names. A folder is listed without them.
-function skipReasonOf(name: string): SkipReason | null {
+function skipReasonOf(name: string): ImportSkipReason | null {
   const parts = name.split('/')
   if (parts.some((part) => part.startsWith('.') || part === '__MACOSX')) return 'hidden'
   return parts.includes('node_modules') ? 'node_modules' : null
 }
 
 async function planDocument(
-  source: Source,
+  source: ImportSource,
   { path, shown }: { path: string; shown: Set<string> },
 ): Promise<PlannedDocument> {
   const folder = posix.dirname(path)
   // A file that cannot be read does not end the plan: its import fails later, alone.
-  const outline = await readText(source, path).then(outlineOf, () => null)
+  const outline = await readSourceText(source, path).then(markdownOutline, () => null)
   for (const destination of outline?.destinations ?? []) {
     const target = targetOf(source, { path, destination })
     if (destination.kind !== 'link' && isImage(target)) shown.add(target)
@@ -61,9 +61,9 @@ async function planDocument(
   }
 }
 
-async function readBody(source: Source, path: string): Promise<PlannedBody> {
-  const text = await readText(source, path)
-  const { destinations } = outlineOf(text)
+async function readBody(source: ImportSource, path: string): Promise<PlannedBody> {
+  const text = await readSourceText(source, path)
+  const { destinations } = markdownOutline(text)
   const targets = new Map(destinations.map((destination) => [destination, targetOf(source, { path, destination })]))
   const images = new Set(
     [...targets].flatMap(([{ kind }, target]) => (kind !== 'link' && isImage(target) ? [target] : [])),
@@ -81,7 +81,7 @@ async function readBody(source: Source, path: string): Promise<PlannedBody> {
 }
 
 // The file of the source that a relative address means, if there is such a file. A leading slash is the top folder.
-function targetOf(source: Source, link: { path: string; destination: Destination }): string | undefined {
+function targetOf(source: ImportSource, link: { path: string; destination: Destination }): string | undefined {
   const { url } = link.destination
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|^#|^$/i.test(url)) return undefined
   const plain = decoded(url.replace(/[#?].*$/s, '')).normalize('NFC')
@@ -128,7 +128,7 @@ function attachmentKey({ path, image }: { path: string; image: string }): string
   return `${path}\n${image}`
 }
 
-function planAttachment(source: Source, named: { path: string; image: string }): PlannedAttachment {
+function planAttachment(source: ImportSource, named: { path: string; image: string }): PlannedAttachment {
   return {
     key: attachmentKey(named),
     filename: posix.basename(named.image),
@@ -159,7 +159,7 @@ export type Destination = { kind: 'link' | 'image' | 'definition'; url: string; 
 type Outline = { destinations: Destination[]; title: string | null }
 
 /** The outline of a Markdown text, with the addresses of links, images and definitions in their order. */
-export function outlineOf(markdown: string): Outline {
+export function markdownOutline(markdown: string): Outline {
   found = []
   const tree = processor.parse(markdown) as Root
   const destinations = found.map(({ node, ...span }) => ({ kind: node.type, url: node.url, ...span }))

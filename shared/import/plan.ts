@@ -1,4 +1,4 @@
-import type { ContentInput, DocumentMetadata } from './service-client.ts'
+import type { PlannedContent, PlannedMetadata } from './service-client.ts'
 import type { Skipped } from './source.ts'
 
 /** Everything that an import will make, known before it makes anything. A folder comes after its parent. */
@@ -24,7 +24,7 @@ export type PlannedDocument = {
   /** The id of the document in the source, which it keeps if that id is free; null for a new id. */
   id: string | null
   folder: string | null
-  metadata: DocumentMetadata
+  metadata: PlannedMetadata
   /** Reads the body. Bodies are not kept, so that memory does not grow with the source. */
   read: () => Promise<PlannedBody>
 }
@@ -35,7 +35,7 @@ export type PlannedBody = {
   /** Whether the body names documents or attachments, whose ids are known only when all of them exist. */
   refersToOthers: boolean
   /** The body as the API takes it, with the ids that documents and attachments have in the service. */
-  content: (ids: NewIds) => ContentInput
+  content: (ids: NewIds) => PlannedContent
 }
 
 /** A file of the plan that becomes an attachment of its document. */

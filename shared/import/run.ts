@@ -4,7 +4,7 @@ import { manifestName, planOfExport } from './export-plan.ts'
 import { planOfMarkdown } from './markdown-plan.ts'
 import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
 import type { DocumentInput, ServiceClient } from './service-client.ts'
-import { type SkipReason, type Source, SourceError } from './source.ts'
+import { type ImportSkipReason, type ImportSource, SourceError } from './source.ts'
 import type { ImportState } from './state.ts'
 
 /** The result of an import, which the command prints as JSON. */
@@ -16,7 +16,7 @@ export type ImportResult = {
   /** Number of documents with a new id, because the id of the source was used before. */
   renamed: number
   /** Number of skipped files and folders, by reason. */
-  skipped: Partial<Record<SkipReason, number>>
+  skipped: Partial<Record<ImportSkipReason, number>>
   /** The things that the service refused or the source could not give. Everything else was imported. */
   failed: Failure[]
 }
@@ -24,7 +24,7 @@ export type ImportResult = {
 type Failure = { name: string; reason: string }
 
 /** The plan, the service, the notes and the progress display of one import. */
-export type ImportContext = { plan: Plan; client: ServiceClient; state: ImportState; progress: Progress }
+export type ImportRun = { plan: Plan; client: ServiceClient; state: ImportState; progress: ProgressDisplay }
 
 /** The service refused one document, folder or file. The import goes on with the others. */
 export class Refused extends Error {}
@@ -32,7 +32,7 @@ export class Refused extends Error {}
 const requestsAtOnce = 4
 
 /** Plans an import: by the manifest of the source if it has one, else with a document for each Markdown file. */
-export function planOf(source: Source): Promise<Plan> {
+export function planOf(source: ImportSource): Promise<Plan> {
   return source.names.has(manifestName) ? planOfExport(source) : planOfMarkdown(source)
 }
 
@@ -41,7 +41,7 @@ export function planOf(source: Source): Promise<Plan> {
  * bodies that name documents or files come last, since all ids are known by then. Skips the things that the state
  * already has.
  */
-export async function runImport(context: ImportContext): Promise<ImportResult> {
+export async function runImport(context: ImportRun): Promise<ImportResult> {
   const { plan, state, progress } = context
   const steps = new Steps(context)
   const failed: Failure[] = []
@@ -69,7 +69,7 @@ export async function runImport(context: ImportContext): Promise<ImportResult> {
 type Owned = { key: string; attachment: PlannedAttachment; owner: string }
 
 // Folders are made one by one, since a folder needs its parent.
-async function makeFolders(context: ImportContext & { steps: Steps; knowledgeBase: number }): Promise<void> {
+async function makeFolders(context: ImportRun & { steps: Steps; knowledgeBase: number }): Promise<void> {
   const { plan, state, progress, steps, knowledgeBase } = context
   progress.begin('folders', plan.folders.length)
   for (const folder of plan.folders) {
@@ -79,7 +79,7 @@ async function makeFolders(context: ImportContext & { steps: Steps; knowledgeBas
 }
 
 // A refused item does not stop the other items. Every other error ends the import.
-function lanes({ progress, failed }: { progress: Progress; failed: Failure[] }) {
+function lanes({ progress, failed }: { progress: ProgressDisplay; failed: Failure[] }) {
   return async <T extends { key: string }>(label: string, items: readonly T[], work: (item: T) => Promise<void>) => {
     const limit = pLimit(requestsAtOnce)
     progress.begin(label, items.length)
@@ -130,7 +130,7 @@ class Steps {
   readonly #state: ImportState
   readonly #ids: NewIds
 
-  constructor({ client, state }: Pick<ImportContext, 'client' | 'state'>) {
+  constructor({ client, state }: Pick<ImportRun, 'client' | 'state'>) {
     this.#client = client
     this.#state = state
     this.#ids = {
@@ -236,7 +236,7 @@ function shortened(name: string): string {
 }
 
 /** Shows on a stream how far an import is: in place on a terminal, line by line in a log. */
-export class Progress {
+export class ProgressDisplay {
   readonly #out: NodeJS.WriteStream
   #label = ''
   #done = 0

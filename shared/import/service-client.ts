@@ -9,10 +9,10 @@ export type ServiceClient = Client<paths>
 export type DocumentInput = components['schemas']['DocumentCreateInput']
 
 /** The metadata of a new document: everything but its id, its location and its body. */
-export type DocumentMetadata = Omit<DocumentInput, 'id' | 'knowledge_base_id' | 'folder_id' | 'content'>
+export type PlannedMetadata = Omit<DocumentInput, 'id' | 'knowledge_base_id' | 'folder_id' | 'content'>
 
 /** A body as the API takes it: Tiptap JSON or Markdown. */
-export type ContentInput = components['schemas']['ContentInput']
+export type PlannedContent = components['schemas']['ContentInput']
 
 /** An error that ends an import. Its message is for the person who imports. */
 export class ImportError extends Error {}

@@ -21,7 +21,7 @@ const symbolicLink = 0o120000
  * The files to import, from a folder or a zip alike. A name has `/` between folders, is in Unicode form NFC like links
  * in texts, and never leads out of the source.
  */
-export type Source = {
+export type ImportSource = {
   /** The name of a knowledge base that is made for the source. */
   readonly name: string
   readonly names: ReadonlySet<string>
@@ -33,10 +33,10 @@ export type Source = {
 }
 
 /** A file or folder that is not imported, and the reason. */
-export type Skipped = { name: string; reason: SkipReason }
+export type Skipped = { name: string; reason: ImportSkipReason }
 
 /** The reason for which a file or folder is not imported. */
-export type SkipReason = keyof typeof skipReasons
+export type ImportSkipReason = keyof typeof skipReasons
 
 /** The reasons for which files and folders are not imported, in words for the person who imports. */
 export const skipReasons = {
@@ -54,7 +54,7 @@ export const skipReasons = {
 export class SourceError extends Error {}
 
 /** The UTF-8 text of a file, without its byte order mark. Rejects with a SourceError when the file is not UTF-8. */
-export async function readText(source: Source, name: string, limit = textLimit): Promise<string> {
+export async function readSourceText(source: ImportSource, name: string, limit = textLimit): Promise<string> {
   const bytes = await source.read(name, limit)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -67,7 +67,7 @@ export async function readText(source: Source, name: string, limit = textLimit):
  * The files of a folder and of all folders below it. Skips hidden files and folders, `node_modules`, and symbolic
  * links, which can lead anywhere. Rejects with a SourceError when the folder cannot be read.
  */
-export async function openFolder(path: string): Promise<Source> {
+export async function openFolder(path: string): Promise<ImportSource> {
   const root = resolve(path)
   const paths = new Map<string, string>()
   const skipped: Skipped[] = []
@@ -112,7 +112,7 @@ async function readable<T>(name: string, read: () => Promise<T>): Promise<T> {
   }
 }
 
-function skipReasonOf(entry: Dirent): SkipReason | null {
+function skipReasonOf(entry: Dirent): ImportSkipReason | null {
   if (entry.isSymbolicLink()) return 'symbolic_link'
   if (entry.name.startsWith('.')) return 'hidden'
   if (entry.name === 'node_modules') return 'node_modules'
@@ -123,7 +123,7 @@ function skipReasonOf(entry: Dirent): SkipReason | null {
  * The files of a zip. Rejects the whole archive with a SourceError when a name is absolute, leads out of the archive or
  * occurs twice. The same holds when an entry is encrypted or a symbolic link, and when the archive exceeds the limits.
  */
-export async function openZip(path: string, limits: ZipLimits = zipLimits): Promise<Source> {
+export async function openZip(path: string, limits: ZipLimits = zipLimits): Promise<ImportSource> {
   const zip = await openPromise(path, { autoClose: false, lazyEntries: true, strictFileNames: true }).catch(refused)
   const entries = new Map<string, Entry>()
   let bytes = 0

@@ -3,7 +3,7 @@ import { newId } from '../schema/ids.ts'
 import { ImportError } from './service-client.ts'
 
 /** The source and the destination of an import. An import with another target cannot continue from its state. */
-export type Target = { origin: string; fingerprint: string; knowledgeBase: number | null }
+export type ImportTarget = { origin: string; fingerprint: string; knowledgeBase: number | null }
 
 /** A document that exists in the service. `written` is true when the document has its final body. */
 export type ImportedDocument = { id: string; version: string; written: boolean }
@@ -41,7 +41,7 @@ export class ImportState {
   /**
    * Reads the state of an interrupted import, or begins a new state. Throws an ImportError for another import's file.
    */
-  static async open(path: string, target: Target): Promise<ImportState> {
+  static async open(path: string, target: ImportTarget): Promise<ImportState> {
     const [first, ...lines] = await readLines(path)
     if (first === undefined) {
       const head = { run: newId('req'), begun: new Date().toISOString(), ...target }
@@ -101,9 +101,9 @@ export class ImportState {
 }
 
 /** The first line of the file. */
-type Head = Target & { run: string; begun?: string }
+type Head = ImportTarget & { run: string; begun?: string }
 
-function differencesOf(head: Head, target: Target): string[] {
+function differencesOf(head: Head, target: ImportTarget): string[] {
   const base = (id: number | null) => (id === null ? 'a knowledge base of its own' : `knowledge base ${id}`)
   return [
     ...(head.origin === target.origin ? [] : [`into ${head.origin}`]),

@@ -9,17 +9,17 @@ import type { Config } from '../config/config.ts'
 import { migrationDirectory } from '../migrations/migration-files.ts'
 import {
   type Binaries,
+  type ClusterRole,
   clusterCommand,
   clusterOf,
   createCluster,
   passwordOf,
-  type Role,
   readLock,
   urlOf,
 } from './postgres-cluster.ts'
 import { freePort } from './processes.ts'
 
-const serviceRole: Role = 'documents'
+const serviceRole: ClusterRole = 'documents'
 const ownership = join(migrationDirectory, 'embedded/owner.sql')
 
 /** A running embedded PostgreSQL. */

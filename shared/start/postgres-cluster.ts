@@ -22,7 +22,7 @@ export function clusterOf(directory: string): string {
 export type Binaries = string | undefined
 
 /** The superuser of the cluster (`postgres`) or the owner of the service's database (`documents`). */
-export type Role = 'postgres' | 'documents'
+export type ClusterRole = 'postgres' | 'documents'
 
 /**
  * Creates the cluster unless it exists, with a random password of its superuser in `directory`/postgres.password.
@@ -123,13 +123,13 @@ export function readLock(directory: string): { pid: number; port: number; status
 }
 
 /** The URL of the cluster's database for one of its roles. Throws when the role has no password yet. */
-export function urlOf(directory: string, { port, role }: { port: number; role: Role }): string {
+export function urlOf(directory: string, { port, role }: { port: number; role: ClusterRole }): string {
   const password = readFileSync(passwordFileOf(directory, role), 'utf8').trim()
   return `postgres://${role}:${password}@127.0.0.1:${port}/postgres`
 }
 
 /** The password of a role. The first call makes it at random, in a file that only the owner can read. */
-export async function passwordOf(directory: string, role: Role): Promise<string> {
+export async function passwordOf(directory: string, role: ClusterRole): Promise<string> {
   const file = passwordFileOf(directory, role)
   await writeFile(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' }).catch(unlessExists)
   return readFileSync(file, 'utf8').trim()
@@ -139,7 +139,7 @@ function isRoot(): boolean {
   return process.geteuid?.() === 0
 }
 
-function passwordFileOf(directory: string, role: Role): string {
+function passwordFileOf(directory: string, role: ClusterRole): string {
   return join(directory, `${role}.password`)
 }
 

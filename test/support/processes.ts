@@ -24,17 +24,17 @@ export type ServiceProcess = {
 export type Settings = Record<string, string>
 
 /** The location of a process: the words that run a command there, and the address of the process. */
-export type Place = { within: string[]; address: string }
+export type ProcessLocation = { within: string[]; address: string }
 
 /** Starts `node <file> <words>…` of this repository. */
 export function startProcess(
   file: string,
-  options: { words?: string[]; env: Settings; place?: Place },
+  options: { words?: string[]; env: Settings; location?: ProcessLocation },
 ): ServiceProcess {
-  const { words: given = [], place } = options
+  const { words: given = [], location } = options
   const [command = '', ...words] = [
     ...signalledOnParentDeath('TERM'),
-    ...(place?.within ?? []),
+    ...(location?.within ?? []),
     ...[process.execPath, file, ...given],
   ]
   const child = spawn(command, words, { cwd: root, env: environment(options.env), stdio: ['ignore', 'pipe', 'pipe'] })
@@ -54,20 +54,23 @@ export function startProcess(
 }
 
 /** Starts the API on a free port and resolves when it serves. */
-export async function startApi(env: Settings, place?: Place): Promise<ServiceProcess & { origin: string }> {
+export async function startApi(
+  env: Settings,
+  location?: ProcessLocation,
+): Promise<ServiceProcess & { origin: string }> {
   const port = await freePort({})
-  const started = startProcess('api/main.ts', { env: { ...env, PORT: String(port) }, ...(place && { place }) })
-  const origin = `http://${place?.address ?? '127.0.0.1'}:${port}`
+  const started = startProcess('api/main.ts', { env: { ...env, PORT: String(port) }, ...(location && { location }) })
+  const origin = `http://${location?.address ?? '127.0.0.1'}:${port}`
   await until(started, async () => (await fetch(`${origin}/readyz`).catch(() => undefined))?.ok ?? false)
   return { ...started, origin }
 }
 
 /** Starts one process for the worker types. Resolves when it takes jobs. */
-export async function startWorker(types: string[], env: Settings, place?: Place): Promise<ServiceProcess> {
+export async function startWorker(types: string[], env: Settings, location?: ProcessLocation): Promise<ServiceProcess> {
   const started = startProcess('workers/main.ts', {
     words: types,
     env: { LOG_LEVEL: 'info', ...env },
-    ...(place && { place }),
+    ...(location && { location }),
   })
   await until(started, async () => started.output().includes('"msg":"working"'))
   return started
@@ -77,7 +80,7 @@ export async function startWorker(types: string[], env: Settings, place?: Place)
 export async function startWholeService(options: { directory: string; env?: Settings; within?: string[] }) {
   const { directory, within = [] } = options
   const env = { LOG_LEVEL: 'warn', ...options.env, DATA_DIR: directory, PORT: '0' }
-  const started = startProcess('shared/start/start.ts', { env, place: { within, address: '127.0.0.1' } })
+  const started = startProcess('shared/start/start.ts', { env, location: { within, address: '127.0.0.1' } })
   await until(started, async () => /^API /m.test(started.output()))
   const [, origin = ''] = /^API +(\S+)\/api\/v1$/m.exec(started.output()) ?? []
   const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8')) as { token: string }
