@@ -9,9 +9,9 @@ import { type ImportSkipReason, type ImportSource, readSourceText, type Skipped,
 
 /**
  * Plans a document for every Markdown file, in the folders of the source. The title of a document comes from the front
- * matter, else from the file name without its ending, so that people find the document of a file. Links between files
- * become links between documents, and images become attachments. All other text stays as it is. Rejects with a
- * SourceError when the source has no Markdown file.
+ * matter, else from the file name without its ending, which people recognise. Links between files become links between
+ * documents, and images become attachments. All other text stays as it is. Rejects with a SourceError when the source
+ * has no Markdown file.
  */
 export async function planOfMarkdown(source: ImportSource): Promise<Plan> {
   const offered = [...source.names].filter((name) => skipReasonOf(name) === null).sort()

@@ -41,8 +41,8 @@ const fatalCodes = new Set(['quota_exceeded', 'route_not_found', 'knowledge_base
 
 /**
  * A client of the public API like any other. Each call waits as long as the service asks, and is sent again for some
- * minutes while the service or the network fails. A call throws an ImportError when the service stays away, and a
- * FinalRefusal when the token lacks a right or the knowledge base is missing or full.
+ * minutes while the service or the network fails. A call throws an ImportError when the service stays away. It throws a
+ * FinalRefusal when the token lacks a right, or when the knowledge base is missing or full.
  */
 export function serviceClient(options: ClientOptions): ServiceClient {
   return createClient<paths>({

@@ -92,9 +92,9 @@ async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
   const { directory, port } = options
   const { command, folder } = await clusterCommand(clusterOf(directory), { ...options, program: 'postgres' })
   const [file, ...words] = command
-  const place = { unix_socket_directories: '', port: `${port}` }
+  const address = { unix_socket_directories: '', port: `${port}` }
   const defaults = { listen_addresses: '127.0.0.1', timezone: 'UTC', log_timezone: 'UTC', ...buffers() }
-  const settings = { ...defaults, ...options.settings, ...place }
+  const settings = { ...defaults, ...options.settings, ...address }
   const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const logFile = join(directory, 'postgres.log')
   const log = await open(logFile, 'a', 0o600)
@@ -161,8 +161,8 @@ async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<v
   clearTimeout(impatient)
 }
 
-// A stale lock file names a process id. If that id is in use again, as happens in containers, PostgreSQL believes that
-// its server still runs, unless the id is its own, its parent's or the id that is named here.
+// A stale lock file names a process id that may be in use again, as happens in containers. PostgreSQL then believes that
+// its server still runs. It ignores its own id, its parent's id and the id that is named here.
 function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C', PG_GRANDPARENT_PID: String(process.ppid) }
 }

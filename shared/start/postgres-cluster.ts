@@ -45,8 +45,8 @@ export async function createCluster(directory: string, options: { sync: boolean;
     const { command, folder } = await clusterCommand(building, { program: 'initdb', binaries: options.binaries })
     const [file, ...words] = command
     const identity = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`]
-    const place = ['-D', join(folder, 'data')]
-    await promisify(execFile)(file, [...words, ...place, ...identity, ...locale, ...sync], { cwd: '/' })
+    const data = ['-D', join(folder, 'data')]
+    await promisify(execFile)(file, [...words, ...data, ...identity, ...locale, ...sync], { cwd: '/' })
     await rename(join(building, 'data'), clusterOf(directory))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOTEMPTY') return
