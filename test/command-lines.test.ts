@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { root, startProcess } from './support/processes.ts'
 
-// What `npm run` starts, but for the tools that check and test the repository.
+// The commands of `npm run`, except for the tools that check and test the repository.
 const commands = [
   'shared/start/migrate-command.ts',
   'shared/search/index/reindex-command.ts',

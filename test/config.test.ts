@@ -10,10 +10,10 @@ import type { Setting } from '../shared/config/settings.ts'
 
 const entries: [string, Setting<unknown>][] = Object.entries(settings)
 const secrets = { SESSION_SECRET: 's'.repeat(32), TOKEN_PEPPER: 'p'.repeat(32) }
-// What another variable needs beside it.
+// Settings that another setting needs.
 const companions = { OIDC_CLIENT_ID: 'documents' }
 
-/** One wrong and one right value of every variable that can be wrong. */
+/** A wrong and a right value of every setting that has wrong values. */
 const samples: Record<string, { wrong: string; right: string; value: unknown }> = {
   DATABASE_URL: { wrong: 'mysql://root:hunter2@db', right: 'postgresql://db/kb', value: 'postgresql://db/kb' },
   DATABASE_PATIENCE_SECONDS: { wrong: '9', right: '10', value: 10 },

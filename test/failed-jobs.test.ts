@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { freePort } from '../shared/start/free-port.ts'
+import { freePort } from '../shared/start/processes.ts'
 import type { Client } from './support/client.ts'
 import { type StubReply, startModelStub } from './support/model-stub.ts'
 import { type ServiceProcess, startWorker } from './support/processes.ts'

@@ -4,7 +4,7 @@ import t from 'tap'
 import { readConfig } from '../shared/config/config.ts'
 import { migrate } from '../shared/migrations/migrations.ts'
 import { settingWarnings } from '../shared/process/setting-warnings.ts'
-import { freePort } from '../shared/start/free-port.ts'
+import { freePort } from '../shared/start/processes.ts'
 import { createBareDatabase, createTestDatabase } from './support/postgres.ts'
 import { type ServiceProcess, type Settings, startProcess } from './support/processes.ts'
 import { until } from './support/site.ts'
@@ -63,7 +63,7 @@ t.test('a database that cannot be reached is named by its variable, without the 
   t.teardown(() => api.signal('SIGKILL'))
   await until(async () => api.output().includes('out of reach'))
   t.match(await (await fetch(`${api.origin}/readyz`)).json(), { checks: { database: 'failed' } })
-  // Long enough for further tries.
+  // Long enough for more tries.
   await sleep(5000)
   t.match(
     errorsOf(api).map((line) => JSON.parse(line)),
@@ -106,7 +106,7 @@ async function startUnready(env: Settings): Promise<ServiceProcess & { origin: s
   return { ...api, origin }
 }
 
-// Level 50 is that of errors.
+// 50 is the level of errors.
 function errorsOf(process: ServiceProcess): string[] {
   const lines = process.output().split('\n')
   return lines.filter((line) => line !== '' && !/^\{"level":[1-4]0,/.test(line))

@@ -6,10 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { BodyNode } from '../shared/body/document.ts'
-import { openFolder } from '../shared/import/folder-source.ts'
-import { planOf } from '../shared/import/plan-of.ts'
-import { SourceError } from '../shared/import/source.ts'
-import { openZip } from '../shared/import/zip-source.ts'
+import { planOf } from '../shared/import/run.ts'
+import { openFolder, openZip, SourceError } from '../shared/import/source.ts'
 import { h, node, p, text } from './body/build.ts'
 import { samples, uploaded } from './support/attachments.ts'
 import type { Client } from './support/client.ts'
@@ -133,7 +131,7 @@ t.test('a file that cannot be read does not keep the others from being imported'
   t.equal((await source.read('here.md', 1000)).toString(), 'here')
   await t.rejects(openFolder(join(folder, 'nowhere')), new SourceError('the folder cannot be read (ENOENT)'))
 
-  // Nobody can keep a file from root, who may run this test.
+  // root, who may run this test, can read every file.
   const forbidden = t.testdir({ 'here.md': 'here', 'secret.md': 'secret' })
   await chmod(join(forbidden, 'secret.md'), 0)
   const { code, result } = await runImport([forbidden], await home.signUp())
@@ -147,7 +145,7 @@ t.test('an import that is killed at the worst moment goes on and makes everythin
   const ada = await home.signUp()
   let victim: ServiceProcess | undefined
   let documents = 0
-  // The service has made the tenth document, and nobody is left to hear of it, nor to ask for more.
+  // The service has made the tenth document when the importer dies, so the importer never hears of it.
   let isDying = false
   const proxy = await startProxy(t, home.origin, (incoming) => {
     if (isDying) return 'drop'
@@ -298,7 +296,7 @@ async function library(client: Client): Promise<{ base: number; documents: strin
   return { base, documents: [target.id, links.id, table.id] }
 }
 
-/** What of a document does not depend on where and when it was imported. */
+/** The members of a document that do not depend on the place and time of its import. */
 function lasting(document: Record<string, unknown>): object {
   const { id, title, document_type, heading_numbered, background_color, collapsed_block_ids, json_path } = document
   const { markdown_path, character_count } = document
@@ -332,7 +330,7 @@ async function runImport(args: string[], client: Importer) {
 
 type Fate = 'pass' | 'limit' | 'drop' | 'swallow'
 
-/** A way to a service that fails as told: it limits, drops a call unheard, or its answer. */
+/** Starts a proxy to a service that fails as told: it answers 429, drops a call, or drops an answer. */
 async function startProxy(t: Test, origin: string, fate: (incoming: IncomingMessage) => Fate): Promise<string> {
   const server = createServer((incoming, outgoing) => {
     const decided = fate(incoming)
@@ -361,7 +359,7 @@ function forward(way: { origin: string; incoming: IncomingMessage; outgoing: Ser
   incoming.pipe(onward)
 }
 
-/** A zip in which one name was replaced by another of its length, as no honest program would write it. */
+/** A zip in which a name is replaced by another name of the same length, as no honest program would write it. */
 async function renamedZip(name: string, other: string): Promise<Buffer> {
   const bytes = await zip({ 'yy/y.md': 'y', [name]: 'x' })
   return Buffer.from(bytes.toString('latin1').replaceAll(name, other), 'latin1')

@@ -55,7 +55,7 @@ t.test('whoever migrates a database that is not there reads one line that names 
 
 t.test('a migration that is killed half-way is completed by the next run', async (t) => {
   const { url, client } = await bareDatabase(t)
-  // The first lies in the middle of our first file, the next in a later one, the last in pg-boss's own schema.
+  // The first table is in the middle of our first file, the next in a later file, the last in pg-boss's own schema.
   for (const table of ['public.memberships', 'public.documents', 'pgboss.job']) {
     const gate = await holdBack(client, table)
     const host = migrateCommand(url)
@@ -131,7 +131,7 @@ function migrateCommand(url: string) {
   return startProcess('shared/start/migrate-command.ts', { env: { DATABASE_URL: url, DATA_DIR: tmpdir() } })
 }
 
-/** Stops whoever creates the table in the middle of its statement, until the connection is cut off. */
+/** Stops the statement that creates the table in its middle, until its connection is cut. */
 async function holdBack(client: pg.Client, table: string) {
   await client.query(`
     CREATE FUNCTION gate() RETURNS event_trigger LANGUAGE plpgsql AS $$
@@ -181,7 +181,7 @@ async function expectedSchema(t: Test) {
   return schemaOf(await connect(t, url))
 }
 
-/** Every column, index, constraint and queue, but the partitions of pg-boss: it adds one a day, also at midnight. */
+/** All columns, indexes, constraints and queues, without pg-boss's partitions: it adds one each day at midnight. */
 async function schemaOf(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query(`
     SELECT line FROM (

@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { startEmbeddedPostgres } from '../shared/start/embedded-postgres.ts'
-import { joinWorkers, parseProcfile } from '../shared/start/procfile.ts'
+import { joinWorkers, parseProcfile } from '../shared/start/processes.ts'
 import { workerTypes } from '../workers/types.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'documents-start-'))
 t.teardown(() => rmSync(directory, { recursive: true, force: true }))
 
-// Far more than either takes: how fast they are is measured by `npm run bench -- processes`.
+// Far more time than a start takes, which `npm run bench -- processes` measures.
 const readyTime = 120_000
 const stopTime = 30_000
 const linuxOnly = { skip: process.platform !== 'linux' }
@@ -168,7 +168,7 @@ async function connect(t: Test, { role, port }: { role: string; port: string }):
   return client
 }
 
-// The addresses, as Linux writes them, on which somebody listens at the port.
+// The addresses, as Linux writes them, on which a process listens at the port.
 function listeners(port: string): string[] {
   const lines = ['tcp', 'tcp6'].flatMap((file) => readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1))
   const wanted = Number(port).toString(16).toUpperCase().padStart(4, '0')
@@ -226,7 +226,7 @@ function idOf(command: string): number {
   return found.pid
 }
 
-// Every living process that was started with the folder in its environment or its arguments, except ourselves.
+// All running processes with the folder in their environment or their arguments, except this process.
 function left(): { pid: number; command: string }[] {
   if (linuxOnly.skip) return []
   return readdirSync('/proc')
@@ -236,7 +236,7 @@ function left(): { pid: number; command: string }[] {
     .map(({ pid, command }) => ({ pid, command: command.replaceAll('\0', ' ').trim() }))
 }
 
-// A process may end between being listed and being read.
+// A process may end after it is listed and before it is read.
 function read(pid: string, file: 'cmdline' | 'environ'): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

@@ -1,6 +1,5 @@
 import { openDatabase } from '../shared/database/database.ts'
-import { listen } from '../shared/database/listener.ts'
-import { Wakeup } from '../shared/database/wakeup.ts'
+import { listen, Wakeup } from '../shared/database/listener.ts'
 import { numberUnlessBusy } from '../shared/events/number.ts'
 import { unnumberedChannel } from '../shared/events/record.ts'
 import type { Worker } from './runtime/runtime.ts'

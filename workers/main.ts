@@ -1,4 +1,4 @@
-import { processConfig } from '../shared/config/process-config.ts'
+import { processConfig } from '../shared/config/config.ts'
 import { untilReady, watchDatabase } from '../shared/health/database-watch.ts'
 import { createLogger } from '../shared/process/log.ts'
 import type { WorkerType } from '../shared/process/process-types.ts'

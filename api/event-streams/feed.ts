@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../shared/database/database.ts'
-import { type Listener, listen } from '../../shared/database/listener.ts'
-import { Wakeup } from '../../shared/database/wakeup.ts'
+import { type Listener, listen, Wakeup } from '../../shared/database/listener.ts'
 import { numberedChannel } from '../../shared/events/number.ts'
 import { logExtent, numberedEvents } from '../../shared/events/queries.ts'
 import { type WireEvent, wireEvent } from './wire.ts'

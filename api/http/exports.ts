@@ -1,5 +1,4 @@
-import { openDatabase, type Queryable } from '../../shared/database/database.ts'
-import { inSnapshot } from '../../shared/database/snapshot.ts'
+import { inSnapshot, openDatabase, type Queryable } from '../../shared/database/database.ts'
 import { currentCall, onBehalfOf } from '../../shared/turns/requester.ts'
 import { Turns } from '../../shared/turns/turns.ts'
 import type { Patience } from './send-archive.ts'

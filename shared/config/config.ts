@@ -211,17 +211,18 @@ export const settings = {
 
 type Values = { [K in keyof typeof settings]: (typeof settings)[K]['fallback'] }
 
-/** The parsed environment; `production` is true when NODE_ENV says so. */
+/** The values of all settings. `production` is true with NODE_ENV=production. */
 export type Config = Readonly<Values & { production: boolean }>
 
-/** Thrown at start; its message has one line for each variable that is wrong. */
+/** Ends the start of a process. The message has one line for each wrong variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
 /**
- * Parses the environment. Throws a ConfigError that names each wrong variable with the given value, except of secrets, and
- * with what is allowed. Outside production, a missing secret is generated once and kept in DATA_DIR.
+ * Parses the environment. Throws a ConfigError that says for each wrong variable its name, the given value and the
+ * allowed values; the value of a secret is left out. Outside production, a missing secret is generated once and kept in
+ * DATA_DIR.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const problems: string[] = []
@@ -257,8 +258,8 @@ function readSetting(input: { name: string; setting: Setting<unknown>; env: Node
   return value
 }
 
-// Several processes start at once: the secret is written beside its place and linked into it, so that the first one
-// wins and nobody reads half a file.
+// Several processes start at once. Each writes a temporary file and links it to the final name: the first link wins,
+// and no process reads half a file.
 function generatedSecret(directory: string, name: string): string {
   const path = join(resolve(directory), `${name.toLowerCase().replaceAll('_', '-')}.secret`)
   mkdirSync(resolve(directory), { recursive: true, mode: 0o700 })
@@ -273,4 +274,20 @@ function generatedSecret(directory: string, name: string): string {
     unlinkSync(temporary)
   }
   return readFileSync(path, 'utf8').trim()
+}
+
+/**
+ * The configuration of a process that needs the database. A wrong or missing setting ends the process with exit code 1.
+ * It prints one line for each such setting. There is no stack, since a stack tells an operator nothing.
+ */
+export function processConfig(): Config {
+  try {
+    const config = readConfig()
+    if (config.DATABASE_URL !== '') return config
+    throw new ConfigError('DATABASE_URL is not set; `npm start` brings its own database')
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
 }

@@ -1,20 +1,27 @@
-/** How one environment variable is read; `shared/config/config.ts` parses them all and the README's table is tested against them. */
+// The kinds of settings are our own, because envalid 8.2 does not fit: it reads `10GB` as 10 and `yes` as true, refuses
+// port 0, keeps blanks and repeats a refused secret. All its validators, messages and defaults for production would
+// have to be replaced, so the library would save no line.
+
+/**
+ * How one environment variable is read, and what the README's table says about it. A test compares the table with the
+ * settings of `config.ts`.
+ */
 export type Setting<T> = {
   meaning: string
-  /** As the README shows it. */
+  /** The default as the README shows it. */
   defaultText: string
-  /** What a valid value looks like, for the refusal at start. */
+  /** The valid values in words, for the refusal at start. */
   allowed: string
-  /** Returns undefined when the text is not allowed. An unset or empty variable never gets here. */
+  /** Returns undefined for a text that is not allowed. Is never called for an unset or empty variable. */
   parse: (text: string) => T | undefined
   fallback: T
-  /** Takes the place of the fallback with NODE_ENV=production. */
+  /** Replaces `fallback` with NODE_ENV=production. */
   inProduction?: T
-  /** A secret is never repeated, not even when it is refused. */
+  /** A message never repeats the value of a secret, not even a refused value. */
   secret?: boolean
 }
 
-/** A whole number between `min`, which is 0 unless it is given, and `max`. */
+/** A whole number from `min` (0 by default) to `max`. */
 export function integer(options: {
   meaning: string
   fallback: number
@@ -43,7 +50,7 @@ function defaultOf({ fallback, inProduction }: { fallback: number; inProduction?
     : `\`${fallback}\`; \`${inProduction}\` with \`NODE_ENV=production\``
 }
 
-/** A limit that 0 and everything below it lifts (decisions 8). */
+/** A limit on something. A value of 0 or less means that there is no limit. */
 export function limit(meaning: string, fallback: number): Setting<number> {
   const least = -Number.MAX_SAFE_INTEGER
   return { ...integer({ meaning: `${meaning}; 0 or less = unlimited`, fallback, min: least }), allowed: 'an integer' }
@@ -71,7 +78,7 @@ export function boolean(meaning: string, fallback: boolean): Setting<boolean> {
   }
 }
 
-/** Free text, optionally held against a pattern; `defaultText` is what the README shows where the default is computed. */
+/** Free text that matches `pattern` if there is one. `defaultText` describes a computed default for the README. */
 export function text(options: {
   meaning: string
   fallback?: string
@@ -90,7 +97,7 @@ export function text(options: {
   }
 }
 
-/** A comma-separated list; each item is held against `pattern`. */
+/** A comma-separated list whose items match `pattern`. */
 export function list(options: {
   meaning: string
   fallback: string[]
@@ -110,7 +117,7 @@ export function list(options: {
   }
 }
 
-/** One of a closed set of words. */
+/** One word of a fixed set. */
 export function choice<const T extends string>(meaning: string, options: readonly T[], fallback: T): Setting<T> {
   return {
     meaning,

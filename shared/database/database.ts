@@ -18,22 +18,22 @@ import { connectLimit, timeLimits, type WorkKind, withAnswerLimit, withSilenceSe
 
 export { sql } from 'slonik'
 
-/** The pool of a process. */
+/** A pool of connections. */
 export type Database = DatabasePool
 
 /** One open transaction. */
 export type Transaction = DatabaseTransactionConnection
 
-/** Either of the two: what a read needs. */
+/** A pool or a transaction, as far as a read needs it. */
 export type Queryable = Pick<
   CommonQueryMethods,
   'any' | 'anyFirst' | 'maybeOne' | 'maybeOneFirst' | 'one' | 'oneFirst' | 'query'
 >
 
 /**
- * Opens a pool for one kind of work, by default that of requests and jobs. Rows are validated against their schema; `int8`
- * comes back as a number where it is safe (ids and counts here are far below 2^53), `timestamptz` as Unix milliseconds.
- * PostgreSQL shows its sessions under `name`. Throws when the database cannot be reached.
+ * Opens a pool for one kind of work, by default for requests and jobs. Each row is validated against the schema of its
+ * statement. `int8` is read as a number, since ids and counts here are far below 2^53, and `timestamptz` as Unix
+ * milliseconds. PostgreSQL shows the sessions under `name`. Throws when the database cannot be reached.
  */
 export async function openDatabase(options: {
   url: string
@@ -51,7 +51,7 @@ export async function openDatabase(options: {
     maxPoolSize: options.poolSize ?? 10,
     captureStackTrace: false,
     connectionTimeout: connectLimit,
-    // One attempt: whoever asked tries again, and is told at once that the database is out of reach.
+    // One attempt: the caller learns at once that the database is out of reach, and tries again itself.
     connectionRetryLimit: 1,
     gracefulTerminationTimeout: 1000,
     idleTimeout: 30_000,
@@ -69,12 +69,14 @@ export async function openDatabase(options: {
 
 const refusals = new WeakMap<Database, { at: number }>()
 
-/** Whether the database has refused this pool a write within so many milliseconds, because of its disk for instance. */
+/** Whether the database has refused a write of this pool within the last `milliseconds`, as with a full disk. */
 export function refusedWriteWithin(database: Database, milliseconds: number): boolean {
   return performance.now() - (refusals.get(database)?.at ?? Number.NEGATIVE_INFINITY) < milliseconds
 }
 
-/** Gives the rest of a transaction the time limits of another kind of work, at both ends, while `work` runs. */
+/**
+ * Runs `work` with the time limits of another kind of work. PostgreSQL keeps these limits until the transaction ends.
+ */
 export async function withLimitsOf<T>(
   tx: Pick<Transaction, 'query'>,
   kind: WorkKind,
@@ -88,9 +90,9 @@ export async function withLimitsOf<T>(
 }
 
 /**
- * Runs `work` in one transaction. A Refusal rolls it back and is thrown on; it costs no connection, which a plain
- * throw inside slonik's own `transaction` would. The work is run again when PostgreSQL reports a serialisation failure
- * or a deadlock, so it must have no effect outside the database.
+ * Runs `work` in one transaction. A Refusal rolls the transaction back and is thrown again. The connection stays in the
+ * pool, which slonik's own `transaction` would close after a throw. `work` runs again after a serialisation failure or
+ * a deadlock, so it must have no effect outside the database.
  */
 export async function inTransaction<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const outcome = await database.transaction<{ value: T } | { refusal: Refusal }>(async (tx) => {
@@ -107,17 +109,32 @@ export async function inTransaction<T>(database: Database, work: (tx: Transactio
 }
 
 /**
- * Marks a statement to be prepared once a connection and executed by name from then on: for the fixed statements of
- * every request and job, whose parsing costs more than their execution. Not for texts that vary with their input, and
- * not where the best plan depends on the values, such as an exhaustive search.
+ * Runs `work` on one unchanging state of the database: in a read-only transaction that sees no commit after its first
+ * statement. The transaction blocks no writer, so it gets the time limits of work on a whole knowledge base. `work`
+ * runs once, so it may have effects elsewhere.
+ */
+export function inSnapshot<T>(
+  database: Pick<Database, 'transaction'>,
+  work: (snapshot: Queryable) => Promise<T>,
+): Promise<T> {
+  return database.transaction(async (tx) => {
+    await tx.query(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`)
+    return withLimitsOf(tx, 'whole', () => work(tx))
+  }, 0)
+}
+
+/**
+ * Marks a statement that each connection prepares once and then executes by name. This suits the fixed statements of
+ * requests and jobs, whose parsing costs more than their execution. It does not suit texts that vary with their input,
+ * nor statements whose best plan depends on the values, such as an exhaustive search.
  */
 export function prepared<T extends QuerySqlToken>(token: T): T {
   return { ...token, name: statementName(token.sql) }
 }
 
 /**
- * Lends a slonik connection to a library that brings its own SQL text, such as pg-boss or the rate limiter
- * (decisions D29). Statements are prepared by name, since those libraries send few texts very often.
+ * Lends a slonik connection to a library that brings its own SQL text, such as pg-boss or the rate limiter. Statements
+ * are prepared by name, since these libraries send few different texts very often.
  */
 export function foreignStatements(connection: Pick<CommonQueryMethods, 'query'>) {
   return {
@@ -130,7 +147,7 @@ export function foreignStatements(connection: Pick<CommonQueryMethods, 'query'>)
 
 const names = new Map<string, string>()
 
-// The same text has the same name in every process. Texts are few: they stand in our code or in that of a library.
+// The same text has the same name in every process. There are few texts, all from our code or that of a library.
 function statementName(text: string): string {
   const known = names.get(text)
   if (known !== undefined) return known

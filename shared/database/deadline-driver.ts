@@ -3,13 +3,13 @@ import { BackendTerminatedError, type DriverClient, type DriverFactory } from 's
 import { answerLimit, currentWorkKind, type WorkKind } from './time-limits.ts'
 
 /**
- * slonik's driver with a deadline for every answer. A connection that misses it is given up and never used again, since
- * nothing can tell a slow network from a silent one. `onError` hears of every statement that failed.
+ * slonik's driver with a deadline for every answer. A connection that misses a deadline is closed, since nothing can
+ * tell a slow network from a silent network. `onError` is called with the error of every failed statement.
  */
 export function deadlineDriver(options: { kind: WorkKind; onError: (error: unknown) => void }): DriverFactory {
   const open = createPgDriverFactory()
   return async (configuration) => {
-    // Opening asks the database for its types, on a connection that nobody watches yet.
+    // Opening asks the database for its types on a connection that has no deadline yet.
     const driver = await withinLimit(open(configuration), answerLimit(options.kind))
     return { createClient: async () => watched(await driver.createClient(), options) }
   }
@@ -26,7 +26,7 @@ function watched(
   }
   client.on('error', lose)
   const query: DriverClient['query'] = async (...words) => {
-    // slonik rolls back after every failure: the reason of the first one is worth more than "client is destroyed".
+    // slonik rolls back after every failure. The first reason says more than "client is destroyed".
     if (lost !== undefined) throw lost
     const milliseconds = answerLimit(currentWorkKind() ?? kind)
     try {
@@ -45,7 +45,8 @@ class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
 }
 
-// A process that was busy until the deadline reads first what has come in meanwhile: hence the second, short timer.
+// A process that was busy until the deadline first has to read the answers that arrived meanwhile: hence the second
+// timer.
 async function withinLimit<T>(answer: Promise<T>, milliseconds: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -58,7 +59,7 @@ async function withinLimit<T>(answer: Promise<T>, milliseconds: number): Promise
     return await Promise.race([answer, late])
   } finally {
     clearTimeout(timer)
-    // What loses the race may still fail, with nobody to hear of it.
+    // An answer that comes too late may still fail, when nobody awaits it any more.
     answer.catch(() => {})
   }
 }

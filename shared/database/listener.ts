@@ -2,13 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { openSession } from './session.ts'
 
-/** A running LISTEN; `close` ends it. */
+const probeMs = 30_000
+const reconnectMs = 500
+const retryMs = 1000
+
+/** A running LISTEN. `close` ends it. */
 export type Listener = { close: () => Promise<void> }
 
 /**
- * Holds one connection of its own that listens on a channel, since a pooled connection cannot. `onNotify` is called for
- * every notification, and once after each (re)connect, because what happened in between went unheard. TCP notices a silent
- * network within fifteen seconds; a statement now and then also notices a proxy that answers for a silent database.
+ * Listens on a channel, on a connection of its own, since a pooled connection cannot listen. `onNotify` is called for
+ * every notification, and once after each (re)connect, because what happened in between went unheard. TCP notices a
+ * silent network within fifteen seconds. A statement every 30 s also notices a proxy that answers for a silent
+ * database.
  */
 export function listen(options: {
   url: string
@@ -26,7 +31,7 @@ export function listen(options: {
       } catch (error) {
         if (!stop.signal.aborted) options.onError(error as Error)
       }
-      await sleep(500, undefined, { signal: stop.signal }).catch(() => {})
+      await sleep(reconnectMs, undefined, { signal: stop.signal }).catch(() => {})
     }
   })()
   return {
@@ -38,13 +43,13 @@ export function listen(options: {
   }
 }
 
-// Resolves or rejects when the connection is over.
+// Settles when the connection has ended.
 async function session(client: pg.Client, options: { channel: string; onNotify: () => void }): Promise<void> {
   const over = new Promise<void>((resolve, reject) => {
     client.once('end', resolve)
     client.once('error', reject)
   })
-  // A connection lost before it listens rejects this as well as the query; then nobody awaits it any more.
+  // A connection that is lost before it listens also rejects `connect` or `query`, so nobody awaits `over`.
   over.catch(() => {})
   client.on('error', () => {})
   client.on('notification', options.onNotify)
@@ -59,4 +64,49 @@ async function session(client: pg.Client, options: { channel: string; onNotify: 
   }
 }
 
-const probeMs = 30_000
+/**
+ * Runs `work` when woken, one run at a time; a wake-up during a run leads to one more run. `work` must end by itself,
+ * which its statements do by their time limits. An error goes to `onError`, and `work` runs again a second later.
+ */
+export class Wakeup {
+  readonly #work: () => Promise<void>
+  readonly #onError: (error: unknown) => void
+  #running: Promise<void> | undefined
+  #retry: NodeJS.Timeout | undefined
+  #again = false
+  #closed = false
+
+  constructor(work: () => Promise<void>, onError: (error: unknown) => void) {
+    this.#work = work
+    this.#onError = onError
+  }
+
+  /** Asks for a run that begins after this call. */
+  wake(): void {
+    if (this.#closed) return
+    this.#again = true
+    this.#running ??= this.#run()
+  }
+
+  /** Starts no further run. Resolves when the current run has ended. */
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#retry)
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#again && !this.#closed) {
+        this.#again = false
+        await this.#work()
+      }
+    } catch (error) {
+      this.#onError(error)
+      clearTimeout(this.#retry)
+      this.#retry = setTimeout(() => this.wake(), retryMs)
+    } finally {
+      this.#running = undefined
+    }
+  }
+}

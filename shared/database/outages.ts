@@ -5,14 +5,14 @@ import {
   IdleTransactionTimeoutError,
 } from 'slonik'
 
-/** Whether PostgreSQL refuses what it is asked to write while it still answers: full disk, read-only, no memory. */
+/** Whether PostgreSQL answers but refuses to write: its disk is full, it is read-only or it lacks memory. */
 export function isWriteRefusal(error: unknown): boolean {
   return someCause(error, (cause) => writeRefusals.has(codeOf(cause)))
 }
 
 /**
- * Whether the database is to blame and not the statement: it is out of reach, or refuses. The same statement may succeed
- * once the database is well again.
+ * Whether the error comes from the state of the database, not from the statement: the database is out of reach or
+ * refuses to write. The same statement may succeed later.
  */
 export function isOutage(error: unknown): boolean {
   return someCause(error, (cause) => {
@@ -25,7 +25,7 @@ export function isOutage(error: unknown): boolean {
 // Insufficient resources (disk, memory), a standby or a database set to read-only, and errors of the disk.
 const writeRefusals = new Set(['53000', '53100', '53200', '53400', '25006', '58000', '58030'])
 
-// PostgreSQL stops, has crashed, starts, or has ended the session; the others come from the network.
+// The digits are PostgreSQL's: it stops, has crashed, starts or has ended the session. The words are the network's.
 const unreachable = new Set([
   '25P03',
   '57P01',
@@ -49,16 +49,18 @@ const lostSession = [
   IdleTransactionTimeoutError,
 ]
 
-// What node-postgres says without a code.
-const lostConnection =
-  /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|timeout exp|timeout exceeded)/
+// Messages of node-postgres that have no code.
+const lostConnection = new RegExp(
+  '^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|' +
+    'timeout exp|timeout exceeded)',
+)
 
 function codeOf(error: Error): string {
   const { code } = error as { code?: unknown }
   return typeof code === 'string' ? code : ''
 }
 
-// However deep slonik has wrapped it.
+// slonik wraps errors in errors, up to a few levels deep.
 function someCause(error: unknown, test: (cause: Error) => boolean, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 8) return false
   const { originalError } = error as { originalError?: unknown }

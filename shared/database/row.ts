@@ -3,12 +3,12 @@ import type { Static, TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Check, Errors } from 'typebox/value'
 
-/** A TypeBox schema in the shape slonik takes (Standard Schema), checked on every row that a statement returns. */
+/** A TypeBox schema as Standard Schema, which slonik checks on every row that a statement returns. */
 export type RowSchema<T extends TSchema> = StandardSchemaV1<unknown, Static<T>>
 
 /**
- * Makes `sql.type(row(Type.Object({…})))` possible: TypeBox 1.4 does not implement Standard Schema itself. A row that
- * does not match is a bug in the statement, reported with the first failing column.
+ * Turns a TypeBox schema into a row schema for `sql.type(row(Type.Object({…})))`, since TypeBox 1.4 does not implement
+ * Standard Schema. A row that does not match is a bug in the statement; the error names the first failing column.
  */
 export function row<T extends TSchema>(schema: T): RowSchema<T> {
   let validator: Validator | null = null
@@ -32,5 +32,5 @@ export function row<T extends TSchema>(schema: T): RowSchema<T> {
   }
 }
 
-// To compile a schema takes as long as to check some ten rows without: too long for one that is made anew in each call.
+// Compiling costs as much as ten interpreted checks, so a schema is compiled only once it has been used ten times.
 const uncompiledRows = 10

@@ -2,14 +2,14 @@ import pg from 'pg'
 import { answerLimit, connectLimit, timeLimits, withSilenceSettings } from './time-limits.ts'
 
 /**
- * The options of every connection that node-postgres opens without slonik: both ends notice within fifteen seconds that
- * the other one is silent. They suit a pool of its own as well as pg-boss.
+ * The options of every connection that node-postgres opens without slonik. With them, each end notices within fifteen
+ * seconds that the other end is silent. They fit `pg.Client`, `pg.Pool` and pg-boss.
  */
 export function sessionOptions(url: string) {
   return {
     connectionString: withSilenceSettings({ url }),
     connectionTimeoutMillis: connectLimit,
-    // Once idle that long it is probed; Node gives up after ten probes, a second apart.
+    // After so much idle time TCP probes the other end; it gives up after ten probes, a second apart.
     keepAlive: true,
     keepAliveInitialDelayMillis: 2000,
     statement_timeout: timeLimits.work.statement,
@@ -19,8 +19,9 @@ export function sessionOptions(url: string) {
 }
 
 /**
- * A connection of its own for what belongs to a session, such as LISTEN and advisory locks; `name` is what PostgreSQL
- * shows. It ends itself when a statement gets no answer, since all later ones would wait behind that one.
+ * A connection outside of the pool for things that belong to a session, such as LISTEN and advisory locks. PostgreSQL
+ * shows it under `name`. It closes when a statement gets no answer, since all later statements would wait behind that
+ * statement.
  */
 export function openSession({ url, name }: { url: string; name: string }): pg.Client {
   const client = new pg.Client({ ...sessionOptions(url), application_name: name })

@@ -1,24 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * How long the database may take, by kind of work, in milliseconds: PostgreSQL ends a statement after `statement`, and a
- * session that stands idle inside a transaction after `pause`. Both bound how long others wait for its locks.
+ * Time limits by kind of work, in milliseconds. PostgreSQL ends a statement after `statement`, and a session that is
+ * idle inside a transaction after `pause`. Both limits bound how long others wait for the locks of a transaction.
  */
 export const timeLimits = {
-  /** Numbering the log of events and following it, for which every stream waits. */
+  /** Numbering and reading the event log, for which every stream waits. */
   events: { statement: 4000, pause: 4000 },
-  /** Requests, jobs and the job queue. Whoever waits for a lock outlasts a silent owner of the lock. */
+  /** Requests, jobs and the job queue. A statement that waits for a lock outlasts a silent owner of the lock. */
   work: { statement: 11_000, pause: 8000 },
-  /** What covers a whole knowledge base: exports, its deletion, commands of an operator. */
+  /** Work on a whole knowledge base: its export, its deletion, the commands of an operator. */
   whole: { statement: 60_000, pause: 120_000 },
 } as const
 
-/** A kind of work of `timeLimits`. */
+/** A kind of work that has its own time limits. */
 export type WorkKind = keyof typeof timeLimits
 
 /**
- * How long we wait for the answer to a statement, in milliseconds: PostgreSQL has ended the statement by then, so no
- * answer means that the network has lost the statement or the answer.
+ * How long a process waits for the answer to a statement, in milliseconds. PostgreSQL has ended the statement by then,
+ * so a missing answer means that the network has lost the statement or the answer.
  */
 export function answerLimit(kind: WorkKind): number {
   return timeLimits[kind].statement + 1500
@@ -28,8 +28,8 @@ export function answerLimit(kind: WorkKind): number {
 export const connectLimit = 5000
 
 /**
- * Settings of a session by which PostgreSQL drops a client that has been silent for eight seconds and releases its
- * locks, also while it computes or waits for that client: TCP alone takes fifteen minutes to two hours.
+ * Settings by which PostgreSQL ends a session whose client has been silent for eight seconds, and so releases its
+ * locks. TCP alone would take fifteen minutes to two hours.
  */
 const silenceSettings = {
   tcp_keepalives_idle: '4',
@@ -40,8 +40,8 @@ const silenceSettings = {
 }
 
 /**
- * The URL of a database with the settings above, and with the name that PostgreSQL shows if there is one. Settings that
- * the URL itself names in `options` win.
+ * Adds the silence settings to the URL of a database, and the `name` under which PostgreSQL shows the session. Settings
+ * that the URL already names in `options` take precedence.
  */
 export function withSilenceSettings({ url, name }: { url: string; name?: string }): string {
   const complete = new URL(url)
@@ -54,12 +54,12 @@ export function withSilenceSettings({ url, name }: { url: string; name?: string 
 
 const longer = new AsyncLocalStorage<WorkKind>()
 
-/** Runs `work` with the deadlines of a kind at our end, whatever connection its statements go to. */
+/** Runs `work` with the answer limits of a kind of work, whatever connection its statements use. */
 export function withAnswerLimit<T>(kind: WorkKind, work: () => Promise<T>): Promise<T> {
   return longer.run(kind, work)
 }
 
-/** The kind of work that `withAnswerLimit` names here; undefined outside. */
+/** The kind of work of the enclosing `withAnswerLimit`; undefined outside. */
 export function currentWorkKind(): WorkKind | undefined {
   return longer.getStore()
 }

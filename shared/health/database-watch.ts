@@ -2,17 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Database, openDatabase } from '../database/database.ts'
 import { answerLimit } from '../database/time-limits.ts'
 import { causesOf } from '../errors/causes.ts'
-import { unavailableCode } from '../process/exit-codes.ts'
+import { exitUnavailable } from '../process/command-line.ts'
 import type { Logger } from '../process/log.ts'
 import { answer } from './queries.ts'
 import { type Readiness, readiness, unreached } from './readiness.ts'
 
+const intervalMs = 15_000
+const retryMs = 2000
+
 type Options = { url: string; log: Logger; patienceSeconds: number }
 
 /**
- * Waits until the database answers and `npm run migrate` has brought it up to date, which neither need have happened when
- * the process starts. `onReadiness` hears how the database stands at each look. Ends the process with `unavailableCode`
- * when the database has not answered for `patienceSeconds`; for the migrations it waits as long as it takes.
+ * Waits at the start of a process until the database answers and `npm run migrate` has brought it up to date. Each
+ * check reports its result to `onReadiness`. Ends the process with `exitUnavailable` when the database has not answered
+ * for `patienceSeconds`. There is no limit on the wait for migrations.
  */
 export async function untilReady(options: Options & { onReadiness?: (readiness: Readiness) => void }): Promise<void> {
   const { url, log, onReadiness = () => {} } = options
@@ -37,7 +40,7 @@ async function readinessAt(url: string): Promise<Readiness> {
   const database = await openDatabase({ url, kind: 'events', poolSize: 3 })
   try {
     const ready = await readiness(database)
-    // A check that failed because the database is gone says nothing about migrations.
+    // Throws if the database is gone: in this case the failed checks say nothing about migrations.
     await answer(database)
     return ready
   } finally {
@@ -46,8 +49,9 @@ async function readinessAt(url: string): Promise<Readiness> {
 }
 
 /**
- * Asks the database now and then whether it answers, logs when it does not, and ends the process with `unavailableCode`
- * when that stays so for `patienceSeconds`: whoever supervises the process starts it anew. Returns how to end the watch.
+ * Checks every 15 s whether the database answers, and logs when it does not. Ends the process with `exitUnavailable`
+ * after `patienceSeconds` without an answer, so that its supervisor restarts it. Returns a function that ends the
+ * watch.
  */
 export function watchDatabase(database: Database, options: Options): () => void {
   const absence = new Absence(options)
@@ -69,14 +73,11 @@ export function watchDatabase(database: Database, options: Options): () => void 
   }
 }
 
-// Whoever waits for a connection of the pool may wait for ever while there are none.
+// Without connections to the database, a request for a connection of the pool may wait for ever.
 async function tooLate(): Promise<never> {
   await sleep(answerLimit('work'), undefined, { ref: false })
   throw new Error('The database has not answered in time')
 }
-
-const intervalMs = 15_000
-const retryMs = 2000
 
 class Absence {
   readonly #options: Options
@@ -98,7 +99,7 @@ class Absence {
     this.#since ??= performance.now()
     if (performance.now() - this.#since < patienceSeconds * 1000) return
     log.fatal({ ...facts, seconds: patienceSeconds }, 'the database has stayed out of reach: the process ends')
-    process.exit(unavailableCode)
+    process.exit(exitUnavailable)
   }
 
   end(): void {
@@ -107,7 +108,9 @@ class Absence {
   }
 }
 
-/** The address of a database for logs and messages. Parameters are left out as well: some of them are secrets, too. */
+/**
+ * The address of a database for logs and messages, without its password and without parameters, which may be secret.
+ */
 export function withoutPassword(address: string): string {
   if (!URL.canParse(address)) return 'an address that is no URL'
   const { protocol, username, password, host, pathname } = new URL(address)

@@ -9,23 +9,23 @@ export async function answer(db: Queryable): Promise<void> {
   await db.query(sql.unsafe`SELECT 1`)
 }
 
-/** Whether PostgreSQL takes writes: it is no standby, and nobody has set the database or the role to read-only. */
+/** Whether PostgreSQL takes writes: it is no standby, and neither the database nor the role is read-only. */
 export function takesWrites(db: Queryable): Promise<boolean> {
   return db.oneFirst(sql.type(row(Type.Object({ writable: Type.Boolean() })))`
     SELECT NOT pg_is_in_recovery() AND NOT current_setting('transaction_read_only')::boolean AS writable`)
 }
 
-/** Names of the migrations that were applied. */
+/** The names of all applied migrations. */
 export function appliedMigrations(db: Queryable): Promise<readonly string[]> {
   return db.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`SELECT name FROM schema_migrations`)
 }
 
-/** Names of the queues that exist. */
+/** The names of all queues of pg-boss. */
 export function queueNames(db: Queryable): Promise<readonly string[]> {
   return db.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`SELECT name FROM pgboss.queue`)
 }
 
-/** The version of the schema of pg-boss. */
+/** The version of pg-boss's schema in the database. */
 export function queueSchemaVersion(db: Queryable): Promise<number> {
   return db.oneFirst(sql.type(row(Type.Object({ version: Type.Integer() })))`SELECT version FROM pgboss.version`)
 }
@@ -41,10 +41,9 @@ const QueueLoadRow = row(
 )
 
 /**
- * The load of every queue that has a dead-letter queue, which are ours: jobs that wait, for how long the oldest one
- * has been due, jobs that run, and jobs whose retries are used up. Each is counted through a partial index that
- * finished jobs are not in. Of the jobs in a dead-letter queue, which are kept for weeks, no more than 10,000 are
- * counted.
+ * The load of each of our queues, which are the queues with a dead-letter queue: the number of waiting jobs, the
+ * seconds since the oldest of them became due, the number of running jobs and the number of dead jobs. A partial index
+ * without finished jobs serves each count. Dead jobs are kept for weeks, so at most 10,000 of them are counted.
  */
 export function queueLoads(db: Queryable) {
   return db.any(sql.type(QueueLoadRow)`
@@ -71,8 +70,7 @@ export function queueLoads(db: Queryable) {
 const FailedRow = row(Type.Object({ queue: Type.String(), failed: Type.Integer() }))
 
 /**
- * How many jobs that people asked for have failed and are still kept, by queue; no more than 10,000 of each are counted,
- * through a partial index.
+ * The number of failed requested jobs that are still kept, by queue. A partial index serves the counts, up to 10,000.
  */
 export function failedRequestedJobs(db: Queryable) {
   const counts = requestedJobTables.map(
@@ -85,7 +83,10 @@ export function failedRequestedJobs(db: Queryable) {
 
 const LagRow = row(Type.Object({ unnumbered_seconds: Type.Number(), stale_seconds: Type.Number() }))
 
-/** For how long the oldest event has waited for its number, and the stalest document for a worker; 0 for none. */
+/**
+ * How long the oldest event without a number has waited for it, and the stalest document for a worker. In seconds; 0
+ * when none waits.
+ */
 export function lags(db: Queryable) {
   return db.one(sql.type(LagRow)`
     SELECT
@@ -96,7 +97,7 @@ export function lags(db: Queryable) {
 
 const SizeRow = row(Type.Object({ database: Type.Number(), attachments: Type.Number() }))
 
-/** Bytes of the database on its disk and of all attachments. */
+/** The size of the database on its disk and of all attachments, in bytes. */
 export function sizes(db: Queryable) {
   return db.one(sql.type(SizeRow)`
     SELECT pg_database_size(current_database()) AS database,
@@ -104,20 +105,20 @@ export function sizes(db: Queryable) {
 }
 
 /**
- * Has a session of a worker process show that the process lives, under each of its types ($1): by shared locks, which
- * keep nobody waiting and which PostgreSQL gives back when the process dies.
+ * Marks the session of a worker process as living, under each of its worker types ($1). The marks are shared advisory
+ * locks: nobody waits for them, and PostgreSQL releases them when the process dies.
  */
 export const livenessStatement = `
   SELECT pg_advisory_lock_shared(hashtext('svc_live_processes'), hashtext(type)) FROM unnest($1::text[]) AS type`
 
-/** The name of the sessions of one API process, by which it is told from others; `instance` is a word of its own. */
+/** The name of the database sessions of one API process. `instance` is a word that no other process has. */
 export function apiSessionName(instance: string): string {
   return `svc-api ${instance}`
 }
 
 const LiveRow = row(Type.Object({ type: Type.String(), processes: Type.Integer() }))
 
-/** How many processes of each type are connected: API processes by the names of their sessions, workers by locks. */
+/** The number of connected processes of each type. API processes are counted by session names, workers by locks. */
 export function liveProcesses(db: Queryable) {
   return db.any(sql.type(LiveRow)`
     SELECT type, (

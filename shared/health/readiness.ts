@@ -4,7 +4,7 @@ import { deadLetterOf, queues } from '../jobs/queues.ts'
 import { migrationNames } from '../migrations/migration-files.ts'
 import * as queries from './queries.ts'
 
-/** What `/readyz` answers with (decisions 9). */
+/** The answer of `/readyz`. */
 export type Readiness = {
   status: 'ok' | 'unavailable'
   checks: { database: CheckResult; migrations: CheckResult; queue: CheckResult }
@@ -12,17 +12,21 @@ export type Readiness = {
 
 type CheckResult = 'ok' | 'failed'
 
+const expectedQueues = Object.values(queues).flatMap((queue) => [queue.name, deadLetterOf(queue)])
+const patienceMs = 2000
+const refusalMs = 10_000
+
 /**
- * Whether this process can serve: PostgreSQL answers and takes writes, every file of `sql/` is applied, and every queue
- * exists in a schema of pg-boss that is not older than its code. A database that does not answer within two seconds
- * counts as failed, and so does one that has refused a write within the last ten, as a full disk makes it do; newer
- * migrations than ours do not.
+ * Whether this process can serve. PostgreSQL must answer within two seconds and take writes; every file of `sql/` must
+ * be applied; every queue must exist; and pg-boss's schema must not be older than its code. A write that was refused
+ * within the last ten seconds counts as a failure, as with a full disk. Migrations that this version does not know are
+ * fine.
  */
 export async function readiness(database: Database): Promise<Readiness> {
   const [reachable, migrated, queued] = await Promise.all([
-    holds(async () => (await queries.takesWrites(database)) && !refusedWriteWithin(database, refusalMs)),
-    holds(async () => containsAll(await queries.appliedMigrations(database), migrationNames())),
-    holds(async () => {
+    passes(async () => (await queries.takesWrites(database)) && !refusedWriteWithin(database, refusalMs)),
+    passes(async () => containsAll(await queries.appliedMigrations(database), migrationNames())),
+    passes(async () => {
       const [names, version] = await Promise.all([queries.queueNames(database), queries.queueSchemaVersion(database)])
       return containsAll(names, expectedQueues) && version >= bossPackage.pgboss.schema
     }),
@@ -31,18 +35,14 @@ export async function readiness(database: Database): Promise<Readiness> {
   return { status, checks: { database: result(reachable), migrations: result(migrated), queue: result(queued) } }
 }
 
-/** What a process answers whose database has not been reached yet. */
+/** The answer of a process that has not reached its database yet. */
 export const unreached: Readiness = {
   status: 'unavailable',
   checks: { database: 'failed', migrations: 'failed', queue: 'failed' },
 }
 
-const expectedQueues = Object.values(queues).flatMap((queue) => [queue.name, deadLetterOf(queue)])
-const patienceMs = 2000
-const refusalMs = 10_000
-
-// A probe asks whether it works, not why it does not: the reason is in the log of the requests that fail.
-async function holds(check: () => Promise<boolean>): Promise<boolean> {
+// A probe asks whether a check passes, not why it fails: the log of failed requests has the reason.
+async function passes(check: () => Promise<boolean>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, patienceMs, false)

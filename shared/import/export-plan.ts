@@ -1,19 +1,25 @@
 import { createHash } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import type { DocNode } from '../body/document.ts'
+import type { BodyNode, DocNode, Mark } from '../body/document.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import { documentIdPattern } from '../schema/ids.ts'
-import { referencesOf, renamed } from './body-links.ts'
-import type { Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
-import { readText, type Skipped, type Source, SourceError } from './source.ts'
+import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
+import type { PlannedContent } from './service-client.ts'
+import { type ImportSource, readSourceText, type Skipped, SourceError } from './source.ts'
 
-/** The name of the file that makes a source an export. */
+// In bytes. A longer JSON text cannot be one string.
+const manifestLimit = 500 * 1000 * 1000
+
+// In bytes, of one attachment: far more than the service takes by default.
+const fileLimit = 256 * 1024 * 1024
+
+/** The file that makes a source an export. */
 export const manifestName = 'manifest.json'
 
-/** Reads what the manifest of an export says there is (decisions 4.7). */
-export async function planOfExport(source: Source): Promise<Plan> {
-  const text = await readText(source, manifestName, manifestLimit)
+/** The plan of an export, from its manifest. Rejects with a SourceError for an invalid manifest. */
+export async function planOfExport(source: ImportSource): Promise<Plan> {
+  const text = await readSourceText(source, manifestName, manifestLimit)
   const manifest = parse(text)
   const attachments = Map.groupBy(manifest.attachments, ({ document_id }) => document_id)
   const known = { documents: new Set(manifest.documents.map(({ id }) => id)), attachments: new Set<string>() }
@@ -31,12 +37,6 @@ export async function planOfExport(source: Source): Promise<Plan> {
     warnings: warningsOf(manifest),
   }
 }
-
-// A JSON text of more than this cannot be one string.
-const manifestLimit = 500 * 1000 * 1000
-
-// How much of a file is read: what the service takes by default and a good deal more.
-const fileLimit = 256 * 1024 * 1024
 
 const Manifest = Type.Object({
   format: Type.Literal('svc-export'),
@@ -85,7 +85,7 @@ function parse(text: string): Manifest {
 type Known = { documents: ReadonlySet<string>; attachments: ReadonlySet<string> }
 
 function planDocument(
-  context: { source: Source; known: Known },
+  context: { source: ImportSource; known: Known },
   input: { document: Manifest['documents'][number]; attachments: Manifest['attachments'] },
 ): PlannedDocument {
   const { id, title, folder_id, json_path } = input.document
@@ -100,26 +100,27 @@ function planDocument(
   }
 }
 
-function planAttachment(source: Source, attachment: Manifest['attachments'][number]): PlannedAttachment[] {
+function planAttachment(source: ImportSource, attachment: Manifest['attachments'][number]): PlannedAttachment[] {
   const { id, filename, content_type, path } = attachment
   if (path === null) return []
   return [{ key: id, filename, contentType: content_type, read: () => source.read(path, fileLimit) }]
 }
 
 async function readBody(
-  { source, known }: { source: Source; known: Known },
+  { source, known }: { source: ImportSource; known: Known },
   { path, attachments }: { path: string; attachments: PlannedAttachment[] },
 ): Promise<PlannedBody> {
-  const document = parseBody(await readText(source, path), path)
+  const document = parseBody(await readSourceText(source, path), path)
   const named = referencesOf(document)
   return {
     attachments,
     refersToOthers: named.attachments.size > 0 || [...named.documents].some((id) => known.documents.has(id)),
-    content: (ids) => ({ format: 'tiptap-json', document: renamed(document, ids) }),
+    // The service checks the body against its schema, so an export need not.
+    content: (ids) => ({ format: 'tiptap-json', document: renamed(document, ids) }) as PlannedContent,
   }
 }
 
-// The service holds the body against its schema; here it need only be one that can be walked over.
+// The importer only walks over the body, so it checks no more. The service checks the body against its schema.
 function parseBody(text: string, path: string): DocNode {
   try {
     const value = JSON.parse(text) as DocNode
@@ -147,10 +148,10 @@ function requireUnique(keys: string[]): void {
   if (new Set(keys).size !== keys.length) throw new SourceError(`${manifestName} names something twice`)
 }
 
-function skippedOf(source: Source, { documents, attachments }: Manifest): Skipped[] {
+function skippedOf(source: ImportSource, { documents, attachments }: Manifest): Skipped[] {
   const named = new Set([manifestName, ...documents.map(({ json_path }) => json_path)])
   for (const { path } of attachments) if (path !== null) named.add(path)
-  // The Markdown of an export is a second form of its documents, for people.
+  // The Markdown files of an export are a second form of its documents, for people.
   const extra = [...source.names].filter((name) => !named.has(name) && !name.startsWith('markdown/'))
   return [
     ...source.skipped,
@@ -168,4 +169,55 @@ function warningsOf(manifest: Manifest): string[] {
     ...(files > 0 ? [`the files of ${files} attachments are not in the export; images of them stay empty`] : []),
     ...(variants > 0 ? [`${variants} translations become documents of their own`] : []),
   ]
+}
+
+/** The ids of the documents and attachments that a body names. */
+export function referencesOf(document: DocNode): { documents: Set<string>; attachments: Set<string> } {
+  const documents = new Set<string>()
+  const attachments = new Set<string>()
+  visit(document, (node) => {
+    const attachment = node.attrs?.['attachmentId']
+    if (typeof attachment === 'string') attachments.add(attachment)
+    for (const mark of node.marks ?? []) {
+      const target = linkedDocument(mark)
+      if (target !== undefined) documents.add(target.id)
+    }
+  })
+  return { documents, attachments }
+}
+
+/** A copy of the body with the ids that documents and attachments have now. An image without its file stays, empty. */
+export function renamed(document: DocNode, ids: NewIds): DocNode {
+  const copy = structuredClone(document)
+  visit(copy, (node) => {
+    for (const mark of node.marks ?? []) renameLink(mark, ids)
+    renameImage(node, ids)
+  })
+  return copy
+}
+
+function visit(node: DocNode | BodyNode, act: (node: BodyNode) => void): void {
+  for (const child of node.content ?? []) {
+    act(child)
+    visit(child, act)
+  }
+}
+
+function renameLink(mark: Mark, ids: NewIds): void {
+  const target = linkedDocument(mark)
+  const id = target && ids.document(target.id)
+  if (target !== undefined && id !== undefined) mark.attrs = { ...mark.attrs, href: `svc://doc/${id}${target.rest}` }
+}
+
+// `src` is null because the service makes the address of an image from its attachment.
+function renameImage(node: BodyNode, ids: NewIds): void {
+  const key = node.attrs?.['attachmentId']
+  if (typeof key !== 'string') return
+  node.attrs = { ...node.attrs, attachmentId: ids.attachment(key) ?? null, src: null }
+}
+
+function linkedDocument(mark: Mark): { id: string; rest: string } | undefined {
+  const href = mark.type === 'link' ? mark.attrs?.['href'] : undefined
+  const match = typeof href === 'string' ? /^svc:\/\/doc\/([A-Za-z0-9_-]+)(#.*)?$/s.exec(href) : null
+  return match?.[1] === undefined ? undefined : { id: match[1], rest: match[2] ?? '' }
 }

@@ -1,16 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type CommandLine, exitFailed, runCommandLine, UsageError } from '../process/command-line.ts'
-import { openFolder } from './folder-source.ts'
 import type { Plan } from './plan.ts'
-import { planOf } from './plan-of.ts'
-import { Progress } from './progress.ts'
-import { type ImportContext, type ImportResult, runImport } from './run.ts'
-import { FinalRefusal, ImportError, ServiceClient } from './service-client.ts'
-import { type Source, SourceError, skipReasons } from './source.ts'
+import { type ImportResult, type ImportRun, ProgressDisplay, planOf, Refused, runImport } from './run.ts'
+import { FinalRefusal, ImportError, serviceClient } from './service-client.ts'
+import { type ImportSource, openFolder, openZip, SourceError, skipReasons } from './source.ts'
 import { type ImportEnd, ImportState } from './state.ts'
-import { Refused } from './steps.ts'
-import { openZip } from './zip-source.ts'
 
 const usage = `usage: npm run --silent import -- <export.zip or folder> [options]
 
@@ -27,7 +22,7 @@ interrupted goes on when the same command is given again.
 
 Exit codes: 0 all was imported, 1 something was not, 2 the command line makes no sense.`
 
-const progress = new Progress(process.stderr)
+const progress = new ProgressDisplay(process.stderr)
 
 const options = {
   url: { type: 'string' },
@@ -56,18 +51,18 @@ async function run(path: string, values: Values): Promise<ImportResult> {
     const target = { origin, fingerprint: plan.fingerprint, knowledgeBase }
     const state = await ImportState.open(values.state ?? `${resolve(path)}.import-state`, target)
     if (state.resumedFrom !== null) tellResumed(state)
-    const client = new ServiceClient({ origin, token, onWait: tellWait })
+    const client = serviceClient({ origin, token, onWait: tellWait })
     return await importInto(state, { plan, client })
   } finally {
     await source.close()
   }
 }
 
-async function importInto(state: ImportState, { plan, client }: Pick<ImportContext, 'plan' | 'client'>) {
+async function importInto(state: ImportState, { plan, client }: Pick<ImportRun, 'plan' | 'client'>) {
   let end: ImportEnd = 'interrupted'
   try {
-    // A service that does not answer, or does not know the token, is told before anything is begun.
-    await client.send({ method: 'GET', path: '/me' })
+    // The person learns of an absent service or an unknown token before the import begins.
+    await client.GET('/me')
     const result = await runImport({ plan, client, state, progress })
     if (result.failed.length === 0) end = 'finished'
     return result
@@ -89,13 +84,11 @@ function tellPlan({ warnings, skipped }: Plan, listsSkipped: boolean): void {
 }
 
 function tellResumed({ path, resumedFrom, folders, documents }: ImportState): void {
-  progress.tell(
-    `going on with an import that began ${resumedFrom}: ${folders.size} folders and ${documents.size} documents exist. ` +
-      `To begin anew, remove ${path}`,
-  )
+  const made = `${folders.size} folders and ${documents.size} documents exist`
+  progress.tell(`going on with an import that began ${resumedFrom}: ${made}. To begin anew, remove ${path}`)
 }
 
-async function openSource(path: string): Promise<Source> {
+async function openSource(path: string): Promise<ImportSource> {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) throw new SourceError(`there is no ${path}`)
   return found.isDirectory() ? openFolder(path) : openZip(path)
@@ -125,7 +118,7 @@ function tellWait(seconds: number): void {
   if (seconds >= 5) progress.tell(`waiting ${Math.round(seconds)} s for the service`)
 }
 
-// What a person can do something about is said without a stack.
+// Errors that the person can act on are printed without a stack.
 function explain(error: unknown): string {
   if (error instanceof ImportError || error instanceof SourceError || error instanceof Refused) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)

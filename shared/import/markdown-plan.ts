@@ -1,14 +1,19 @@
 import { posix } from 'node:path'
-import { type Destination, outlineOf, replaceDestinations } from './markdown-links.ts'
+import type { Definition, Image, Link, Nodes, Root } from 'mdast'
+import { remark } from 'remark'
+import remarkFrontmatter from 'remark-frontmatter'
+import remarkGfm from 'remark-gfm'
+import remarkMath from 'remark-math'
 import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
-import { readText, type Skipped, type SkipReason, type Source, SourceError } from './source.ts'
+import { type ImportSkipReason, type ImportSource, readSourceText, type Skipped, SourceError } from './source.ts'
 
 /**
- * Makes a document of every Markdown file, in folders as they are. Its title is the one of its front matter, else the
- * name of the file without its ending, so that whoever knows the file finds the document. Links between the files become
- * links between the documents, images among them attachments; all else stays as it is written.
+ * Plans a document for every Markdown file, in the folders of the source. The title of a document comes from the front
+ * matter, else from the file name without its ending, which people recognise. Links between files become links between
+ * documents, and images become attachments. All other text stays as it is. Rejects with a SourceError when the source
+ * has no Markdown file.
  */
-export async function planOfMarkdown(source: Source): Promise<Plan> {
+export async function planOfMarkdown(source: ImportSource): Promise<Plan> {
   const offered = [...source.names].filter((name) => skipReasonOf(name) === null).sort()
   const paths = offered.filter(isMarkdown)
   if (paths.length === 0) throw new SourceError(`there is no Markdown in ${source.name}, nor a manifest.json`)
@@ -19,8 +24,8 @@ export async function planOfMarkdown(source: Source): Promise<Plan> {
   return { name: source.name, fingerprint: 'markdown', folders: foldersOf(paths), documents, skipped, warnings: [] }
 }
 
-/** The files of a source that become neither a document nor an attachment. */
-function skippedOf(source: Source, shown: ReadonlySet<string>): Skipped[] {
+// The files of a source that become neither a document nor an attachment.
+function skippedOf(source: ImportSource, shown: ReadonlySet<string>): Skipped[] {
   return [...source.names].flatMap((name) => {
     const unused = isMarkdown(name) || shown.has(name) ? null : isImage(name) ? 'unnamed_image' : 'other_type'
     const reason = skipReasonOf(name) ?? unused
@@ -28,20 +33,20 @@ function skippedOf(source: Source, shown: ReadonlySet<string>): Skipped[] {
   })
 }
 
-// A folder is listed without such names; a zip may hold them.
-function skipReasonOf(name: string): SkipReason | null {
+// A zip may have such names. A folder is listed without them.
+function skipReasonOf(name: string): ImportSkipReason | null {
   const parts = name.split('/')
   if (parts.some((part) => part.startsWith('.') || part === '__MACOSX')) return 'hidden'
   return parts.includes('node_modules') ? 'node_modules' : null
 }
 
 async function planDocument(
-  source: Source,
+  source: ImportSource,
   { path, shown }: { path: string; shown: Set<string> },
 ): Promise<PlannedDocument> {
   const folder = posix.dirname(path)
-  // A file that cannot be read fails by itself, when its turn comes.
-  const outline = await readText(source, path).then(outlineOf, () => null)
+  // A file that cannot be read does not end the plan: its import fails later, alone.
+  const outline = await readSourceText(source, path).then(markdownOutline, () => null)
   for (const destination of outline?.destinations ?? []) {
     const target = targetOf(source, { path, destination })
     if (destination.kind !== 'link' && isImage(target)) shown.add(target)
@@ -56,9 +61,9 @@ async function planDocument(
   }
 }
 
-async function readBody(source: Source, path: string): Promise<PlannedBody> {
-  const text = await readText(source, path)
-  const { destinations } = outlineOf(text)
+async function readBody(source: ImportSource, path: string): Promise<PlannedBody> {
+  const text = await readSourceText(source, path)
+  const { destinations } = markdownOutline(text)
   const targets = new Map(destinations.map((destination) => [destination, targetOf(source, { path, destination })]))
   const images = new Set(
     [...targets].flatMap(([{ kind }, target]) => (kind !== 'link' && isImage(target) ? [target] : [])),
@@ -75,8 +80,8 @@ async function readBody(source: Source, path: string): Promise<PlannedBody> {
   }
 }
 
-// What a relative address means, when the source has it; a leading slash stands for the top of the source.
-function targetOf(source: Source, link: { path: string; destination: Destination }): string | undefined {
+// The file of the source that a relative address means, if there is such a file. A leading slash is the top folder.
+function targetOf(source: ImportSource, link: { path: string; destination: Destination }): string | undefined {
   const { url } = link.destination
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|^#|^$/i.test(url)) return undefined
   const plain = decoded(url.replace(/[#?].*$/s, '')).normalize('NFC')
@@ -118,12 +123,12 @@ function isMarkdown(name: string): boolean {
   return /\.(md|markdown)$/i.test(name)
 }
 
-// An attachment goes with its document, so each document has its own of an image that several show.
+// An attachment belongs to one document, so each document that shows an image gets its own attachment.
 function attachmentKey({ path, image }: { path: string; image: string }): string {
   return `${path}\n${image}`
 }
 
-function planAttachment(source: Source, named: { path: string; image: string }): PlannedAttachment {
+function planAttachment(source: ImportSource, named: { path: string; image: string }): PlannedAttachment {
   return {
     key: attachmentKey(named),
     filename: posix.basename(named.image),
@@ -140,9 +145,73 @@ function foldersOf(paths: readonly string[]): PlannedFolder[] {
       if (name === '.') continue
       const key = parts.slice(0, index + 1).join('/')
       const parent = index === 0 ? null : parts.slice(0, index).join('/')
-      // By parts, so that a folder stands behind the one it is in.
+      // Shorter paths come first, so that a folder comes after its parent.
       if (!folders.has(key)) folders.set(key, { key, parent, name })
     }
   }
   return [...folders.values()]
+}
+
+/** An address in a Markdown text: its kind, its decoded value, and its UTF-16 offsets. */
+export type Destination = { kind: 'link' | 'image' | 'definition'; url: string; start: number; end: number }
+
+/** The addresses of a Markdown text and the title in its front matter, or null without such a title. */
+type Outline = { destinations: Destination[]; title: string | null }
+
+/** The outline of a Markdown text, with the addresses of links, images and definitions in their order. */
+export function markdownOutline(markdown: string): Outline {
+  found = []
+  const tree = processor.parse(markdown) as Root
+  const destinations = found.map(({ node, ...span }) => ({ kind: node.type, url: node.url, ...span }))
+  found = []
+  return { destinations, title: titleOf(tree) }
+}
+
+/** The text with some of its addresses replaced. `replacement` returns undefined for an address that stays. */
+export function replaceDestinations(
+  markdown: string,
+  destinations: readonly Destination[],
+  replacement: (destination: Destination) => string | undefined,
+): string {
+  let result = ''
+  let done = 0
+  for (const destination of [...destinations].sort((a, b) => a.start - b.start)) {
+    const replaced = replacement(destination)
+    if (replaced === undefined) continue
+    result += markdown.slice(done, destination.start) + replaced
+    done = destination.end
+  }
+  return result + markdown.slice(done)
+}
+
+type Addressed = Link | Image | Definition
+
+let found: { node: Addressed; start: number; end: number }[] = []
+
+type Token = { start: { offset: number }; end: { offset: number } }
+
+// The tree has no positions of addresses, but its tokens have. A position includes angle brackets around the address.
+function captureDestinations(this: { data: () => { fromMarkdownExtensions?: unknown[] } }): void {
+  function note(this: { stack: Nodes[] }, token: Token): void {
+    found.push({ node: this.stack.at(-1) as Addressed, start: token.start.offset, end: token.end.offset })
+  }
+  const data = this.data()
+  data.fromMarkdownExtensions = [
+    ...(data.fromMarkdownExtensions ?? []),
+    { enter: { resourceDestination: note, definitionDestination: note } },
+  ]
+}
+
+const processor = remark()
+  .use(remarkFrontmatter)
+  .use(remarkGfm)
+  .use(remarkMath, { singleDollarTextMath: false })
+  .use(captureDestinations)
+  .freeze()
+
+function titleOf(tree: Root): string | null {
+  const [first] = tree.children
+  const declared = first?.type === 'yaml' ? /^title:[ \t]*(\S.*)$/m.exec(first.value)?.[1]?.trim() : undefined
+  const unquoted = declared?.replace(/^(["'])(.*)\1$/, '$2')
+  return unquoted?.replace(/\s+/g, ' ').trim() || null
 }

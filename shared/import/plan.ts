@@ -1,40 +1,44 @@
+import type { PlannedContent, PlannedMetadata } from './service-client.ts'
 import type { Skipped } from './source.ts'
 
-/** What is to be made of a source, before anything is: folders come after the folder they stand in. */
+/** Everything that an import will make, known before it makes anything. A folder comes after its parent. */
 export type Plan = {
-  /** The name of the knowledge base, when one is made for it. */
+  /** The name of the new knowledge base, unless the import goes into an existing knowledge base. */
   name: string
-  /** Tells whether an interrupted import was of the same source. */
+  /** Equal for an interrupted import of the same source. */
   fingerprint: string
   folders: PlannedFolder[]
   documents: PlannedDocument[]
-  /** What of the source is not imported. */
+  /** The files and folders of the source that are not imported. */
   skipped: Skipped[]
-  /** What will be different afterwards, for the person who imports. */
+  /** Differences between the source and the import, in words for the person who imports. */
   warnings: string[]
 }
 
-/** Keys name things within the source: ids of an export, or paths. */
+/** A folder of the plan. Keys name things within the source: they are ids of an export, or paths. */
 export type PlannedFolder = { key: string; parent: string | null; name: string }
 
+/** A document of the plan. */
 export type PlannedDocument = {
   key: string
-  /** The id that it keeps when nobody has it; null for a new one. */
+  /** The id of the document in the source, which it keeps if that id is free; null for a new id. */
   id: string | null
   folder: string | null
-  metadata: Record<string, unknown> & { title: string }
-  /** Reads the body; it is not kept, so that memory does not grow with the source. */
+  metadata: PlannedMetadata
+  /** Reads the body. Bodies are not kept, so that memory does not grow with the source. */
   read: () => Promise<PlannedBody>
 }
 
+/** The body of a document of the plan, with the files that the body shows. */
 export type PlannedBody = {
   attachments: PlannedAttachment[]
-  /** Whether it names documents or attachments, whose ids are known only when all of them exist. */
+  /** Whether the body names documents or attachments, whose ids are known only when all of them exist. */
   refersToOthers: boolean
-  /** The content input of the API with the ids that things have now. */
-  content: (ids: NewIds) => unknown
+  /** The body as the API takes it, with the ids that documents and attachments have in the service. */
+  content: (ids: NewIds) => PlannedContent
 }
 
+/** A file of the plan that becomes an attachment of its document. */
 export type PlannedAttachment = {
   key: string
   filename: string
@@ -42,7 +46,7 @@ export type PlannedAttachment = {
   read: () => Promise<Buffer>
 }
 
-/** Ids in the service by key; undefined for what is not there. */
+/** The ids in the service, by key; undefined for a thing that does not exist there. */
 export type NewIds = {
   document: (key: string) => string | undefined
   attachment: (key: string) => string | undefined

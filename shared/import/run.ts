@@ -1,35 +1,47 @@
+import { createHash } from 'node:crypto'
 import pLimit from 'p-limit'
-import type { Plan, PlannedAttachment, PlannedDocument } from './plan.ts'
-import type { Progress } from './progress.ts'
-import type { ServiceClient } from './service-client.ts'
-import { type SkipReason, SourceError } from './source.ts'
+import { manifestName, planOfExport } from './export-plan.ts'
+import { planOfMarkdown } from './markdown-plan.ts'
+import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
+import type { DocumentInput, ServiceClient } from './service-client.ts'
+import { type ImportSkipReason, type ImportSource, SourceError } from './source.ts'
 import type { ImportState } from './state.ts'
-import { Refused, Steps } from './steps.ts'
 
-/** What an import has come to. */
+/** The result of an import, which the command prints as JSON. */
 export type ImportResult = {
   knowledge_base_id: number
   folders: number
   documents: number
   attachments: number
-  /** Documents that have another id than in the source, since that one was used before. */
+  /** Number of documents with a new id, because the id of the source was used before. */
   renamed: number
-  /** How many files and folders of the source were skipped, by reason. */
-  skipped: Partial<Record<SkipReason, number>>
-  /** What the service refused or the source did not give; the rest was imported. */
+  /** Number of skipped files and folders, by reason. */
+  skipped: Partial<Record<ImportSkipReason, number>>
+  /** The things that the service refused or the source could not give. Everything else was imported. */
   failed: Failure[]
 }
 
 type Failure = { name: string; reason: string }
 
-/** What an import works with. */
-export type ImportContext = { plan: Plan; client: ServiceClient; state: ImportState; progress: Progress }
+/** The plan, the service, the notes and the progress display of one import. */
+export type ImportRun = { plan: Plan; client: ServiceClient; state: ImportState; progress: ProgressDisplay }
+
+/** The service refused one document, folder or file. The import goes on with the others. */
+export class Refused extends Error {}
+
+const requestsAtOnce = 4
+
+/** Plans an import: by the manifest of the source if it has one, else with a document for each Markdown file. */
+export function planOf(source: ImportSource): Promise<Plan> {
+  return source.names.has(manifestName) ? planOfExport(source) : planOfMarkdown(source)
+}
 
 /**
- * Does what a plan says, through the API: the knowledge base and its folders, then every document, then the files, then
- * the bodies that name documents or files, whose ids are known only by then. What the state has is not done again.
+ * Carries out a plan through the API: the knowledge base and its folders, then all documents, then the files. The
+ * bodies that name documents or files come last, since all ids are known by then. Skips the things that the state
+ * already has.
  */
-export async function runImport(context: ImportContext): Promise<ImportResult> {
+export async function runImport(context: ImportRun): Promise<ImportResult> {
   const { plan, state, progress } = context
   const steps = new Steps(context)
   const failed: Failure[] = []
@@ -56,8 +68,8 @@ export async function runImport(context: ImportContext): Promise<ImportResult> {
 
 type Owned = { key: string; attachment: PlannedAttachment; owner: string }
 
-// One by one, since each stands in one that came before.
-async function makeFolders(context: ImportContext & { steps: Steps; knowledgeBase: number }): Promise<void> {
+// Folders are made one by one, since a folder needs its parent.
+async function makeFolders(context: ImportRun & { steps: Steps; knowledgeBase: number }): Promise<void> {
   const { plan, state, progress, steps, knowledgeBase } = context
   progress.begin('folders', plan.folders.length)
   for (const folder of plan.folders) {
@@ -66,13 +78,10 @@ async function makeFolders(context: ImportContext & { steps: Steps; knowledgeBas
   }
 }
 
-/** How many requests are on their way at a time. */
-const atOnce = 4
-
-// What one item is refused for does not keep the others from being done; all else ends the import.
-function lanes({ progress, failed }: { progress: Progress; failed: Failure[] }) {
+// A refused item does not stop the other items. Every other error ends the import.
+function lanes({ progress, failed }: { progress: ProgressDisplay; failed: Failure[] }) {
   return async <T extends { key: string }>(label: string, items: readonly T[], work: (item: T) => Promise<void>) => {
-    const limit = pLimit(atOnce)
+    const limit = pLimit(requestsAtOnce)
     progress.begin(label, items.length)
     const attempt = async (item: T) => {
       try {
@@ -113,4 +122,151 @@ function countsOf({ skipped }: Plan): ImportResult['skipped'] {
   const counts: ImportResult['skipped'] = {}
   for (const { reason } of skipped) counts[reason] = (counts[reason] ?? 0) + 1
   return counts
+}
+
+/** Makes the things of a plan through the API, one a call, and notes each of them in the state. */
+class Steps {
+  readonly #client: ServiceClient
+  readonly #state: ImportState
+  readonly #ids: NewIds
+
+  constructor({ client, state }: Pick<ImportRun, 'client' | 'state'>) {
+    this.#client = client
+    this.#state = state
+    this.#ids = {
+      document: (key) => state.documents.get(key)?.id,
+      attachment: (key) => state.attachments.get(key),
+    }
+  }
+
+  async makeKnowledgeBase(name: string): Promise<void> {
+    const params = await this.#onceFor('knowledge-base')
+    const reply = await this.#client.POST('/knowledge-bases', { params, body: { name: shortened(name) } })
+    await this.#state.note({ knowledgeBase: dataOf(reply).id })
+  }
+
+  async makeFolder({ key, parent, name }: PlannedFolder, knowledgeBase: number): Promise<void> {
+    const location =
+      parent === null ? { knowledge_base_id: knowledgeBase } : { parent_id: this.#state.folders.get(parent) }
+    const params = await this.#onceFor(`folder ${key}`)
+    const reply = await this.#client.POST('/folders', { params, body: { name: shortened(name), ...location } })
+    await this.#state.note({ folder: key, id: dataOf(reply).id })
+  }
+
+  /** Makes a document with its body, or an empty document if the body names things whose ids are not known yet. */
+  async makeDocument(planned: PlannedDocument, input: { body: PlannedBody; knowledgeBase: number }): Promise<void> {
+    const { body, knowledgeBase } = input
+    const written = !body.refersToOthers
+    const request = {
+      ...planned.metadata,
+      knowledge_base_id: knowledgeBase,
+      ...(planned.folder !== null && { folder_id: this.#state.folders.get(planned.folder) }),
+      ...(written && { content: body.content(this.#ids) }),
+    }
+    const { id, version } = await this.#createWithId(request, planned)
+    await this.#state.note({ document: planned.key, id, version, written })
+  }
+
+  async upload(attachment: PlannedAttachment, documentId: string): Promise<void> {
+    const bytes = new Uint8Array(await attachment.read())
+    const reply = await this.#client.POST('/attachments', {
+      params: await this.#onceFor(`attachment ${attachment.key}`),
+      body: { document_id: documentId, file: new File([bytes], attachment.filename, { type: attachment.contentType }) },
+      bodySerializer: formOf,
+    })
+    await this.#state.note({ attachment: attachment.key, id: dataOf(reply).id })
+  }
+
+  /**
+   * Writes the body of a document that was made empty, unless somebody has written the document since. That writer may
+   * be this import, killed before it noted the write.
+   */
+  async writeBody(planned: PlannedDocument): Promise<void> {
+    const made = this.#state.documents.get(planned.key)
+    if (made === undefined) return
+    const reply = await this.#client.PUT('/documents/{id}/content', {
+      params: { path: { id: made.id }, header: { 'If-Match': `"${made.version}"` } },
+      body: (await planned.read()).content(this.#ids),
+    })
+    if (reply.error?.error?.code !== 'version_conflict') dataOf(reply)
+    await this.#state.note({ document: planned.key, ...made, written: true })
+  }
+
+  // The service never gives out an id twice. If the id of the source is or was in use, the copy gets a new id.
+  async #createWithId(body: DocumentInput, { id, key }: PlannedDocument) {
+    const first = await this.#client.POST('/documents', {
+      params: await this.#onceFor(`document ${key}`),
+      body: id === null ? body : { ...body, id },
+    })
+    if (first.error?.error?.code !== 'document_id_conflict') return dataOf(first)
+    return dataOf(await this.#client.POST('/documents', { params: await this.#onceFor(`copy ${key}`), body }))
+  }
+
+  // A request that is sent again with its key after a crash gets its first answer. The name of a thing is hashed, since
+  // names in a source have any length and characters, and keys have not.
+  async #onceFor(name: string): Promise<{ header: { 'Idempotency-Key': string } }> {
+    const run = await this.#state.begin()
+    const hash = createHash('sha256').update(name).digest('hex').slice(0, 32)
+    return { header: { 'Idempotency-Key': `import-${run}-${hash}` } }
+  }
+}
+
+type Reply<Data> = {
+  data?: { data: Data }
+  error?: { error?: { code?: string; message?: string } }
+  response: Response
+}
+
+function dataOf<Data>({ data, error, response }: Reply<Data>): Data {
+  if (data?.data !== undefined) return data.data
+  const { code = '', message = 'no reason given' } = error?.error ?? {}
+  throw new Refused(`${response.status} ${code}: ${message}`)
+}
+
+function formOf(parts: { document_id: string; file: Blob }): FormData {
+  const form = new FormData()
+  form.set('document_id', parts.document_id)
+  form.set('file', parts.file)
+  return form
+}
+
+// Names of knowledge bases and folders have 1 to 200 characters.
+function shortened(name: string): string {
+  return [...name.trim()].slice(0, 200).join('').trim() || '_'
+}
+
+/** Shows on a stream how far an import is: in place on a terminal, line by line in a log. */
+export class ProgressDisplay {
+  readonly #out: NodeJS.WriteStream
+  #label = ''
+  #done = 0
+  #total = 0
+  #shownAt = 0
+
+  constructor(out: NodeJS.WriteStream) {
+    this.#out = out
+  }
+
+  /** Begins a part of the work that has `total` items. */
+  begin(label: string, total: number): void {
+    this.#label = label
+    this.#done = 0
+    this.#total = total
+  }
+
+  /** Counts one item of the current part as done. */
+  step(): void {
+    this.#done += 1
+    const isLast = this.#done === this.#total
+    const pauseMs = this.#out.isTTY ? 100 : 5000
+    if (!isLast && Date.now() - this.#shownAt < pauseMs) return
+    this.#shownAt = Date.now()
+    const text = `${this.#label}: ${this.#done} of ${this.#total}`
+    this.#out.write(this.#out.isTTY && !isLast ? `\r${text}` : this.#out.isTTY ? `\r${text}\n` : `${text}\n`)
+  }
+
+  /** Prints a message. */
+  tell(message: string): void {
+    this.#out.write(`${this.#out.isTTY ? '\r' : ''}${message}\n`)
+  }
 }

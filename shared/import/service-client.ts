@@ -1,109 +1,99 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import createClient, { type Client } from 'openapi-fetch'
+import type { components, paths } from './openapi.d.ts'
 
-/** What the service answered, other than by asking to wait; `body` is the envelope. */
-export type Answer = {
-  status: number
-  body: { data?: Record<string, unknown>; error?: { code: string; message: string } }
-}
+/** The operations of the public API that an import calls, typed by the API's own description. */
+export type ServiceClient = Client<paths>
 
-/** A call; `key` makes that it is done once however often it is sent. */
-export type Request = {
-  method: 'GET' | 'POST' | 'PUT'
-  path: string
-  json?: unknown
-  form?: () => FormData
-  key?: string
-  ifMatch?: string
-}
+/** A document as `POST /documents` takes it. */
+export type DocumentInput = components['schemas']['DocumentCreateInput']
 
-/** What ends an import, as opposed to what one document is refused for; the message is for the person. */
+/** The metadata of a new document: everything but its id, its location and its body. */
+export type PlannedMetadata = Omit<DocumentInput, 'id' | 'knowledge_base_id' | 'folder_id' | 'content'>
+
+/** A body as the API takes it: Tiptap JSON or Markdown. */
+export type PlannedContent = components['schemas']['ContentInput']
+
+/** An error that ends an import. Its message is for the person who imports. */
 export class ImportError extends Error {}
 
 /** The service answered that no request of this import can succeed. */
 export class FinalRefusal extends ImportError {}
 
-/**
- * Calls the public API as any client does. It waits as long as the service asks it to, and tries again when the service
- * or the way to it fails, for some minutes.
- */
-export class ServiceClient {
-  readonly #origin: string
-  readonly #token: string
-  readonly #onWait: (seconds: number) => void
-
-  constructor(options: { origin: string; token: string; onWait: (seconds: number) => void }) {
-    this.#origin = options.origin
-    this.#token = options.token
-    this.#onWait = options.onWait
-  }
-
-  /** Sends the request until it is answered; refuses what no other request could succeed after. */
-  async send(request: Request): Promise<Answer> {
-    for (let failures = 0; ; ) {
-      const reply = await this.#try(request)
-      if (reply.answer !== null) {
-        requirePermission(request, reply.answer)
-        return reply.answer
-      }
-      if (reply.failed) failures += 1
-      if (failures > longestOutage) throw new ImportError(`${this.#origin} does not answer: ${reply.reason}`)
-      const seconds = reply.retryAfter ?? Math.min(30, 2 ** failures / 2)
-      this.#onWait(seconds)
-      await sleep(seconds * 1000)
-    }
-  }
-
-  async #try(request: Request): Promise<Outcome> {
-    try {
-      const response = await fetch(`${this.#origin}/api/v1${request.path}`, this.#options(request))
-      const retryAfter = Number(response.headers.get('retry-after') ?? '1')
-      const text = await response.text()
-      const body = isJson(response) ? (JSON.parse(text) as Answer['body']) : {}
-      const code = body.error?.code
-      if (response.status === 429 || code === 'idempotency_in_progress') {
-        return { answer: null, failed: false, retryAfter, reason: 'it asks to wait' }
-      }
-      if (response.status >= 500)
-        return { answer: null, failed: true, retryAfter: undefined, reason: `${response.status}` }
-      return { answer: { status: response.status, body } }
-    } catch (error) {
-      const cause = error instanceof Error ? (error.cause ?? error) : error
-      return { answer: null, failed: true, retryAfter: undefined, reason: String(cause) }
-    }
-  }
-
-  #options({ method, json, form, key, ifMatch }: Request): RequestInit {
-    const body = form === undefined ? (json === undefined ? undefined : JSON.stringify(json)) : form()
-    return {
-      method,
-      // The token goes to the service that was named, and to nobody whom that one names.
-      redirect: 'error',
-      signal: AbortSignal.timeout(300_000),
-      headers: {
-        authorization: `Bearer ${this.#token}`,
-        'user-agent': 'knowledge-base-documents-import/1 (import)',
-        ...(json !== undefined && { 'content-type': 'application/json' }),
-        ...(key !== undefined && { 'idempotency-key': key }),
-        ...(ifMatch !== undefined && { 'if-match': ifMatch }),
-      },
-      ...(body !== undefined && { body }),
-    }
-  }
+type ClientOptions = {
+  origin: string
+  token: string
+  /** Is called before each pause, with its length in seconds. */
+  onWait: (seconds: number) => void
 }
 
-type Outcome = { answer: Answer } | { answer: null; failed: boolean; retryAfter: number | undefined; reason: string }
+type Answered = { response: Response } & ErrorBody
 
-// Tries in a row, at half a minute each in the end: a restart or a deploy is waited for.
-const longestOutage = 12
+type Outcome = Answered | { failed: boolean; retryAfter: number | undefined; reason: string }
 
-function isJson(response: Response): boolean {
-  return response.headers.get('content-type')?.startsWith('application/json') ?? false
-}
+type ErrorBody = { error?: { code?: string; message?: string } }
 
+/** Failed attempts in a row before the import gives up. The last pauses take 30 s each, so a restart is outlasted. */
+const failureLimit = 12
+const longestPause = 30
+const timeoutMs = 300_000
 const fatalCodes = new Set(['quota_exceeded', 'route_not_found', 'knowledge_base_not_found'])
 
-function requirePermission({ method, path }: Request, { status, body }: Answer): void {
-  const { code, message } = body.error ?? { code: '', message: '' }
-  const isFinal = status === 401 || status === 403 || fatalCodes.has(code)
-  if (isFinal) throw new FinalRefusal(`${method} ${path}: ${status} ${code}: ${message}`)
+/**
+ * A client of the public API like any other. Each call waits as long as the service asks, and is sent again for some
+ * minutes while the service or the network fails. A call throws an ImportError when the service stays away. It throws a
+ * FinalRefusal when the token lacks a right, or when the knowledge base is missing or full.
+ */
+export function serviceClient(options: ClientOptions): ServiceClient {
+  return createClient<paths>({
+    baseUrl: `${options.origin}/api/v1`,
+    headers: {
+      authorization: `Bearer ${options.token}`,
+      'user-agent': 'knowledge-base-documents-import/1 (import)',
+    },
+    fetch: (request) => untilAnswered(request, options),
+  })
+}
+
+async function untilAnswered(request: Request, { origin, onWait }: ClientOptions): Promise<Response> {
+  for (let failures = 0; ; ) {
+    const outcome = await attempt(request.clone())
+    if ('response' in outcome) {
+      requirePermission(request, outcome)
+      return outcome.response
+    }
+    if (outcome.failed) failures += 1
+    if (failures > failureLimit) throw new ImportError(`${origin} does not answer: ${outcome.reason}`)
+    const seconds = outcome.retryAfter ?? Math.min(longestPause, 2 ** failures / 2)
+    onWait(seconds)
+    await sleep(seconds * 1000)
+  }
+}
+
+async function attempt(request: Request): Promise<Outcome> {
+  try {
+    // Without redirects the token reaches only the service that the person named.
+    const response = await fetch(request, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
+    const { status } = response
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+    const { error } = isJson ? (JSON.parse(text) as ErrorBody) : {}
+    if (status === 429 || error?.code === 'idempotency_in_progress') {
+      const retryAfter = Number(response.headers.get('retry-after') ?? '1')
+      return { failed: false, retryAfter, reason: 'it asks to wait' }
+    }
+    if (status >= 500) return { failed: true, retryAfter: undefined, reason: `${status}` }
+    return { response: new Response(isJson ? text : null, { status }), error }
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error
+    return { failed: true, retryAfter: undefined, reason: String(cause) }
+  }
+}
+
+function requirePermission({ method, url }: Request, { response, error }: Answered): void {
+  const { status } = response
+  const { code = '', message = '' } = error ?? {}
+  if (status !== 401 && status !== 403 && !fatalCodes.has(code)) return
+  const path = new URL(url).pathname.replace('/api/v1', '')
+  throw new FinalRefusal(`${method} ${path}: ${status} ${code}: ${message}`)
 }

@@ -2,21 +2,21 @@ import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { newId } from '../schema/ids.ts'
 import { ImportError } from './service-client.ts'
 
-/** What an import is of and where it goes; another one cannot go on with its state. */
-export type Target = { origin: string; fingerprint: string; knowledgeBase: number | null }
+/** The source and the destination of an import. An import with another target cannot continue from its state. */
+export type ImportTarget = { origin: string; fingerprint: string; knowledgeBase: number | null }
 
-/** A document that exists in the service; `written` once its body is what it should be. */
+/** A document that exists in the service. `written` is true when the document has its final body. */
 export type ImportedDocument = { id: string; version: string; written: boolean }
 
-/** How an import ended: all was done, the service refused to go on, or it broke off. */
+/** How an import ended: it did everything, the service refused to continue, or it was interrupted. */
 export type ImportEnd = 'finished' | 'refused' | 'interrupted'
 
 /**
- * What an import has done so far, in a file of one JSON line for each thing that exists now. A line is appended before
- * the next thing is asked for, so an import that is killed goes on where it was. What was done and not noted is found
- * again through the idempotency keys, which are made from `run`.
+ * The notes of an import: a file with a line of JSON for each thing that exists in the service. A line is appended
+ * before the next request, so a killed import continues where it was. A thing that was made but not noted is found
+ * again through its idempotency key, which contains the id of the run.
  *
- * The file is made just before the first request that writes, and is removed again when the service refuses that
+ * The file is made just before the first request that writes. It is removed again when the service refuses that
  * request: an import that has made nothing leaves nothing behind.
  */
 export class ImportState {
@@ -25,7 +25,7 @@ export class ImportState {
   readonly documents = new Map<string, ImportedDocument>()
   readonly attachments = new Map<string, string>()
   readonly path: string
-  /** When the interrupted import began that this one goes on with, in ISO 8601; null for a new one. */
+  /** The start of the interrupted import that this import continues, in ISO 8601; null for a new import. */
   readonly resumedFrom: string | null
   readonly #head: Head
   #file: Promise<FileHandle> | null = null
@@ -38,8 +38,10 @@ export class ImportState {
     this.knowledgeBase = options.head.knowledgeBase
   }
 
-  /** Reads the state of an interrupted import, or begins one; an ImportError when the file is of another import. */
-  static async open(path: string, target: Target): Promise<ImportState> {
+  /**
+   * Reads the state of an interrupted import, or begins a new state. Throws an ImportError for another import's file.
+   */
+  static async open(path: string, target: ImportTarget): Promise<ImportState> {
     const [first, ...lines] = await readLines(path)
     if (first === undefined) {
       const head = { run: newId('req'), begun: new Date().toISOString(), ...target }
@@ -58,20 +60,20 @@ export class ImportState {
     return state
   }
 
-  /** Makes sure that the file exists, before something is made that it would have to tell of. Returns the id of the run. */
+  /** Makes the file if it does not exist, which must happen before a request that writes. Returns the id of the run. */
   async begin(): Promise<string> {
     await this.#opened()
     return this.#head.run
   }
 
-  /** Notes that something exists. */
+  /** Notes that a thing exists in the service. */
   async note(line: Line): Promise<void> {
     this.#take(line)
     const file = await this.#opened()
     await file.appendFile(`${JSON.stringify(line)}\n`)
   }
 
-  /** Closes the file; it is removed when nothing is left to be gone on with. */
+  /** Closes the file, and removes it when there is nothing to continue. */
   async close(end: ImportEnd): Promise<void> {
     if (this.#file !== null) await (await this.#file).close()
     if (end === 'finished' || (end === 'refused' && this.#isEmpty)) await rm(this.path, { force: true })
@@ -84,7 +86,7 @@ export class ImportState {
 
   async #openFile(): Promise<FileHandle> {
     const file = await open(this.path, 'a', 0o600)
-    // The last line of a process that was killed while it wrote is not gone on with.
+    // A killed process may have left half a line, which a line break ends.
     await file.appendFile(this.resumedFrom === null ? `${JSON.stringify(this.#head)}\n` : '\n')
     return file
   }
@@ -99,9 +101,9 @@ export class ImportState {
 }
 
 /** The first line of the file. */
-type Head = Target & { run: string; begun?: string }
+type Head = ImportTarget & { run: string; begun?: string }
 
-function differencesOf(head: Head, target: Target): string[] {
+function differencesOf(head: Head, target: ImportTarget): string[] {
   const base = (id: number | null) => (id === null ? 'a knowledge base of its own' : `knowledge base ${id}`)
   return [
     ...(head.origin === target.origin ? [] : [`into ${head.origin}`]),
@@ -125,7 +127,7 @@ async function readLines(path: string): Promise<unknown[]> {
     try {
       return line === '' ? [] : [JSON.parse(line) as unknown]
     } catch {
-      // The last line of a process that was killed while it wrote.
+      // A killed process has left half a line.
       return []
     }
   })

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { Refusal } from '../errors/errors.ts'
 import { Nullable } from '../schema/identifiers.ts'
 
-/** The members that the answer of a read has when the read named a locale. */
+/** The members that an answer has in addition when the read named a locale. */
 export const resolvedLocaleMembers = {
   requested_locale: Type.Optional(Type.String({ description: 'canonical; only when `locale` was sent' })),
   resolved_locale: Type.Optional(Nullable(Type.String())),
@@ -27,7 +27,7 @@ export function canonicalOrNull(locale: string): string | null {
     const canonical = Intl.getCanonicalLocales(locale)[0] ?? 'und'
     return canonical.length <= 35 && canonical !== 'und' ? canonical : null
   } catch {
-    // RangeError: not well-formed.
+    // A RangeError: the tag is not well-formed.
     return null
   }
 }

@@ -4,14 +4,15 @@ import { installQueues } from '../jobs/install.ts'
 import { migrationDirectory } from './migration-files.ts'
 
 /**
- * Brings a database to the current schema: the numbered files of `sql/`, each in a transaction of its own together
- * with its entry in `schema_migrations`, then pg-boss's schema and our queues. Hosts that start at once wait for each
- * other on an advisory lock; a run that is cut off leaves whole migrations behind and the next one goes on from there.
- * `log` gets a line for each migration that was applied, and a last one.
+ * Brings a database to the current schema. First come the numbered files of `sql/`, each in one transaction with its
+ * entry in `schema_migrations`; then pg-boss's schema and our queues. Hosts that start at the same time wait for each
+ * other on an advisory lock. An interrupted run leaves whole migrations behind, and the next run continues after them.
+ * `log` gets a line for each applied migration and a last line. Throws when the database is out of reach or a file
+ * fails.
  */
 export async function migrate(options: { url: string; log?: (line: string) => void }): Promise<void> {
   const { log = () => {} } = options
-  // Other hosts wait for the locks of this one: PostgreSQL drops it soon when its network falls silent.
+  // Other hosts wait for the locks of this session, so PostgreSQL ends it soon after its network falls silent.
   const url = withSilenceSettings({ url: options.url })
   const applied = await runner({
     databaseUrl: url,

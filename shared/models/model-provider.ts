@@ -4,21 +4,29 @@ import pLimit from 'p-limit'
 import type { Config } from '../config/config.ts'
 import { type ModelAnswer, ModelError, type ModelRequest, type Models } from './model.ts'
 
-/** What has to be known of a provider. */
+const vendor = 'https://api.openai.com/v1'
+const retries = 2
+// After a request for a longer pause, a later attempt of the job asks again.
+const longestPauseMs = 60_000
+
+// In bytes: far more than any usable answer, and little enough for a process that does other work as well.
+const longestAnswer = 2 ** 21
+
+/** The settings of the model provider. */
 export type ProviderConfig = Pick<
   Config,
   'OPENAI_API_KEY' | 'OPENAI_BASE_URL' | 'MODEL_TIMEOUT_MS' | 'MODEL_CONCURRENCY'
 >
 
 /**
- * Opens the provider (decisions 10): `POST /chat/completions`, not streamed. At most MODEL_CONCURRENCY calls run at a
- * time, each for at most MODEL_TIMEOUT_MS. What the provider is too busy for, or fails at, is asked again twice, after
- * as long as it asks to be left alone; that wait keeps the place of the call, so that a provider that has had enough is
- * not asked other things instead. A call that ran out of time is not repeated here: it may have been paid for.
+ * Opens a provider that answers `POST /chat/completions`, without streaming. At most MODEL_CONCURRENCY calls run at a
+ * time, each for at most MODEL_TIMEOUT_MS. A call that meets a busy or failing provider is repeated up to twice, after
+ * the pause that the provider asks for. The pause counts as a running call, so that a busy provider gets no other calls
+ * instead. A call that ran out of time is not repeated, because it may have been paid for.
  */
 export function openProvider(config: ProviderConfig): Models {
   const limit = pLimit(config.MODEL_CONCURRENCY)
-  // Its own log would show documents, its own retries repeat timeouts and ignore a Retry-After of over a minute.
+  // The client's own log would show documents. Its own retries repeat timeouts and ignore long values of Retry-After.
   const client = new OpenAI({
     apiKey: config.OPENAI_API_KEY || 'unconfigured',
     baseURL: config.OPENAI_BASE_URL || vendor,
@@ -31,15 +39,7 @@ export function openProvider(config: ProviderConfig): Models {
   return { ask: (request, signal) => limit(() => askAgain({ client, host, request, timeout, signal })) }
 }
 
-const vendor = 'https://api.openai.com/v1'
-const retries = 2
-// Who asks for a longer pause is asked again by a later attempt of the job.
-const longestPauseMs = 60_000
-
-// Far more than any answer that can be used, and little enough to be read by a process that does other things as well.
-const longestAnswer = 2 ** 21
-
-// The client reads a whole answer, however long it is.
+// The client reads answers of any length, so the length is bounded here.
 async function boundedFetch(url: string | URL | Request, init?: RequestInit): Promise<Response> {
   const response = await fetch(url, init)
   let bytes = 0
@@ -77,7 +77,7 @@ async function askAgain(call: Call): Promise<ModelAnswer> {
 async function askOnce({ client, request, timeout, signal }: Call): Promise<ModelAnswer> {
   signal?.throwIfAborted()
   const { model, system, user, schema } = request
-  // The client's own timeout ends with the headers of the answer; this one bounds the whole of it.
+  // The client's own timeout covers only the headers of the answer. This signal covers the whole answer.
   const late = AbortSignal.timeout(timeout)
   try {
     const completion = await client.chat.completions.create(
@@ -100,10 +100,10 @@ async function askOnce({ client, request, timeout, signal }: Call): Promise<Mode
   }
 }
 
-// The provider is somebody else's program, so the shape of what it sends is not taken for granted.
+// The provider is a foreign program, so its answers may have any shape.
 function answerOf(completion: OpenAI.ChatCompletion | undefined): ModelAnswer {
   const content = completion?.choices?.[0]?.message?.content
-  // What PostgreSQL cannot store would fail again and again, and be paid for each time.
+  // PostgreSQL stores neither U+0000 nor lone surrogates. Without this line the job would fail and be paid for again.
   const text = typeof content === 'string' ? content.toWellFormed().replaceAll('\u0000', '') : ''
   if (text.trim() === '') {
     throw new ModelError('model_bad_output', { message: 'The model gave no answer.', transient: false })
@@ -116,7 +116,7 @@ function tokens(count: unknown): number {
   return Number.isSafeInteger(count) && Number(count) > 0 ? Number(count) : 0
 }
 
-/** How long to wait before asking again, in ms; null when asking again is of no use. */
+// The pause before the next try in milliseconds; null when another try is of no use.
 function pauseBefore(error: unknown, retry: number): number | null {
   if (!(error instanceof APIError) || isTimeout(error) || !isTransient(error)) return null
   return retryAfterMs(error.headers?.get('retry-after')) ?? 500 * 2 ** retry * (1 + Math.random() / 2)
@@ -136,7 +136,8 @@ function isTransient({ status }: APIError): boolean {
   return status === undefined || status === 408 || status === 409 || status === 429 || status >= 500
 }
 
-// The causes are for operators: the host of the provider, its status and what the system says, never its own words.
+// Causes are for operators. They name the provider's host and status and the system's error, never the provider's
+// words.
 function asModelError(error: unknown, { host, timeout }: Call): unknown {
   if (error instanceof SyntaxError) {
     const options = { message: 'The answer of the model is not JSON.', transient: false, cause: new Error(host) }

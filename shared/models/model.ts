@@ -1,30 +1,30 @@
 import type { Config } from '../config/config.ts'
 
-/** What a job's `error.code` says about a model that did not answer as it should (decisions 7). */
+/** The `error.code` of a job whose model gave no usable answer. */
 export type ModelErrorCode = 'model_error' | 'model_timeout' | 'model_bad_output'
 
-/** One question: `system` says what to do, `user` is the data to do it with. */
+/** One question to a model: `system` is the instruction, `user` the data. */
 export type ModelRequest = {
   /** Name of the model, from `configuredModel`. */
   model: string
   system: string
   user: string
-  /** Asks for an answer that is JSON of this schema; the caller checks it all the same. */
+  /** Asks for JSON of this schema. The caller checks the answer nevertheless. */
   schema?: { name: string; schema: Record<string, unknown> }
 }
 
-/** Tokens as the provider counts them; 0 where it does not say. */
+/** The tokens that a call used, as the provider counts them; 0 if the provider does not say. */
 export type ModelUsage = { input_tokens: number; output_tokens: number }
 
-/** The model's text, never empty, and what it cost. It is hostile: nothing in it is executed or followed. */
+/** The text of a model, never empty, and its usage. The text is untrusted: nothing in it is executed or followed. */
 export type ModelAnswer = { text: string; usage: ModelUsage }
 
-/** The model provider, shared by everything in a process. */
+/** The model provider of a process. `ask` throws a ModelError when the model gives no usable answer. */
 export type Models = { ask: (request: ModelRequest, signal?: AbortSignal) => Promise<ModelAnswer> }
 
 /**
- * Thrown when the model gave no usable answer. `transient` tells a failure that may pass from one that will not. The
- * message never repeats what the provider said, since that may quote the documents it was asked about.
+ * The model gave no usable answer. `transient` says whether a later attempt may succeed. The message never repeats the
+ * provider's words, which may quote documents.
  */
 export class ModelError extends Error {
   override readonly name = 'ModelError'
@@ -40,7 +40,7 @@ export class ModelError extends Error {
 
 type ModelVariable = 'SUMMARY_MODEL' | 'TRANSLATION_MODEL'
 
-/** The name of the model for a purpose, or null when it is unconfigured: no key, or no name (decisions 8). */
+/** The name of the model for a purpose; null when the provider's key or the name of the model is not configured. */
 export function configuredModel(
   config: Pick<Config, 'OPENAI_API_KEY' | ModelVariable>,
   variable: ModelVariable,

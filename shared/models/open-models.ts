@@ -1,13 +1,15 @@
 import type { Models } from './model.ts'
 import type { ProviderConfig } from './model-provider.ts'
 
-/** The provider that is configured, opened when it is first asked: its client is large and few processes need it. */
+/**
+ * The configured provider. Its client, which is large and which few processes need, is loaded by the first question.
+ */
 export function openModels(config: ProviderConfig): Models {
   let provider: Promise<Models> | undefined
   return {
     async ask(request, signal) {
       provider ??= open(config).catch((error) => {
-        // The next question tries again.
+        // The next question loads it again.
         provider = undefined
         throw error
       })

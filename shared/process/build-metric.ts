@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import servicePackage from '../../package.json' with { type: 'json' }
 
-/** Adds the metric that says which version of the service runs on which Node. */
+/** Adds a metric whose labels are the version of the service and the version of Node. */
 export function observeBuild(registry: Registry): void {
   const build = new Gauge({
     name: 'svc_build_info',

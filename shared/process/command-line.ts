@@ -1,28 +1,30 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 
-/** A command line that makes no sense; the message says what is wrong with it. */
+/** A command line that makes no sense. The message says what is wrong. */
 export class UsageError extends Error {}
 
-/** What a command takes; `usage` is what `--help` prints, with the exit codes that the command adds. */
+/** The command line that a command takes. `--help` prints `usage`, which lists the exit codes of the command. */
 export type Command<O extends ParseArgsOptionsConfig> = {
   usage: string
   options: O
-  /** How many words may stand beside the options; none unless this says so. */
+  /** How many words may stand beside the options; none by default. */
   words?: { least: number; most: number }
-  /** What to print for an error; its message unless this says otherwise. */
+  /** The text to print for an error; the message of the error by default. */
   explain?: (error: unknown) => string
 }
 
-/** The command line as `node:util` reads it: the value of each option, and the words beside them. */
+/** The value of each option of a command line, and the words beside the options. */
 export type CommandLine<O extends ParseArgsOptionsConfig> = {
   values: ReturnType<typeof parseArgs<{ options: O; allowPositionals: true }>>['values']
   words: string[]
 }
 
-/** Exit code of a command that could not do all that was asked. */
+/** Exit code of a command that could not do everything it was asked. */
 export const exitFailed = 1
 /** Exit code of a command line that makes no sense. */
 export const exitUsage = 2
+/** Exit code of a process that has been without its database for too long: EX_UNAVAILABLE of sysexits. */
+export const exitUnavailable = 69
 
 /**
  * Runs a command of the terminal. `--help` prints the usage and exits with 0. A `UsageError` prints its reason and the

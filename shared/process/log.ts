@@ -4,14 +4,24 @@ import type { Config } from '../config/config.ts'
 
 export type { Logger } from 'pino'
 
-// Whatever object ends up in a log line, these members never do.
+// These members of a logged object never reach a log line.
 const redacted = ['authorization', 'cookie', 'token', 'password', 'secret', 'access_token', 'device_code', 'pepper']
-// Errors of a statement carry what it was called with and what it returned: bodies, titles, addresses.
+// An error of a statement carries the values and rows of the statement: bodies, titles, addresses.
 const contents = ['err.values', 'err.row', 'err.detail']
 
+// One line for each event: time, level, process, message, then the other members.
+const forPeople = {
+  colorize: process.stdout.isTTY || process.env['FORCE_COLOR'] === '1',
+  singleLine: true,
+  ignore: 'service',
+  messageFormat: '{service}: {msg}',
+  translateTime: 'SYS:HH:MM:ss.l',
+  sync: true,
+}
+
 /**
- * The logger of a process on standard output, `service` naming the process type. LOG_FORMAT says whether a line is JSON
- * or for people; by default it is for people where standard output is a terminal.
+ * The logger of a process, on standard output; `service` is the process type. LOG_FORMAT chooses lines of JSON or lines
+ * for people. By default, lines are for people where standard output is a terminal.
  */
 export function createLogger(options: { service: string; config: Pick<Config, 'LOG_LEVEL' | 'LOG_FORMAT'> }): Logger {
   const { LOG_LEVEL: level, LOG_FORMAT: format } = options.config
@@ -20,8 +30,8 @@ export function createLogger(options: { service: string; config: Pick<Config, 'L
 }
 
 /**
- * A logger that writes JSON lines to a stream. Tokens, cookies and passwords are removed wherever they stand up to two
- * levels deep, and so is what a failed statement was about.
+ * A logger that writes JSON lines to a stream. It removes tokens, cookies and passwords up to two levels deep in a
+ * logged object, and the values and rows of a failed statement.
  */
 export function loggerTo(destination: DestinationStream, options: { service: string; level: string }): Logger {
   const secrets = redacted.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
@@ -34,14 +44,4 @@ export function loggerTo(destination: DestinationStream, options: { service: str
     },
     destination,
   )
-}
-
-// One line for each event: time, level, process, message, then the rest.
-const forPeople = {
-  colorize: process.stdout.isTTY || process.env['FORCE_COLOR'] === '1',
-  singleLine: true,
-  ignore: 'service',
-  messageFormat: '{service}: {msg}',
-  translateTime: 'SYS:HH:MM:ss.l',
-  sync: true,
 }

@@ -1,4 +1,4 @@
-/** What a worker process can do: one line of the Procfile each, alone or together in one process. */
+/** The worker types. Each has its line in the Procfile; one process can also run several of them. */
 export const workerTypeNames = [
   'search',
   'changes',
@@ -10,4 +10,5 @@ export const workerTypeNames = [
   'sweeps',
 ] as const
 
+/** The name of a worker type, as the Procfile and the metrics use it. */
 export type WorkerType = (typeof workerTypeNames)[number]

@@ -1,19 +1,19 @@
 import type { Logger } from './log.ts'
 
-const patience = 8000
+const stopLimitMs = 8000
 
-/** How a process stops: first `drain`, however long it takes, then `stop`. */
+/** How a process stops: `drain`, which may take any time, then `stop`. */
 export type Stopping = {
-  /** Keeps serving until others have noticed that the process is about to stop. */
+  /** Serves on until load balancers have noticed that the process is about to stop. */
   drain?: () => Promise<void>
-  /** Finishes what has begun and gives back what is held. */
+  /** Finishes the work that has begun and releases locks and connections. */
   stop: () => Promise<void>
 }
 
 /**
- * Runs `drain` and `stop` once on the first SIGTERM or SIGINT. The process ends by itself when nothing is left. What
- * either throws is logged and makes the process end at once with an exit code of 1. So does a `stop` of more than 8
- * seconds: with the database gone, what is held may never come back.
+ * Runs `drain` and then `stop` on the first SIGTERM or SIGINT. The process ends by itself when no work is left. An
+ * error in either function is logged and ends the process at once with exit code 1. So does a `stop` of more than 8
+ * seconds: without its database, it might wait for ever.
  */
 export function onStopSignal(log: Logger, { drain, stop }: Stopping): void {
   let stopping = false
@@ -36,7 +36,7 @@ export function onStopSignal(log: Logger, { drain, stop }: Stopping): void {
 
 function endLate(log: Logger): void {
   setTimeout(() => {
-    log.fatal({ patience }, 'could not drain in time')
+    log.fatal({ patience: stopLimitMs }, 'could not drain in time')
     process.exit(1)
-  }, patience).unref()
+  }, stopLimitMs).unref()
 }

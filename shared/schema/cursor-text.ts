@@ -1,11 +1,13 @@
-/** The opaque text of a cursor: base64url of a JSON array (decisions 2.0, pagination). */
+const longest = 512
+
+/** The opaque text of a cursor: a JSON array in base64url. */
 export function cursorText(members: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(members)).toString('base64url')
 }
 
 /**
- * The members of a cursor's text, or null when it is not one that `cursorText` wrote: base64url would otherwise let
- * several texts pass for the same cursor. What the members mean, and may be, is the caller's to check.
+ * The members of a cursor, or null for a text that `cursorText` did not write. The comparison with the text is needed
+ * because several base64url texts decode to the same bytes. The caller checks the types and values of the members.
  */
 export function cursorMembers(text: string): unknown[] | null {
   const bytes = Buffer.from(text, 'base64url')
@@ -14,9 +16,7 @@ export function cursorMembers(text: string): unknown[] | null {
     const value: unknown = JSON.parse(bytes.toString('utf8'))
     return Array.isArray(value) ? value : null
   } catch {
-    // Not JSON, so not one of ours.
+    // The text is not JSON, so this service did not write it.
     return null
   }
 }
-
-const longest = 512

@@ -1,20 +1,23 @@
 import Type from 'typebox'
 
 /**
- * The id of a knowledge base or folder as the API returns it: always an integer (decisions 2.0). The upper bound is
- * that of the string form; far beyond it, PostgreSQL could not even compare the number.
+ * The id of a knowledge base or folder as the API returns it: always an integer. The maximum is that of the string
+ * form, and PostgreSQL can compare all numbers up to it. See api/guide/requests.md#identifiers.
  */
 export const IntegerId = Type.Integer({ minimum: 1, maximum: 1e16 })
 
-/** An id as a request names it: its digits where a number would not be exact. Nothing has such an id. */
+/** An integer id of a request. It is a string of digits where a number would not be exact; no object has such an id. */
 export type NamedId = number | string
 
-/** The id of what a request is about, where a decimal string is accepted too; a 404 tells it as it was sent. */
+/** The id of the object of a request, as an integer or a decimal string. A 404 repeats the id as it was sent. */
 export const IntegerIdInput = Type.Codec(integerOrDigits())
   .Decode((value): NamedId => (Number.isSafeInteger(Number(value)) ? Number(value) : value))
   .Encode((value) => value)
 
-/** The same where it narrows a list, which is empty when nothing has the id; decodes to the number. */
+/**
+ * An id that filters a list, as an integer or a decimal string, decoded to a number. For an unknown id the list is
+ * empty.
+ */
 export function IntegerIdFilter(options: { description?: string } = {}) {
   return Type.Codec(integerOrDigits(options))
     .Decode((value) => Number(value))
@@ -29,12 +32,12 @@ function integerOrDigits(options: { description?: string } = {}) {
 /** A point in time. */
 export const Time = Type.Integer({ description: 'Unix milliseconds' })
 
-/** The id of the user who did it; null when nobody is known. */
+/** The id of the acting user; null when the user is unknown. */
 export const UserId = Type.Union([Type.String(), Type.Null()], { description: 'user id' })
 
 const hashPattern = '^sha256:[0-9a-f]{64}$'
 
-/** A version, `sha256:<64 hex>`, without quotes. */
+/** The version of a body: `sha256:` and 64 hexadecimal digits, without quotes. */
 export const Version = Type.String({ pattern: hashPattern, description: 'version of the body' })
 
 /** The hash of a block. */

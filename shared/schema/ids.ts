@@ -1,18 +1,18 @@
 import { monotonicFactory } from 'ulid'
 
-// One factory a process: ids made within the same millisecond still sort in the order they were made.
+// One factory for the process, so that ids made within one millisecond also sort in the order in which they were made.
 const nextUlid = monotonicFactory()
 
-/** The 26 characters of a ULID, upper-case Crockford base32 (decisions 2.1). */
+/** Pattern of the 26 characters of a ULID: upper-case Crockford base32. */
 export const ulidPattern = '[0-9A-HJKMNP-TV-Z]{26}'
 
-/** Pattern of a block id (specification 2.1). Client ids are compared literally, never decoded. */
+/** Pattern of a block id. Ids that clients chose are compared literally and never decoded. */
 export const blockIdPattern = `^block_${ulidPattern}$`
 
-/** Pattern of a document id, whether the service or the client made it (decisions 2.3). */
+/** Pattern of a document id. The service or a client may have made the id. */
 export const documentIdPattern = '^doc_[A-Za-z0-9_-]{1,64}$'
 
-/** The prefixes of decisions 2.1; an id is always `<prefix>_<ULID>`. */
+/** The prefixes of ids. An id that the service makes is `<prefix>_<ULID>`. */
 export type IdPrefix =
   | 'alias'
   | 'att'
@@ -33,7 +33,7 @@ export type IdPrefix =
   | 'usr'
   | 'ws'
 
-/** A new id such as `doc_01J…`; ids of one process sort by the time they were made. */
+/** A new id, such as `doc_01J…`. The ids that one process makes sort by time. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${nextUlid()}`
 }

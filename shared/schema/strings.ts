@@ -3,8 +3,8 @@ import Type from 'typebox'
 type TextOptions = { min?: number; max?: number; description?: string; pattern?: string }
 
 /**
- * A string whose length counts Unicode code points, without U+0000 or lone surrogates (decisions 2.0). TypeBox's own
- * maxLength counts graphemes (decisions D30) and PostgreSQL cannot store U+0000 (D31).
+ * A string without U+0000 and lone surrogates, whose length counts Unicode code points. TypeBox's own `maxLength`
+ * counts graphemes, and PostgreSQL cannot store U+0000. See api/guide/requests.md#text.
  */
 export function Text(options: TextOptions = {}) {
   const { min = 0, max = Number.POSITIVE_INFINITY, ...schema } = options
@@ -12,7 +12,7 @@ export function Text(options: TextOptions = {}) {
   return refined({ ...schema, ...lengths }, (value) => within(value, { min, max }), lengthRule(min, max))
 }
 
-/** As `Text`, for names, titles and aliases: the length counts what is left after trimming; store `value.trim()`. */
+/** A `Text` for names, titles and aliases. Its length counts after trimming; the caller stores `value.trim()`. */
 export function TrimmedText(options: TextOptions = {}) {
   const { min = 0, max = Number.POSITIVE_INFINITY, ...schema } = options
   const rule = `${lengthRule(min, max)} after trimming`
@@ -20,7 +20,7 @@ export function TrimmedText(options: TextOptions = {}) {
   return refined({ ...schema, description }, (value) => within(value.trim(), { min, max }), rule)
 }
 
-/** Whether PostgreSQL and JSON can carry the text as it is. */
+/** Whether PostgreSQL and JSON can both carry the text unchanged. */
 export function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes('\u0000')
 }
@@ -43,16 +43,16 @@ function within(value: string, range: { min: number; max: number }): boolean {
   return value.length <= range.max * 2 && codePoints(value) <= range.max
 }
 
-/** The first code points of a text, at most so many. */
+/** The first `length` code points of a text. */
 export function cutText(value: string, length: number): string {
   if (value.length <= length) return value
-  // No code point takes more than two units, so the units looked at do not grow with the text.
+  // A code point has at most two UTF-16 units, so the time does not grow with the text.
   return Array.from(value.slice(0, 2 * length))
     .slice(0, length)
     .join('')
 }
 
-/** Number of Unicode code points, the unit of every length in the contract. */
+/** The number of Unicode code points, which is the unit of every length in the API. */
 export function codePoints(value: string): number {
   let count = 0
   for (const _ of value) count += 1

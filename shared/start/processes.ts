@@ -1,24 +1,25 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
-import { signalledOnParentDeath } from './parent-death.ts'
 
-/** A process under supervision. */
+/** A process that `npm start` supervises. */
 export interface RunningProcess {
   readonly name: string
-  /** Resolves when it has ended, with the reason in words. */
+  /** Resolves with the reason in words when the process has ended. */
   readonly ended: Promise<string>
-  /** Asks it to end and kills it with all that it started when it is still there after `patience` milliseconds. */
+  /** Sends SIGTERM, and after `patience` ms SIGKILL to its whole process group. */
   stop(patience: number): Promise<void>
-  /** Ends it at once, with all that it started. */
+  /** Sends SIGKILL to its whole process group. */
   kill(): void
 }
 
 /**
- * Starts a shell command whose lines appear on standard output behind its name, padded to `width`.
+ * Starts a shell command. Each line of its output appears on standard output behind the name of the process, which is
+ * padded to `width` characters.
  *
- * Each process leads a group of its own, so that Ctrl-C in a terminal reaches only the runner, which then stops them
- * in order; no runner of Procfiles on npm does that and ends its children when it is killed itself.
+ * Each process leads its own process group, so that Ctrl-C in a terminal reaches only the runner, which then stops the
+ * processes in order. No runner of Procfiles on npm does this and also ends its children when it is killed.
  */
 export function startProcess(options: {
   name: string
@@ -37,7 +38,7 @@ export function startProcess(options: {
   return { name, ended, stop: (patience) => stopProcess(child, { ended, patience }), kill: () => killGroup(child) }
 }
 
-/** Runs a command to its end; resolves with its standard output and throws when it fails. Errors go to our own. */
+/** Runs a shell command to its end. Resolves with its standard output; throws when its exit code is not 0. */
 export async function runCommand(options: { command: string; env: NodeJS.ProcessEnv; cwd: string }): Promise<string> {
   const { command, env, cwd } = options
   const [file = 'sh', ...words] = [...signalledOnParentDeath('TERM'), 'sh', '-c', `exec ${command}`]
@@ -58,4 +59,69 @@ async function stopProcess(child: ChildProcess, options: { ended: Promise<string
 
 function killGroup(child: ChildProcess): void {
   if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+}
+
+/** A line of the Procfile: a process type and the shell command that runs it. */
+export interface ProcessType {
+  name: string
+  command: string
+}
+
+/**
+ * Reads a Procfile. `release` is the command that prepares a new version; `processes` are the processes that run all
+ * the time. Throws on a line that is not `name: command`, and without a release line.
+ */
+export function parseProcfile(text: string): { release: string; processes: ProcessType[] } {
+  const types = text
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+    .map(parseLine)
+  const release = types.find((type) => type.name === 'release')
+  if (release === undefined) throw new Error('The Procfile has no release line')
+  return { release: release.command, processes: types.filter((type) => type !== release) }
+}
+
+/**
+ * Replaces the processes of the worker types by one process for all of them. A small service needs no more, and saves
+ * the memory of the others. Lines that are no plain call of `workers/main.ts` stay as they are.
+ */
+export function joinWorkers(processes: readonly ProcessType[]): ProcessType[] {
+  const typesOf = ({ command }: ProcessType) => /^node workers\/main\.ts ([\w -]+)$/.exec(command)?.[1]
+  const types = processes.flatMap((process) => typesOf(process) ?? [])
+  const others = processes.filter((process) => typesOf(process) === undefined)
+  if (types.length === 0) return others
+  return [...others, { name: 'workers', command: `node workers/main.ts ${types.join(' ')}` }]
+}
+
+function parseLine(line: string): ProcessType {
+  const [, name, command] = /^([\w-]+):\s*(\S.*)$/.exec(line) ?? []
+  if (name === undefined || command === undefined) throw new Error(`The Procfile has a line without a command: ${line}`)
+  return { name, command }
+}
+
+/** A TCP port that is free at the moment: `port`, or any port without it. Throws EADDRINUSE when `port` is taken. */
+export async function freePort(wanted: { port?: number; host?: string }): Promise<number> {
+  const server = createServer().listen({ port: 0, ...wanted })
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (typeof address !== 'object' || address === null) throw new Error('There is no free TCP port')
+  return address.port
+}
+
+/**
+ * The words to put before a command so that it gets the signal when its parent process dies, even by SIGKILL. They need
+ * Linux and util-linux's setpriv. Elsewhere the list is empty, and the command outlives its parent. setpriv replaces
+ * itself by the command, which therefore keeps the process id.
+ */
+export function signalledOnParentDeath(signal: 'TERM' | 'QUIT'): string[] {
+  return hasSetpriv() ? ['setpriv', '--pdeathsig', signal] : []
+}
+
+let found: boolean | undefined
+
+function hasSetpriv(): boolean {
+  found ??= process.platform === 'linux' && spawnSync('setpriv', ['--version']).status === 0
+  return found
 }

@@ -4,18 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig } from '../config/config.ts'
-import { exitUsage } from '../process/command-line.ts'
-import { unavailableCode } from '../process/exit-codes.ts'
+import { exitUnavailable, exitUsage } from '../process/command-line.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
-import { freePort } from './free-port.ts'
-import { type RunningProcess, runCommand, startProcess } from './processes.ts'
-import { joinWorkers, parseProcfile } from './procfile.ts'
+import { freePort, joinWorkers, parseProcfile, type RunningProcess, runCommand, startProcess } from './processes.ts'
 
 /*
- * `npm start` and `npm run dev`: PostgreSQL unless DATABASE_URL names one, the Procfile's release step, the owner of
- * an empty database, then every process of the Procfile, the workers in one process unless `--apart` says otherwise.
- * When one of them ends, all end, but for those that have lost their database. `--watch` restarts a process whose
- * sources change.
+ * `npm start` and `npm run dev` run the whole service: PostgreSQL unless DATABASE_URL names one, the Procfile's release
+ * step, the owner of an empty database, then every process of the Procfile. The workers share one process unless
+ * `--apart` is given. When a process ends, all end; but a process that lost its database is restarted. `--watch`
+ * restarts a process whose sources change.
  */
 
 const usage = `usage: npm start [-- --apart]
@@ -68,27 +65,27 @@ async function start(config: Config): Promise<void> {
   await new Promise((end) => stopped.signal.addEventListener('abort', end))
 }
 
-// A process that has lost its database is started anew, and waits for it; any other that ends is the end of all.
+// A process that has lost its database is restarted and waits for it. When any other process ends, all processes end.
 function supervise(begin: () => RunningProcess, onRestart: (next: RunningProcess) => void): RunningProcess {
   const one = begin()
   one.ended.then((reason) => {
-    if (reason !== `ended with code ${unavailableCode}`) fail(`${one.name} ${reason}; stopping everything`)
+    if (reason !== `ended with code ${exitUnavailable}`) fail(`${one.name} ${reason}; stopping everything`)
     if (!stopped.signal.aborted) onRestart(supervise(begin, onRestart))
   })
   return one
 }
 
-// The environment of all processes. It names the port, so that PORT=0 means the same one to everybody.
+// The environment of all processes. It has the number of the port, so that PORT=0 means the same port to all of them.
 async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
   const port = await freePort({ port: config.PORT })
-  // No load balancer is in front of these processes, unless somebody says so.
+  // There is no load balancer in front of these processes unless DRAIN_MS is set.
   if (process.env['DRAIN_MS']?.trim()) drainMs = config.DRAIN_MS
   const directory = resolve(config.DATA_DIR)
   if (config.DATABASE_URL === '') postgres = await startEmbeddedPostgres({ directory })
   stopped.signal.throwIfAborted()
   return {
     PUBLIC_ORIGIN: `http://localhost:${port}`,
-    // The processes write into a pipe; whether a person reads it only the runner can tell.
+    // The processes write into a pipe, so only this process can tell whether a person reads the log.
     ...(process.stdout.isTTY && { LOG_FORMAT: 'text', FORCE_COLOR: '1' }),
     ...process.env,
     PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
@@ -114,17 +111,17 @@ function announce(facts: { config: Config; origin: string; owner: string }): voi
   const lines = [`API      ${origin}/api/v1`, `Docs     ${origin}/api-docs and ${origin}/api-docs.md`]
   if (existsSync(kept)) {
     const { token, email } = JSON.parse(readFileSync(kept, 'utf8')) as { token: string; email: string }
-    const place = relative('.', kept)
-    lines.push(`Sign in  ${origin}/login as ${email}, with the password in ${place}`)
-    // Printed at the first start alone: later ones may be watched by others or end up in a log.
-    lines.push(facts.owner === '' ? `Token    in ${place}` : `Token    ${token} (also in ${place})`)
+    const path = relative('.', kept)
+    lines.push(`Sign in  ${origin}/login as ${email}, with the password in ${path}`)
+    // The token is printed only at the first start. Other people may see the output of later starts, or a log keeps it.
+    lines.push(facts.owner === '' ? `Token    in ${path}` : `Token    ${token} (also in ${path})`)
     if (facts.owner !== '') lines.push(`Try      curl -H 'Authorization: Bearer ${token}' ${origin}/api/v1/me`)
   }
   lines.push('Stop     Ctrl-C')
   process.stdout.write(`\n${lines.join('\n')}\n\n`)
 }
 
-// Where the API answers on this machine: under the name of the machine unless it listens on one address alone.
+// The origin of the API on this machine: `localhost` unless HOST is an address that `localhost` does not reach.
 function originOf({ HOST = '', PORT }: NodeJS.ProcessEnv): string {
   if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(HOST)) return `http://localhost:${PORT}`
   return `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
@@ -157,7 +154,7 @@ function fail(reason: string): void {
   stopped.abort()
 }
 
-// In a terminal npm repeats the signal which the terminal has sent to all; only a later one is a person's second.
+// npm repeats the signal that a terminal has already sent to all processes. Only a later signal comes from a person.
 function onSignal(): void {
   if (performance.now() - firstSignal > 500) {
     for (const one of processes) one.kill()

@@ -14,15 +14,15 @@ import { alternate, type Figure, rate } from './harness.ts'
 const clients = 20
 const mebibytes = 20
 const rounds = 3
-// Half of what is on its way at a time.
+// Half of the clients that are active at a time.
 const inFlight = (clients * mebibytes) / 2
-// A connection that idled through the round of the other side may be closed at any moment.
+// A connection that was idle during the other side's round may be closed at any moment.
 const unshared = { connection: 'close' }
 
 /**
- * Uploads and downloads of 20 MiB by 20 clients at a time, and what the API process keeps in memory meanwhile, against
- * the least that can be done: `node:http` that pipes requests into files and files into answers, without a form, a hash,
- * a look at the bytes, a flush to the disk or a database.
+ * Measures uploads and downloads of 20 MiB by 20 clients at a time, and the memory of the API process meanwhile. The
+ * baseline is `node:http` that pipes requests into files and files into answers. It has no form, no hash, no check of
+ * the bytes, no flush to the disk and no database.
  */
 export async function measureAttachments(site: Site): Promise<Figure[]> {
   const document = await site.client.post('/documents', { title: 'Files' }, unshared)
@@ -119,7 +119,7 @@ async function read(url: string, headers: Record<string, string>): Promise<void>
   if (count !== mebibytes * 1024 * 1024) throw new Error(`${response.status} with ${count} bytes`)
 }
 
-// The most memory that a process has while something happens.
+// The peak memory of a process while `work` runs.
 async function watched<T>(pid: number, work: () => Promise<T>): Promise<{ value: T; peak: number }> {
   let peak = 0
   let isOver = false

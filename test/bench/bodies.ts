@@ -5,16 +5,16 @@ import { Baselines } from './body-baselines.ts'
 import { alternate, type Figure, ms } from './harness.ts'
 
 const sizes = [100, 1000, 10_000] as const
-// Requests of a kind in a round. Few of them would be charged with the garbage of what ran before; only writes of
-// Markdown, which take seconds at 10,000 blocks, have to do with few.
+// The number of requests of a kind in a round. A small number would include the garbage collection of earlier requests.
+// Only writes of Markdown have a small number, since they take seconds at 10,000 blocks.
 const count = 20
 const countOfMarkdownWrites = { 100: 20, 1000: 5, 10000: 2 } as const
 const rounds = 5
 
 /**
- * What the API process spends on one request at 100, 1,000 and 10,000 blocks, beside what a naive service (parse the
- * whole body, change it, write it as jsonb) and bare `pg` (read and write the same bytes) spend on a change. All
- * figures are processor time of the process that does it, PostgreSQL's own not included.
+ * Measures the cost of one request to the API process at 100, 1,000 and 10,000 blocks. The baselines are a naive
+ * service (parse the whole body, change it, write it as jsonb) and bare `pg` (read and write the same bytes). All
+ * figures are processor time of the process itself, without PostgreSQL's.
  */
 export async function measureBodies(site: Site): Promise<Figure[]> {
   const bySize: Record<string, number>[] = []
@@ -70,7 +70,7 @@ function figure(name: string, values: number[]): Figure {
   return { ...shown, bar: 'under 5 ms at 1,000, 30 ms at 10,000', met: thousand < 5 && tenThousand < 30 }
 }
 
-/** A document of so many blocks, and the requests that are measured on it. */
+/** A document of a given number of blocks, and the requests that are measured on it. */
 class Subject {
   readonly #site: Site
   readonly #path: string
@@ -105,7 +105,9 @@ class Subject {
     return this.#block(this.document.content.length / 2).attrs.id
   }
 
-  /** Milliseconds of the API's processor that one request takes, over so many of them after one that does not count. */
+  /**
+   * The API's processor time for one request in milliseconds: the mean of `count` requests after one for warming up.
+   */
   async serverTime(count: number, request: () => Promise<Reply>): Promise<number> {
     let before = 0
     for (let index = -1; index < count; index += 1) {
@@ -139,12 +141,12 @@ class Subject {
     return this.#put(this.#path, { format: 'tiptap-json', document })
   }
 
-  /** Every block becomes a new one, so this goes to a document of its own. */
+  /** Replaces every block by a new block, so it needs its own document. */
   putMarkdown(): Promise<Reply> {
     return this.#put(this.#other, { format: 'markdown', content: this.#markdown })
   }
 
-  /** What an agent does: reads Markdown with anchors once, then writes it back with one change at a time. */
+  /** Writes like an agent: it reads annotated Markdown once, then writes it back with one change at a time. */
   async writeBack(): Promise<Reply> {
     this.#turn += 1
     if (this.#anchored === '') {
@@ -172,7 +174,7 @@ class Subject {
   }
 }
 
-// One heading for nine paragraphs; short ones, so that 10,000 blocks stay within the cap on characters.
+// One heading for nine paragraphs. They are short, so that 10,000 blocks stay within the limit on characters.
 function blocks(size: number): BodyNode[] {
   return Array.from({ length: size }, (_, index) =>
     index % 10 === 0

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { DocNode } from '../../shared/body/document.ts'
 
-/** Two ways to change one block of a stored body that leave out all that a service is for. */
+/** Two ways to change one block of a stored body without any function of a service. */
 export class Baselines {
   readonly #client: pg.Client
   #turn = 0
@@ -18,7 +18,7 @@ export class Baselines {
     return baselines
   }
 
-  /** Makes the document the one that is changed. */
+  /** Chooses the document that is changed. */
   async fill(document: DocNode): Promise<void> {
     await this.#client.query('DELETE FROM naive_bodies')
     await this.#client.query('DELETE FROM bare_bodies')
@@ -27,7 +27,7 @@ export class Baselines {
     await this.#client.query('INSERT INTO bare_bodies VALUES (0, $1)', [lines])
   }
 
-  /** Milliseconds of this process for one change: read and parse jsonb, change it, write the whole of it. */
+  /** Processor time of this process for one change, in ms: read and parse jsonb, change it, write the whole body. */
   naive(count: number): Promise<number> {
     return processorTime(count, async () => {
       this.#turn += 1
@@ -41,7 +41,7 @@ export class Baselines {
     })
   }
 
-  /** Milliseconds of this process for moving the bytes alone: read the text, write it as a new row. */
+  /** Processor time of this process for moving the bytes, in ms: read the text, write it as a new row. */
   bare(count: number): Promise<number> {
     return processorTime(count, async () => {
       await this.#client.query('BEGIN')

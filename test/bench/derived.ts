@@ -14,9 +14,9 @@ const relations = 5000
 const merges = 5
 
 /**
- * What is derived from documents, at the sizes at which it could become slow: the change batch of one edit, the
- * relations of a document that many refer to, a concept with thousands of relations, and candidates of Markdown that
- * people wrote. `files` is how many files; no worker process runs.
+ * Measures derived data at sizes at which they could become slow: the change batch of one edit, the relations of a
+ * document with many incoming links, a concept with thousands of relations, and the candidates of `files` Markdown
+ * files that people wrote. No worker process runs.
  */
 export async function measureDerived(site: Site, options: { files: number }): Promise<Figure[]> {
   return [
@@ -27,8 +27,8 @@ export async function measureDerived(site: Site, options: { files: number }): Pr
   ]
 }
 
-// One edit's batch as the worker makes it: load, compute and commit, without the job around them. What the write itself
-// spends on its manifest is part of the PATCH that `bodies` measures.
+// The change batch of one edit as the worker makes it: load, compute and commit, without the job around them. The cost
+// of the manifest is part of the PATCH that `bodies` measures.
 async function measureChanges(site: Site): Promise<Figure[]> {
   const database = await openDatabase({ url: site.url, poolSize: 1 })
   try {
@@ -52,7 +52,7 @@ async function measureChanges(site: Site): Promise<Figure[]> {
   }
 }
 
-// A document of so many blocks; each call changes one of them and returns the milliseconds of its batch.
+// Makes a document of `size` blocks. Each call changes one block and returns the milliseconds of its batch.
 async function editedDocument(input: { site: Site; database: Database; size: number }): Promise<() => Promise<number>> {
   const { site, database, size } = input
   const lines = Array.from({ length: size }, (_, index) => `Paragraph ${index} with a few words.`)
@@ -89,9 +89,9 @@ async function growChain(database: Database, job: DocumentJob) {
 }
 
 async function measureCandidates(site: Site, count: number): Promise<Figure[]> {
-  // Longer ones are more than a document may have.
+  // Longer files exceed the limit of a document.
   const files = markdownFiles(Number.POSITIVE_INFINITY).filter(({ text }) => text.length < 400_000)
-  // From all over the packages, since neighbours resemble each other.
+  // The files come from all packages, since neighbouring files resemble each other.
   const step = Math.max(1, Math.floor(files.length / count))
   const chosen = files.filter((_, index) => index % step === 0).slice(0, count)
   const ids: string[] = []
@@ -140,7 +140,7 @@ async function measureConcepts(site: Site): Promise<Figure[]> {
   ]
 }
 
-// Half of its relations are in the hierarchy, which a merge has to walk.
+// Half of the concept's relations are in the hierarchy, which a merge has to walk.
 async function relatedConcept(site: Site, offset: number): Promise<string> {
   const members = { name: newId('concept'), knowledge_base_id: site.knowledgeBase }
   const { id } = (await done(site.client.post('/concepts', members))).body.data
@@ -189,7 +189,7 @@ async function measureReferrers(site: Site): Promise<Figure[]> {
   ]
 }
 
-// Documents with the body of the hub and a link to it, as the workers leave them.
+// Documents with the body of the hub and a link to the hub, in the state in which the workers leave them.
 const referrersOfHub = [
   `INSERT INTO document_directory (id, workspace_id)
   SELECT 'doc_' || n, workspace_id FROM documents, generate_series(1, $2::int) AS n WHERE id = $1`,

@@ -6,9 +6,9 @@ import type { Site } from '../support/site.ts'
 import { type Figure, ms } from './harness.ts'
 
 /**
- * Downloads a knowledge base: how soon the first byte comes, how fast the rest, and what the API process keeps in memory
- * meanwhile, which has to level off. Beside it the least that could be done, the same rows by plain pg into a bare zip,
- * without Markdown; that is made in this process and keeps it all.
+ * Measures the download of a knowledge base: the time to the first byte, the speed after it, and the memory of the API
+ * process, which must level off. The baseline reads the same rows with plain pg into a bare zip without Markdown. It
+ * runs in this process and keeps everything in memory.
  */
 export async function measureExport(site: Site, { documents = 2000 }: { documents?: number }): Promise<Figure[]> {
   const base = await multiply(site, documents)
@@ -35,7 +35,7 @@ function peaks(samples: readonly number[]): [number, number] {
 
 type Download = { firstByte: number; ms: number; bytes: number; samples: number[] }
 
-/** A knowledge base of so many documents, copies of some that were written over the API. */
+/** Makes a knowledge base of `count` documents, which are copies of some documents written over the API. */
 async function multiply(site: Site, count: number): Promise<number> {
   const { body } = await site.client.post('/knowledge-bases', { name: `Export ${count}` })
   const base = body.data.id as number
@@ -65,7 +65,7 @@ const copies = `
   INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
   SELECT c.workspace_id, c.id, 1, b.version, b.body FROM copied c JOIN document_bodies b ON b.document_id = c.original`
 
-// With a pace, the reader takes nothing for so many milliseconds after each part.
+// The reader pauses for `pace` milliseconds after each part.
 async function download(site: Site, base: number, pace = 0): Promise<Download> {
   const started = performance.now()
   const samples = [resident(site)]

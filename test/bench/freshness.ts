@@ -3,7 +3,7 @@ import { type Figure, ms, percentile } from './harness.ts'
 
 const samples = 60
 
-/** How long after the answer to a write a search finds its text, one writer on an idle service. */
+/** Measures the time from the answer to a write until a search finds its text, with one writer on an idle service. */
 export async function measureFreshness(site: Site): Promise<Figure[]> {
   await site.work('search', 'events', 'sweeps')
   const documents = await Promise.all(Array.from({ length: samples }, () => createDocument(site, 'before')))

@@ -4,10 +4,10 @@ import { unmarked } from '../../shared/search/text/lexemes.ts'
 import { isStopWord, tokenise } from '../../shared/search/text/tokenise.ts'
 import type { Site } from '../support/site.ts'
 
-/** SQLite's full-text index over the same blocks and lexemes. */
+/** SQLite's full-text index of the same blocks and lexemes. */
 export type Fts5 = Awaited<ReturnType<typeof fts5>>
 
-/** Reads every indexed block from PostgreSQL and indexes it in memory; each word is one token, its stem. */
+/** Reads all indexed blocks from PostgreSQL and indexes them in memory. Each word is one token: its stem. */
 export async function fts5(site: Site) {
   const rows = await site.ask(`
     SELECT b.document_id, b.ord, b.body, s.language,
@@ -26,7 +26,7 @@ export async function fts5(site: Site) {
   const keys: string[] = []
   sqlite.exec('BEGIN')
   for (const { document_id, ord, body, language, weight } of rows) {
-    // What stands twice makes a block longer to FTS5 and not to us.
+    // Repeated words make a block longer for FTS5, but not for our index.
     const once = tokenise(body, [language]).filter(({ kind, repeated }) => kind !== 'whole' && !repeated)
     const words = once.map(({ lexeme, stems }) => unmarked(stems[0] ?? lexeme))
     for (const word of new Set(words)) matching.set(word, (matching.get(word) ?? 0) + 1)
@@ -45,12 +45,12 @@ export async function fts5(site: Site) {
   const matchOf = (q: string) => formsOf(q).map(tokenOf).join(' AND ')
   return {
     blocks: keys.length,
-    /** Words with the number of blocks they are in, that are no stop words and have one token in all languages. */
+    /** Words and the number of blocks with each, without stop words and words whose token depends on the language. */
     words: [...matching].filter(([word]) => {
       return /^[a-z]{4,12}$/.test(word) && !isStopWord(word, languages) && formsOf(word).length === 1
     }),
     search: (q: string) => fast.all(matchOf(q)).length,
-    /** The best 200 blocks, as document and place, with their scores. */
+    /** The best 200 blocks, as document and block number, with their scores. */
     scores: (q: string) =>
       new Map(scored.all(matchOf(q)).map(({ rowid, score }) => [keys[Number(rowid)] ?? '', Number(score)])),
     close: () => sqlite.close(),

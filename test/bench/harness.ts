@@ -1,9 +1,9 @@
-/** One line of the result; `bar` is what the figure is held against, `met` null where there is none. */
+/** One line of the result. `bar` is the required figure; `met` is null without such a figure. */
 export type Figure = { name: string; value: string; bar?: string; met?: boolean }
 
 /**
- * Runs the sides in turn, every other round in reverse order, so that a machine that gets slower or faster touches all
- * of them alike. Each run returns its own rate; the result is the median of each side.
+ * Runs the sides in turn, every second round in reverse order, so that a machine that gets slower or faster affects all
+ * sides alike. Each run returns its own rate. The result is the median of each side.
  */
 export async function alternate<Name extends string>(
   rounds: number,
@@ -17,13 +17,13 @@ export async function alternate<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, percentile(values[name], 50)])) as Record<Name, number>
 }
 
-/** The value that so many percent of the values do not exceed. */
+/** The percentile: the value that `percent` percent of the values do not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN
 }
 
-/** Runs `work` so many times, `concurrency` at a time, and returns how many were done in a second. */
+/** Runs `work` `count` times, `concurrency` at a time. Returns the number of runs per second. */
 export async function rate(
   options: { count: number; concurrency: number },
   work: (index: number) => Promise<unknown>,
@@ -62,7 +62,7 @@ export function printTable(figures: readonly Figure[]): void {
   }
 }
 
-/** Milliseconds with one digit below ten. */
+/** Milliseconds, with one decimal place below ten. */
 export function ms(value: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`
 }

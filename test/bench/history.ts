@@ -5,14 +5,14 @@ import { measureStartLatencies } from './jobs.ts'
 import { atRest, logStatements, type Rest, untilAtRest } from './rest.ts'
 
 /*
- * What the service costs at rest, and how fast a job starts, behind 0, a tenth of `--writes` and all of them. The
- * writes behind are made by SQL, which is what they leave: of every twenty writes a document with twenty bodies,
- * versions, manifests and batches of changes, and of each an event and a line of the audit log. Of every hundred one
- * job failed and one waits in a dead-letter queue; completed ones leave nothing. The copies have no search index,
- * which nothing at rest looks into. Autovacuum has caught up before each rest, and is counted apart from the service.
+ * Measures the cost of the service at rest, and how fast a job starts, after 0 writes, a tenth of `--writes` and all of
+ * them. SQL makes the rows that such writes leave behind: for twenty writes a document with twenty bodies, versions,
+ * manifests and change batches, and for each write an event and a line of the audit log. Of a hundred jobs one failed
+ * and one waits in a dead-letter queue; completed jobs leave nothing. The copies have no search index, which nothing
+ * reads at rest. Autovacuum has finished before each measurement, and is counted apart from the service.
  */
 
-/** Rest behind a growing history; `writes` at the most, and `seconds` of each rest. */
+/** Measures the service at rest, for `seconds` each time, with a history that grows up to `writes` writes. */
 export async function measureHistory(
   site: Site,
   { writes = 1_000_000, seconds = 60 }: { writes?: number; seconds?: number } = {},
@@ -72,7 +72,7 @@ function percent(value: number): string {
   return `${value.toFixed(2)} %`
 }
 
-/** Adds what writes number `from` to `to` leave behind, spread over copies of a document. */
+/** Adds the rows of the writes number `from` to `to`, spread over copies of a document. */
 async function addWrites(site: Site, range: { template: string; from: number; to: number }): Promise<void> {
   if (range.to === range.from) return
   for (const statement of leftByWrites) await site.ask(statement(range))
@@ -85,7 +85,7 @@ type Range = { template: string; from: number; to: number }
 
 const perDocument = 20
 
-// The copies of a row of the template, with other values in some columns.
+// The copies of a row of the template, with new values in some columns.
 const copies = (table: string, values: string) => (range: Range) =>
   `
   INSERT INTO ${table} SELECT (jsonb_populate_record(source, jsonb_build_object(${values}))).*

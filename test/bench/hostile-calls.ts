@@ -3,7 +3,7 @@ import type { Client } from '../support/client.ts'
 /** One call of the hostile user. */
 export type HostileCall = { name: string; method: string; path: string; body?: unknown; anonymous?: boolean }
 
-/** The bodies, as JSON, that are stored once and then read in every way. */
+/** The bodies that are stored once and then read in every way, as JSON. */
 const bodies: Readonly<Record<string, () => object[]>> = {
   'raw HTML of list markers': () => [html('1) '.repeat(8000))],
   'raw HTML of emphasis': () => [html('*_'.repeat(8000))],
@@ -56,7 +56,7 @@ const queries = [
   'heading link word a b c d e f g h i j k l',
 ]
 
-/** Stores the hostile bodies, and answers the calls that replay everything. Bodies that are refused are left out. */
+/** Stores the hostile bodies, and returns the calls that replay all attacks. Refused bodies are left out. */
 export async function hostileCalls(client: Client): Promise<HostileCall[]> {
   const base = await client.post('/knowledge-bases', { name: 'Hostile' })
   const knowledgeBaseId: number = base.body.data.id
@@ -119,7 +119,7 @@ function callsAbout({ id }: Stored, of: { title: string; knowledgeBaseId: number
     get('changes', 'changes'),
     get('summary of a query', 'summary?query=a%20heading'),
     { name: 'candidates', method: 'POST', path: '/concept-candidates/extract', body: { document_id: id } },
-    // A new body each time, so that all that is derived is derived again.
+    // The body is new each time, so that everything derived from it is derived again.
     {
       name: 'new JSON',
       method: 'POST',
@@ -135,7 +135,7 @@ function callsAbout({ id }: Stored, of: { title: string; knowledgeBaseId: number
   ]
 }
 
-/** A block that is changed, and the body written over itself as annotated Markdown, as an editor would. */
+/** Writes like an editor: it changes a block, and replaces the body by itself as annotated Markdown. */
 async function editsOf(client: Client, { id }: Stored): Promise<HostileCall[]> {
   const { body: listed } = await client.get(`/documents/${id}/blocks?limit=1`)
   const blockId: unknown = listed?.data?.[0]?.block_id
@@ -157,7 +157,7 @@ async function editsOf(client: Client, { id }: Stored): Promise<HostileCall[]> {
   ]
 }
 
-/** A translation with the structure of the body, and the units that are compared with it; no model is asked. */
+/** Makes a translation with the structure of the body, and reads its units. No model is asked. */
 async function translationOf(client: Client, { id }: Stored): Promise<HostileCall[]> {
   const set = { source_locale: 'en', target_locales: ['de'], create_mode: 'copy_structure' }
   await client.post(`/documents/${id}/translation/activate`, set)

@@ -9,7 +9,7 @@ const effort = { first: 64, work: 5_000_000, size: 65_536, timedSize: 1_048_576 
 const patience = 300_000
 const randomCells = 200
 
-/** The long form of the tests of `test/hostile`: every reader with every family of inputs, far larger, and random ones. */
+/** The long form of `test/hostile`: every reader with every family of inputs at larger sizes, and random inputs. */
 export async function measureGrowth(): Promise<Figure[]> {
   const measurer = new Measurer({ effort, patience })
   const found: Figure[] = []

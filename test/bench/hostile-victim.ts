@@ -3,19 +3,19 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { Client } from '../support/client.ts'
 
 /*
- * The user of another workspace, in a thread of its own so that the answers which the hostile user gets do not hold up
- * its clock. It reads, writes and searches all the time; each message it gets ends a phase and is answered with what
- * was measured in it.
+ * The user of another workspace. It runs in its own thread, so that the answers to the hostile user do not delay its
+ * clock. It reads, writes and searches all the time. Each message from the parent ends a phase, and is answered with
+ * the measurements of that phase.
  */
 
-/** What the thread is started with: the service, and what it works on. */
+/** The data with which the thread starts: the service, and the documents that it uses. */
 export type VictimStart = { origin: string; token: string; knowledgeBaseId: number }
 
-/** Milliseconds of each call of a phase, by what it was, and how many calls were not answered as they should be. */
+/** The milliseconds of each call of a phase, by kind, and the number of wrong answers. */
 export type Phase = { times: Record<VictimCall, number[]>; failures: Record<string, number> }
 export type VictimCall = 'read' | 'write' | 'search' | 'health' | 'freshness'
 
-// Between two calls of a kind, so that the service is used rather than filled.
+// The pause between two calls of a kind in milliseconds. The victim uses the service but does not fill it.
 const pause = 50
 const healthPause = 100
 const freshnessLimit = 60_000
@@ -26,7 +26,7 @@ let phase = emptyPhase()
 let words = 0
 
 parentPort?.on('message', () => {
-  // A call that is not answered yet has taken so long at least.
+  // A call that has no answer yet has taken at least this long.
   for (const { call, started } of phase.running) phase.times[call].push(performance.now() - started)
   const { times, failures } = phase
   parentPort?.postMessage({ times, failures } satisfies Phase)
@@ -59,7 +59,7 @@ async function askHealth(): Promise<never> {
   }
 }
 
-/** How long after a write a search finds it. */
+/** Measures the time from a write until a search finds it. */
 async function watchFreshness(): Promise<never> {
   for (;;) {
     words += 1
@@ -94,7 +94,7 @@ async function created(content: string): Promise<string> {
   }
 }
 
-// A call belongs to the phase in which it began.
+// A call counts in the phase in which it began.
 async function timed(call: VictimCall, run: () => Promise<{ status: number }>): Promise<void> {
   const { times, failures, running } = phase
   const started = performance.now()

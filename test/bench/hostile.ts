@@ -13,16 +13,16 @@ import type { Phase, VictimCall, VictimStart } from './hostile-victim.ts'
 
 const connections = 4
 const quietSeconds = 20
-// A hostile client does not wait for ever either.
+// Even a hostile client does not wait for ever.
 const patience = 30_000
 
-// Of each process, with all that it ever held: 512 MB for each thread that parses, and as much for the rest.
+// The peak memory of a process: 512 MB for each thread that parses, and as much for everything else.
 const memoryBound = 1536
 
 /**
- * What one hostile user, of four connections that replay every known attack, costs the user of another workspace:
- * reading, writing, searching, how soon a search is fresh, and whether the process still says that it lives. Limits on
- * rates are off, so that they hide nothing.
+ * Measures how one hostile user, whose four connections replay every known attack, affects the user of another
+ * workspace: in reads, writes, searches, the freshness of searches and `/healthz`. Rate limits are off, so that they
+ * hide nothing.
  */
 export async function measureHostile(site: Site, options: { seconds?: number; growth?: boolean }): Promise<Figure[]> {
   const { seconds = 60, growth = false } = options
@@ -74,7 +74,7 @@ async function endPhase(victim: Worker): Promise<Phase> {
   return phase
 }
 
-/** Replays the calls from all connections until the time is over; answers how many calls got which status. */
+/** Replays the calls on all connections until the time is over. Returns the number of answers by status. */
 async function attack(
   client: Client,
   { calls, seconds }: { calls: readonly HostileCall[]; seconds: number },
@@ -108,7 +108,7 @@ async function statusOf(client: Client, { method, path, body, anonymous }: Hosti
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(patience),
     })
-    // Read to its end, but not kept.
+    // The answer is read to its end, but not kept.
     for await (const _ of response.body ?? []);
     return String(response.status)
   } catch (error) {
@@ -140,7 +140,7 @@ function freshness(quiet: Phase, attacked: Phase): Figure[] {
   return [{ name: 'write answered to fresh hit, p95 quiet / under attack', value: both.join(' / ') }]
 }
 
-/** How far the time was enough to make every call once. */
+/** The share of the calls that were made at least once. */
 function replayed(statuses: Record<string, number>, calls: readonly HostileCall[]): string {
   const made = Object.values(statuses).reduce((sum, count) => sum + count, 0)
   return `${Math.min(made, calls.length)} of ${calls.length}`
@@ -156,7 +156,7 @@ function counted(counts: Record<string, number>): string {
   return parts.length === 0 ? 'none' : parts.map(([name, count]) => `${name}: ${count}`).join(', ')
 }
 
-/** Looks at the resident memory of processes each second; `end` answers the peaks in megabytes. */
+/** Reads the resident memory of processes each second. `end` returns the peaks in megabytes. */
 function watchMemory(processes: Record<string, Pick<ServiceProcess, 'pid'>>) {
   const peaks: Record<string, number> = {}
   const look = () => {

@@ -2,8 +2,8 @@ import { inTransaction, openDatabase } from '../../shared/database/database.ts'
 import { computeIndex, loadIndexSources, writeIndexes } from '../../shared/search/index/index-document.ts'
 
 /*
- * Indexes each document that its parent names, and answers what that cost: a process of its own, as a worker is, since the
- * bench holds a whole corpus whose garbage collection would be counted.
+ * Indexes each document that the parent process names, and answers with the cost. It is a separate process, like a
+ * worker, because the parent keeps a whole corpus, whose garbage collection would be counted.
  */
 
 const database = await openDatabase({ url: process.argv[2] ?? '', poolSize: 1 })

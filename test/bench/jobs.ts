@@ -12,10 +12,10 @@ import { createDocument, type Site, until } from '../support/site.ts'
 import { alternate, type Figure, ms, percentile } from './harness.ts'
 
 const count = 1000
-// As many as a batch of documents has.
+// The number of documents in a batch.
 const together = 32
 
-/** The job platform with a projection that computes nothing, against pg-boss driven by hand. */
+/** Measures the job platform, with a projection that computes nothing, against plain pg-boss. */
 export async function measureJobs(site: Site): Promise<Figure[]> {
   const bench = await openBench(site)
   const queue = bench.queue.name
@@ -42,7 +42,7 @@ export async function measureJobs(site: Site): Promise<Figure[]> {
   }
 }
 
-/** How long after the begin of the transaction that enqueues it a job starts on an idle service, in milliseconds. */
+/** The milliseconds from the begin of the enqueuing transaction to the start of the job, on an idle service. */
 export async function measureStartLatencies(site: Site): Promise<number[]> {
   const bench = await openBench(site)
   try {
@@ -130,7 +130,7 @@ async function drainByHand(bench: Bench, complete: (jobs: Job<object>[]) => Prom
   }
 }
 
-// Jobs of one key run one after the other: every job has a key of its own, as if so many documents had changed.
+// Jobs of one key run one after the other, so every job has its own key, as if so many documents had changed.
 async function fill(bench: Bench): Promise<void> {
   const jobs = Array.from({ length: count }, (_, index) => {
     const data = bench.documents[index % bench.documents.length]

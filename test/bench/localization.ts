@@ -24,7 +24,7 @@ const concurrency = 4
 const jobs = 12
 const unitsPerJob = 100
 
-/** Measures the cost of units in a write to either side, and how close translation jobs come to the model's limit. */
+/** Measures the cost of units in a write to the source or the target, and the use of the model's limit by jobs. */
 export async function measureLocalization(site: Site): Promise<Figure[]> {
   const database = await openDatabase({ url: site.url, poolSize: 2 })
   try {

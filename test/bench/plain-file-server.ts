@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
-// The least that can be done with a file over HTTP: a request becomes a file, and a file an answer. Its words are the
-// directory; it prints its port.
+// The simplest file server: it writes a request into a file, and sends a file as an answer. The argument is the
+// directory. It prints its port.
 const [, , directory = ''] = process.argv
 const server = createServer(async (request, response) => {
   const path = join(directory, `plain-${request.url?.slice(1)}`)

@@ -3,7 +3,7 @@ import { startApi } from '../support/processes.ts'
 import { createDocument, type Site } from '../support/site.ts'
 import { type Figure, ms, percentile, rate } from './harness.ts'
 
-/** How fast an API process comes up, and what each process keeps in memory after some work. */
+/** Measures how fast an API process starts, and the memory of each process after some work. */
 export async function measureProcesses(site: Site): Promise<Figure[]> {
   const starts: number[] = []
   for (let round = 0; round < 5; round += 1) {

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Site, until } from '../support/site.ts'
 
 /**
- * What a service at rest costs: what its role asks of PostgreSQL in a minute, and processor time in percent of a core.
- * `upkeep` is what PostgreSQL does by itself, autovacuum above all.
+ * The cost of a service at rest: the statements of its role in a minute, and processor time in percent of a core.
+ * `upkeep` is the work of PostgreSQL's own processes, mostly autovacuum.
  */
 export type Rest = {
   transactions: number
@@ -14,17 +14,17 @@ export type Rest = {
   cpu: { processes: number; sessions: number; upkeep: number }
 }
 
-/** Has PostgreSQL log every statement, so that those of the service can be told from all others; before any `atRest`. */
+/** Makes PostgreSQL log every statement, so that `atRest` can count the statements of the service. Call it before. */
 export async function logStatements(site: Site): Promise<void> {
   await configure(site, `SET log_statement = 'all'`, `SET log_line_prefix = '%u %v '`)
 }
 
-/** Waits until no job runs, what was counted is written, and autovacuum has nothing left to do for two minutes at most. */
+/** Waits until no job runs and the statistics are written, and up to two minutes until autovacuum has finished. */
 export async function untilAtRest(site: Site): Promise<void> {
   await until(async () => (await site.ask(`SELECT FROM pgboss.job WHERE state = 'active'`)).length === 0)
   await sleep(12_000)
   await site.ask('VACUUM (ANALYZE)')
-  // Otherwise autovacuum looks once a minute for what has changed.
+  // By default autovacuum looks for changes once a minute.
   await configure(site, `SET autovacuum_naptime = '1s'`)
   const tired = performance.now() + 120_000
   await until(async () => (await site.ask(leftToVacuum)).length === 0 || performance.now() > tired)
@@ -33,7 +33,7 @@ export async function untilAtRest(site: Site): Promise<void> {
   await sleep(3000)
 }
 
-/** Measures for so many seconds; `pids` are the processes of the service. Processor time is NaN without Linux's /proc. */
+/** Measures for `seconds`. `pids` are the processes of the service. Processor time is NaN without Linux's /proc. */
 export async function atRest(site: Site, { pids, seconds }: { pids: number[]; seconds: number }): Promise<Rest> {
   const folder = join(site.env['DATA_DIR'] ?? '', 'postgres')
   const [postmaster = ''] = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')
@@ -45,7 +45,7 @@ export async function atRest(site: Site, { pids, seconds }: { pids: number[]; se
     .matchAll(/^documents (\S+) LOG: {2}(?:statement|execute)/gm)
   const asked = Array.from(lines, ([, transaction]) => transaction)
   const own = new Set(asked).size
-  // The question itself is a transaction, and its connection is another.
+  // This query is itself a transaction, and opening its connection is another.
   const all = (await countTransactions(site)) - before.transactions - 2
   const perMinute = (count: number) => (Math.max(0, count) / seconds) * 60
   return {
@@ -67,7 +67,7 @@ async function configure(site: Site, ...settings: string[]): Promise<void> {
   await site.ask('SELECT pg_reload_conf()')
 }
 
-// Autovacuum's own thresholds, and its workers. What is known of pg_statistic's own columns nobody renews.
+// The thresholds of autovacuum, and its workers. pg_statistic is left out, since nothing ever analyses it.
 const leftToVacuum = `
   SELECT FROM pg_stat_all_tables
   WHERE n_dead_tup > 50 + 0.2 * n_live_tup OR n_ins_since_vacuum > 1000 + 0.2 * n_live_tup
@@ -77,8 +77,8 @@ const leftToVacuum = `
 type Sample = { pid: number; parent: number; ticks: number; command: string }
 
 /**
- * Percent of a core over so many seconds. PostgreSQL's processes come and go: sessions are looked at twice a second, and
- * everything else below the postmaster is the rest of what it and its ended children have computed.
+ * Processor time in percent of a core, over `seconds`. PostgreSQL's processes come and go, so sessions are read twice a
+ * second. All other processor time of the postmaster and its ended children is upkeep.
  */
 async function processorTime(of: { pids: number[]; postmaster: number; seconds: number }): Promise<Rest['cpu']> {
   if (process.platform !== 'linux') return { processes: Number.NaN, sessions: Number.NaN, upkeep: Number.NaN }
@@ -98,7 +98,7 @@ async function processorTime(of: { pids: number[]; postmaster: number; seconds: 
   const isOurs = ({ pid }: Sample) => of.pids.includes(pid)
   const processes = ticksOf(last.filter(isOurs)) - ticksOf([...before.values()].filter(isOurs))
   const rest = ticksOf(last) - ticksOf(before.values()) - processes - sum(sessions.values())
-  // A tick is a hundredth of a second, so ticks per second are percent.
+  // A tick is 10 ms, so ticks per second are percent.
   return {
     processes: processes / of.seconds,
     sessions: sum(sessions.values()) / of.seconds,
@@ -110,7 +110,7 @@ function samples(): Sample[] {
   return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (sampleOf(name) ?? []) : []))
 }
 
-// With the time of children that have ended.
+// This includes the time of children that have ended.
 function sampleOf(name: string): Sample | undefined {
   try {
     const text = readFileSync(`/proc/${name}/stat`, 'utf8')

@@ -8,12 +8,12 @@ import { crossed, paragraphs } from './search-paragraphs.ts'
 const blocksPerDocument = 20
 
 /**
- * Documents of twenty blocks of real prose, code and lists, shuffled. When every paragraph has been used, the beginning
- * of one goes on with the end of another.
+ * Documents of twenty blocks of real prose, code and lists, in mixed order. When all paragraphs are used, the beginning
+ * of one paragraph is joined with the end of another.
  */
 export function corpus(documents: number): string[] {
   const distinct = paragraphs()
-  // A step without a common divisor visits all of them before one comes again.
+  // A step without a common divisor visits all paragraphs before any of them again.
   const step = 7919
   const at = (index: number) => distinct[(index * step) % distinct.length] ?? ''
   const blockAt = (index: number) => {
@@ -25,7 +25,7 @@ export function corpus(documents: number): string[] {
   )
 }
 
-/** Writes documents over HTTP; returns how many a second. */
+/** Writes documents over HTTP. Returns the documents per second. */
 export async function writeCorpus(site: Site, documents: readonly string[]): Promise<number> {
   const api = await startApi(site.env)
   const client = new Client({ origin: api.origin, token: site.client.bearer ?? '' })
@@ -45,7 +45,7 @@ export async function writeCorpus(site: Site, documents: readonly string[]): Pro
   }
 }
 
-// The first two to eight words, so that titles are as different as they are among people.
+// A title has the first two to eight words, so that titles differ as much as those of people.
 function titleOf(text: string): string {
   const words = text.match(/\p{L}[\p{L}\p{N}]*/gu) ?? []
   return words
@@ -54,7 +54,7 @@ function titleOf(text: string): string {
     .slice(0, 100)
 }
 
-/** Indexes everything with two worker processes; returns documents a second. */
+/** Indexes everything with two worker processes. Returns the documents per second. */
 export async function indexCorpus(site: Site, documents: number): Promise<number> {
   const stale = async () => {
     const [row] = await site.ask(`SELECT count(*)::int AS count FROM stale_projections WHERE projection = 'search'`)
@@ -65,7 +65,7 @@ export async function indexCorpus(site: Site, documents: number): Promise<number
   while ((await stale()) > 0) await sleep(100)
   const seconds = (performance.now() - begun) / 1000
   for (const worker of workers) await worker.stop()
-  // Else PostgreSQL would go on with what is left of the load while searches are timed.
+  // Otherwise PostgreSQL would do the rest of its upkeep while searches are timed.
   await site.ask('VACUUM ANALYZE')
   await site.ask('CHECKPOINT')
   return documents / seconds

@@ -9,8 +9,8 @@ import { type Figure, ms, percentile } from './harness.ts'
 type Sought = { url: string; sqlite: Fts5; workspace: string; set: { name: string; queries: readonly string[] } }
 
 /**
- * Processor time of a search in PostgreSQL and in SQLite, which other programs on the machine touch less than the clock.
- * PostgreSQL's includes parsing and planning, the projection and the hits; SQLite's is the ranking alone. Linux only.
+ * Measures the processor time of a search in PostgreSQL and in SQLite, which other programs affect less than the clock
+ * time. PostgreSQL's time includes parsing, planning and the hits; SQLite's includes only the ranking. Linux only.
  */
 export async function measureCpu({ url, sqlite, workspace, set }: Sought): Promise<Figure[]> {
   if (!existsSync('/proc/self/schedstat')) return []
@@ -20,7 +20,7 @@ export async function measureCpu({ url, sqlite, workspace, set }: Sought): Promi
   const scope = { workspaceIds: [workspace], locale: 'default' as const }
   const ours: number[] = []
   const theirs: number[] = []
-  // The first search of each reads what the others find in memory.
+  // The first search of each side reads pages that the later searches find in memory.
   for (const measured of [false, true]) {
     for (const q of set.queries) {
       const before = { backend: cpuMs(backend), self: cpuMs('self') }

@@ -7,7 +7,7 @@ import { type Figure, ms, percentile } from './harness.ts'
 const rounds = 20
 const warmUps = 100
 
-/** What indexing one changed block of a thousand costs in processor time, without the job around it. */
+/** Measures the processor time of indexing one changed block of a thousand, without the job around it. */
 export async function measureOneBlock(site: Site): Promise<Figure> {
   const paragraphs = Array.from({ length: 1000 }, (_, index) => `Paragraph ${index} says the same again.`)
   const document = await createDocument(site, paragraphs.join('\n\n'))
@@ -22,7 +22,7 @@ export async function measureOneBlock(site: Site): Promise<Figure> {
     indexer.send(job)
     return (await once(indexer, 'message'))[0]
   }
-  // A worker has run for hours, and its code is compiled.
+  // These runs compile the code, as in a worker that has run for hours.
   for (let round = 0; round < warmUps; round += 1) await index()
   const costs: number[] = []
   for (let round = 0; round < rounds; round += 1) {
@@ -42,7 +42,7 @@ export async function measureOneBlock(site: Site): Promise<Figure> {
   }
 }
 
-/** How long after the answer to a write a search of the whole corpus finds it. */
+/** Measures the time from the answer to a write until a search of the whole corpus finds it. */
 export async function measureFreshHit(site: Site): Promise<Figure[]> {
   const worker = await site.work('search', 'events')
   const delays: number[] = []

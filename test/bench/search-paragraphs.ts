@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { markdownFiles } from '../support/markdown-files.ts'
 import { root } from '../support/processes.ts'
 
-/** Distinct paragraphs that people wrote, of the Markdown files and the documentation comments of installed packages. */
+/** Distinct paragraphs that people wrote, from Markdown files and documentation comments of installed packages. */
 export function paragraphs(): string[] {
   const texts = [...markdownFiles(Number.POSITIVE_INFINITY).map(({ text }) => text), ...documentationComments()]
   return [...new Set(texts.flatMap((text) => text.split(/\n\s*\n/).map((block) => block.trim())))].filter(isParagraph)
 }
 
-/** Words of one paragraph go on with those of another: as like real text as either, and unlike every other block. */
+/** Joins two paragraphs to a text that resembles real text and equals no other block. */
 export function crossed(left: string, right: string): string {
-  // Half a fenced block would swallow what stands behind it.
+  // Half a fenced block would swallow the text behind it.
   const [begun, ended] = [left, right].map((text) => text.replaceAll('```', '').split(' ')) as [string[], string[]]
   return [...begun.slice(0, Math.ceil(begun.length / 2)), ...ended.slice(Math.floor(ended.length / 2))].join(' ')
 }
@@ -24,7 +24,7 @@ function documentationComments(): string[] {
   })
 }
 
-// A fence that is not closed would swallow the blocks behind it.
+// An open fence would swallow the blocks behind it.
 function isParagraph(block: string): boolean {
   const fences = block.match(/```/g)?.length ?? 0
   return /^[\p{L}*`[]/u.test(block) && block.length > 40 && block.length < 1500 && fences % 2 === 0

@@ -7,7 +7,9 @@ import type { Figure } from './harness.ts'
 const folder = new URL('../search/corpus/', import.meta.url)
 const unspaced = ['ja', 'ko', 'th', 'zh']
 
-/** Recall in the committed texts: of the words of a dictionary and, where words are not spaced, of any substrings. */
+/**
+ * Measures recall in the committed texts, for words of a dictionary or, without spaces between words, for substrings.
+ */
 export function measureQuality(): Figure[] {
   return readdirSync(folder)
     .sort()
@@ -35,7 +37,7 @@ function dictionaryWords(text: string, locale: string): string[] {
 }
 
 function substringsOf(text: string): string[] {
-  // Latin words in between are words, of which a part is not sought.
+  // Latin words in such a text are whole words, so no part of them is searched.
   const runs = text.match(/(?:(?!\p{Script=Latin})[\p{L}\p{M}]){4,}/gu) ?? []
   return runs.flatMap((run) => {
     const characters = [...new Intl.Segmenter('und', { granularity: 'grapheme' }).segment(run)].map(

@@ -5,14 +5,14 @@ import { type SearchDatabase, searchTopK } from '../../shared/search/search.ts'
 import type { Site } from '../support/site.ts'
 import { percentile, rate } from './harness.ts'
 
-/** How long each query's statements take, for one client and for eight, and its ten hits as document and place. */
+/** The time of each query's statements, for one client and for eight, and its ten hits as document and block number. */
 type Times = { alone: number[]; together: number[]; hits: Map<string, string[]> }
 
 type Queries = { url: string; workspace: string; queries: readonly string[] }
 
 /**
- * Times the statements of searches without what Node makes of their answers: they are noted in a search by one client,
- * and sent again by eight. The first searches of a connection, which read and plan what the others find, do not count.
+ * Times the statements of searches without Node's work on their answers. The statements are recorded in searches of one
+ * client, and repeated by eight clients. The first searches of a connection do not count, since they fill caches.
  */
 export async function timeStatements({ url, workspace, queries }: Queries): Promise<Times> {
   const database = await openDatabase({ url, poolSize: 1 })
@@ -41,21 +41,21 @@ export async function timeStatements({ url, workspace, queries }: Queries): Prom
   return { alone, together, hits }
 }
 
-// PostgreSQL keeps the plan of a statement from the sixth time on, in each connection; of many searches a part has the same.
+// From the sixth time on, each connection of PostgreSQL keeps the plan of a statement. Many searches share statements.
 const warmUps = 100
-// Of twenty queries the 95th percentile would be the worst but one, which says more of the machine than of the search.
+// With twenty queries, the 95th percentile is the second worst time, which says more about the machine than the search.
 const samples = 200
 
 const asText = { getTypeParser: () => (value: unknown) => value } as unknown as pg.CustomTypesConfig
 
-/** The statement as PostgreSQL gets it. */
+/** A statement as PostgreSQL gets it. */
 function plain({ name, sql, values }: Statement): pg.QueryConfig {
   return { ...(name && { name }), text: sql.replaceAll('$slonik_', '$'), values: [...values] }
 }
 
 /**
- * How long each query takes over HTTP, and how much of that is not its statements: each is sent in turn as a request and
- * as statements, so that what else the machine does touches both alike.
+ * Measures the time of each query over HTTP, and the part of it outside its statements. Each query is sent in turn as a
+ * request and as statements, so that other programs affect both alike.
  */
 export async function timeRequests({ url, workspace, queries, ask }: Queries & { ask: (q: string) => Promise<void> }) {
   const database = await openDatabase({ url, poolSize: 1 })
@@ -77,19 +77,19 @@ export async function timeRequests({ url, workspace, queries, ask }: Queries & {
 
 const requests = 100
 
-/** At least so many of a list, which is repeated as a whole. */
+/** Repeats a whole list until it has at least `times` items. */
 function repeated<T>(list: readonly T[], times: number): T[] {
   return Array.from({ length: Math.ceil(times / list.length) }, () => list).flat()
 }
 
 type Statement = Parameters<Queryable['one']>[0] & { name?: string }
 
-/** Makes a search that tells which statements it sent, how long they took, and its hits. */
+/** Makes a search that returns its statements, their time in milliseconds, and its hits. */
 function statementsOf(database: Database, workspace: string) {
   const scope = { workspaceIds: [workspace], locale: 'default' as const }
   let sent: Statement[] = []
   let duration = 0
-  // The statement of a search is the only one that yields a row of its own.
+  // Only the statement of the search itself returns such a row.
   const noted = <T extends Queryable>(db: T): T => {
     const one = async (statement: Statement) => {
       const begun = performance.now()
@@ -115,7 +115,7 @@ function statementsOf(database: Database, workspace: string) {
   }
 }
 
-/** Runs each once, so many at a time; returns how long each took in milliseconds. */
+/** Runs each item once, `concurrency` at a time. Returns the milliseconds of each. */
 export async function times<T>(
   inputs: readonly T[],
   concurrency: number,
@@ -130,7 +130,7 @@ export async function times<T>(
   return durations
 }
 
-/** A client that keeps its connections and looks at nothing but the status, so that it costs little itself. */
+/** A client that keeps its connections and reads only the status, so that the client itself costs little. */
 export function httpClient(site: Site): { get: (path: string) => Promise<void>; close: () => void } {
   const agent = new Agent({ keepAlive: true })
   const headers = { authorization: `Bearer ${site.client.bearer}` }

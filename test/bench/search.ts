@@ -13,8 +13,8 @@ import { httpClient, timeRequests, timeStatements, times } from './search-times.
 type QuerySet = { name: string; queries: string[] }
 
 /**
- * Search in a corpus of so many documents, beside SQLite and the naive statement; how it grows from a fifth of them;
- * quality; and what indexing costs.
+ * Measures search in a corpus of `documents` documents beside SQLite and a naive statement, its growth from a fifth of
+ * them, its quality, and the cost of indexing.
  */
 export async function measureSearch(site: Site, { documents = 10_000 }: { documents?: number }): Promise<Figure[]> {
   const texts = corpus(documents)
@@ -56,7 +56,7 @@ export async function measureSearch(site: Site, { documents = 10_000 }: { docume
 
 type Spreads = { [clients: number]: number[] }
 
-/** How long every query of all sets takes in SQL, for one client and for eight. */
+/** The SQL time of every query of all sets, for one client and for eight. */
 async function spreadOfAll(site: Site, sets: readonly QuerySet[]): Promise<Spreads> {
   const workspace = (await site.ask('SELECT workspace_id FROM documents LIMIT 1'))[0].workspace_id
   const queries = sets.flatMap((set) => set.queries)
@@ -131,7 +131,7 @@ async function measureSet(bench: Bench): Promise<Figure[]> {
   ]
 }
 
-/** How many of our ten best hits score at least as the tenth of FTS5, by its own bm25. */
+/** The number of our ten best hits whose bm25 score by FTS5 is at least that of FTS5's tenth hit. */
 function overlapOf(sqlite: Fts5, hitsOf: ReadonlyMap<string, readonly string[]>): number {
   const shares: number[] = []
   for (const [q, hits] of hitsOf) {

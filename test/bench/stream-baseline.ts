@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /*
- * The baseline of `streams`: each message of the parent becomes an event of the same size that is written to every open
- * response, and nothing else.
+ * The baseline of `streams`: for each message of the parent, it writes an event of the same size to every open
+ * response, and does nothing else.
  */
 
 const responses = new Set<ServerResponse>()

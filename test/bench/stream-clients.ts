@@ -1,19 +1,21 @@
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 
-/** What this process is asked to do: open so many streams, spread over the tokens, with a pause after the first. */
+/**
+ * The task of this process: to open `streams` streams, spread over the tokens, with a pause after the first streams.
+ */
 export type StreamsRequest = { url: string; tokens: string[]; streams: number; first: number }
 
-/** What it has seen once it is told when each write was answered. */
+/** The result of the process, sent after it has learned when each write was answered. */
 export type Observed = {
-  /** Streams that have got the event of each of the writes once, with ascending ids. */
+  /** The number of streams that got the event of each write once, with ascending ids. */
   complete: number
-  /** From the answer to a write to the arrival of its event, in milliseconds, over all streams; never below zero. */
+  /** The milliseconds from the answer to a write to the arrival of its event, of all streams; never below zero. */
   latencies: number[]
 }
 
 /*
- * A process of its own that holds the client side of many streams, so that reading them does not slow down what writes.
+ * A process for the client side of many streams, so that reading them does not slow down the writers.
  */
 
 type Arrival = { document: string; at: number }
@@ -22,7 +24,7 @@ const seen: { arrivals: Arrival[]; ordered: boolean }[] = []
 
 process.once('message', async ({ url, tokens, streams, first }: StreamsRequest) => {
   const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
-  // A few at a time: the queue of connections that wait to be accepted is short.
+  // A few at a time, since the queue for new connections is short.
   for (let index = 0; index < streams; index += 1) {
     const token = tokens[index % tokens.length] ?? ''
     const request = get(url, { agent, headers: { authorization: `Bearer ${token}` } })
@@ -70,7 +72,7 @@ function observed(answered: Record<string, number>): Observed {
     ({ arrivals, ordered }) =>
       ordered && arrivals.length === expected && new Set(arrivals.map(({ document }) => document)).size === expected,
   ).length
-  // Every tenth stream: a million numbers say no more than a hundred thousand.
+  // Only every tenth stream is reported: a million numbers say no more than a hundred thousand.
   const latencies = seen
     .filter((_, index) => index % 10 === 0)
     .flatMap(({ arrivals }) => arrivals.map(({ document, at }) => Math.max(0, at - (answered[document] ?? at))))

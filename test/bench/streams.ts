@@ -7,16 +7,16 @@ import { type Figure, ms, percentile } from './harness.ts'
 import type { Observed, StreamsRequest } from './stream-clients.ts'
 
 const streams = 1000
-// What a process needs once, whatever the number of streams, is there after these.
+// After these streams, the process has everything that it needs once for any number of streams.
 const first = 200
 const streamsPerToken = 100
 const writesPerSecond = 50
 const seconds = 20
 
 /**
- * A thousand open streams on one API process while documents are written through another: whether each sees every event
- * once and in order, how long after its write it does, and what a stream keeps in memory. The baseline is the least that
- * can be done: `node:http` alone that sends each event to as many responses, without database, filters or rights.
+ * Opens a thousand streams on one API process while another process writes documents. Measures whether each stream gets
+ * every event once and in order, the delay after the write, and the memory of a stream. The baseline is `node:http`
+ * that sends each event to as many responses, without database, filters and rights.
  */
 export async function measureStreams(site: Site): Promise<Figure[]> {
   await site.work('events')
@@ -114,7 +114,7 @@ function resident(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }))
 }
 
-// Of the process so far, with the precision of a tick.
+// The processor time of the process so far, in whole ticks.
 function processorSeconds(pid: number): number {
   const fields =
     execFileSync('cat', [`/proc/${pid}/stat`], { encoding: 'utf8' })

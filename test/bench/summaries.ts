@@ -7,12 +7,12 @@ const rounds = 5
 const singles = 200
 
 /**
- * The tree of a large knowledge base with all its summaries, against the same tree without them and against asking for
- * each summary alone; and the summary of a long document for one question, against its summary for none. `documents` is
- * how many documents the thousand folders hold.
+ * Measures the tree of a large knowledge base with all its summaries, against the tree without summaries and against
+ * one request for each summary. Also measures the summary of a long document for a question, against its plain summary.
+ * `documents` is the number of documents in the thousand folders.
  */
 export async function measureSummaries(site: Site, { documents = 2000 }: { documents?: number }): Promise<Figure[]> {
-  // The tree may use up the quota of documents.
+  // The tree may have as many documents as the quota allows.
   const query = await measureQuery(site)
   return [...(await measureTree(site, documents)), ...query]
 }
@@ -96,7 +96,7 @@ function pair(firstByte: number, total: number): string {
   return `${ms(firstByte)} / ${ms(total)}`
 }
 
-// Copies of one document of some thirty blocks, written by statement: what they say is not what is measured.
+// Copies of one document of about thirty blocks, written by SQL, since their text does not matter.
 async function fill(site: Site, { base, documents }: { base: number; documents: number }): Promise<void> {
   const chapters = Array.from({ length: 10 }, (_, index) => {
     return `## Chapter ${index}\n\n${'An elephant drinks a hundred litres a day. '.repeat(4)}\n\n* one\n* two`
@@ -116,7 +116,7 @@ async function fill(site: Site, { base, documents }: { base: number; documents: 
      SELECT workspace_id, id, $2, 'Folder ' || id FROM issued`,
     [template, base, folders],
   )
-  // Every second folder stands in another one.
+  // Every second folder is inside another folder.
   await site.ask(
     `UPDATE folders SET parent_id = id - 1 WHERE knowledge_base_id = $1 AND id % 2 = 0
        AND id > (SELECT min(id) FROM folders WHERE knowledge_base_id = $1)`,

@@ -8,8 +8,8 @@ const count = 150
 const concurrency = 4
 
 /**
- * Replaces bodies over HTTP, against the least that PostgreSQL must do for the same: one transaction for each write,
- * with the same rows, sent by plain `pg` with prepared statements. No worker runs.
+ * Measures replacing bodies over HTTP, against the least work for PostgreSQL: one transaction for each write, with the
+ * same rows, sent by plain `pg` with prepared statements. No worker runs.
  */
 export async function measureWrites(site: Site): Promise<Figure[]> {
   const [file] = markdownFiles(200).filter(({ text }) => text.length > 3000 && text.length < 5000)

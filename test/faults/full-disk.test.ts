@@ -22,7 +22,7 @@ else {
 
     const acknowledged = new Map<string, string>()
     let refusal: Awaited<ReturnType<typeof writeDocument>> | undefined
-    // What is free inside the files of PostgreSQL is used up first.
+    // First these writes use up the free space inside PostgreSQL's files.
     for (let number = 0; refusal === undefined; number += 1) {
       const text = `word${number} ${noise()}`
       const reply = await site.client.post('/documents', { title: 'x', content: { format: 'markdown', content: text } })
@@ -48,7 +48,7 @@ else {
   })
 }
 
-// Compresses badly, and has few words.
+// A text that compresses badly and has few words.
 function noise(): string {
   return Array.from({ length: 200 }, () => Math.random().toString(36).slice(2).repeat(4)).join('')
 }

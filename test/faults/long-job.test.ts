@@ -29,7 +29,8 @@ t.test('a job that takes long is left alone, also when the session that marks it
       await client.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc-attempts'`,
       )
-      // Longer than others wait before they take an attempt for dead, looking for it every second.
+      // The job takes longer than other workers wait before they consider an attempt dead, which they check every
+      // second.
       await sleep(5000)
       await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue: queues.searchIndex, job }))
       done += 1

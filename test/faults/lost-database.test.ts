@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
-import { freePort } from '../../shared/start/free-port.ts'
+import { freePort } from '../../shared/start/processes.ts'
 import { Client } from '../support/client.ts'
 import { followEvents } from '../support/event-streams.ts'
 import { type Settings, startWholeService } from '../support/processes.ts'
 import { until } from '../support/site.ts'
 
-// 600 is the long form, with the default patience.
+// OUTAGE_SECONDS=600 is the long form of the test, with the default DATABASE_PATIENCE_SECONDS.
 const outageSeconds = Number(process.env['OUTAGE_SECONDS'] ?? 20)
 const patience: Settings = outageSeconds < 300 ? { DATABASE_PATIENCE_SECONDS: '10' } : {}
 
@@ -68,7 +68,7 @@ t.test('a long outage of the database ends by itself: everything works again, an
   t.equal(await service.stop(), 0)
 })
 
-// PostgreSQL beside the service, as an operator runs it: `npm start` ends with a PostgreSQL of its own.
+// PostgreSQL runs beside the service here, since `npm start` ends when its own PostgreSQL ends.
 async function postgresOf(t: Test, directory: string) {
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))
   const port = await freePort({ host: '127.0.0.1' })

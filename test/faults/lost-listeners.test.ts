@@ -3,7 +3,7 @@ import { followEvents } from '../support/event-streams.ts'
 import { createDocument, type Site, search, startSite, until } from '../support/site.ts'
 
 t.test('what happened while nobody listened is caught up, and notifications are heard again', async (t) => {
-  // Without heartbeats a stream learns of an event by a notification, or because listening has begun anew.
+  // Without heartbeats, a stream learns of an event by a notification or after a new LISTEN.
   const site = await startSite(t, { settings: { SSE_HEARTBEAT_SECONDS: '300' } })
   await site.work('search', 'events')
   const stream = await followEvents(t, site.client)
@@ -11,7 +11,7 @@ t.test('what happened while nobody listened is caught up, and notifications are 
   await stream.until(1)
   await until(async () => (await search(site, 'first')).results.length === 1)
 
-  // The pools keep the connections that they have, and nobody gets another one.
+  // The pools keep their connections, and nobody gets a new connection.
   await site.ask('ALTER ROLE documents CONNECTION LIMIT 1')
   const [{ count }] = await site.ask(`SELECT count(pg_terminate_backend(pid)) ${listeners}`)
   t.ok(count >= 3, `${count} connections that listened are cut`)

@@ -9,7 +9,7 @@ t.test('while PostgreSQL has no connection left people are told to come back, an
   const path = `/documents/${document.id}`
   await until(async () => (await search(site, 'before')).projection.complete)
 
-  // The worker is in the middle of a job when all connections are taken away, and nobody gets another one.
+  // The worker loses all connections in the middle of a job, and nobody gets a new connection.
   const holder = new pg.Client(site.url)
   await holder.connect()
   t.teardown(() => holder.end())
@@ -19,7 +19,7 @@ t.test('while PostgreSQL has no connection left people are told to come back, an
   t.equal(written.status, 200)
   document.etag = written.headers.get('etag') ?? ''
   await until(async () => (await site.ask(waitingJobs)).length === 1)
-  // Whatever counted as a failure of this job would be its last.
+  // The job has no retry left, so one counted failure would end it.
   await site.ask(`UPDATE pgboss.job SET retry_limit = 0 WHERE state = 'active'`)
   const [{ pid }] = (await holder.query('SELECT pg_backend_pid() AS pid')).rows
   await site.ask('ALTER ROLE documents CONNECTION LIMIT 1')

@@ -54,7 +54,7 @@ async function unfound(site: Site, acknowledged: Map<string, string>): Promise<s
   return missing
 }
 
-/** Four clients that create documents and replace their bodies at once, and note what they were told. */
+/** Four clients at once that create documents and replace their bodies, and that record the answers. */
 function startLoad(site: Site) {
   const acknowledged = new Map<string, string>()
   const refusals = new Set<number>()
@@ -79,7 +79,7 @@ function startLoad(site: Site) {
       const reply = await writeDocument(site, first, `second${name}n${number}`)
       note(reply.status)
       if (reply.status === 200) acknowledged.set(first.id, `second${name}n${number}`)
-      // A write without an answer may have happened or not; the service promises nothing about it.
+      // A write without an answer may or may not have happened. The service promises nothing about it.
       else acknowledged.delete(first.id)
     }
   }

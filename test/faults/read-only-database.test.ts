@@ -45,6 +45,6 @@ async function readiness(site: Site): Promise<number> {
   return (await site.client.get('//readyz')).status
 }
 
-// A session takes the setting over when it begins.
+// A session reads the setting when it begins.
 const beginSessionsAnew = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname IS NOT NULL`

@@ -9,8 +9,8 @@ import { createSilentNetwork, type SilentNetwork } from '../support/silent-netwo
 import { createDocument, type Site, search, startSite, until, writeDocument } from '../support/site.ts'
 
 /*
- * One process of each kind is behind a network that falls silent: packets vanish both ways, and nobody is told. Each test
- * brings that process to the worst moment, which is inside a transaction that others wait for.
+ * One process of each kind is behind a network that falls silent: packets vanish both ways, and nobody is told. In each
+ * test this happens at the worst moment, inside a transaction for which others wait.
  */
 
 const network = createSilentNetwork(t)
@@ -40,7 +40,7 @@ async function run(network: SilentNetwork): Promise<void> {
       t.ok((await elapsed(async () => (await unnumbered(site)) === 0)) < longest, 'another copy goes on')
       await other.stop()
     })
-    // It hears of new events again: nobody else is there to number them.
+    // The process hears of new events again, since no other process numbers them.
     await createDocument(site, 'second')
     t.ok((await elapsed(async () => (await unnumbered(site)) === 0)) < longest, 'and so does the silent one')
     t.equal((await site.ask('SELECT event_id FROM events GROUP BY event_id HAVING count(*) > 1')).length, 0)
@@ -94,7 +94,7 @@ async function run(network: SilentNetwork): Promise<void> {
       t.ok((await elapsed(async () => (await search(site, 'precious')).projection.complete)) < longest)
     })
     t.match(await search(site, 'precious'), { results: [{ document_id: document.id, freshness: 'current' }] })
-    // The silent one finds that its attempt is over, and takes jobs again.
+    // The silent worker finds that its attempt is over, and takes jobs again.
     await other?.stop()
     await createDocument(site, 'afterwards')
     t.ok((await elapsed(async () => (await search(site, 'afterwards')).projection.complete)) < longest)
@@ -102,7 +102,7 @@ async function run(network: SilentNetwork): Promise<void> {
   })
 
   t.test('a stream of a silent process gets what happened meanwhile, and hears of what follows', async (t) => {
-    // Without heartbeats it learns of an event by a notification, or because listening has begun anew.
+    // Without heartbeats, the stream learns of an event by a notification or after a new LISTEN.
     const api = await startApi({ ...env, SSE_HEARTBEAT_SECONDS: '300' }, place)
     t.teardown(() => api.signal('SIGKILL'))
     const events = await site.work('events')
@@ -122,7 +122,7 @@ async function run(network: SilentNetwork): Promise<void> {
   })
 }
 
-// Half of what each of these took before, and twice what it takes.
+// In milliseconds: half of the time that each test took before its fix, and twice the time that it takes now.
 const longest = 30_000
 
 async function silentWhile(network: SilentNetwork, work: () => Promise<void>): Promise<void> {
@@ -149,7 +149,7 @@ async function connect(t: Test, site: Site): Promise<pg.Client> {
   return client
 }
 
-// An event that the holder keeps locked, so that whoever numbers it waits inside the transaction.
+// An event that this session keeps locked, so that the process that numbers events waits inside its transaction.
 async function createHeldEvent(site: Site, holder: pg.Client): Promise<void> {
   const turn = `hashtextextended('svc_event_ids', 0)`
   await holder.query(`SELECT pg_advisory_lock(${turn})`)
@@ -163,13 +163,13 @@ async function unnumbered(site: Site): Promise<number> {
   return (await site.ask('SELECT FROM events WHERE event_id IS NULL')).length
 }
 
-// Connections that PostgreSQL still counts as listening from an address.
+// The number of connections from an address that PostgreSQL still considers listening.
 async function listening(site: Site, address: string): Promise<number> {
   const listeners = `SELECT FROM pg_stat_activity WHERE application_name = 'svc-listen' AND client_addr = $1::inet`
   return (await site.ask(listeners, [address])).length
 }
 
-// Statements that wait for a lock; what they say distinguishes them.
+// The number of statements that match a text and wait for a lock.
 async function waiting(site: Site, text: string): Promise<number> {
   return (
     await site.ask(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1`, [`%${text}%`])

@@ -74,7 +74,7 @@ t.test('a reader who takes nothing does not keep the process alive, nor takes a 
   await t.rejects(archive.rest())
 })
 
-/** A file that no buffer between the service and its reader can hold. */
+/** A file that is larger than all buffers between the service and its reader. */
 async function largeFile(site: Site) {
   const { client } = site
   const { id: documentId } = await createDocument(site, 'with a file')
@@ -84,7 +84,7 @@ async function largeFile(site: Site) {
   return { bytes, requested: () => fetch(`${client.origin}/api/v1/attachments/${id}`, { headers }) }
 }
 
-/** A body of which the first part has been taken; `rest` takes what follows and returns everything. */
+/** A body whose first part has been read. `rest` reads the following parts and returns the whole body. */
 async function begun(response: Response) {
   const reader = response.body?.getReader()
   const parts: Uint8Array[] = []

@@ -19,7 +19,7 @@ t.test('what the API has accepted is answered when it is told to stop', async (t
       headers: { ...headers, 'transfer-encoding': 'chunked' },
     })
 
-  // A connection that idles, a body of which half has come, a write that waits inside its transaction, and a stream.
+  // An idle connection, a half-received body, a write that waits inside its transaction, and a stream.
   const idle = request(`${client.origin}/healthz`, { agent }).end()
   const [idleAnswer] = (await once(idle, 'response')) as [IncomingMessage]
   idleAnswer.resume()
@@ -53,12 +53,12 @@ t.test('what the API has accepted is answered when it is told to stop', async (t
 
 const waitingWrites = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%documents%'`
 
-// 20 is the long form; each restart takes some seconds.
+// 20 is the long form of the test. Each restart takes some seconds.
 const restarts = Number(process.env['RESTARTS'] ?? 3)
 
 t.test('no call is reset or refused while processes are replaced behind a load balancer', async (t) => {
   const site = await startSite(t, { settings: { DRAIN_MS: '3000' } })
-  // What a load balancer knows: where calls go. It changes its mind when the process says that it is not ready.
+  // The load balancer's target, which changes when the process says that it is not ready.
   let current = site.api
   const balancer = { origin: current.origin, calls: 0, ended: false }
   const clients = Array.from({ length: 6 }, () => keepCalling(balancer, `Bearer ${site.client.bearer}`))
@@ -117,7 +117,7 @@ t.test('a call on a connection that has idled is answered while others are being
   t.equal(await api.ended, 0)
 })
 
-/** Calls one after the other over connections that are kept; returns what went wrong. */
+/** Makes calls one after the other over kept connections. Returns the failures. */
 async function keepCalling(
   balancer: { origin: string; calls: number; ended: boolean },
   authorization: string,

@@ -17,7 +17,7 @@ t.test(
     const first = await startWorker(['summaries'], env)
     t.teardown(() => first.signal('SIGKILL'))
 
-    // Whoever holds the document stops the worker between the answer of the model and writing it.
+    // A lock on the document stops the worker after the answer of the model, before it writes the summary.
     const holder = new pg.Client(url)
     await holder.connect()
     t.teardown(() => holder.end())
@@ -40,7 +40,7 @@ t.test(
     t.match(await read(), { usage: { input_tokens: 10, output_tokens: 5 }, result_summary_version: 1 })
     t.match((await ada.get(path)).body.data, { text: 'Elephants.', generator: 'model' })
     t.equal(stub.requests.length, 1, 'the model was asked once')
-    // As the second attempt of the same job; the line comes after the commit.
+    // The summary is made by the second attempt of the same job. The log line comes after the commit.
     await until(async () => /"attempt":1/.test(second.output()))
   },
 )

@@ -17,7 +17,7 @@ t.test('a translation job survives its worker, is not paid twice and never touch
   const first = await startWorker(['localization'], env)
   t.teardown(() => first.signal('SIGKILL'))
 
-  // Whoever holds the source stops the worker between the answer of the model and storing the candidates.
+  // A lock on the source stops the worker after the answer of the model, before it stores the candidates.
   const holder = new pg.Client(url)
   await holder.connect()
   t.teardown(() => holder.end())

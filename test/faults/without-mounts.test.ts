@@ -7,7 +7,7 @@ import t from 'tap'
 import { Client } from '../support/client.ts'
 import { startWholeService } from '../support/processes.ts'
 
-// A container as most are: root, who may not mount.
+// The process is root without the right to mount, as in most containers.
 const within = ['setpriv', '--bounding-set=-sys_admin']
 
 if (process.geteuid?.() !== 0 || spawnSync('setpriv', ['--version']).status !== 0) {

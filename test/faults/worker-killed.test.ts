@@ -13,7 +13,7 @@ t.test('a worker that is killed in the middle of its jobs loses nothing, and ano
   await until(async () => (await search(site, 'outdated')).results.length === 3)
   await earlier.stop()
 
-  // Whoever holds the row of an index stops the worker between computing and writing.
+  // A lock on the row of an index stops the worker between computing and writing.
   const holder = new pg.Client(site.url)
   await holder.connect()
   t.teardown(() => holder.end())
@@ -30,7 +30,7 @@ t.test('a worker that is killed in the middle of its jobs loses nothing, and ano
   const second = await site.work('search')
   await until(async () => (await search(site, 'precious')).projection.complete)
   t.comment(`the jobs were done ${Math.round(performance.now() - killed)} ms after the kill`)
-  // As second attempts of the same jobs.
+  // The second attempts of the same jobs have written the indexes.
   await until(async () => second.output().includes('"attempt":1'))
   t.match(await search(site, 'precious'), { results: { length: 3 }, projection: { document_count: 3 } })
   t.same((await search(site, 'outdated')).results, [], 'nothing of the old text is left')

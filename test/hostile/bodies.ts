@@ -3,10 +3,10 @@ import { maximumDepth } from '../../shared/body/normalise-state.ts'
 
 type Node = { type: string; attrs?: object; content?: Node[]; marks?: Mark[]; text?: string }
 
-/** A family of bodies: the member of a size has about so many nodes. */
+/** A family of bodies. `make(size)` returns a body with about `size` nodes. */
 export type BodyFamily = (size: number) => Node[]
 
-/** Bodies whose costs lie in how many nodes they have and how these stand to each other. */
+/** Bodies whose costs come from the number of their nodes and from their structure. */
 export const bodyFamilies: Readonly<Record<string, BodyFamily>> = {
   headings: (size) => times(size, (index) => heading(1, `a${index}`)),
   'headings of all levels': (size) => times(size, (index) => heading((index % 6) + 1, 'a')),
@@ -206,7 +206,7 @@ export const bodyFamilies: Readonly<Record<string, BodyFamily>> = {
   ],
 }
 
-/** The families with which users could stop the service: no run leaves them out. */
+/** The families with which users could once stop the service. Every run measures them. */
 export const reproducedBodies: ReadonlySet<string> = new Set([
   'headings',
   'a long heading above many',
@@ -255,7 +255,7 @@ function textNode(text: string, marks?: Mark[]): Node {
 
 const plainMarks = ['bold', 'italic', 'strike', 'underline', 'subscript', 'highlight']
 
-/** A set of marks for each number up to 63. */
+/** A different set of marks for each number up to 63. */
 function marksOf(number: number): Mark[] {
   return plainMarks.filter((_, bit) => (number >> bit) & 1).map((type) => ({ type }))
 }

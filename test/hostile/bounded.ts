@@ -1,7 +1,9 @@
 import type { Finding } from './measure.ts'
 import { linesOf, type Measured } from './measurer.ts'
 
-/** What may grow faster than its input: readers, the code or the family with which they grow, and the bound instead. */
+/**
+ * An exception: readers that may grow faster than their input in some code or family, and the bound that stops them.
+ */
 type Bounded = { entries: readonly string[]; code?: readonly string[]; family?: string; bound: string }
 
 const parser = [
@@ -20,7 +22,7 @@ const parser = [
   'micromark-util-chunked/index.js',
 ]
 
-/** The code that could not be made linear, each with the bound that stands in its place. */
+/** The code that could not be made linear, each with the bound that replaces linearity. */
 const bounded: readonly Bounded[] = [
   {
     entries: ['Markdown', 'Markdown over a body of the same Markdown'],
@@ -54,7 +56,7 @@ const bounded: readonly Bounded[] = [
   },
 ]
 
-/** The lines of a measurement without what is bounded in another way. */
+/** The lines of a measurement without the known exceptions. */
 export function unboundedLines(measured: Measured): string[] {
   const { cell } = measured
   const family = 'family' in cell ? cell.family : undefined

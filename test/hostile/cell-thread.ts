@@ -3,10 +3,10 @@ import { type Effort, type Finding, findGrowth, type OnTry } from './measure.ts'
 import { type Cell, groupsOf } from './tables.ts'
 import { WorkCounter } from './work.ts'
 
-/** What the thread is asked for. */
+/** The task of the thread. */
 export type Order = { cell: Cell; effort: Effort }
 
-/** What it answers: first what it tries, each time, and in the end what it found. */
+/** A message of the thread: before each try its size, and at the end the findings. */
 export type Report = { trying: string } | { findings: Finding[] } | { thrown: string }
 
 const counter = new WorkCounter()

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { hold } from './hold.ts'
+import { requireLinear } from './linear.ts'
 
 t.test('Markdown costs no more than its size to read, to assemble, to write back and to import', (t) =>
-  hold(t, 'markdown', { every: 25 }),
+  requireLinear(t, 'markdown', { every: 25 }),
 )

@@ -3,7 +3,7 @@ import { ModelError } from '../../shared/models/model.ts'
 import type { Use } from './entry.ts'
 import type { Work, WorkCounter } from './work.ts'
 
-/** Readers of one input of any size; a size over the longest that gets in stands for that. */
+/** The readers of one input of any size. A size above the longest accepted input means that longest input. */
 export type Group = {
   entry: string
   inputOf: (size: number) => unknown
@@ -11,22 +11,22 @@ export type Group = {
   isNative: boolean
 }
 
-/** From which size on readers are measured, and how far: until so many blocks of code were executed, or to a size. */
+/** The first size at which readers are measured, and the end: a number of executed code blocks, or a size. */
 export type Effort = { first: number; work: number; size: number; timedSize: number }
 
-/** What readers cost at one size. */
+/** The cost of readers at one size. */
 export type Sample = {
   size: number
-  /** Executions of blocks of code. */
+  /** The number of executed code blocks. */
   work: number
-  /** Length of the answers as JSON. */
+  /** The length of the results as JSON. */
   answer: number
-  /** Milliseconds of the clock, and of the processor, which some machines count in steps of four. */
+  /** The milliseconds of the clock and of the processor. Some machines count the latter in steps of four. */
   clock: number
   cpu: number
 }
 
-/** A reader that costs more than its input, with the function that does most of the additional work. */
+/** A reader whose cost grows faster than its input, and the function that does most of the additional work. */
 export type Finding = {
   entry: string
   use: string
@@ -35,14 +35,14 @@ export type Finding = {
   culprit: string
 }
 
-/** Hears of what is tried next, since it may not come to its end. */
+/** Is called before each try, since a try may never end. */
 export type OnTry = (tried: { groups: readonly Group[]; size: number; before: readonly Sample[] }) => void
 
 type Measurement = { counter: WorkCounter; effort: Effort; onTry: OnTry }
 
 /**
- * Finds the readers whose work, answer or time grows faster than the input. All are measured together; only when
- * something grows, the readers of each entry are, and then each by itself.
+ * Finds the readers whose work, result or time grows faster than the input. All readers are measured together. Only if
+ * something grows, the readers of each entry are measured, and then each reader by itself.
  */
 export async function findGrowth(measurement: Measurement, groups: readonly Group[]): Promise<Finding[]> {
   const findings: Finding[] = []
@@ -62,24 +62,25 @@ function singles(group: Group): Group[] {
   return Object.entries(group.uses).map(([name, use]) => ({ ...group, uses: { [name]: use } }))
 }
 
-// Costs are compared at three sizes, each four times the one before, by what each unit of the input adds. The share of
-// n·log n grows by a seventh at these sizes; that of n² at least doubles.
+// Costs are compared at three sizes, each four times the previous size, by the cost that each unit of the input adds.
+// This cost grows by a seventh for n·log n at these sizes, and at least doubles for n².
 const step = 4
 const bound = 1.35
-// Of many readers together none may hide: a single function may grow little, but by steps.
+// One reader must not hide among many, so functions are compared, too. A function may grow by steps, so its bound is
+// higher.
 const functionBound = 1.8
 const functionShare = 0.01
-// Growth of what is smaller says nothing.
+// The growth of a smaller cost says nothing.
 const leastWork = 5000
 const leastAnswer = 100_000
 const answerBound = 1.8
 
-// Native work shows in the time alone, which other processes disturb: eight times the input may take 24 times as long.
+// Native work shows only in the time, which other processes disturb. Eight times the input may take 24 times as long.
 const timedStep = 8
 const timeBound = 24
 const noticeableTime = 12
 const unnoticeableTime = 0.3
-// So often the time is taken again before it is believed.
+// The number of times that a slow result is measured again before it is believed.
 const timings = 5
 
 class Growth {
@@ -87,7 +88,7 @@ class Growth {
   readonly #groups: readonly Group[]
   readonly #samples: Sample[] = []
   readonly #works: Work[] = []
-  /** Groups whose input is refused from some size on, before anybody reads it. */
+  /** The groups whose input is refused from some size on, before any reader gets it. */
   readonly #refused = new Set<Group>()
 
   constructor(measurement: Measurement, groups: readonly Group[]) {
@@ -95,22 +96,22 @@ class Growth {
     this.#groups = groups
   }
 
-  /** Whether something may grow faster than the input, also with four times the input. */
+  /** Whether some cost may grow faster than the input, and does so again with four times the input. */
   async isSuspicious(): Promise<boolean> {
     const { first, work, size } = this.#measurement.effort
     const each = Math.max(1, (await this.#count(first)) / first)
-    // As large as the effort allows where the work is linear, but large enough to be compared.
+    // The size is as large as the effort allows for linear work, but large enough for a comparison.
     const largest = Math.max(first * step * step, Math.min(size, 2 ** Math.floor(Math.log2(work / each))))
     await this.#count(largest / step)
     await this.#count(largest)
     if (!this.#growsAnywhere()) return false
-    // A threshold that is passed once grows once; what is far over the effort already needs no second look.
+    // A threshold makes a cost grow only once. A cost far over the effort needs no second look.
     if ((this.#samples.at(-1)?.work ?? 0) > step * work) return true
     await this.#count(largest * step)
     return this.#growsAnywhere()
   }
 
-  /** What grows faster than the input for sure, of a single reader. */
+  /** The findings for a single reader whose cost certainly grows faster than the input. */
   async counted(): Promise<Finding[]> {
     const { first, work, size } = this.#measurement.effort
     for (let next = first; next <= size * step; next *= step) {
@@ -123,12 +124,12 @@ class Growth {
     return []
   }
 
-  /** What takes more time than its input, of a single reader that works in native functions. */
+  /** The finding for a single native reader whose time grows faster than the input. */
   async timed(): Promise<Finding[]> {
     for (let size = 1024; size <= this.#measurement.effort.timedSize; size *= 2) {
       const { clock } = await this.#run(size)
       if (clock < noticeableTime) continue
-      // The large one at the least it can have taken, the small one at the most.
+      // The lower bound of the large input's time is compared with the upper bound of the small input's time.
       const large = await this.#quickest(size, (sample) => Math.min(sample.clock, sample.cpu))
       if (large.cpu < noticeableTime / 2) continue
       const small = await this.#quickest(size / timedStep, (sample) => sample.clock)
@@ -140,7 +141,7 @@ class Growth {
     return []
   }
 
-  /** From where on growth is no accident: the effort for all readers together is much for one. */
+  /** The cost from which on growth is no accident. The effort for all readers together is much for one reader. */
   #enough(measured: 'work' | 'answer'): number {
     return measured === 'work' ? this.#measurement.effort.work : leastAnswer
   }
@@ -170,7 +171,7 @@ class Growth {
     })
   }
 
-  /** Measures a size; answers its work with that of making the input, which is none of the readers'. */
+  /** Measures one size. The returned work includes the making of the input, which is not the readers' work. */
   async #count(size: number): Promise<number> {
     this.#measurement.onTry({ groups: this.#groups, size, before: this.#samples })
     const { counter } = this.#measurement
@@ -239,11 +240,11 @@ class Growth {
   }
 }
 
-/** How many times as much a unit of the input adds between the last two sizes as between the two before. */
+/** The ratio of the cost that a unit of the input adds between the last two sizes to that between the first two. */
 function increase(costs: readonly { size: number; cost: number }[]): number {
   const [small, middle, large] = costs
   if (small === undefined || middle === undefined || large === undefined) return 0
-  // Where small inputs take a way of their own, a larger one may add little or nothing to them.
+  // Small inputs may take a separate path, so a larger input may add little or nothing to their cost.
   const first = Math.max((middle.cost - small.cost) / (middle.size - small.size), middle.cost / middle.size)
   const second = (large.cost - middle.cost) / (large.size - middle.size)
   return second / Math.max(first, 1e-3)
@@ -258,7 +259,7 @@ async function answerOf(use: Use, input: unknown): Promise<unknown> {
   }
 }
 
-/** A refusal is an answer like any other; whatever else is thrown is not. */
+/** Runs a reader. A refusal counts as a result; any other error is thrown. */
 function isAnswer(error: unknown): error is Refusal | ModelError {
   return error instanceof Refusal || error instanceof ModelError
 }

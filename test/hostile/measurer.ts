@@ -3,12 +3,12 @@ import type { Report } from './cell-thread.ts'
 import type { Effort, Finding } from './measure.ts'
 import type { Cell } from './tables.ts'
 
-/** What a cell was found to be: linear when there are neither findings nor a failure. */
+/** The result of a cell. The cell is linear when there are neither findings nor a failure. */
 export type Measured = { cell: Cell; findings: readonly Finding[]; failure: string | null }
 
 /**
- * Measures cells in a thread, one after the other. A cell whose next size does not end within `patience` milliseconds
- * is given up with its thread, and the next cell gets a new one.
+ * Measures cells in a thread, one after the other. If a size does not end within `patience` milliseconds, the cell
+ * fails and its thread is ended; the next cell gets a new thread.
  */
 export class Measurer {
   readonly #effort: Effort
@@ -56,7 +56,7 @@ export class Measurer {
   }
 }
 
-/** A line for each thing found: the reader, the inputs, the costs at n, 4n and 16n, and the code that does the work. */
+/** A line for each finding: the reader, the inputs, the costs at n, 4n and 16n, and the code that does the work. */
 export function linesOf({ cell, findings, failure }: Measured): string[] {
   const inputs = 'family' in cell ? cell.family : `${JSON.stringify(cell.repeated)} repeated`
   if (failure !== null) return [`${cell.part} × ${inputs}: ${failure}`]

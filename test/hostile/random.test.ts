@@ -17,6 +17,6 @@ t.test('no combination of signs that a random search finds costs more than its s
     const lines = unboundedLines(await measurer.measure({ part, repeated }))
     if (lines.length > 0) throw new Error(lines.join('\n'))
   })
-  // Each try costs as much as many tries of other properties, and shrinking as much as finding.
+  // One run costs as much as many runs of other properties, and shrinking costs as much as finding.
   await fc.assert(isLinear, { ...runs, numRuns: Math.ceil(runs.numRuns / 25) })
 })

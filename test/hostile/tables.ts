@@ -3,14 +3,14 @@ import type { Entry, Use } from './entry.ts'
 import type { Group } from './measure.ts'
 import { type Family, htmlTexts, markdownTexts, wordTexts } from './texts.ts'
 
-/** The parts of the table: entries whose readers belong together. */
+/** The parts of the table. The readers of the entries of a part belong together. */
 export const parts = ['markdown', 'documents', 'bodies', 'texts', 'requests'] as const
 export type Part = (typeof parts)[number]
 
-/** Inputs for all entries of a part: a family by its name, or the repetitions of a text. */
+/** The inputs for all entries of a part: the name of a family, or a text that is repeated. */
 export type Cell = { part: Part } & ({ family: string } | { repeated: string })
 
-/** The names of the families that are for a part. */
+/** The names of the families for a part. */
 export function familiesOf(part: Part): string[] {
   return Object.keys(familiesByPart[part])
 }
@@ -24,7 +24,7 @@ const familiesByPart = {
   requests: wordTexts,
 }
 
-/** The readers of a cell. Only the modules of its part are loaded, since counting costs as much as there is code. */
+/** The readers of a cell. Only the modules of its part are loaded, since counting costs time for all loaded code. */
 export async function groupsOf(cell: Cell): Promise<Group[]> {
   if (cell.part === 'bodies') return [await bodyGroup('family' in cell ? cell.family : '')]
   const text =

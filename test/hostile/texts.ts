@@ -1,4 +1,4 @@
-/** A family of texts: the member of a size has about so many UTF-16 units. */
+/** A family of texts. The text for a size has about `size` UTF-16 units. */
 export type Family = (size: number) => string
 
 /** Repeats a unit until the text has the size. */
@@ -6,7 +6,7 @@ function repeated(unit: string): Family {
   return (size) => unit.repeat(Math.max(1, Math.round(size / unit.length)))
 }
 
-/** Nests a middle in pairs of openings and closings. */
+/** Nests a middle text in pairs of an opening and a closing text. */
 function nested(open: string, middle: string, close: string): Family {
   return (size) => {
     const depth = Math.max(1, Math.round(size / (open.length + close.length)))
@@ -14,7 +14,7 @@ function nested(open: string, middle: string, close: string): Family {
   }
 }
 
-/** Makes each repetition differ by its number, counted from 1. */
+/** Repeats a unit that contains the number of its repetition, from 1 on. */
 function numbered(unit: (index: number) => string): Family {
   return (size) => {
     const parts: string[] = []
@@ -27,14 +27,14 @@ function numbered(unit: (index: number) => string): Family {
   }
 }
 
-/** One half of the size is one text, the other half another, because some costs are the product of two counts. */
+/** Joins two texts of half the size, because some costs are the product of two counts. */
 function halves(first: Family, second: Family, between = '\n\n'): Family {
   return (size) => `${first(size / 2)}${between}${second(size / 2)}`
 }
 
 const inWords = (index: number) => index.toString(36)
 
-/** Texts that exhaust parsers of Markdown. */
+/** Texts that overload parsers of Markdown. */
 export const markdownTexts: Readonly<Record<string, Family>> = {
   'ordered list markers': repeated('1) '),
   'bullet markers': repeated('- '),
@@ -126,7 +126,7 @@ export const markdownTexts: Readonly<Record<string, Family>> = {
   callouts: repeated('> [!NOTE]\n> a\n\n'),
 }
 
-/** Texts that exhaust parsers and sanitisers of HTML. */
+/** Texts that overload parsers and sanitisers of HTML. */
 export const htmlTexts: Readonly<Record<string, Family>> = {
   'less-than signs': repeated('<'),
   'less-than and stars': repeated('<*_'),
@@ -170,7 +170,7 @@ export const htmlTexts: Readonly<Record<string, Family>> = {
   'quote signs in tags': repeated('<a "\'>'),
 }
 
-/** Texts that exhaust regular expressions, normalisation, folding, stemming and the reading of words. */
+/** Texts that overload regular expressions, normalisation, folding, stemming and the splitting into words. */
 export const wordTexts: Readonly<Record<string, Family>> = {
   'line feeds': repeated('\n'),
   'carriage returns': repeated('\r'),
@@ -275,7 +275,7 @@ export const wordTexts: Readonly<Record<string, Family>> = {
   'invisible then space': repeated('\u200b '),
 }
 
-/** The families with which users could stop the service: no run leaves them out. */
+/** The families with which users could once stop the service. Every run measures them. */
 export const reproduced: ReadonlySet<string> = new Set([
   'ordered list markers',
   'alternating emphasis',
@@ -290,7 +290,7 @@ export const reproduced: ReadonlySet<string> = new Set([
   'combining marks of two classes',
 ])
 
-/** Signs from which random texts are put together; each means something to one of the readers. */
+/** The characters of random texts. Each of them means something to one of the readers. */
 export const tokens: readonly string[] = [
   ...['a', 'B', '1', ' ', '\n', '\t', '\r\n', '*', '_', '~', '~~', '`', '$$', '[', ']', '](', '![', '[^', ')', '('],
   ...['<', '>', '</', '<!--', '-->', '<?', '<!', '<![CDATA[', '<div>', '</div>', '<b>', '<br>', '<details>', '/>'],

@@ -1,15 +1,15 @@
 import { Session } from 'node:inspector'
 
-/** Executions of blocks of code: in all, and by the function they are in. */
+/** The number of executed code blocks, in total and by function. */
 export type Work = { total: number; byFunction: ReadonlyMap<string, number> }
 
 type Range = { startOffset: number; count: number }
 type Coverage = { result: { url: string; functions: { functionName: string; ranges: Range[] }[] }[] }
 
 /**
- * Counts how often V8 executes the blocks of all code of this thread, that of packages included. The count of a
- * computation is the same on every machine. Work inside a native function (a regular expression, `normalize`, `splice`)
- * counts as nothing, so that it needs a look at the time as well.
+ * Counts how often V8 executes the code blocks of this thread, those of packages included. The count of a computation
+ * is the same on every machine. Work inside a native function (a regular expression, `normalize`, `splice`) is not
+ * counted, so its time has to be measured, too.
  */
 export class WorkCounter {
   readonly #session = new Session()
@@ -20,7 +20,7 @@ export class WorkCounter {
     this.#post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
   }
 
-  /** The work since the last call. */
+  /** The work since the previous call. */
   take(): Work {
     const { result } = this.#post('Profiler.takePreciseCoverage') as Coverage
     const byFunction = new Map<string, number>()
@@ -39,7 +39,7 @@ export class WorkCounter {
 
   #post(method: string, parameters: object = {}): unknown {
     let answer: unknown
-    // A session within the thread answers before `post` returns.
+    // An inspector session in the same thread answers before `post` returns.
     this.#session.post(method, parameters, (error, result) => {
       if (error !== null) throw error
       answer = result

@@ -9,7 +9,7 @@ const { signUp, database } = await startTestService(t, { VERSIONS_RETENTION: '10
 
 const filler = 'some words of a long text '.repeat(10)
 
-/** Blocks of some 450 kB together, of which every text begins with the word. */
+/** Blocks of about 450 kB in total, whose texts all begin with the word. */
 function large(word: string) {
   return Array.from({ length: 1500 }, (_, index) => p(`${word} ${index} ${filler}`))
 }
@@ -66,7 +66,7 @@ t.test(
       ended = await Promise.race([writing.then(() => true), new Promise<false>((next) => setImmediate(next, false))])
     }
     t.equal((await writing).status, 200)
-    // The new body has ids of its own, so that the block is gone with it.
+    // The new body has new block ids, so the block no longer exists.
     for (const { status } of patches) t.ok(status === 200 || status === 404, String(status))
     const won = patches.filter(({ status }) => status === 200).length
     t.ok(won > 0, 'they did meet')
@@ -163,7 +163,7 @@ async function versionsOf(client: Client, id: string): Promise<unknown[]> {
   return (await client.get(`/documents/${id}/versions`)).body.data
 }
 
-/** The word that all texts begin with; fails when they are of several bodies. */
+/** The word with which all texts begin. Fails when the texts come from several bodies. */
 function wordOf(blocks: readonly { content?: readonly { text?: string }[] }[]): string {
   const words = new Set(blocks.map(({ content }) => content?.[0]?.text?.split(' ')[0] ?? ''))
   if (words.size !== 1) throw new Error(`texts of ${[...words].join(', ')}`)

@@ -148,7 +148,7 @@ async function placesOf(client: Client): Promise<number[]> {
   return data.map(({ knowledge_base_id }: { knowledge_base_id: number }) => knowledge_base_id)
 }
 
-/** Another order of the calls in each round, the same in each run. */
+/** The calls in an order that differs between rounds, but not between runs. */
 function shuffled<T>(calls: T[], round: number): T[] {
   const keyed = calls.map((call, index) => ({ call, key: (index * 7919 + round * 104_729) % 31 }))
   return keyed.sort((a, b) => a.key - b.key).map(({ call }) => call)

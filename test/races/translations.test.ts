@@ -176,7 +176,7 @@ async function activated(client: Client, targets: string[], members: object = {}
   return id
 }
 
-// Asserts how many replies have which status, and returns those that succeeded.
+// Asserts the number of replies by status, and returns the successful replies.
 function expect(t: Test, replies: readonly Reply[], expected: Record<number, number>): Reply[] {
   const found = Object.groupBy(replies, ({ status }) => status)
   const counts = Object.fromEntries(Object.entries(found).map(([status, list]) => [status, list?.length]))

@@ -220,7 +220,7 @@ function textsOf({ blocks }: Made): string[] {
 
 const History = row(Type.Object({ version: Type.String(), body: Type.String() }))
 
-/** Every body that a document has had, oldest first, with the ids of its blocks. */
+/** All bodies that a document has had, oldest first, with the ids of their blocks. */
 async function storedBodies(id: string): Promise<{ version: string; ids: string[] }[]> {
   const rows = await database.any(sql.type(History)`
     SELECT version, body FROM document_bodies WHERE document_id = ${id} ORDER BY body_seq`)

@@ -4,7 +4,7 @@ import type { Client, Reply } from './client.ts'
 import { until } from './site.ts'
 import { untilFresh } from './workers.ts'
 
-/** One call of the story: what was sent where, and what was answered with which status. */
+/** One call of the story: its request and its answer. */
 export type ToldCall = {
   operationId: string
   /** Path and query below `/api/v1`. */
@@ -24,8 +24,8 @@ type Call = {
 }
 
 /**
- * Lives through a realistic day of a knowledge base, with a call of every operation that answers in JSON. The client's
- * workspace is empty, and workers of all types run. Throws when a call does not succeed.
+ * Plays a realistic day of a knowledge base, with a call of every operation that answers in JSON. The client's
+ * workspace must be empty, and workers of all types must run. Throws when a call does not succeed.
  */
 export async function tellStory(
   client: Client,
@@ -33,7 +33,7 @@ export async function tellStory(
 ): Promise<ToldCall[]> {
   const told: ToldCall[] = []
 
-  // Sends the call and keeps it: of several calls of an operation, the first of each status.
+  // Sends a call, and keeps the first call of each operation and status.
   async function call(operationId: string, options: Call = {}, through = client): Promise<Reply> {
     const { path, ifMatch, reply } = await sent(through, operationId, options)
     if (reply.status >= 300) throw new Error(`${operationId} answered ${reply.status}: ${reply.text}`)

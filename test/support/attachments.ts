@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { Client, Reply } from './client.ts'
 import type { TestService } from './service.ts'
 
-/** One part of a form; one with a file name is a file. */
+/** One part of a form. A part with a file name is a file. */
 export type Part = { name: string; filename?: string; type?: string; bytes: string | Uint8Array }
 
-/** A multipart/form-data body of exactly these parts in this order, as it goes over the wire. */
+/** The bytes of a multipart/form-data body with exactly these parts in this order. */
 export function form(parts: readonly Part[], boundary = 'a-boundary') {
   const pieces = parts.flatMap(({ name, filename, type, bytes }) => [
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"`,
@@ -47,14 +47,14 @@ export function upload(client: Client, options: FileOptions): Promise<Reply> {
   return client.call('POST', '/attachments', { raw, headers: { ...headers, ...options.headers } })
 }
 
-/** The id of a new attachment; throws when it was refused. */
+/** The id of a new attachment. Throws when the upload was refused. */
 export async function uploaded(client: Client, options: FileOptions): Promise<string> {
   const reply = await upload(client, options)
   if (reply.status !== 201) throw new Error(`POST /attachments answered ${reply.status}: ${reply.text}`)
   return reply.body.data.id
 }
 
-/** The names of all files in the local store, half-written ones too. */
+/** The names of all files in the local store, also of half-written files. */
 export async function storedFiles({ config }: Pick<TestService, 'config'>): Promise<string[]> {
   const entries = await readdir(join(config.DATA_DIR, 'attachments'), { recursive: true, withFileTypes: true }).catch(
     () => [],

@@ -1,6 +1,6 @@
 import { checkErrorDetails } from './error-details.ts'
 
-/** The parsed answer of one call; `body` is the envelope, or undefined when there was none. */
+/** The parsed answer of one call. `body` is the envelope; undefined for an answer without JSON. */
 export type Reply = {
   status: number
   headers: Headers
@@ -12,8 +12,8 @@ export type Reply = {
 type CallOptions = { body?: unknown; headers?: Record<string, string>; raw?: string | Uint8Array }
 
 /**
- * A small HTTP client that speaks like any third party would: fetch, JSON, a bearer token. It holds the details of
- * every error that a test meets against the catalogue.
+ * A small HTTP client like that of any third party, with fetch, JSON and a bearer token. It compares the details of
+ * every error that a test meets with the error catalogue.
  */
 export class Client {
   readonly origin: string
@@ -24,7 +24,7 @@ export class Client {
     this.bearer = options.token
   }
 
-  /** Calls a path below `/api/v1`, or an absolute one that starts with `//`. */
+  /** Calls a path below `/api/v1`, or an absolute path, which begins with `//`. */
   async call(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
     const url = path.startsWith('//') ? this.origin + path.slice(1) : `${this.origin}/api/v1${path}`
     const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body))
@@ -67,7 +67,7 @@ export class Client {
   }
 }
 
-// A stream never ends by itself: whoever wants more of it than its beginning reads it in another way.
+// A stream never ends by itself, so only its beginning is read. `event-streams.ts` reads whole streams.
 async function firstPart(response: Response): Promise<string> {
   const reader = response.body?.getReader()
   const { value } = (await reader?.read()) ?? {}

@@ -3,15 +3,15 @@ import type { IndexChange, IndexSource } from '../../shared/search/index/index-d
 import { indexDocument } from '../../workers/runtime/computations.ts'
 import type { ProjectionInput } from '../../workers/runtime/projection.ts'
 
-/** Indexes a document, but never comes to an end of one that holds the word ENDLESS. @public */
+/** Indexes a document. Never ends for a document with the word ENDLESS. @public */
 export function indexUnlessEndless(input: ProjectionInput<IndexSource>): IndexChange {
   while (input.source.body.includes('ENDLESS'));
   return indexDocument(input)
 }
 
 /**
- * The search index of documents, with no limit but that of the setting. `LARGE` is computed in a thread, and so is
- * `ENDLESS`, which never ends.
+ * A search projection whose only limit is that of the setting. Documents with the words LARGE and ENDLESS are computed
+ * in a thread; ENDLESS never ends.
  */
 export const endlessIndexing = computation({
   module: import.meta.url,
@@ -20,7 +20,7 @@ export const endlessIndexing = computation({
   cpuMs: () => Number.POSITIVE_INFINITY,
 })
 
-/** Echoes its input, but never comes to an end of the text `endless`, and fills the memory with `greedy`. @public */
+/** Returns its input. Never ends for the text `endless`, and fills the memory for `greedy`. @public */
 export function echo(text: string): string {
   while (text === 'endless');
   const hoard: number[][] = []
@@ -28,5 +28,5 @@ export function echo(text: string): string {
   return text
 }
 
-/** `echo` in a thread, with a fifth of a second of processor time. */
+/** Runs `echo` in a thread, with a limit of 0.2 s of processor time. */
 export const echoing = computation({ module: import.meta.url, run: echo, isSmall: () => false, cpuMs: () => 200 })

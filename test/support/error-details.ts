@@ -2,8 +2,8 @@ import { Compile } from 'typebox/schema'
 import { type CatalogueEntry, errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 
 /**
- * Throws when an answer is an error whose details differ from the catalogue: a member that the schema of the code does
- * not name, a missing member, or a wrong type. `body` is the parsed body of any answer.
+ * Throws for an error answer whose details do not match the schema of its code: a member is unknown, missing or has a
+ * wrong type. `body` is the parsed body of any answer.
  */
 export function checkErrorDetails(body: unknown): void {
   const { error } = (body ?? {}) as { error?: { code?: unknown; details?: unknown } | null }
@@ -16,7 +16,7 @@ export function checkErrorDetails(body: unknown): void {
 
 type JsonSchema = { [keyword: string]: unknown }
 
-// Details whose members are all optional may be absent.
+// Details may be absent if all their members are optional.
 function mayLackDetails({ details }: CatalogueEntry): boolean {
   return details === undefined || closed(details).Check({})
 }
@@ -31,7 +31,7 @@ function closed(schema: object): ReturnType<typeof Compile> {
   return check
 }
 
-// The schema without unknown members, at any depth.
+// The schema, changed so that it refuses unknown members at any depth.
 function withoutOthers(schema: JsonSchema): JsonSchema {
   const entries = Object.entries(schema).map(([keyword, value]) => [keyword, withinKeyword(keyword, value)])
   return { ...Object.fromEntries(entries), ...(schema['type'] === 'object' && { additionalProperties: false }) }

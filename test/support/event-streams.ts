@@ -7,7 +7,7 @@ import { startService } from '../../api/start-service.ts'
 import type { TestService } from './service.ts'
 import { until } from './site.ts'
 
-/** An event as a client gets it; `data` is parsed. */
+/** An event as a client gets it, with parsed `data`. */
 export type Received = {
   id: string
   name: string
@@ -15,12 +15,12 @@ export type Received = {
   data: any
 }
 
-/** A client of `GET /events` that is connected. */
+/** A connected client of `GET /events`. */
 export type OpenStream = {
   readonly received: readonly Received[]
-  /** Statuses of the answers that were no stream; after one the client does not come back. */
+  /** The statuses of answers that were no stream. After such an answer the client does not reconnect. */
   readonly refused: readonly number[]
-  /** Waits until so many events have arrived and returns all of them. */
+  /** Waits until `count` events have arrived, and returns all events. */
   until: (count: number) => Promise<readonly Received[]>
   close: () => void
 }
@@ -34,7 +34,7 @@ const names = [
   'auth.revoked',
 ]
 
-/** Follows the events as a third party does, with the `eventsource` package; it ends with the test. */
+/** Reads the events with the `eventsource` package, like a third party, until the test ends. */
 export async function followEvents(
   t: Test,
   client: { origin: string; bearer: string | undefined },
@@ -78,14 +78,14 @@ export async function followEvents(
 export type StreamText = {
   status: number
   headers: Headers
-  /** Waits until the text matches and returns it. */
+  /** Waits until the text matches, and returns the text. */
   until: (pattern: RegExp) => Promise<string>
-  /** Resolves with everything once the service has closed the stream. */
+  /** Resolves with the whole text when the service has closed the stream. */
   ended: Promise<string>
   close: () => void
 }
 
-/** Opens `GET /events` and reads its text; it ends with the test. */
+/** Opens `GET /events` and reads its text until the test ends. */
 export async function streamText(
   t: Test,
   client: { origin: string; bearer: string | undefined },
@@ -116,7 +116,7 @@ export async function streamText(
   }
 }
 
-/** One more API process beside that of the service, in this process; it ends with the test. */
+/** Starts a second API on the database of the service, within this process, until the test ends. */
 export async function startAnother(t: Test, { config, service: { log } }: TestService) {
   const service = await startService({ config, log, checkResponses: true })
   const server = createApp(service).listen(0)

@@ -2,8 +2,8 @@ import type { Attrs, BodyNode } from '../../shared/body/document.ts'
 import { h, node, p, text } from '../body/build.ts'
 
 /**
- * A body with every node and mark there is, in Latin, Arabic and Chinese script. The picture in it is the attachment;
- * `documentId` is what its link within the service leads to.
+ * A body with every node and every mark, in Latin, Arabic and Chinese script. It shows the attachment as an image, and
+ * links to the document `documentId`.
  */
 export function everyNode({ attachmentId, documentId }: { attachmentId: string; documentId: string }): BodyNode[] {
   return [

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { ToldCall } from './api-story.ts'
 
 /**
- * The calls with everything that differs from run to run replaced by values of the same form: ids, hashes, times,
- * secrets, cursors and the address of the service. The same thing gets the same value wherever it occurs.
+ * Replaces all values of the calls that differ from run to run by fixed values of the same form: ids, hashes, times,
+ * secrets, cursors and the address of the service. Equal values are replaced by equal values.
  */
 export function withExampleValues(calls: readonly ToldCall[], origin: string): ToldCall[] {
   const ids = numbered((n, prefix) => `${prefix}01KAM5Z8Q0${crockford(n)}`)
@@ -42,7 +42,7 @@ function isCursor(name: string): boolean {
   return /^(?:next_)?cursor$/.test(name)
 }
 
-// The first of its kind is number 1, and so on; who occurs again keeps the number.
+// Numbers the values of a kind from 1 in the order of their first occurrence.
 function numbered(write: (n: number, hint: string) => string): (value: string, hint?: string) => string {
   const known = new Map<string, string>()
   return (value, hint = '') => {
@@ -52,7 +52,7 @@ function numbered(write: (n: number, hint: string) => string): (value: string, h
   }
 }
 
-// Sixteen characters of the alphabet of ULIDs.
+// Sixteen characters of the ULID alphabet.
 function crockford(n: number): string {
   const digits = n.toString(32).replace(/[a-v]/g, (digit) => 'ABCDEFGHJKMNPQRSTVWXYZ'[digit.charCodeAt(0) - 97] ?? '0')
   return digits.padStart(16, '0')

@@ -2,10 +2,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { root } from './processes.ts'
 
-/** A Markdown file that people wrote: the package it belongs to and, as its title, where it stands there. */
+/** A Markdown file that people wrote, with its package and, as the title, its path in the package. */
 export type MarkdownFile = { package: string; title: string; text: string }
 
-/** The first `count` Markdown files of installed packages that have any text, in the order of their paths. */
+/** The first `count` non-empty Markdown files of the installed packages, in the order of their paths. */
 export function markdownFiles(count: number): MarkdownFile[] {
   const files: MarkdownFile[] = []
   for (const path of globSync('node_modules/**/*.md', { cwd: root }).sort()) {
@@ -16,7 +16,7 @@ export function markdownFiles(count: number): MarkdownFile[] {
   return files
 }
 
-// node_modules/a/node_modules/@b/c/docs/d.md belongs to @b/c and is its docs/d.md.
+// node_modules/a/node_modules/@b/c/docs/d.md is the file docs/d.md of the package @b/c.
 function placeOf(path: string): { package: string; title: string } {
   const parts = path
     .slice(path.lastIndexOf(`node_modules${sep}`))

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Teardown } from './site.ts'
 
-/** A request as the provider received it. */
+/** A request that the stub received. */
 export type StubRequest = {
   model: string
   messages: { role: string; content: string }[]
@@ -11,37 +11,37 @@ export type StubRequest = {
   authorization: string | undefined
 }
 
-/** What the stub does with a request. */
+/** The answer of the stub to a request. */
 export type StubReply =
-  /** A completion with this text; usage is ten tokens in and five out. */
+  /** A completion with this text and a usage of ten input and five output tokens. */
   | { text: string | null }
-  /** A refusal with this status. */
+  /** An error with this status. */
   | { status: number; headers?: Record<string, string>; body?: string }
   /** A 200 with exactly this body. */
   | { raw: string }
-  /** A 200 that begins like this and never ends. */
+  /** A 200 whose body begins with this text and never ends. */
   | { begun: string }
-  /** Nothing until `release` resolves, then what it resolves with. */
+  /** No answer until `release` resolves, then the answer that it resolves with. */
   | { release: Promise<StubReply> }
 
-/** An OpenAI-compatible provider of our own. */
+/** A local provider with the interface of OpenAI. */
 export type ModelStub = {
-  /** Environment variables that make a service use it. */
+  /** The environment variables with which a service uses the stub. */
   env: Record<string, string>
-  /** Every request so far, in the order of arrival. */
+  /** All requests so far, in the order of arrival. */
   requests: StubRequest[]
-  /** Decides about every request from now on; by default it answers `Summary <number of the request>.` */
+  /** Sets the answers to all later requests. The default answer is `Summary <number of the request>.` */
   answerWith: (decide: (request: StubRequest, index: number) => StubReply) => void
-  /** Lets every request from now on wait until the returned function is called with what to answer. */
+  /** Makes all later requests wait until the returned function is called with their answer. */
   hold: () => (reply: StubReply) => void
 }
 
-/** Starts the stub; it ends with the test. */
+/** Starts the stub, which ends with the test. */
 export async function startModelStub(t: Teardown): Promise<ModelStub> {
   const requests: StubRequest[] = []
   let decide: (request: StubRequest, index: number) => StubReply = (_, index) => ({ text: `Summary ${index + 1}.` })
   const server = createServer((request, response) => {
-    // Who hangs up while sending gets no answer.
+    // A client that disconnects while it sends gets no answer.
     const answering = received(request).then((parsed) => {
       requests.push(parsed)
       return send(response, decide(parsed, requests.length - 1))

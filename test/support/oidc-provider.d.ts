@@ -1,4 +1,4 @@
-// The parts of oidc-provider, which has no types of its own, that the tests use.
+// The types of the parts of oidc-provider that the tests use, since the package has no types.
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 

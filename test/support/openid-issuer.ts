@@ -5,19 +5,19 @@ import { Provider } from 'oidc-provider'
 import type { Test } from 'tap'
 import { Visitor } from './visitor.ts'
 
-/** Who is signed in at the issuer; null makes it refuse. */
+/** The person who is signed in at the issuer; null makes the issuer refuse. */
 export type Person = { sub: string; email?: string; email_verified?: boolean } | null
 
 export const openIdClient = { id: 'documents', secret: 'a secret of the client' }
 
-/** A real OpenID Connect provider on a port of its own that lets in whoever `person` is; it ends with the test. */
+/** Starts a real OpenID Connect provider that signs in the current `person`. It ends with the test. */
 export async function startIssuer(t: Test, callback: string) {
   let listener: RequestListener = () => {}
   const server = createServer((request, response) => listener(request, response)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const issuer = { origin, person: null as Person, signIn, stop }
-  // It warns that it is not made ready for production, which it is not.
+  // The provider warns that it is not ready for production, which is true and does not matter here.
   for (const method of ['warn', 'info'] as const) t.capture(console, method)
   const provider = new Provider(
     origin,
@@ -37,7 +37,9 @@ export async function startIssuer(t: Test, callback: string) {
     server.close()
   }
 
-  /** Does at the issuer what a browser does there; returns the path and query string with which it is sent back. */
+  /**
+   * Signs in at the issuer as a browser does. Returns the path and query string of the redirect back to the service.
+   */
   async function signIn(address: string): Promise<string> {
     const browser = new Visitor(origin)
     for (let next = address; ; ) {
@@ -61,7 +63,7 @@ function configurationOf(callback: string, person: () => Person): object {
     pkce: { required: () => true },
     interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: async () => ({ ...person() }) }),
-    // Nobody is asked for consent.
+    // The provider asks nobody for consent.
     async loadExistingGrant(context: {
       oidc: { client: { clientId: string }; session: { accountId: string }; provider: Provider }
     }) {

@@ -2,23 +2,23 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { migrate } from '../../shared/migrations/migrations.ts'
 
-/** The environment variable through which `npm test` tells the test files where their PostgreSQL is. */
+/** The environment variable by which `npm test` passes the URL of PostgreSQL to the test files. */
 export const serverVariable = 'TEST_POSTGRES_URL'
 
 const template = 'template_documents'
 
-/** A database of a test file's own; `drop` ends the connections that are left. */
+/** A database of one test file. `drop` also ends its remaining connections. */
 export interface TestDatabase {
   readonly url: string
   drop(): Promise<void>
 }
 
-/** Creates a migrated database without data within some 150 ms by copying the template of the run. */
+/** Creates a migrated database without data. It copies the template of the run, which takes about 150 ms. */
 export function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase(template)
 }
 
-/** Creates a database without any table, as an operator hands it over. */
+/** Creates a database without tables, like that of a new installation. */
 export function createBareDatabase(): Promise<TestDatabase> {
   return createDatabase('template1')
 }
@@ -27,7 +27,7 @@ async function createDatabase(copied: string): Promise<TestDatabase> {
   const server = process.env[serverVariable]
   if (!server) throw new Error('Tests need the PostgreSQL of a run: npm test -- test/name.test.ts')
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`
-  // Written through the log, each copy would be twice as much to write.
+  // The strategy `wal_log` would write each copy twice.
   await execute(server, `CREATE DATABASE ${name} TEMPLATE ${copied} STRATEGY file_copy`)
   return {
     url: databaseUrl(server, name),
@@ -35,7 +35,7 @@ async function createDatabase(copied: string): Promise<TestDatabase> {
   }
 }
 
-/** Creates and migrates the database that `createTestDatabase` copies; once per run. */
+/** Creates and migrates the template for `createTestDatabase`, once per run. */
 export async function createTemplate(server: string): Promise<void> {
   await execute(server, `CREATE DATABASE ${template}`)
   await migrate({ url: databaseUrl(server, template) })

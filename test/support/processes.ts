@@ -5,37 +5,36 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { freePort } from '../../shared/start/free-port.ts'
-import { signalledOnParentDeath } from '../../shared/start/parent-death.ts'
+import { freePort, signalledOnParentDeath } from '../../shared/start/processes.ts'
 
-/** A process of the service as an operator starts it; it ends with the test process at the latest. */
+/** A process of the service as an operator starts it. It ends with the test process at the latest. */
 export type ServiceProcess = {
   readonly pid: number
-  /** What it has printed so far, both streams. */
+  /** The output so far on standard output and standard error. */
   readonly output: () => string
   /** Resolves with the exit code, or null after a signal. */
   readonly ended: Promise<number | null>
   /** Sends a signal. */
   readonly signal: (name: NodeJS.Signals) => void
-  /** Ends it as a deploy does and resolves with the exit code. */
+  /** Stops the process with SIGTERM, as a deployment does. Resolves with the exit code. */
   readonly stop: () => Promise<number | null>
 }
 
-/** Settings of the service; what tap and the test run add to the environment is kept from it. */
+/** Settings of the service. The process does not get the variables that tap and the test run add. */
 export type Settings = Record<string, string>
 
-/** Where a process runs: the words that run a command there, and the address under which it is reached. */
-export type Place = { within: string[]; address: string }
+/** The location of a process: the words that run a command there, and the address of the process. */
+export type ProcessLocation = { within: string[]; address: string }
 
 /** Starts `node <file> <words>…` of this repository. */
 export function startProcess(
   file: string,
-  options: { words?: string[]; env: Settings; place?: Place },
+  options: { words?: string[]; env: Settings; location?: ProcessLocation },
 ): ServiceProcess {
-  const { words: given = [], place } = options
+  const { words: given = [], location } = options
   const [command = '', ...words] = [
     ...signalledOnParentDeath('TERM'),
-    ...(place?.within ?? []),
+    ...(location?.within ?? []),
     ...[process.execPath, file, ...given],
   ]
   const child = spawn(command, words, { cwd: root, env: environment(options.env), stdio: ['ignore', 'pipe', 'pipe'] })
@@ -55,30 +54,33 @@ export function startProcess(
 }
 
 /** Starts the API on a free port and resolves when it serves. */
-export async function startApi(env: Settings, place?: Place): Promise<ServiceProcess & { origin: string }> {
+export async function startApi(
+  env: Settings,
+  location?: ProcessLocation,
+): Promise<ServiceProcess & { origin: string }> {
   const port = await freePort({})
-  const started = startProcess('api/main.ts', { env: { ...env, PORT: String(port) }, ...(place && { place }) })
-  const origin = `http://${place?.address ?? '127.0.0.1'}:${port}`
+  const started = startProcess('api/main.ts', { env: { ...env, PORT: String(port) }, ...(location && { location }) })
+  const origin = `http://${location?.address ?? '127.0.0.1'}:${port}`
   await until(started, async () => (await fetch(`${origin}/readyz`).catch(() => undefined))?.ok ?? false)
   return { ...started, origin }
 }
 
-/** Starts one process that runs the worker types and resolves when it works. */
-export async function startWorker(types: string[], env: Settings, place?: Place): Promise<ServiceProcess> {
+/** Starts one process for the worker types. Resolves when it takes jobs. */
+export async function startWorker(types: string[], env: Settings, location?: ProcessLocation): Promise<ServiceProcess> {
   const started = startProcess('workers/main.ts', {
     words: types,
     env: { LOG_LEVEL: 'info', ...env },
-    ...(place && { place }),
+    ...(location && { location }),
   })
   await until(started, async () => started.output().includes('"msg":"working"'))
   return started
 }
 
-/** Does what `npm start` does, on a free port; `directory` becomes DATA_DIR, `within` are words that run a command. */
+/** Starts what `npm start` starts, on a free port. `directory` is DATA_DIR; `within` are words before the command. */
 export async function startWholeService(options: { directory: string; env?: Settings; within?: string[] }) {
   const { directory, within = [] } = options
   const env = { LOG_LEVEL: 'warn', ...options.env, DATA_DIR: directory, PORT: '0' }
-  const started = startProcess('shared/start/start.ts', { env, place: { within, address: '127.0.0.1' } })
+  const started = startProcess('shared/start/start.ts', { env, location: { within, address: '127.0.0.1' } })
   await until(started, async () => /^API /m.test(started.output()))
   const [, origin = ''] = /^API +(\S+)\/api\/v1$/m.exec(started.output()) ?? []
   const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8')) as { token: string }
@@ -92,7 +94,7 @@ export async function bootstrapToken(env: Settings, email = 'owner@example.test'
   return (JSON.parse(stdout) as { token: string }).token
 }
 
-/** Asks again and again until the answer is true; throws with what the process printed when it ends before. */
+/** Repeats the question until its answer is true. Throws with the output of the process if the process ends before. */
 async function until(running: ServiceProcess, isTrue: () => Promise<boolean>): Promise<void> {
   let over = false
   void running.ended.then(() => {
@@ -104,7 +106,7 @@ async function until(running: ServiceProcess, isTrue: () => Promise<boolean>): P
   }
 }
 
-/** The folder of this repository. */
+/** The absolute path of this repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 function environment(settings: Settings): NodeJS.ProcessEnv {

@@ -1,6 +1,6 @@
 /**
- * How often a property is tried: 200 times from one seed, so that a run of all tests can be repeated, or as often as
- * FC_RUNS says, from a new seed each time: that is the long mode, which looks further.
+ * The runs of a property test: 200 with a fixed seed, so that a test run is repeatable. With FC_RUNS it is that many
+ * runs with a new seed each time, which search further.
  */
 export const runs =
   process.env['FC_RUNS'] === undefined

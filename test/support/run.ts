@@ -4,16 +4,16 @@ import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
-import { signalledOnParentDeath } from '../../shared/start/parent-death.ts'
+import { signalledOnParentDeath } from '../../shared/start/processes.ts'
 import { createTemplate, serverVariable } from './postgres.ts'
 import { root } from './processes.ts'
 
 /*
- * `npm test`: one PostgreSQL for the whole run, then tap with the arguments that were given, so that
+ * `npm test` starts one PostgreSQL for the whole run, and then tap with the given arguments. So
  * `npm test -- test/documents.test.ts` runs one file.
  */
 
-// The cluster is thrown away, so nothing of it needs to survive a crash of the machine.
+// The cluster is deleted after the run, so its data need not survive a crash of the machine.
 const settings = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -27,11 +27,11 @@ const postgres = await startEmbeddedPostgres({ directory, settings })
 let code = 1
 try {
   await createTemplate(postgres.superuserUrl)
-  // Redrawing a screen that nobody watches would take a third of the time.
+  // Redrawing a screen that nobody watches would take a third of the time of a run.
   const reporter = process.stdout.isTTY ? [] : ['--reporter=tap']
   const tapWords = ['tap', ...reporter, ...process.argv.slice(2)]
   const [command = 'tap', ...words] = [...signalledOnParentDeath('TERM'), ...tapWords]
-  // Some two hundred processes load the same modules: what the first has compiled the others read.
+  // About two hundred processes load the same modules. They share compiled code through this cache.
   const env = {
     ...process.env,
     [serverVariable]: postgres.superuserUrl,
@@ -47,9 +47,9 @@ try {
 process.exitCode = code
 
 /**
- * Takes the compiler out of tap, as .taprc says. tap does so itself, but goes through the run in which it notices with
- * what it came with, and after `npm ci` that is every run: each test process then compiled what Node runs as it is, which
- * took a third of the time and half a gigabyte each.
+ * Removes the compiler plugin from tap, as .taprc says. tap does so itself, but only for the next run, and after `npm
+ * ci` the first run would still compile. Each test process would then compile code that Node runs as it is, which took
+ * a third of the time and half a gigabyte of memory.
  */
 async function buildPlugins(): Promise<void> {
   const built = await readFile(join(root, 'node_modules/@tapjs/test/test-built/dist/esm/index.js'), 'utf8')
@@ -57,8 +57,8 @@ async function buildPlugins(): Promise<void> {
 }
 
 /**
- * The folder in which the run works: in memory where Linux offers room for it, since a database is more than a thousand
- * files, and creating so many where as many were just deleted takes ext4 twenty times as long.
+ * The folder of the run's data, in memory where Linux offers room. A database has more than a thousand files. ext4
+ * takes twenty times as long to create so many files where as many were just deleted.
  */
 async function quickestPlace(): Promise<string> {
   const memory = '/dev/shm'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 // @ts-expect-error the package has no types
 import S3rver from 's3rver'
 
-/** A server that speaks the protocol of S3, with one empty bucket; it ends with the test. */
+/** Starts a server with the protocol of S3 and one empty bucket. It ends with the test. */
 export async function startS3(t: { teardown: (end: () => unknown) => void }) {
   const directory = await mkdtemp(join(tmpdir(), 'svc-s3-'))
   const bucket = 'attachments-of-a-test'

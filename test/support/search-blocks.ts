@@ -4,7 +4,7 @@ import { scopeLexemes } from '../../shared/search/text/lexemes.ts'
 import { tokeniserEpoch } from '../../shared/search/text/tokenise.ts'
 import type { TestService } from './service.ts'
 
-/** Writes blocks into documents of a workspace of their own, as the worker would have indexed them. */
+/** Writes indexed blocks into documents of a new workspace, as the worker would have written them. */
 export async function writeBlocks(
   service: TestService,
   {

@@ -17,8 +17,8 @@ import { createTestDatabase } from './postgres.ts'
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
 /**
- * A real service on a database of its own: the application on a free port, every response held against its declared
- * schema. It ends with the test. Environment variables can be overridden.
+ * Starts a real service on a new database: the application on a free port, which checks every response against its
+ * declared schema. It ends with the test. `env` overrides environment variables.
  */
 export async function startTestService(t: Test, env: Record<string, string> = {}) {
   const { url, drop } = await createTestDatabase()
@@ -27,7 +27,7 @@ export async function startTestService(t: Test, env: Record<string, string> = {}
   const log = createLogger({ service: 'test', config })
   const service = await startService({ config, log, checkResponses: true })
   const server = createApp(service).listen(0)
-  // Whoever computes for seconds would find that the server closed the connection on which it is about to ask.
+  // A test that computes for seconds would otherwise send its next request on a connection that the server has closed.
   server.keepAliveTimeout = 0
   await once(server, 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -39,7 +39,7 @@ export async function startTestService(t: Test, env: Record<string, string> = {}
     await rm(directory, { recursive: true, force: true })
   })
 
-  /** A client whose user has that role in the workspace of that name (default: a workspace of its own). */
+  /** A client whose user has the given role in the named workspace; by default in a new workspace. */
   async function signUp(
     options: { email?: string; password?: string; role?: Role; workspace?: string; scopes?: string | Scope[] } = {},
   ) {
@@ -61,7 +61,7 @@ export async function startTestService(t: Test, env: Record<string, string> = {}
   return { origin, url, config, service, database: service.database, signUp }
 }
 
-// Limits are tested where they are the subject; elsewhere they would only be in the way.
+// Tests of limits set their own values. In other tests limits would only be in the way.
 const unlimited = {
   RATE_READ_PER_MIN: '0',
   RATE_WRITE_PER_MIN: '0',

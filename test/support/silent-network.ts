@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process'
 import type { Teardown } from './site.ts'
 
 /**
- * A network between this machine and a namespace of its own that can fall silent: a bridge in the middle that is switched
+ * A network between this machine and a network namespace, which can fall silent. A bridge in the middle is switched
  * off, so that packets vanish both ways and neither end is told.
  */
 export type SilentNetwork = {
-  /** This machine's address in that network. */
+  /** The address of this machine in the network. */
   host: string
   /** The address of the namespace. */
   guest: string
@@ -16,7 +16,7 @@ export type SilentNetwork = {
   comeBack: () => void
 }
 
-/** Makes such a network, which is taken away with the test; undefined where it is not allowed or iproute2 is missing. */
+/** Makes a network, which is removed with the test. Undefined where this is not allowed or iproute2 is missing. */
 export function createSilentNetwork(t: Teardown): SilentNetwork | undefined {
   const name = `fault${process.pid}`
   const [bridge, near, nearPort, far, farPort] = ['b', 'n', 'm', 'f', 'g'].map((end) => `${end}${name}`) as Five

@@ -8,21 +8,21 @@ import type { Queue } from '../../shared/jobs/queues.ts'
 import { openJobs } from '../../shared/jobs/send.ts'
 import { migrate } from '../../shared/migrations/migrations.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
-import { freePort } from '../../shared/start/free-port.ts'
+import { freePort } from '../../shared/start/processes.ts'
 import { Client } from './client.ts'
 import { bootstrapToken, type ServiceProcess, type Settings, startApi, startWorker } from './processes.ts'
 
-/** A service as a site runs it: real processes on a PostgreSQL of its own that writes through to the disk. */
+/** A service of real processes, on its own PostgreSQL, which flushes its writes to the disk. */
 export type Site = {
   url: string
-  /** The environment of its processes. */
+  /** The environment of the processes. */
   env: Settings
   client: Client
   knowledgeBase: number
   api: ServiceProcess & { origin: string }
   /** Starts one more worker process. */
   work: (...types: string[]) => Promise<ServiceProcess>
-  /** Asks the database directly as its superuser, through a connection of this one question. */
+  /** Runs a statement as the superuser of the database, on a new connection. */
   // biome-ignore lint/suspicious/noExplicitAny: rows of any statement
   ask: (statement: string, values?: unknown[]) => Promise<any[]>
   /** Enqueues a job. */
@@ -31,12 +31,12 @@ export type Site = {
   startPostgres: () => Promise<void>
 }
 
-/** What runs when a test or a measurement ends, the last first. */
+/** Functions that run when a test or a measurement ends, the last function first. */
 export type Teardown = { teardown: (end: () => unknown) => void }
 
 /**
- * Starts PostgreSQL and the API; workers are started by the test. Everything ends with the test. The data are kept in
- * `directory`, by default a temporary one; `settings` are environment variables of the processes, `postgres` parameters of
+ * Starts PostgreSQL and the API. The test starts workers. Everything ends with the test. The data are in `directory`,
+ * by default a temporary folder. `settings` are environment variables of the processes; `postgres` are parameters of
  * PostgreSQL.
  */
 export async function startSite(
@@ -85,7 +85,7 @@ const unlimited = {
   QUOTA_DOCUMENTS: '1000000',
 }
 
-/** Creates a document with one paragraph; returns its id and ETag. */
+/** Creates a document with one paragraph. Returns its id and ETag. */
 export async function createDocument(site: Site, text: string): Promise<{ id: string; etag: string }> {
   const reply = await site.client.post('/documents', {
     title: 'Document',
@@ -96,20 +96,20 @@ export async function createDocument(site: Site, text: string): Promise<{ id: st
   return { id: reply.body.data.id, etag: `"${reply.body.data.version}"` }
 }
 
-/** Replaces the body of a document; returns the answer. */
+/** Replaces the body of a document. Returns the answer. */
 export function writeDocument(site: Site, document: { id: string; etag: string }, text: string) {
   const body = { format: 'markdown', content: text }
   return site.client.put(`/documents/${document.id}/content`, body, { 'if-match': document.etag })
 }
 
-/** What search v2 answers; `data` of the envelope. */
+/** The `data` of the answer of search v2. */
 export async function search(site: Site, query: string) {
   const { status, text, body } = await site.client.get(`/search/v2?q=${encodeURIComponent(query)}&limit=100`)
   if (status !== 200) throw new Error(`${status} ${text}`)
   return body.data
 }
 
-/** Asks again until the answer is true; tap's timeout ends a wait that is in vain. */
+/** Repeats the question until its answer is true. tap's timeout ends a wait that is too long. */
 export async function until(isTrue: () => Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await sleep(25)
 }

@@ -8,7 +8,7 @@ export function askedOf(request: StubRequest): { source_locale: string; target_l
   return JSON.parse(request.messages.at(-1)?.content ?? '{}')
 }
 
-/** Answers a request with the given translation of each unit; leaves out a unit whose translation is null. */
+/** Answers a request with the given translation of each unit. A unit whose translation is null is left out. */
 export function translating(
   translate: (unit: AskedUnit, locale: string) => string | null,
 ): (request: StubRequest) => StubReply {
@@ -22,5 +22,5 @@ export function translating(
   }
 }
 
-/** Translates a text by putting the language before it. */
+/** Translates a text: puts the language before it. */
 export const marked = translating(({ text }, locale) => `${locale} ${text}`)

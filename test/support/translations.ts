@@ -20,7 +20,7 @@ export type Unit = {
 /** A source and its translation into French. */
 export type Translated = { source: Made; target: string; setId: string }
 
-/** A document of the given blocks with one translation; by default with the structure of the source. */
+/** Makes a document of the given blocks with one translation, which by default has the structure of the source. */
 export async function translate(
   client: Client,
   blocks: BodyNode[],
@@ -66,7 +66,7 @@ export async function edit(client: Client, documentId: string, input: { block: s
   ok(await client.patch(`/documents/${documentId}/blocks/${input.block}`, { content }))
 }
 
-/** The envelope of a success; throws for anything else. */
+/** The envelope of a successful answer. Throws for any other answer. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into envelopes of every shape
 export function ok(reply: Reply): any {
   if (reply.status >= 300) throw new Error(`${reply.status} ${reply.text}`)

@@ -1,6 +1,6 @@
 import ts from 'typescript'
 
-/** What the compiler says of each file under `strict`, as messages, in the order of the files; empty where it compiles. */
+/** The messages of the compiler (`strict`) for each file, in the order of the files. */
 export function typeErrors(files: readonly string[]): string[][] {
   const program = ts.createProgram([...files], {
     strict: true,

@@ -2,10 +2,10 @@ import { parseSetCookie, stringifyCookie } from 'cookie'
 import { startSession } from '../../shared/auth/sessions.ts'
 import type { TestService } from './service.ts'
 
-/** What a page answered: `location` is where it sends the browser. */
+/** The answer of a page. `location` is the target of a redirect. */
 export type Visit = { status: number; headers: Headers; html: string; location: string | null }
 
-/** A browser without scripts: keeps cookies, sends forms, follows nothing by itself. */
+/** A browser without scripts. It keeps cookies and sends forms, but follows no redirect by itself. */
 export class Visitor {
   readonly origin: string
   readonly cookies = new Map<string, string>()
@@ -25,14 +25,14 @@ export class Visitor {
     return this.#visit(path, { method: 'POST', headers, body: new URLSearchParams(fields) })
   }
 
-  /** Opens a page and sends its form: these fields besides the hidden ones that the page has given it. */
+  /** Opens a page and sends its form, with these fields and the form's hidden fields. */
   async submit(input: { page: string; action?: string; fields: Record<string, string> }): Promise<Visit> {
     const { html } = await this.get(input.page)
     const action = input.action ?? input.page.split('?')[0] ?? ''
     return this.post(action, { ...hiddenFields(html, action), ...input.fields })
   }
 
-  /** Sends a form of somebody who is signed in: these fields and the token of the session. */
+  /** Sends a form of a signed-in user, with these fields and the token of the session. */
   async send(action: string, fields: Record<string, string>): Promise<Visit> {
     const { html } = await this.get('/device')
     return this.post(action, { ...hiddenFields(html, '/logout'), ...fields })
@@ -57,7 +57,7 @@ export class Visitor {
   }
 }
 
-/** A browser in which that user has signed in already, without the time that a password takes. */
+/** A browser with a session of the user. It saves the time for checking a password. */
 export async function signedInVisitor(
   service: TestService,
   who: { userId: string; address?: string },
@@ -69,7 +69,7 @@ export async function signedInVisitor(
   return visitor
 }
 
-/** The hidden fields of the form of a page that leads to `action`. */
+/** The hidden fields of the form on a page whose action is `action`. */
 export function hiddenFields(html: string, action: string): Record<string, string> {
   const forms = html.split('<form').slice(1)
   const form = forms.find((text) => text.includes(`method="post" action="${action}"`)) ?? ''

@@ -14,7 +14,7 @@ async function unzip(bytes: Buffer): Promise<Map<string, Buffer>> {
   return files
 }
 
-/** A zip of these files, as the service would write it. */
+/** A zip of these files. */
 export async function zip(files: Record<string, string | Buffer>): Promise<Buffer> {
   const archive = new Archive()
   const bytes = archive.stream.toArray() as Promise<Buffer[]>
@@ -25,13 +25,13 @@ export async function zip(files: Record<string, string | Buffer>): Promise<Buffe
   return Buffer.concat(await bytes)
 }
 
-/** The answer to an export, its body not yet read. */
+/** The answer to an export, before its body is read. */
 export function requestExport(client: Client, knowledgeBase: number, options: RequestInit = {}): Promise<Response> {
   const headers = { authorization: `Bearer ${client.bearer}` }
   return fetch(`${client.origin}/api/v1/knowledge-bases/${knowledgeBase}/export`, { headers, ...options })
 }
 
-/** An export as a client unpacks it, with its manifest. */
+/** Downloads and unpacks an export. Throws when the answer is not 200. */
 export async function exported(client: Client, knowledgeBase: number) {
   const response = await requestExport(client, knowledgeBase)
   if (response.status !== 200) throw new Error(`export answered ${response.status}: ${await response.text()}`)
@@ -39,7 +39,7 @@ export async function exported(client: Client, knowledgeBase: number) {
   return { bytes, ...(await manifestOf(bytes)), headers: response.headers }
 }
 
-/** The files of an export and what its manifest says. */
+/** The files of an export and its parsed manifest. */
 export async function manifestOf(bytes: Buffer) {
   const files = await unzip(bytes)
   // biome-ignore lint/suspicious/noExplicitAny: tests look into records of every shape

@@ -24,7 +24,9 @@ const capacity: fc.Arbitrary<Capacity> = fc.record({
   waitingOfOneUser: fc.integer({ min: 1, max: 6 }),
 })
 
-/** A queue of numbered pieces, with what has become of each; holds every state against the capacity. */
+/**
+ * A queue of numbered pieces of work that records the fate of each piece, and compares every state with the capacity.
+ */
 class Run {
   readonly #queue: FairQueue<Piece>
   readonly #capacity: Capacity
@@ -53,7 +55,7 @@ class Run {
     this.#check()
   }
 
-  /** Ends everything that runs until nothing waits. */
+  /** Ends running pieces until no piece waits. */
   drain(): void {
     while (this.#running.length > 0) this.do({ does: 'end', which: 0 })
     if (this.#waiting.length > 0) throw new Error('pieces wait although nothing runs')
@@ -152,7 +154,7 @@ t.test('nobody starves: however others come and go, who waits is next after one 
       for (const each of others) run.do({ does: 'add', requester: each })
       run.do({ does: 'add', requester: { workspaceId: 'patient', userId: 'u' } })
       const before = run.started.length
-      // Each that was served comes again at once.
+      // Each caller that was served comes again at once.
       for (let turn = 0; turn < 4; turn += 1) {
         run.do({ does: 'end', which: 0 })
         for (const each of others) run.do({ does: 'add', requester: each })

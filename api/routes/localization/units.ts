@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { inSnapshot } from '../../../shared/database/snapshot.ts'
+import { inSnapshot } from '../../../shared/database/database.ts'
 import { actorOf } from '../../../shared/localization/audit.ts'
 import { listUnits } from '../../../shared/localization/units/list.ts'
 import { prepareTranslation } from '../../../shared/localization/units/prepare.ts'

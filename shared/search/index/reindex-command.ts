@@ -3,7 +3,7 @@ import { openDatabase } from '../../database/database.ts'
 import { queues } from '../../jobs/queues.ts'
 import { openJobs } from '../../jobs/send.ts'
 import { runCommandLine, UsageError } from '../../process/command-line.ts'
-import { databaseUrlBesideService } from '../../start/database-url.ts'
+import { databaseUrlBesideService } from '../../start/embedded-postgres.ts'
 import { firstStep, reindexKey } from './reindex.ts'
 
 const usage = `usage: node shared/search/index/reindex-command.ts [--knowledge-base ID]

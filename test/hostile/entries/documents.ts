@@ -23,7 +23,7 @@ import { catchUp, deriveState, readState } from '../../../shared/body/yjs/state.
 import { growChain } from '../../../shared/changes/project.ts'
 import { extractCandidates } from '../../../shared/concepts/candidates/extract.ts'
 import { renderMarkdown } from '../../../shared/export/markdown.ts'
-import { referencesOf, renamed } from '../../../shared/import/body-links.ts'
+import { referencesOf, renamed } from '../../../shared/import/export-plan.ts'
 import { computeMarkdown } from '../../../shared/localization/inline/compute.ts'
 import { inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
 import { structureOf, withAttributesOf, wordsOf } from '../../../shared/localization/inline/structure.ts'

@@ -2,9 +2,8 @@ import { writeBody } from '../../../shared/body/content.ts'
 import { assemble } from '../../../shared/body/markdown/from-markdown.ts'
 import { parseMarkdown } from '../../../shared/body/markdown/parse.ts'
 import { toMarkdown } from '../../../shared/body/markdown/to-markdown.ts'
-import { outlineOf, replaceDestinations } from '../../../shared/import/markdown-links.ts'
-import { planOfMarkdown } from '../../../shared/import/markdown-plan.ts'
-import type { Source } from '../../../shared/import/source.ts'
+import { markdownOutline, planOfMarkdown, replaceDestinations } from '../../../shared/import/markdown-plan.ts'
+import type { ImportSource } from '../../../shared/import/source.ts'
 import type { Entry } from '../entry.ts'
 
 // As the settings have them.
@@ -42,11 +41,11 @@ export const markdownEntries: readonly Entry[] = [
   {
     name: 'imported Markdown',
     input: (text) => text,
-    uses: { outlineOf: (text) => outlineOf(text) },
+    uses: { markdownOutline: (text) => markdownOutline(text) },
   },
   {
     name: 'addresses of imported Markdown',
-    input: (text) => ({ text, destinations: outlineOf(text).destinations }),
+    input: (text) => ({ text, destinations: markdownOutline(text).destinations }),
     uses: { replaceDestinations: ({ text, destinations }) => replaceDestinations(text, destinations, () => 'x') },
   },
   {
@@ -57,7 +56,7 @@ export const markdownEntries: readonly Entry[] = [
 ]
 
 /** One file of a text and many files whose names come from the text. */
-function sourceOf(text: string): Source {
+function sourceOf(text: string): ImportSource {
   const names = (text.match(/[^\s]{1,8}/gu) ?? []).map((piece, index) => `${index}/${piece}.md`)
   return {
     name: 'source',
@@ -68,7 +67,7 @@ function sourceOf(text: string): Source {
   }
 }
 
-async function planned(source: Source): Promise<unknown> {
+async function planned(source: ImportSource): Promise<unknown> {
   const { documents, folders } = await planOfMarkdown(source)
   const first = documents.find(({ key }) => key === 'a.md')
   const body = await first?.read()

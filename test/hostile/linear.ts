@@ -4,18 +4,18 @@ import { Measurer } from './measurer.ts'
 import { familiesOf, type Part } from './tables.ts'
 import { reproduced } from './texts.ts'
 
-// Small, so that all parts together take some thirty seconds of a processor.
+// Small sizes, so that all parts together take about thirty seconds of a processor.
 const effort = { work: 200_000, size: 2048, timedSize: 16_384 }
 const patience = 60_000
 
 /**
- * What a test measures of its part: by default the families that broke the service before, beside them every so many of
- * the others, from `first` characters or nodes on.
+ * The cells that a test measures of its part: the families that broke the service before, and a sample of the others,
+ * from `first` characters or nodes on.
  */
 type Extent = { families?: ReadonlySet<string>; every?: number; first?: number }
 
-/** Fails for every reader of a part that costs more than its input, unless it is named among the bounded ones. */
-export async function hold(t: Test, part: Part, extent: Extent = {}): Promise<void> {
+/** Fails for every reader of a part whose cost grows faster than its input, except for the known exceptions. */
+export async function requireLinear(t: Test, part: Part, extent: Extent = {}): Promise<void> {
   const { families: broken = reproduced, every = Infinity, first = 64 } = extent
   const measurer = new Measurer({ effort: { first, ...effort }, patience })
   t.teardown(() => measurer.end())
