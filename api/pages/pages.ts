@@ -9,7 +9,7 @@ import { openIdCallbackPage, openIdPage } from './openid.ts'
 import type { Page } from './page.ts'
 import { apiDocsPage } from './reference/page.ts'
 import { shareAttachmentPage } from './share/attachment.ts'
-import { sharePage } from './share/document.ts'
+import { sharePage } from './share/pages.ts'
 import { revokeTokenPage, tokensPage } from './tokens.ts'
 
 /** Every page, in no particular order; a new one is added here. */

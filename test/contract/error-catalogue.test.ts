@@ -1,7 +1,7 @@
 import t from 'tap'
 import { detailsNotation } from '../../api/docs/reference/errors.ts'
+import { errorsOf } from '../../api/docs/route-errors.ts'
 import { errorType, statusesOf } from '../../api/http/errors.ts'
-import { errorsOf } from '../../api/http/route-errors.ts'
 import { routes } from '../../api/routes/routes.ts'
 import { type CatalogueEntry, errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'

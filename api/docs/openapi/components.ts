@@ -1,6 +1,6 @@
 import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
-import { tokenErrors } from '../../http/route-errors.ts'
+import { tokenErrors } from '../route-errors.ts'
 
 /** `components.parameters`: the request headers that several operations take. */
 export const parameters = {

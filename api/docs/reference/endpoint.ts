@@ -1,9 +1,9 @@
 import type { TObject } from 'typebox'
 import { otherFamilyPath } from '../../http/path-families.ts'
 import { bucketOf, isIdempotent, type Route, type Success } from '../../http/route.ts'
-import { errorsOf } from '../../http/route-errors.ts'
 import { payloadOf } from '../openapi/payload.ts'
 import type { JsonSchema, SchemaRegistry } from '../openapi/schemas.ts'
+import { errorsOf } from '../route-errors.ts'
 import { meaningOf, membersOf, typeOf } from './shapes.ts'
 import { table } from './table.ts'
 

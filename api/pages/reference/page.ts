@@ -5,7 +5,7 @@ import { describeReference } from '../../docs/reference.ts'
 import { routes } from '../../routes/routes.ts'
 import { page } from '../page.ts'
 import { view } from '../render.ts'
-import { type ReferenceView, referenceView } from './reference-html.ts'
+import { type ReferenceView, referenceView } from './pages.ts'
 
 const apiDocsView = view<ReferenceView>('api-docs')
 

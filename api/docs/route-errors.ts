@@ -1,8 +1,8 @@
 import { errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../shared/errors/errors.ts'
-import { statusesOf } from './errors.ts'
-import type { ParameterMarks } from './input.ts'
-import { isIdempotent, type Route } from './route.ts'
+import { statusesOf } from '../http/errors.ts'
+import type { ParameterMarks } from '../http/input.ts'
+import { isIdempotent, type Route } from '../http/route.ts'
 
 /**
  * Every error a route can answer with, by status in ascending order: its own codes and those that follow from what it

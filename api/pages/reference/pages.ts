@@ -1,4 +1,5 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
+
 import GithubSlugger from 'github-slugger'
 import { micromark } from 'micromark'
 import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table'
