@@ -1,9 +1,8 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { connect } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import express from 'express'
 import t, { type Test } from 'tap'
-import { sendArchive } from '../api/http/send-archive.ts'
+import { sendArchive } from '../api/http/exports.ts'
 import { onBehalfOf } from '../shared/turns/requester.ts'
 import { Turns } from '../shared/turns/turns.ts'
 

@@ -3,7 +3,6 @@ import { ComputationLimitError } from '../../shared/computations/computation.ts'
 import { isOutage, isWriteRefusal } from '../../shared/database/outages.ts'
 import { type CatalogueEntry, errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
-import { guidePlaceOf } from './error-chapters.ts'
 
 /** The error envelope of specification 2.1. */
 export type ErrorBody = {
@@ -76,4 +75,76 @@ export function errorType(status: number): string {
 export function statusesOf(code: ErrorCode): number[] {
   const entry: CatalogueEntry = errorCatalogue[code]
   return entry.otherStatus === undefined ? [entry.status] : [entry.status, entry.otherStatus]
+}
+
+/** The place of the guide that explains a code, `<chapter>#<anchor>`; undefined where the sentence of the code says it all. */
+export function guidePlaceOf(code: ErrorCode): string | undefined {
+  return Object.entries(places).find(([, codes]) => codes.includes(code))?.[0]
+}
+
+const places: Record<string, readonly ErrorCode[]> = {
+  'requests#paging': ['invalid_cursor', 'cursor_sort_mismatch'],
+  'requests#media-types': ['payload_too_large', 'invalid_json', 'unsupported_media_type'],
+  'authentication#tokens': ['missing_token', 'invalid_token', 'token_expired', 'token_revoked'],
+  'authentication#scopes': ['insufficient_scope'],
+  'authentication#roles': ['forbidden'],
+  'authentication#workspaces': ['workspace_not_found', 'cross_workspace_move'],
+  'authentication#device': ['authorization_pending', 'slow_down', 'expired_token', 'access_denied', 'invalid_grant'],
+  'writes#preconditions': [
+    'version_conflict',
+    'precondition_required',
+    'precondition_mismatch',
+    'invalid_precondition',
+  ],
+  'idempotency#keys': ['invalid_idempotency_key'],
+  'idempotency#replays': ['idempotency_key_reused', 'idempotency_in_progress'],
+  'documents#folders': ['folder_cycle'],
+  'documents#location': ['folder_knowledge_base_mismatch'],
+  'documents#documents': ['document_id_conflict'],
+  'documents#sharing': ['public_share_disabled'],
+  'documents#deletion': ['confirm_id_mismatch'],
+  'blocks#block-ids': ['invalid_block_id', 'duplicate_block_id', 'block_id_mismatch'],
+  'blocks#nodes': ['invalid_node'],
+  'blocks#limits': ['document_too_large'],
+  'blocks#guards': ['heading_not_found', 'invalid_position'],
+  'blocks#partial-read': ['read_cursor_stale'],
+  'blocks#history': ['version_not_found'],
+  'markdown#annotations': ['duplicate_block_anchor', 'invalid_markdown_anchor'],
+  'attachments#uploads': ['attachment_too_large'],
+  'attachments#deletion': ['attachment_referenced'],
+  'search#exhaustive': ['search_cursor_stale', 'search_cursor_invalid'],
+  'events#delivery': ['invalid_last_event_id'],
+  'events#streams': ['too_many_streams'],
+  'relations#links': ['relation_exists', 'inline_relation', 'self_relation'],
+  'concepts#names': ['concept_name_conflict'],
+  'concepts#hierarchy': [
+    'concept_relation_exists',
+    'concept_self_relation',
+    'concept_relation_cycle',
+    'cross_knowledge_base',
+  ],
+  'concepts#merging': ['concept_merged', 'concept_not_active', 'concept_self_merge'],
+  'concepts#evidence': ['evidence_changed'],
+  'concepts#review': ['candidate_source_changed', 'candidate_already_reviewed'],
+  'summaries#levels': ['not_a_heading_block'],
+  'summaries#refresh': ['source_version_changed', 'summary_pinned'],
+  'translation#sets': [
+    'localization_already_active',
+    'localization_not_active',
+    'not_localized',
+    'locale_exists',
+    'source_document_missing',
+    'translations_exist',
+  ],
+  'translation#locales': ['invalid_locale'],
+  'translation#members': ['cannot_delete_source'],
+  'translation#jobs': [
+    'translation_quota_exceeded',
+    'job_not_succeeded',
+    'translation_source_changed',
+    'nothing_to_translate',
+  ],
+  'jobs#handles': ['job_not_found'],
+  'limits#rates': ['rate_limited'],
+  'limits#quotas': ['quota_exceeded'],
 }

@@ -1,3 +1,4 @@
+import type { Request } from 'express'
 import { Refusal } from '../../shared/errors/errors.ts'
 
 /**
@@ -83,4 +84,10 @@ export function mergeGuards(header: Guard | null, inBody: string | undefined): G
 /** The quoted form of a version in an ETag header. */
 export function entityTagOf(version: string): string {
   return `"${version}"`
+}
+
+/** Whether the client says that it has this version of what it asks for; the answer is 304 then. */
+export function hasVersion(request: Request, version: string): boolean {
+  const known = parseGuard(request.get('if-none-match'), { name: 'If-None-Match' })
+  return known !== null && satisfies(known, version)
 }

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { unsupportedMediaType } from '../../shared/errors/errors.ts'
+import { Refusal, unsupportedMediaType } from '../../shared/errors/errors.ts'
 
 /** The media type of bodies of our own (specification 4.9). */
 export const vendorType = 'application/vnd.svc.document+json'
@@ -21,3 +21,11 @@ export function negotiateContentType(request: Request, others: readonly string[]
 }
 
 const parameterButWeight = /;(?!\s*q\s*=)[^;,]*/gi
+
+/** Parses Last-Event-ID; null when it was not sent, 400 `invalid_last_event_id` unless it is an integer >= 0. */
+export function parseLastEventId(header: string | string[] | undefined): number | null {
+  if (header === undefined) return null
+  // A number too large to be exact is above every id, whichever it is.
+  if (typeof header === 'string' && /^[0-9]+$/.test(header.trim())) return Number(header)
+  throw new Refusal('invalid_last_event_id')
+}

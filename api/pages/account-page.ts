@@ -1,6 +1,5 @@
 import type { SignedIn } from '../../shared/auth/sessions.ts'
 import { type Browser, browserOf, requireOwnForm } from './browser.ts'
-import { nextPath } from './next-path.ts'
 import type { Form, Page, PageAnswer, PageCall } from './page.ts'
 import type { Frame } from './render.ts'
 
@@ -53,3 +52,18 @@ async function signedIn(
   const { csrfToken } = browser
   return handle({ ...call, user, csrfToken, account: { email: user.email, csrfToken } }, browser)
 }
+
+/**
+ * Where to go after signing in: a path of this origin, or the tokens of the account when what was asked for is anything
+ * else. Read by the rules by which browsers read a Location, so that nothing passes here that leads elsewhere there.
+ */
+export function nextPath(asked: string | null): string {
+  if (asked === null || !asked.startsWith('/') || !URL.canParse(asked, origin)) return fallback
+  const url = new URL(asked, origin)
+  // A path such as /.//elsewhere.example loses its dot in reading and would then name a host.
+  const isOwn = url.origin === origin && !url.pathname.startsWith('//')
+  return isOwn ? url.pathname + url.search : fallback
+}
+
+const origin = 'http://service.invalid'
+const fallback = '/account/tokens'

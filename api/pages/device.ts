@@ -1,12 +1,12 @@
 import { type DeviceRequest, decideRequest, readUserCode, requestOf } from '../../shared/auth/device/authorization.ts'
 import { liveTokens } from '../../shared/auth/queries.ts'
 import type { Scope } from '../../shared/auth/scopes.ts'
-import { addressOf } from '../http/address.ts'
+import { addressOf } from '../http/requesters.ts'
 import { type AccountCall, accountPage } from './account-page.ts'
 import type { PageAnswer } from './page.ts'
 import { PageRefusal } from './refusals.ts'
 import { view } from './render.ts'
-import { scopeWords } from './scope-words.ts'
+import { scopeWords } from './tokens.ts'
 
 const askView = view<{ typed: string; isWrong: boolean }>('device-code')
 const confirmView = view<{

@@ -8,9 +8,9 @@ import {
   openIdCallbackPath,
 } from '../../shared/auth/openid-provider.ts'
 import { isBrowserId, newBrowserId } from '../../shared/auth/sessions.ts'
+import { nextPath } from './account-page.ts'
 import { browserOf, signIn } from './browser.ts'
 import { cookieOf, setCookie } from './cookies.ts'
-import { nextPath } from './next-path.ts'
 import { type PageCall, page } from './page.ts'
 import { PageRefusal, pageMissing } from './refusals.ts'
 

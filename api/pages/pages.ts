@@ -1,16 +1,26 @@
-import { accountIndexPage } from './account.ts'
 import { assetPage } from './assets.ts'
+import { accountOf } from './browser.ts'
 import { devicePage } from './device.ts'
 import { guideChapterPage, guidePage } from './guide/pages.ts'
-import { landingPage } from './landing.ts'
-import { loginPage } from './login.ts'
-import { logoutPage } from './logout.ts'
+import { loginPage, logoutPage } from './login.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
-import type { Page } from './page.ts'
-import { apiDocsPage } from './reference/page.ts'
-import { shareAttachmentPage } from './share/attachment.ts'
-import { sharePage } from './share/pages.ts'
-import { revokeTokenPage, tokensPage } from './tokens.ts'
+import { type Page, page } from './page.ts'
+import { apiDocsPage } from './reference/pages.ts'
+import { view } from './render.ts'
+import { shareAttachmentPage, sharePage } from './share/pages.ts'
+import { accountIndexPage, revokeTokenPage, tokensPage } from './tokens.ts'
+
+const landingView = view<{ apiBase: string }>('landing')
+
+/** The start page: what runs here, and where to go from it. */
+const landingPage = page({
+  path: '/',
+  async get(call) {
+    const account = await accountOf(call)
+    const apiBase = `${call.service.config.PUBLIC_ORIGIN}/api/v1`
+    return { html: landingView({ title: 'Knowledge base', apiBase, indexed: true, ...(account && { account }) }) }
+  },
+})
 
 /** Every page, in no particular order; a new one is added here. */
 export const pages: readonly Page[] = [

@@ -1,13 +1,11 @@
-import { type Request, type Response, Router } from 'express'
+import express, { type Request, type Response, Router } from 'express'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { isStorable } from '../../shared/schema/strings.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
-import { addressOf } from '../http/address.ts'
-import { closeSignal, visitor } from '../http/requesters.ts'
+import { addressOf, closeSignal, visitor } from '../http/requesters.ts'
 import type { Service } from '../http/service.ts'
-import { readForm } from './form.ts'
 import { pageHeaders } from './headers.ts'
-import type { Page, PageAnswer } from './page.ts'
+import type { Form, Page, PageAnswer } from './page.ts'
 import { pageMissing } from './refusals.ts'
 
 /** Serves the pages; an error of theirs goes on to the application's error handler, which answers with a page as well. */
@@ -70,4 +68,32 @@ function send(response: Response, answer: Exclude<PageAnswer, undefined>): void 
     .status(answer.status ?? 200)
     .type('text/html; charset=utf-8')
     .send(answer.html)
+}
+
+const maxBytes = 16_384
+const type = 'application/x-www-form-urlencoded'
+const parse = express.text({ limit: maxBytes, type: () => true, defaultCharset: 'utf-8' })
+
+/** Reads a submitted form; only the type that a browser sends for one without files is understood. */
+export async function readForm(request: Request, response: Response): Promise<Form> {
+  if (request.headers['content-type'] !== undefined && !request.is(type)) {
+    throw new Refusal('unsupported_media_type', { details: { accepted: [type] } })
+  }
+  await new Promise<void>((resolve, reject) => {
+    parse(request, response, (error?: unknown) => (error ? reject(refusalOf(error)) : resolve()))
+  })
+  const fields = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
+  return {
+    field: (name) => {
+      const [value = '', ...more] = fields.getAll(name)
+      return more.length === 0 && isStorable(value) ? value : ''
+    },
+  }
+}
+
+function refusalOf(error: unknown): unknown {
+  const { type: kind, status } = error as { type?: unknown; status?: unknown }
+  if (kind === 'entity.too.large') return new Refusal('payload_too_large', { details: { max_bytes: maxBytes } })
+  const isOfSender = typeof status === 'number' && status < 500
+  return isOfSender ? new Refusal('invalid_request', { details: { fields: [] }, cause: error }) : error
 }

@@ -1,13 +1,13 @@
 import { revokeTokenOf, tokensOf } from '../../shared/auth/queries.ts'
-import { createToken } from '../../shared/auth/tokens.ts'
+import { isReading, type Scope, scopes } from '../../shared/auth/scopes.ts'
+import { createToken, type TokenRequest } from '../../shared/auth/tokens.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { inTransaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { type AccountCall, accountPage } from './account-page.ts'
+import { type Form, page } from './page.ts'
 import { pageMissing } from './refusals.ts'
-import { view } from './render.ts'
-import { readTokenForm, type TokenForm } from './token-form.ts'
-import { type ListedToken, listedToken } from './token-row.ts'
+import { type Moment, momentOf, view } from './render.ts'
 
 const tokensView = view<{
   csrfToken: string
@@ -81,4 +81,86 @@ async function show(call: AccountCall, { form, created }: Shown): Promise<string
 function note(call: AccountCall, { token_id, what }: { token_id: string; what: string }): void {
   const request_id = call.response.locals['requestId'] as string
   call.service.log.info({ request_id, user_id: call.user.userId, token_id }, what)
+}
+
+/** The account is its tokens; the short address leads there. */
+export const accountIndexPage = page({
+  path: '/account',
+  async get() {
+    return { location: '/account/tokens' }
+  },
+})
+
+/** The form for a new token as it was filled in: what it asks for, or what is wrong with which field. */
+export type TokenForm = {
+  request: TokenRequest | null
+  name: string
+  access: string
+  days: string
+  /** `field` is null when none of them is wrong. */
+  problem: { field: 'name' | 'access' | 'days' | null; message: string } | null
+}
+
+const longestName = 80
+
+/** Reads the fields `name`, `access` (`read_write` or `read_only`) and `expires_in_days` (empty = never). */
+export function readTokenForm(form: Form): TokenForm {
+  const filled = { name: form.field('name').trim(), access: form.field('access'), days: form.field('expires_in_days') }
+  const refuse = (field: 'name' | 'access' | 'days', message: string) => ({
+    ...filled,
+    request: null,
+    problem: { field, message },
+  })
+  const { name, access, days } = filled
+  if (name === '' || [...name].length > longestName)
+    return refuse('name', `Give it a name of 1 to ${longestName} characters.`)
+  if (access !== 'read_write' && access !== 'read_only') return refuse('access', 'Choose what the token may do.')
+  if (days !== '' && !/^[1-9][0-9]{0,3}$/.test(days)) return refuse('days', 'Choose when the token expires.')
+  return { ...filled, problem: null, request: { name, access, expiresInDays: days === '' ? null : Number(days) } }
+}
+
+/** A token as the list of the account shows it; times are UTC. */
+export type ListedToken = {
+  id: string
+  name: string
+  access: string
+  scopes: string
+  created: Moment
+  lastUsed: Moment | null
+  expires: Moment | null
+  expired: boolean
+}
+
+type TokenRow = Awaited<ReturnType<typeof tokensOf>>[number]
+
+/** What the list shows of a token at the time `now` (Unix milliseconds). */
+export function listedToken(token: TokenRow, now: number): ListedToken {
+  return {
+    id: token.id,
+    name: token.name ?? 'Unnamed',
+    access: accessOf(token.scopes),
+    scopes: token.scopes.length === scopes.length ? 'all scopes' : token.scopes.join(', '),
+    created: momentOf(token.created_at),
+    lastUsed: token.last_used_at === null ? null : momentOf(token.last_used_at),
+    expires: token.expires_at === null ? null : momentOf(token.expires_at),
+    expired: token.expires_at !== null && token.expires_at <= now,
+  }
+}
+
+/** What a scope lets a program do, in words for whoever is asked to allow it. */
+export const scopeWords: Record<Scope, string> = {
+  'documents:read': 'Read documents, search them and follow changes',
+  'documents:write': 'Create, change and delete documents',
+  'knowledge-bases:read': 'See knowledge bases and folders',
+  'knowledge-bases:write': 'Create, change and delete knowledge bases and folders',
+  'attachments:read': 'Download attachments',
+  'attachments:write': 'Upload and delete attachments',
+  'concepts:read': 'Read concepts',
+  'concepts:write': 'Create, change and merge concepts',
+  'summaries:generate': 'Have summaries written by a model, which can cost money',
+}
+
+/** The scopes of a token in two words. */
+export function accessOf(scopes: readonly Scope[]): string {
+  return scopes.every(isReading) ? 'Read only' : 'Read and write'
 }

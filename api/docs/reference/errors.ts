@@ -1,8 +1,7 @@
 import { IsArray, IsEnum, IsObject, IsUnion, type TSchema } from 'typebox'
 import { type CatalogueEntry, errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
-import { guidePlaceOf } from '../../http/error-chapters.ts'
-import { errorAnchor, errorType, statusesOf } from '../../http/errors.ts'
+import { errorAnchor, errorType, guidePlaceOf, statusesOf } from '../../http/errors.ts'
 import { table } from './table.ts'
 
 /** The catalogue as a table: status with the anchor of the code, code, type, meaning, shape of the details. */

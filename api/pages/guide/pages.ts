@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { hasVersion } from '../../http/preconditions.ts'
 import { pageHeaders } from '../headers.ts'
 import { type PageCall, page } from '../page.ts'
 import { pageMissing } from '../refusals.ts'
 import { view } from '../render.ts'
-import { hasVersion } from '../share/shared.ts'
 import { type ChapterName, chapterMarkdown, chapterNames, chapterPath, renderChapter } from './chapters.ts'
 
 type Neighbour = { path: string; title: string }

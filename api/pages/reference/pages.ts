@@ -1,12 +1,17 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
-
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import GithubSlugger from 'github-slugger'
 import { micromark } from 'micromark'
 import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table'
-import { type ExampleCall, exampleCall } from '../../docs/openapi/examples.ts'
-import { curlOf } from '../../docs/reference/curl.ts'
+import type { Config } from '../../../shared/config/config.ts'
+import { curlOf, type ExampleCall, exampleCall } from '../../docs/openapi/examples.ts'
 import type { Chapter, Entry, Reference } from '../../docs/reference.ts'
+import { describeReference } from '../../docs/reference.ts'
+import { routes } from '../../routes/routes.ts'
 import { chapterPath } from '../guide/chapters.ts'
+import { page } from '../page.ts'
+import { view } from '../render.ts'
 
 /** What the template shows: the reference with ids to link to, and its Markdown as HTML. */
 export type ReferenceView = { heading: string; html: string; chapters: ChapterView[] }
@@ -60,4 +65,35 @@ function answerOf(call: ExampleCall | undefined): string | null {
 function htmlOf(markdown: string): string {
   const withPages = markdown.replaceAll(/\]\(\/guide\/([a-z]+)\.md/g, (_, name) => `](${chapterPath(name)}`)
   return micromark(withPages, { extensions: [gfmTable()], htmlExtensions: [gfmTableHtml()], allowDangerousHtml: true })
+}
+
+const apiDocsView = view<ReferenceView>('api-docs')
+
+/** The reference of the API for people, the same for everybody; it is written when it is first asked for. */
+export const apiDocsPage = page({
+  path: '/api-docs',
+  async get({ service, request, response }) {
+    const { plain, gzipped } = await renderedReference(service.config)
+    const isGzipped = request.acceptsEncodings('gzip') === 'gzip'
+    response.type('text/html; charset=utf-8').set('Cache-Control', 'no-cache').vary('Accept-Encoding')
+    if (isGzipped) response.set('Content-Encoding', 'gzip')
+    response.end(isGzipped ? gzipped : plain)
+    return undefined
+  },
+})
+
+type Rendered = { plain: Buffer; gzipped: Buffer }
+
+const rendered = new WeakMap<Config, Promise<Rendered>>()
+
+function renderedReference(config: Config): Promise<Rendered> {
+  const known = rendered.get(config) ?? render(config)
+  rendered.set(config, known)
+  return known
+}
+
+async function render(config: Config): Promise<Rendered> {
+  const reference = await referenceView(describeReference({ routes, config }))
+  const plain = Buffer.from(apiDocsView({ ...reference, title: 'API reference' }))
+  return { plain, gzipped: await promisify(gzip)(plain) }
 }

@@ -9,7 +9,6 @@ import {
 } from '../../../shared/body/html-elements.ts'
 import { isTextblock } from '../../../shared/body/nodes.ts'
 import { sanitizeHtml } from '../../../shared/body/sanitize.ts'
-import { Allowance } from './allowance.ts'
 import { directionOf } from './direction.ts'
 import { Footnotes } from './footnotes.ts'
 import { Headings } from './headings.ts'
@@ -153,4 +152,23 @@ function tableRenderers(): { [type: string]: NodeRenderer } {
 // A cell that reaches below the head would be cut off there.
 function isHead(row: BodyNode): boolean {
   return (row.content ?? []).every(({ type, attrs }) => type === 'tableHeader' && (attrs?.['rowspan'] ?? 1) === 1)
+}
+
+/** How many characters of a page may be worked on at more than the cost of plain text. */
+export class Allowance {
+  readonly #each: number
+  #left: number
+
+  /** `each` is the most for one text, `total` for all texts of a page. */
+  constructor({ each, total }: { each: number; total: number }) {
+    this.#each = each
+    this.#left = total
+  }
+
+  /** Whether a text may be worked on, in which case its length is spent. */
+  admits(text: string): boolean {
+    if (text.length > this.#each || text.length > this.#left) return false
+    this.#left -= text.length
+    return true
+  }
 }
