@@ -58,8 +58,8 @@ export type Call<M extends Method, P extends TObject, Q extends TObject, B exten
   params: StaticDecode<P>
   query: StaticDecode<Q>
   body: StaticDecode<B>
-  /** The parsed If-Match; null when it was not sent. */
-  guard: Guard | null
+  /** The precondition of the call, from If-Match and the option `guard` of the route. */
+  guard: Guard
   /** The media type of the request body, without parameters. */
   mediaType: string | null
   /** The file of a form; null where the route declares none. */

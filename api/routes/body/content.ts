@@ -70,7 +70,7 @@ export const contentRoutes = [
       const committed = await commitBody(commitContext(call), {
         documentId: params.id,
         caller,
-        guard: bodyGuard(call, { required: true }),
+        guard: bodyGuard(call),
         edit: (stored) => writeContent(call.ahead, sourceOf(call, stored)),
       })
       const { document, edited } = committed
