@@ -18,8 +18,8 @@ export type ErrorBody = {
 
 /**
  * The one place where a thrown value becomes a refusal to answer with. What is not a Refusal is a fault of ours: 503
- * while the database is out of reach, refuses to write or is too slow, 500 otherwise; its cause is for the log, never for
- * the response.
+ * while the database is out of reach, refuses to write or is too slow, 500 otherwise; its cause is for the log, never
+ * for the response.
  */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
@@ -52,7 +52,8 @@ export function errorBody(refusal: Refusal, { requestId, origin }: { requestId: 
   }
 }
 
-// The chapter of the guide that says what to do, or the row of the reference where the sentence of the code says it all.
+// The chapter of the guide that says what to do, or the row of the reference where the sentence of the code says it
+// all.
 function documentationPath(code: ErrorCode): string {
   const place = guidePlaceOf(code)
   return place === undefined ? `/api-docs.md#${errorAnchor(code)}` : `/guide/${place}`
@@ -77,7 +78,10 @@ export function statusesOf(code: ErrorCode): number[] {
   return entry.otherStatus === undefined ? [entry.status] : [entry.status, entry.otherStatus]
 }
 
-/** The place of the guide that explains a code, `<chapter>#<anchor>`; undefined where the sentence of the code says it all. */
+/**
+ * The place of the guide that explains a code, `<chapter>#<anchor>`; undefined where the sentence of the code says it
+ * all.
+ */
 export function guidePlaceOf(code: ErrorCode): string | undefined {
   return Object.entries(places).find(([, codes]) => codes.includes(code))?.[0]
 }

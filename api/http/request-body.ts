@@ -89,11 +89,11 @@ function tooLarge(maxBytes: number): Refusal {
 export type Form = { file: string; fields: readonly string[]; maxFileBytes: number }
 
 /**
- * Reads a multipart/form-data body as it arrives: the file goes into the upload, wherever among the parts it stands, and
- * the fields come back as texts. Parts that nobody asked for are skipped. Refuses with 415 what is no form, with 413 a
- * body that is much larger than the largest file, with 400 one that breaks off, is malformed, names a part twice or has
- * no file; and with whatever the upload refuses. The rest of a refused body is thrown away, so that the caller can send
- * to the end and read the answer, but only for so long.
+ * Reads a multipart/form-data body as it arrives: the file goes into the upload, wherever among the parts it stands,
+ * and the fields come back as texts. Parts that nobody asked for are skipped. Refuses with 415 what is no form, with
+ * 413 a body that is much larger than the largest file, with 400 one that breaks off, is malformed, names a part twice
+ * or has no file; and with whatever the upload refuses. The rest of a refused body is thrown away, so that the caller
+ * can send to the end and read the answer, but only for so long.
  */
 export async function readForm(request: Request, form: Form, upload: Upload): Promise<Record<string, string>> {
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()

@@ -3,22 +3,24 @@ import type { Request, Response } from 'express'
 import type { Caller } from '../../shared/auth/caller.ts'
 import type { Requester } from '../../shared/turns/fair-queue.ts'
 
-/** For whom the heavy work of a caller's requests takes its turns: the user, in the caller's default workspace. */
+/** The requester on whose behalf a caller's heavy work takes its turns: the user, in the caller's default workspace. */
 export function requesterOf(caller: Caller): Requester {
   return { workspaceId: caller.memberships[0]?.workspace_id ?? '', userId: caller.userId }
 }
 
-/** The same of somebody without a token: all visitors together count as one workspace, each address as a user. */
+/**
+ * The requester of a call without a token. All visitors together count as one workspace, and each address as a user.
+ */
 export function visitor(address: string): Requester {
   return { workspaceId: '', userId: address }
 }
 
-/** Says that nobody waits for an answer any more. */
+/** The reason of an aborted call: its client no longer waits for the answer. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone'
 }
 
-/** A signal that aborts with ClientGone when the client closes the connection before it has its answer. */
+/** Makes a signal that aborts with `ClientGone` when the client closes the connection before it has its answer. */
 export function closeSignal(response: Response): AbortSignal {
   const closed = new AbortController()
   response.once('close', () => {
@@ -28,8 +30,8 @@ export function closeSignal(response: Response): AbortSignal {
 }
 
 /**
- * Where a call comes from, as a key for counting. Of IPv6 only the first 64 bits count: a single caller has all the
- * addresses that share them.
+ * The address of a call, as the key of rate limits. Of an IPv6 address only the first 64 bits count, because one caller
+ * has all addresses that share these bits.
  */
 export function addressOf(request: Pick<Request, 'ip'>): string {
   const address = request.ip ?? 'unknown'

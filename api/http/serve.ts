@@ -202,8 +202,8 @@ async function answerWrite(spec: Route, { call, path, keyed }: Received): Promis
 
 /**
  * Runs the `prepare` of a route before the transaction of a write is opened. The handler gets the result from
- * `call.prepared()`. A refusal is kept until then: where the handler calls `prepared()`, after it has checked visibility
- * and state, the refusal of the content takes its place in the order of checks.
+ * `call.prepared()`. A refusal is kept until then: where the handler calls `prepared()`, after it has checked
+ * visibility and state, the refusal of the content takes its place in the order of checks.
  */
 async function prepare(spec: Route, call: ReceivedCall): Promise<() => unknown> {
   try {
