@@ -1,34 +1,36 @@
 import Type, { type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 
-/** One thing that is wrong with a value: the JSON pointer of the member, and what is allowed there. */
+const validators = new WeakMap<TSchema, Validator>()
+
+/** A mistake in a value: the JSON pointer of the member, and a message that says what is allowed there. */
 export type Problem = { path: string; message: string }
 
 /**
- * The first problems of a value, at most `limit`; none when the value satisfies the schema.
+ * The first problems of a value, at most `limit`; empty when the value satisfies the schema.
  *
- * TypeBox itself visits every element of every array, however many problems it has found by then: five megabytes of
- * wrong elements take it seconds. Here compiled checks pass over what is right, and the search ends at the limit, so
- * that it costs no more than checking the value once for each level of the schema.
+ * TypeBox itself visits every element of every array, however many problems it has found already: five megabytes of
+ * wrong elements take seconds. Here compiled checks skip valid parts, and the search ends at the limit. So it costs no
+ * more than one check of the value for each level of the schema.
  */
 export function firstProblems(schema: TSchema, value: unknown, limit: number): Problem[] {
   return problemsOf({ schema, value, path: '' }).take(limit).toArray()
 }
 
-type Place = { schema: TSchema; value: unknown; path: string }
+type Checked = { schema: TSchema; value: unknown; path: string }
 
-function* problemsOf(place: Place): Generator<Problem> {
-  const { schema, value, path } = place
+function* problemsOf(checked: Checked): Generator<Problem> {
+  const { schema, value, path } = checked
   if (validatorOf(schema).Check(value)) return
   let isInside = false
-  for (const problem of problemsInside(place)) {
+  for (const problem of problemsInside(checked)) {
     isInside = true
     yield problem
   }
   if (!isInside) yield* problemsOfItself(schema, { value, path })
 }
 
-function* problemsInside({ schema, value, path }: Place): Generator<Problem> {
+function* problemsInside({ schema, value, path }: Checked): Generator<Problem> {
   if (Type.IsUnion(schema)) {
     const variant = variantMeant(schema, value)
     if (variant !== undefined) yield* problemsOf({ schema: variant, value, path })
@@ -37,7 +39,8 @@ function* problemsInside({ schema, value, path }: Place): Generator<Problem> {
   else if (Type.IsArray(schema) && Array.isArray(value)) yield* problemsOfElements(schema, { elements: value, path })
 }
 
-// The alternative of a union that its discriminator names, or the only one that takes an object or array.
+// The alternative of a union that the value is meant to be. A discriminator names it; without a discriminator it is the
+// only alternative that takes objects, or arrays.
 function variantMeant(schema: Type.TUnion, value: unknown): TSchema | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const property = discriminatorOf(schema)
@@ -79,7 +82,7 @@ function* problemsOfMembers(
   }
 }
 
-// An array of a wrong length is refused for its length alone.
+// For an array of a wrong length, the length is the only problem that is reported.
 function* problemsOfElements(
   schema: Type.TArray & { minItems?: number; maxItems?: number },
   { elements, path }: { elements: readonly unknown[]; path: string },
@@ -95,7 +98,8 @@ function* problemsOfElements(
   }
 }
 
-// The rules that were added to a schema know best what they allow, but they are about values of its kind only.
+// Rules that were added to a schema (`Type.Refine`) describe best what they allow, but only for values of the right
+// kind.
 function* problemsOfItself(schema: TSchema, { value, path }: { value: unknown; path: string }): Generator<Problem> {
   const rules = Type.IsRefine(schema) && takesKind(schema, value) ? schema['~refine'] : []
   const broken = rules.filter(({ check }) => !check(value)).map(({ error }) => String(error(value)))
@@ -107,7 +111,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The keywords by which a schema of a request says what it takes. */
+/** The keywords of a request's schema that the messages read. */
 type Keywords = {
   type?: string
   enum?: readonly unknown[]
@@ -123,29 +127,31 @@ type Keywords = {
   description?: string
 }
 
-/** What a value has to be, as a sentence: `must be an integer from 1 to 100`, `must be one of: topk, exhaustive`. */
+/**
+ * The message that says what a value must be: `must be an integer from 1 to 100`, `must be one of: topk, exhaustive`.
+ */
 export function demandOf(schema: TSchema): string {
   const { enum: choices } = schema as Keywords
   return `must be ${choices === undefined ? nounOf(schema) : oneOf(choices)}`
 }
 
-/** As `demandOf` for a value that may be of another kind, which is named but never repeated. */
+/** As `demandOf`, and for a value of another kind names this kind. The value itself is never repeated. */
 export function demandOfKind(schema: TSchema, value: unknown): string {
   return takesKind(schema, value) ? demandOf(schema) : `${demandOf(schema)}, not ${kindOf(value)}`
 }
 
-/** The values of a choice in words: `one of: topk, exhaustive`. */
+/** The allowed values in words: `one of: topk, exhaustive`. */
 export function oneOf(choices: readonly unknown[]): string {
   return choices.length === 1 ? JSON.stringify(choices[0]) : `one of: ${choices.join(', ')}`
 }
 
-/** How many items an array may have, in words: `1 to 100 items`. */
+/** The allowed number of items of an array in words: `1 to 100 items`. */
 export function countOf(schema: TSchema): string {
   const { minItems, maxItems } = schema as Keywords
   return range({ from: minItems, to: maxItems, unit: ' items' })
 }
 
-/** Whether the schema takes values of this kind at all: strings, arrays, objects, integers and so on. */
+/** Whether the schema takes values of this kind, such as strings, arrays, objects or integers. */
 export function takesKind(schema: TSchema, value: unknown): boolean {
   return alternativesOf(schema).some(({ type, enum: choices, const: constant }) => {
     if (constant !== undefined) return typeof constant === typeof value
@@ -158,7 +164,7 @@ export function takesKind(schema: TSchema, value: unknown): boolean {
   })
 }
 
-/** The kind of a JSON value with its article. */
+/** The kind of a JSON value with its article, such as `an array`. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
@@ -210,7 +216,9 @@ function range(input: { from: number | undefined; to: number | undefined; unit: 
   return from === undefined ? `at most ${to}${unit}` : `${from} to ${to}${unit}`
 }
 
-/** The compiled form of a schema, made when it is asked for the first time: most members of most routes never are. */
+/**
+ * The compiled validator of a schema. It is compiled at its first use, because most schemas of members are never used.
+ */
 export function validatorOf(schema: TSchema): Validator {
   let validator = validators.get(schema)
   if (validator === undefined) {
@@ -219,5 +227,3 @@ export function validatorOf(schema: TSchema): Validator {
   }
   return validator
 }
-
-const validators = new WeakMap<TSchema, Validator>()

@@ -6,9 +6,19 @@ import { emptyFile } from '../../shared/attachments/inspection.ts'
 import type { Upload } from '../../shared/attachments/upload.ts'
 import { Refusal, unsupportedMediaType } from '../../shared/errors/errors.ts'
 
+// The media types that a refusal of another charset or encoding offers.
+const inUtf8 = ['application/json; charset=utf-8']
+// Bounds of a form: its parts, the bytes of a field, and the headers of a part.
+const formLimits = { parts: 32, fieldSize: 4096, headerPairs: 32, headerSize: 16 * 1024 }
+// The bytes that a form may have beside its file: boundaries, headers and fields.
+const overheadBytes = 1024 * 1024
+// The time in which a client must have sent the rest of a refused body.
+const patienceMs = 30_000
+
 /**
- * Makes the step that takes in the text of a JSON body, '' for one that is absent: after authentication, never before,
- * so that nobody unknown makes the service parse anything (decisions 2.0, check order).
+ * Makes the reader of a JSON body's text; an absent body is ''. It must run after authentication, so that no stranger
+ * makes the service read anything. Refuses with 415 `unsupported_media_type`, 413 `payload_too_large` or 400
+ * `invalid_json`.
  */
 export function jsonTextReader(maxBytes: number) {
   const take = express.text({ limit: maxBytes, type: () => true, verify: requireUtf8 })
@@ -30,7 +40,7 @@ export function jsonTextReader(maxBytes: number) {
   }
 }
 
-// The parser answers only once the last byte of what it refuses has arrived, and that may be never.
+// The parser refuses a body that is too large only after its last byte has arrived, and that byte may never arrive.
 function refuseLonger(request: Request, { maxBytes, refuse }: { maxBytes: number; refuse: (error: Refusal) => void }) {
   if (!hasBody(request)) return
   let bytes = 0
@@ -42,8 +52,8 @@ function refuseLonger(request: Request, { maxBytes, refuse }: { maxBytes: number
   else count(Number(request.headers['content-length']))
 }
 
-// JSON is in a form of Unicode. Decoding would put U+FFFD in place of what is no UTF-8, and the document would not hold
-// what was sent.
+// JSON is encoded in Unicode. Decoding would replace bytes that are not UTF-8 by U+FFFD, and the stored document would
+// differ from what was sent.
 function requireUtf8(_request: unknown, _response: unknown, bytes: Buffer, charset: string): void {
   if (!charset.startsWith('utf-')) {
     throw Object.assign(new TypeError('the charset is not supported'), { type: 'charset.unsupported', charset })
@@ -72,28 +82,25 @@ function bodyRefusal(error: unknown, maxBytes: number): unknown {
     return new Refusal('unsupported_media_type', { message, details: { accepted: inUtf8 } })
   }
   if (typeof status !== 'number' || status >= 500) return error
-  // What is left is no UTF-8, or cannot be decompressed.
+  // The remaining errors are bytes that are not UTF-8, and bytes that cannot be decompressed.
   const message = `The body cannot be read: ${(error as Error).message}.`
   return new Refusal('invalid_json', { message, cause: error })
 }
 
 type ParserError = { type?: string; status?: number; charset?: string; encoding?: string }
 
-const inUtf8 = ['application/json; charset=utf-8']
-
 function tooLarge(maxBytes: number): Refusal {
   return new Refusal('payload_too_large', { details: { max_bytes: maxBytes } })
 }
 
-/** What of a form is wanted: the name of the part that is a file, and those of its fields. */
+/** The parts that are read of a form: the name of the file, the names of the fields, and the most bytes of the file. */
 export type Form = { file: string; fields: readonly string[]; maxFileBytes: number }
 
 /**
- * Reads a multipart/form-data body as it arrives: the file goes into the upload, wherever among the parts it stands,
- * and the fields come back as texts. Parts that nobody asked for are skipped. Refuses with 415 what is no form, with
- * 413 a body that is much larger than the largest file, with 400 one that breaks off, is malformed, names a part twice
- * or has no file; and with whatever the upload refuses. The rest of a refused body is thrown away, so that the caller
- * can send to the end and read the answer, but only for so long.
+ * Reads a multipart/form-data body as it arrives. The file goes into the upload, wherever it comes among the parts, and
+ * the fields are returned as texts. Other parts are skipped. Refuses with 415 a body that is no form, and with 413 a
+ * body that is much larger than the largest file. A form that breaks off, is malformed, names a part twice or has no
+ * file is refused with 400. The upload may refuse as well. The rest of a refused body is discarded.
  */
 export async function readForm(request: Request, form: Form, upload: Upload): Promise<Record<string, string>> {
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
@@ -110,9 +117,6 @@ export async function readForm(request: Request, form: Form, upload: Upload): Pr
     throw error
   }
 }
-
-// Boundaries, headers and fields beside the file.
-const overheadBytes = 1024 * 1024
 
 function requireLength(request: Request, form: Form): void {
   if (Number(request.headers['content-length'] ?? 0) > form.maxFileBytes + overheadBytes) throw fileTooLarge(form)
@@ -134,14 +138,14 @@ class FormReader {
   }
 
   async read(): Promise<Record<string, string>> {
-    const fail = (error: unknown) => this.#failure.reject(asRefusal(error))
+    const fail = (error: unknown) => this.#failure.reject(formRefusal(error))
     this.#failure.promise.catch(() => {})
     try {
       await Promise.race([this.#parse(this.#parser(), fail), this.#failure.promise])
       await this.#receiving
     } catch (error) {
-      for (const part of this.#open) part.destroy(asRefusal(error))
-      // Nothing may be written any more when the file is removed.
+      for (const part of this.#open) part.destroy(formRefusal(error))
+      // The file is removed next, so nothing may be written to it any more.
       await this.#receiving?.catch(() => {})
       throw error
     }
@@ -154,10 +158,10 @@ class FormReader {
       return new Busboy({
         headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
         preservePath: true,
-        limits,
+        limits: formLimits,
       })
     } catch (error) {
-      throw asRefusal(error)
+      throw formRefusal(error)
     }
   }
 
@@ -193,7 +197,7 @@ class FormReader {
     if (name === this.#form.file) throw emptyFile()
     if (!this.#form.fields.includes(name)) return
     if (this.#fields.has(name)) throw invalidPart(name, 'must not be repeated')
-    if (isCut) throw invalidPart(name, `must have at most ${limits.fieldSize} bytes`)
+    if (isCut) throw invalidPart(name, `must have at most ${formLimits.fieldSize} bytes`)
     this.#fields.set(name, value)
   }
 
@@ -211,14 +215,12 @@ class FormReader {
       return
     }
     if (this.#receiving !== null) throw invalidPart(name, 'must not be repeated')
-    // What a browser sends for a file field that was left empty.
+    // A browser sends an empty name for a file field that was left empty.
     if (filename === undefined || filename === '') throw emptyFile()
     this.#receiving = this.#upload.receive({ bytes: stream, filename, contentType: mediaType })
     this.#receiving.catch(fail)
   }
 }
-
-const limits = { parts: 32, fieldSize: 4096, headerPairs: 32, headerSize: 16 * 1024 }
 
 function fileTooLarge(form: Form): Refusal {
   return new Refusal('attachment_too_large', { details: { max_bytes: form.maxFileBytes } })
@@ -228,21 +230,18 @@ function invalidPart(name: string, message: string): Refusal {
   return new Refusal('invalid_request', { details: { fields: [{ path: `/${name}`, message }] } })
 }
 
-// Whatever the parser says: the sender is to mend it.
-function asRefusal(error: unknown): Refusal {
+// Every error of the parser is a mistake of the sender.
+function formRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   const fields = [{ path: '/', message: `must be a complete multipart/form-data body: ${(error as Error).message}` }]
   return new Refusal('invalid_request', { details: { fields }, cause: error })
 }
 
-// How long the rest of a refused body is read: a client that sends all of it first has to get the answer.
-const patienceMs = 30_000
-
 /**
- * Throws away what is still to come of a refused body, so that the caller can send to the end and read the answer, but
- * only for half a minute: then the connection is cut.
+ * Discards the rest of a refused body, because many clients read the answer only after they have sent everything. After
+ * half a minute the connection is cut.
  */
-export function discardRest(request: Request): void {
+function discardRest(request: Request): void {
   request.unpipe()
   request.resume()
   if (request.complete || request.destroyed) return
