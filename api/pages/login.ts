@@ -10,6 +10,10 @@ import { cookieOf, setCookie } from './cookies.ts'
 import { type PageAnswer, type PageCall, page } from './page.ts'
 import { view } from './render.ts'
 
+// No password here is longer. Hashing a longer text would only cost time.
+const longestPassword = 1024
+const yearSeconds = 365 * 86_400
+
 const loginView = view<{
   csrfToken: string
   next: string
@@ -18,7 +22,7 @@ const loginView = view<{
   hasOpenId: boolean
 }>('login')
 
-/** Sign-in with email and password (decisions C, 96 and 97). */
+/** Sign-in with email and password (api/guide/authentication.md#sign-in). */
 export const loginPage = page({
   path: '/login',
   async get(call) {
@@ -34,16 +38,26 @@ export const loginPage = page({
     const credentials = { email: form.field('email'), password: form.field('password') }
     const next = nextPath(form.field('next'))
     const account = await accountKey(call, credentials.email)
-    const isRight = await call.service.throttles.guess(guessesOf(call, account), () => userOf(call, credentials))
-    if (isRight === null) return refused(call, { browser, next, email: credentials.email })
-    await signIn(call, { browser, userId: isRight })
+    const userId = await call.service.throttles.guess(guessesOf(call, account), () => userOf(call, credentials))
+    if (userId === null) return refused(call, { browser, next, email: credentials.email })
+    await signIn(call, { browser, userId })
     remember(call, account)
     return { location: next }
   },
 })
 
-// Nothing that long is a password here; it would only cost time.
-const longestPassword = 1024
+/**
+ * Ends the session. The form needs no CSRF token, because browsers do not send the cookie with the forms of other
+ * sites, and a person who sends the form by mistake can sign in again.
+ */
+export const logoutPage = page({
+  path: '/logout',
+  async post(call) {
+    refuseOtherSites(call)
+    await signOut(call, await browserOf(call))
+    return { location: '/login' }
+  },
+})
 
 async function userOf(call: PageCall, credentials: { email: string; password: string }): Promise<string | null> {
   if (credentials.password.length > longestPassword) return null
@@ -57,7 +71,7 @@ function guessesOf(call: PageCall, account: string): Guesses {
   return { 'sign-in-address': address, 'sign-in': `${account} ${address}`, 'sign-in-account': account }
 }
 
-// A wrong password is a failed authentication like that of a token, and counts as one (decisions 8).
+// A wrong password counts against the address, as a wrong token does.
 async function refused(call: PageCall, input: { browser: Browser; next: string; email: string }): Promise<PageAnswer> {
   await call.service.rateLimiter.consume('ip', addressOf(call.request))
   call.service.log.info({ request_id: call.response.locals['requestId'] }, 'sign-in refused')
@@ -70,47 +84,29 @@ function formOf(call: PageCall, input: { browser: Browser; next: string; email: 
   return loginView({ title: 'Sign in', csrfToken: browser.csrfToken, hasOpenId, ...shown })
 }
 
-/**
- * Ends the session (decisions C, 98). It takes no token of a form: the cookie is not sent with the forms of other sites,
- * and whoever sends this by mistake can sign in again.
- */
-export const logoutPage = page({
-  path: '/logout',
-  async post(call) {
-    refuseOtherSites(call)
-    await signOut(call, await browserOf(call))
-    return { location: '/login' }
-  },
-})
-
-/*
- * A browser in which somebody has signed in to an account keeps a cookie that says so. Its wrong passwords are counted
- * apart: whoever tries passwords from elsewhere can then make other browsers wait, but not lock the owner out (OWASP,
- * "Slow down online guessing attacks with device cookies").
- */
-
-/**
- * What stands for an email where it is counted: nobody reads addresses in the table of windows. Every spelling that
- * finds an account has the key of that account, so guesses cannot be spread over spellings.
- */
-export async function accountKey(call: PageCall, email: string): Promise<string> {
+// The key that stands for an email address in the table of counted guesses, where nobody can read the address. Every
+// spelling that finds an account has the key of this account, so guesses cannot be spread over spellings.
+async function accountKey(call: PageCall, email: string): Promise<string> {
   const text = await comparedEmail(call.service.database, email.trim())
   return keyedHash(call.service.config.SESSION_SECRET, { purpose: 'account', text }).toString('base64url')
 }
 
-/** The id of the browser when it is known to the account, else null. */
-export function knownBrowser(call: PageCall, account: string): string | null {
+// A browser in which somebody has signed in to an account keeps a cookie that proves it. Its wrong passwords are
+// counted apart: a person who tries passwords elsewhere can make other browsers wait, but cannot lock the owner out
+// (OWASP, "Slow down online guessing attacks with device cookies"). Returns the id in the cookie, or null for other
+// browsers.
+function knownBrowser(call: PageCall, account: string): string | null {
   const value = cookieOf({ request: call.request, config: call.service.config }, 'svc_known') ?? ''
   const [nonce = '', proof = ''] = value.split('.')
   return sameText(proofOf(call, { nonce, account }), proof) ? nonce : null
 }
 
-/** Makes the browser known to the account. */
-export function remember(call: PageCall, account: string): void {
+// Sets the cookie that makes the browser known to the account.
+function remember(call: PageCall, account: string): void {
   const nonce = randomText(22)
   const { response, service } = call
   const value = `${nonce}.${proofOf(call, { nonce, account })}`
-  setCookie({ response, config: service.config }, { name: 'svc_known', value, seconds: 365 * 86_400 })
+  setCookie({ response, config: service.config }, { name: 'svc_known', value, seconds: yearSeconds })
 }
 
 function proofOf(call: PageCall, known: { nonce: string; account: string }): string {

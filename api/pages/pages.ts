@@ -12,7 +12,7 @@ import { accountIndexPage, revokeTokenPage, tokensPage } from './tokens.ts'
 
 const landingView = view<{ apiBase: string }>('landing')
 
-/** The start page: what runs here, and where to go from it. */
+// The start page: it says which service this is and where to go.
 const landingPage = page({
   path: '/',
   async get(call) {
@@ -22,7 +22,7 @@ const landingPage = page({
   },
 })
 
-/** Every page, in no particular order; a new one is added here. */
+/** Every page, in no particular order. A new page is added here. */
 export const pages: readonly Page[] = [
   assetPage,
   landingPage,

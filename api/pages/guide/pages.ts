@@ -27,7 +27,9 @@ export const guidePage = page({
     ),
 })
 
-/** A chapter of the guide: `/guide/writes` is HTML for people, `/guide/writes.md` is Markdown for programs that read. */
+/**
+ * A chapter of the guide: `/guide/writes` is HTML for people, `/guide/writes.md` is Markdown for programs that read.
+ */
 export const guideChapterPage = page({
   path: '/guide/{chapter}',
   async get(call) {

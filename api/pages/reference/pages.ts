@@ -23,7 +23,8 @@ type Example = { call: string | null; answer: string | null }
 
 /**
  * The reference as HTML. Chapters and shapes have the ids that GitHub would give their headings, which links in the
- * texts lead to; an endpoint has `operation-` and its operation id. It takes a good part of a second, in pieces that let other work go on.
+ * texts lead to; an endpoint has `operation-` and its operation id. It takes a good part of a second, in pieces that
+ * let other work go on.
  */
 export async function referenceView({ title, text, chapters }: Reference): Promise<ReferenceView> {
   const slugger = new GithubSlugger()

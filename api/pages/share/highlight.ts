@@ -12,7 +12,9 @@ const hljs: Highlighter = createRequire(import.meta.url)('highlight.js/lib/commo
 // For hostile text, the time of Markdown grows with the third power of the length, that of the others with the second.
 hljs.unregisterLanguage('markdown')
 
-/** The name of a language for readers, such as `TypeScript` for `ts`; what the author has written when it is unknown. */
+/**
+ * The name of a language for readers, such as `TypeScript` for `ts`; what the author has written when it is unknown.
+ */
 export function languageName(language: string): string {
   if (language.toLowerCase() === 'mermaid') return 'Diagram (Mermaid)'
   return hljs.getLanguage(language)?.name ?? (language.length > 40 ? `${language.slice(0, 40)}…` : language)

@@ -134,8 +134,8 @@ const pages = new LRUCache<string, RenderedPage>({
 const running = new Map<string, Promise<Rendering>>()
 
 /**
- * The page of a key. It is rendered when it is not remembered, once for all who ask at the same time; `render` names the
- * key of what it has rendered, since that can have changed meanwhile. Rejects as `render` does.
+ * The page of a key. It is rendered when it is not remembered, once for all who ask at the same time; `render` names
+ * the key of what it has rendered, since that can have changed meanwhile. Rejects as `render` does.
  */
 export async function renderedPage(key: string, render: () => Promise<Rendering>): Promise<RenderedPage> {
   const known = pages.get(key)
