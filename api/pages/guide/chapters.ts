@@ -33,7 +33,7 @@ export type ChapterName = (typeof chapterNames)[number]
 /** A chapter as people read it: its title and the rest as HTML that is safe to put into a page. */
 export type RenderedChapter = { title: string; html: string }
 
-/** The Markdown of a chapter, as agents read it. */
+/** The Markdown of a chapter, for programs that read the guide. */
 export function chapterMarkdown(name: ChapterName): string {
   return readFileSync(new URL(`../../guide/${name}.md`, import.meta.url), 'utf8')
 }
@@ -54,7 +54,7 @@ export function renderChapter(markdown: string): RenderedChapter {
   return { title: headingTitle(first as BlockNode), html: pageHtml(document) }
 }
 
-// Block ids are made anew at each reading. Without them a chapter has the same version in every process.
+// Parsing makes new block ids each time. Without these ids a chapter has the same version in every process.
 function forPage({ attrs, content, marks, ...node }: BodyNode): BodyNode {
   const { id: _, ...shown } = attrs ?? {}
   return {

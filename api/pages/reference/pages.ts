@@ -13,20 +13,49 @@ import { chapterPath } from '../guide/chapters.ts'
 import { page } from '../page.ts'
 import { view } from '../render.ts'
 
-/** What the template shows: the reference with ids to link to, and its Markdown as HTML. */
-export type ReferenceView = { heading: string; html: string; chapters: ChapterView[] }
-export type ChapterView = { id: string; title: string; html: string; entries: EntryView[] }
-export type EntryView = { id: string; title: string; method: string | null; path: string; html: string } & Example
+const apiDocsView = view<ReferenceView>('api-docs')
 
-/** A recorded call: its line for a shell, and the answer as indented JSON; null where there is none. */
+/** The reference of the API as HTML, the same for everybody. It is rendered when somebody first asks for it. */
+export const apiDocsPage = page({
+  path: '/api-docs',
+  async get({ service, request, response }) {
+    const { plain, gzipped } = await renderedReference(service.config)
+    const isGzipped = request.acceptsEncodings('gzip') === 'gzip'
+    response.type('text/html; charset=utf-8').set('Cache-Control', 'no-cache').vary('Accept-Encoding')
+    if (isGzipped) response.set('Content-Encoding', 'gzip')
+    response.end(isGzipped ? gzipped : plain)
+    return undefined
+  },
+})
+
+type Rendered = { plain: Buffer; gzipped: Buffer }
+
+const rendered = new WeakMap<Config, Promise<Rendered>>()
+
+function renderedReference(config: Config): Promise<Rendered> {
+  const known = rendered.get(config) ?? render(config)
+  rendered.set(config, known)
+  return known
+}
+
+async function render(config: Config): Promise<Rendered> {
+  const reference = await referenceView(describeReference({ routes, config }))
+  const plain = Buffer.from(apiDocsView({ ...reference, title: 'API reference' }))
+  return { plain, gzipped: await promisify(gzip)(plain) }
+}
+
+/** The data of the template: the reference with ids for links, and its Markdown as HTML. */
+type ReferenceView = { heading: string; html: string; chapters: ChapterView[] }
+type ChapterView = { id: string; title: string; html: string; entries: EntryView[] }
+type EntryView = { id: string; title: string; method: string | null; path: string; html: string } & Example
+
+/** A recorded call: its line for a shell, and its answer as indented JSON; null where none was recorded. */
 type Example = { call: string | null; answer: string | null }
 
-/**
- * The reference as HTML. Chapters and shapes have the ids that GitHub would give their headings, which links in the
- * texts lead to; an endpoint has `operation-` and its operation id. It takes a good part of a second, in pieces that
- * let other work go on.
- */
-export async function referenceView({ title, text, chapters }: Reference): Promise<ReferenceView> {
+// The reference as HTML. Chapters and shapes have the ids that GitHub would give their headings, because links in the
+// texts lead to these ids. The id of an endpoint is `operation-` and its operation id. Rendering takes a good part of a
+// second, so other work of the event loop runs between the entries.
+async function referenceView({ title, text, chapters }: Reference): Promise<ReferenceView> {
   const slugger = new GithubSlugger()
   const views: ChapterView[] = []
   for (const chapter of chapters) views.push(await chapterView(chapter, slugger))
@@ -62,39 +91,8 @@ function answerOf(call: ExampleCall | undefined): string | null {
   return call?.answer === undefined ? null : JSON.stringify(call.answer, null, 2)
 }
 
-// The texts are those of the service itself; the only HTML in them is the anchors of errors.
+// The texts come from the service itself. The only HTML in them are the anchors of errors.
 function htmlOf(markdown: string): string {
   const withPages = markdown.replaceAll(/\]\(\/guide\/([a-z]+)\.md/g, (_, name) => `](${chapterPath(name)}`)
   return micromark(withPages, { extensions: [gfmTable()], htmlExtensions: [gfmTableHtml()], allowDangerousHtml: true })
-}
-
-const apiDocsView = view<ReferenceView>('api-docs')
-
-/** The reference of the API for people, the same for everybody; it is written when it is first asked for. */
-export const apiDocsPage = page({
-  path: '/api-docs',
-  async get({ service, request, response }) {
-    const { plain, gzipped } = await renderedReference(service.config)
-    const isGzipped = request.acceptsEncodings('gzip') === 'gzip'
-    response.type('text/html; charset=utf-8').set('Cache-Control', 'no-cache').vary('Accept-Encoding')
-    if (isGzipped) response.set('Content-Encoding', 'gzip')
-    response.end(isGzipped ? gzipped : plain)
-    return undefined
-  },
-})
-
-type Rendered = { plain: Buffer; gzipped: Buffer }
-
-const rendered = new WeakMap<Config, Promise<Rendered>>()
-
-function renderedReference(config: Config): Promise<Rendered> {
-  const known = rendered.get(config) ?? render(config)
-  rendered.set(config, known)
-  return known
-}
-
-async function render(config: Config): Promise<Rendered> {
-  const reference = await referenceView(describeReference({ routes, config }))
-  const plain = Buffer.from(apiDocsView({ ...reference, title: 'API reference' }))
-  return { plain, gzipped: await promisify(gzip)(plain) }
 }

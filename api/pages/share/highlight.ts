@@ -6,10 +6,11 @@ type Highlighter = {
   unregisterLanguage: (language: string) => void
 }
 
-// Its own types would bring those of a browser into every file of the service.
+// The types of the library would bring the types of a browser into every file of the service.
 const hljs: Highlighter = createRequire(import.meta.url)('highlight.js/lib/common')
 
-// For hostile text, the time of Markdown grows with the third power of the length, that of the others with the second.
+// For hostile text, the time of the Markdown grammar grows with the cube of the length, of other grammars with the
+// square.
 hljs.unregisterLanguage('markdown')
 
 /**
@@ -21,8 +22,9 @@ export function languageName(language: string): string {
 }
 
 /**
- * Code as HTML with its parts in spans, whose classes the stylesheet colours. Null when the language is unknown or a
- * line is longer than people write them. The time can grow with the square of the length: the caller bounds it.
+ * Code as HTML with its tokens in spans, whose classes the stylesheet colours. Null when the language is unknown or a
+ * line has 500 characters or more. The time can grow with the square of the length, so the caller must bound the
+ * length.
  */
 export function highlight(code: string, language: string): string | null {
   if (hljs.getLanguage(language) === undefined || /.{500}/.test(code)) return null

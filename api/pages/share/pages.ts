@@ -17,11 +17,29 @@ import { pageMissing } from '../refusals.ts'
 import { type Moment, momentOf, view } from '../render.ts'
 import { sharedHtml } from './shared-html.ts'
 
+/** A page as it is sent. `version` is the digest of its bytes, for the ETag. */
+type RenderedPage = { version: string; bytes: Buffer; headers: Record<string, string> }
+
+/** A rendered page, and the key of the document that it shows. */
+type Rendering = { key: string; page: RenderedPage }
+
+// The rendered pages of this process that were asked for last, at most 64 MiB. A key names everything that a page
+// depends on, so a page never becomes outdated.
+const pages = new LRUCache<string, RenderedPage>({
+  maxSize: 64 * 1024 * 1024,
+  sizeCalculation: ({ bytes }, key) => bytes.length + key.length + 1000,
+})
+
+const running = new Map<string, Promise<Rendering>>()
+
+// The most style attributes that the policy of a page admits.
+const maximumStyles = 40
+
 const shareView = view<{ html: string; changed: Moment }>('share')
 
 /**
- * A shared document, for anybody who has its link. Share and document are looked up for each visit,
- * so that nothing is shown of what is gone; the page itself is remembered, and clients that have it get a 304.
+ * A shared document, for everybody who has its link (api/guide/documents.md#sharing). Share and document are looked up
+ * at each visit, so nothing is shown that was deleted. The rendered page is cached, and clients that have it get a 304.
  */
 export const sharePage = page({
   path: '/s/{shareId}',
@@ -44,39 +62,9 @@ export const sharePage = page({
   },
 })
 
-// Everything that the page of a share depends on.
-function keyOf(share: ShareRow, document: Omit<CurrentBody, 'body' | 'body_seq'>): string {
-  const { version, title, locale, updated_at } = document
-  return JSON.stringify([share.id, version, title, locale, updated_at])
-}
-
-async function renderPage(share: ShareRow, stored: CurrentBody): Promise<RenderedPage> {
-  const html = await sharedHtml({ text: stored.body, path: sharePath(share.id) })
-  const frame = { title: stored.title, locale: stored.locale, bare: true }
-  const bytes = Buffer.from(shareView({ ...frame, html, changed: momentOf(stored.updated_at) }))
-  return {
-    version: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
-    bytes,
-    headers: {
-      ...pageHeaders({ 'style-src': styleSources(html) }),
-      'Cache-Control': 'private, no-cache',
-      'X-Robots-Tag': 'noindex, nofollow',
-    },
-  }
-}
-
-// Alignment and colours stand in style attributes, of which the policy admits exactly those: by their hashes, and so
-// many at most that the header stays small. What only looks like such an attribute adds a hash of a harmless text.
-function styleSources(html: string): string {
-  const styles = new Set(Array.from(html.matchAll(/ style="([a-z-]+:[^"<>&;]+)"/g), (match) => match[1] as string))
-  if (styles.size === 0) return "'self'"
-  const hashes = [...styles]
-    .slice(0, 40)
-    .map((style) => `'sha256-${createHash('sha256').update(style).digest('base64')}'`)
-  return ["'self'", "'unsafe-hashes'", ...hashes].join(' ')
-}
-
-/** An image of a shared document, shown as what it is (decisions C, 105, and D45); any other file is a download. */
+/**
+ * An attachment of a shared document (api/guide/documents.md#sharing). An image is shown; any other file is a download.
+ */
 export const shareAttachmentPage = page({
   path: '/s/{shareId}/attachments/{attachmentId}',
   async get(call) {
@@ -102,10 +90,8 @@ export const shareAttachmentPage = page({
   },
 })
 
-/**
- * The share that the path names; a page that says that there is nothing, when there is none or none may be read. Each
- * visit counts for its address: 429 when there are too many.
- */
+// Finds the share that the path names. Refuses with the page for 404 when there is no share, or when shares are
+// switched off. Each visit counts for its address: 429 after too many visits.
 async function requireShare({ service, request, response, params }: PageCall): Promise<ShareRow> {
   const limit = await service.rateLimiter.consume('share', addressOf(request))
   if (limit !== null) response.set(rateLimitHeaders(limit))
@@ -116,31 +102,46 @@ async function requireShare({ service, request, response, params }: PageCall): P
   return share
 }
 
-/** A page as it is sent; `version` is that of its bytes, for the ETag. */
-export type RenderedPage = { version: string; bytes: Buffer; headers: Record<string, string> }
+// Names everything that the page of a share depends on.
+function keyOf(share: ShareRow, document: Omit<CurrentBody, 'body' | 'body_seq'>): string {
+  const { version, title, locale, updated_at } = document
+  return JSON.stringify([share.id, version, title, locale, updated_at])
+}
 
-/** A page that was rendered, and the key of what it shows. */
-type Rendering = { key: string; page: RenderedPage }
+async function renderPage(share: ShareRow, stored: CurrentBody): Promise<RenderedPage> {
+  const html = await sharedHtml({ text: stored.body, path: sharePath(share.id) })
+  const frame = { title: stored.title, locale: stored.locale, bare: true }
+  const bytes = Buffer.from(shareView({ ...frame, html, changed: momentOf(stored.updated_at) }))
+  return {
+    version: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
+    bytes,
+    headers: {
+      ...pageHeaders({ 'style-src': styleSources(html) }),
+      'Cache-Control': 'private, no-cache',
+      'X-Robots-Tag': 'noindex, nofollow',
+    },
+  }
+}
 
-/**
- * The rendered pages of this process that were asked for last, 64 MiB at most. A key names everything that a page
- * depends on, so a page never has to be forgotten for being old.
- */
-const pages = new LRUCache<string, RenderedPage>({
-  maxSize: 64 * 1024 * 1024,
-  sizeCalculation: ({ bytes }, key) => bytes.length + key.length + 1000,
-})
+// Alignment and colours are in style attributes. The policy admits exactly these attributes by their hashes, but only
+// some of them, so that the header stays small. A text that only looks like such an attribute adds the hash of a
+// harmless text.
+function styleSources(html: string): string {
+  const styles = new Set(Array.from(html.matchAll(/ style="([a-z-]+:[^"<>&;]+)"/g), (match) => match[1] as string))
+  if (styles.size === 0) return "'self'"
+  const hashes = [...styles]
+    .slice(0, maximumStyles)
+    .map((style) => `'sha256-${createHash('sha256').update(style).digest('base64')}'`)
+  return ["'self'", "'unsafe-hashes'", ...hashes].join(' ')
+}
 
-const running = new Map<string, Promise<Rendering>>()
-
-/**
- * The page of a key. It is rendered when it is not remembered, once for all who ask at the same time; `render` names
- * the key of what it has rendered, since that can have changed meanwhile. Rejects as `render` does.
- */
-export async function renderedPage(key: string, render: () => Promise<Rendering>): Promise<RenderedPage> {
+// The page of a key. A page that is not in the cache is rendered once for all calls at the same time. `render` returns
+// the key of the document that it has rendered, because the document can have changed meanwhile. Rejects as `render`
+// does.
+async function renderedPage(key: string, render: () => Promise<Rendering>): Promise<RenderedPage> {
   const known = pages.get(key)
   if (known !== undefined) return known
-  // Whoever began may have failed for a reason of its own, such as a client that went away.
+  // The call that began to render may have failed for its own reason, such as a client that went away.
   const shared = await running.get(key)?.catch(() => undefined)
   if (shared !== undefined) return shared.page
   const rendering = render()
