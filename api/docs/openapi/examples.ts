@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { apiPrefix, type Route } from '../../http/route.ts'
 
-/** A call that a test has really made, with the ids, times and secrets of an example. */
+/** A recorded call. A test has made it, and its ids, times and secrets were replaced by those of examples. */
 export type ExampleCall = {
   operationId: string
-  /** Path and query below the prefix of the interface. */
+  /** Path and query below `/api/v1`. */
   path: string
   if_match?: string
   request?: unknown
@@ -25,7 +25,7 @@ export function requestExample(operationId: string): { example?: unknown } {
   return call === undefined ? {} : { example: call.request }
 }
 
-/** The `example` member of an answer with that status; empty where no example was recorded. */
+/** The `example` member of an answer with the given status; empty where no example was recorded. */
 export function answerExample(operationId: string, status: number): { example?: unknown } {
   const call = calls.find((candidate) => candidate.operationId === operationId && candidate.status === status)
   return call?.answer === undefined ? {} : { example: call.answer }

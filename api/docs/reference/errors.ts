@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../shared/errors/errors.ts'
 import { errorAnchor, errorType, guideSectionOf, statusesOf } from '../../http/errors.ts'
 import { table } from './table.ts'
 
-/** The catalogue as a table: status with the anchor of the code, code, type, meaning, shape of the details. */
+/** The error catalogue as a table: status with the anchor of the code, code, type, meaning, shape of the details. */
 export function errorTable(): string {
   const entries = Object.entries(errorCatalogue) as [ErrorCode, CatalogueEntry][]
   return table({

@@ -13,9 +13,7 @@ const hljs: Highlighter = createRequire(import.meta.url)('highlight.js/lib/commo
 // square.
 hljs.unregisterLanguage('markdown')
 
-/**
- * The name of a language for readers, such as `TypeScript` for `ts`; what the author has written when it is unknown.
- */
+/** The name of a language for readers, such as `TypeScript` for `ts`; an unknown language keeps the author's word. */
 export function languageName(language: string): string {
   if (language.toLowerCase() === 'mermaid') return 'Diagram (Mermaid)'
   return hljs.getLanguage(language)?.name ?? (language.length > 40 ? `${language.slice(0, 40)}…` : language)
