@@ -7,7 +7,7 @@ import { type CatalogueEntry, errorCatalogue } from '../../shared/errors/error-c
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import { checkErrorDetails } from '../support/error-details.ts'
 
-// The contract's registry. The 404 and the 422 of the same code stand on lines of their own.
+// The registry of the contract. A code with two statuses has one line for each.
 const registry = `
 400 | invalid_request | {"fields":[{"path":"/name","message"}]}
 400 | invalid_json invalid_grant authorization_pending expired_token access_denied | –
