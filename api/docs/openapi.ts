@@ -1,6 +1,6 @@
 import { scopes } from '../../shared/auth/scopes.ts'
 import { apiPrefix, type Route } from '../http/route.ts'
-import { guideChapters, type Tag, tags } from '../http/tags.ts'
+import { guideChapters, type RouteTag, tags } from '../http/tags.ts'
 import { envelopeSchemas, headers, parameters, sharedResponses } from './openapi/components.ts'
 import { operationOf } from './openapi/operation.ts'
 import { errorResponse } from './openapi/responses.ts'
@@ -51,7 +51,7 @@ export function describeApi(input: { routes: readonly Route[]; origin: string })
     externalDocs: { description: 'Narrative reference', url: `${input.origin}/api-docs.md` },
     servers: [{ url: `${input.origin}${apiPrefix}`, description: 'This service' }],
     security: [{ bearer: [] }],
-    tags: (Object.entries(tags) as [Tag, string][]).flatMap(([name, description]) => {
+    tags: (Object.entries(tags) as [RouteTag, string][]).flatMap(([name, description]) => {
       const externalDocs = { description: 'Guide', url: `${input.origin}/guide/${guideChapters[name]}` }
       return used.has(name) ? [{ name, description, externalDocs }] : []
     }),

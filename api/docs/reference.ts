@@ -2,7 +2,7 @@ import { describeMarkdown } from '../../shared/body/markdown/accepted.ts'
 import { describeNodes } from '../../shared/body/published-schema.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Route } from '../http/route.ts'
-import { guideChapters, type Tag, tags } from '../http/tags.ts'
+import { guideChapters, type RouteTag, tags } from '../http/tags.ts'
 import { curlOf } from './openapi/examples.ts'
 import { type JsonSchema, schemaRegistry } from './openapi/schemas.ts'
 import { descriptionVersion } from './openapi.ts'
@@ -39,7 +39,7 @@ export function describeReference(input: ReferenceInput): Reference {
   const { routes, config, sections = ownSections } = input
   const listed = routes.filter((spec) => spec.listed !== 'openapi')
   const registry = schemaRegistry()
-  const endpoints = (Object.entries(tags) as [Tag, string][]).flatMap(([title, description]) => {
+  const endpoints = (Object.entries(tags) as [RouteTag, string][]).flatMap(([title, description]) => {
     const specs = listed.filter((spec) => spec.tag === title)
     const entries = specs.map((route) => ({
       title: `${route.method} ${route.path}`,

@@ -112,7 +112,7 @@ function coerce(input: { name: string; text: string; schema: TSchema & { type?: 
  * TypeBox's own Decode checks and copies the value again for each of its steps. For a large body that takes longer than
  * all other work on it.
  */
-export function decode(schema: TSchema, value: unknown): unknown {
+function decode(schema: TSchema, value: unknown): unknown {
   const inner = decodeInside(schema, value)
   return Type.IsCodec(schema) ? schema['~codec'].decode(inner) : inner
 }

@@ -4,7 +4,7 @@ import { cursorMembers, cursorText } from '../../shared/schema/cursor-text.ts'
 import { isStorable } from '../../shared/schema/strings.ts'
 
 /** The member `page` of a list (api/guide/requests.md#paging). */
-export type Page = { cursor: string | null; next_cursor: string | null; has_more: boolean }
+export type ListPage = { cursor: string | null; next_cursor: string | null; has_more: boolean }
 
 /**
  * The list that a cursor belongs to: its endpoint, its filters and its sort order. Any other list refuses the cursor.
@@ -12,10 +12,10 @@ export type Page = { cursor: string | null; next_cursor: string | null; has_more
 export type CursorScope = { endpoint: string; filters: Record<string, unknown>; sort: string }
 
 /** The position after the last item of a page, in the columns of the sort order. */
-export type Position = readonly (string | number)[]
+export type CursorPosition = readonly (string | number)[]
 
 /** Writes an opaque cursor of a list. */
-export function encodeCursor(scope: CursorScope, position: Position): string {
+export function encodeCursor(scope: CursorScope, position: CursorPosition): string {
   return cursorText([scope.sort, fingerprint(scope), ...position])
 }
 
@@ -24,7 +24,11 @@ export function encodeCursor(scope: CursorScope, position: Position): string {
  * of another sort order of the same list with 400 `cursor_sort_mismatch`. `like` names the types of the position's
  * members: they are checked, because a client can make up a cursor.
  */
-export function decodeCursor(scope: CursorScope, cursor: string, like: readonly ('string' | 'number')[]): Position {
+export function decodeCursor(
+  scope: CursorScope,
+  cursor: string,
+  like: readonly ('string' | 'number')[],
+): CursorPosition {
   const [sort, print, ...position] = cursorMembers(cursor) ?? []
   if (print !== fingerprint({ ...scope, sort: String(sort) })) throw new Refusal('invalid_cursor')
   if (sort !== scope.sort) {
@@ -42,7 +46,7 @@ export function pageOf<T>(input: {
   limit: number
   cursor: string | undefined
   next: (last: T) => string
-}): { data: T[]; page: Page } {
+}): { data: T[]; page: ListPage } {
   const data = input.rows.slice(0, input.limit)
   const last = data.at(-1)
   const hasMore = input.rows.length > input.limit && last !== undefined

@@ -136,23 +136,23 @@ export function demandOf(schema: TSchema): string {
 }
 
 /** As `demandOf`, and for a value of another kind names this kind. The value itself is never repeated. */
-export function demandOfKind(schema: TSchema, value: unknown): string {
+function demandOfKind(schema: TSchema, value: unknown): string {
   return takesKind(schema, value) ? demandOf(schema) : `${demandOf(schema)}, not ${kindOf(value)}`
 }
 
 /** The allowed values in words: `one of: topk, exhaustive`. */
-export function oneOf(choices: readonly unknown[]): string {
+function oneOf(choices: readonly unknown[]): string {
   return choices.length === 1 ? JSON.stringify(choices[0]) : `one of: ${choices.join(', ')}`
 }
 
 /** The allowed number of items of an array in words: `1 to 100 items`. */
-export function countOf(schema: TSchema): string {
+function countOf(schema: TSchema): string {
   const { minItems, maxItems } = schema as Keywords
   return range({ from: minItems, to: maxItems, unit: ' items' })
 }
 
 /** Whether the schema takes values of this kind, such as strings, arrays, objects or integers. */
-export function takesKind(schema: TSchema, value: unknown): boolean {
+function takesKind(schema: TSchema, value: unknown): boolean {
   return alternativesOf(schema).some(({ type, enum: choices, const: constant }) => {
     if (constant !== undefined) return typeof constant === typeof value
     if (choices !== undefined) return choices.some((choice) => typeof choice === typeof value)

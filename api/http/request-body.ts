@@ -94,7 +94,7 @@ function tooLarge(maxBytes: number): Refusal {
 }
 
 /** The parts that are read of a form: the name of the file, the names of the fields, and the most bytes of the file. */
-export type Form = { file: string; fields: readonly string[]; maxFileBytes: number }
+type FormParts = { file: string; fields: readonly string[]; maxFileBytes: number }
 
 /**
  * Reads a multipart/form-data body as it arrives. The file goes into the upload, wherever it comes among the parts, and
@@ -102,7 +102,7 @@ export type Form = { file: string; fields: readonly string[]; maxFileBytes: numb
  * body that is much larger than the largest file. A form that breaks off, is malformed, names a part twice or has no
  * file is refused with 400. The upload may refuse as well. The rest of a refused body is discarded.
  */
-export async function readForm(request: Request, form: Form, upload: Upload): Promise<Record<string, string>> {
+export async function readForm(request: Request, form: FormParts, upload: Upload): Promise<Record<string, string>> {
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (mediaType !== 'multipart/form-data') {
     throw unsupportedMediaType({ sent: mediaType, accepted: ['multipart/form-data'] })
@@ -118,20 +118,20 @@ export async function readForm(request: Request, form: Form, upload: Upload): Pr
   }
 }
 
-function requireLength(request: Request, form: Form): void {
+function requireLength(request: Request, form: FormParts): void {
   if (Number(request.headers['content-length'] ?? 0) > form.maxFileBytes + overheadBytes) throw fileTooLarge(form)
 }
 
 class FormReader {
   readonly #request: Request
-  readonly #form: Form
+  readonly #form: FormParts
   readonly #upload: Upload
   readonly #fields = new Map<string, string>()
   readonly #open = new Set<Readable>()
   readonly #failure = Promise.withResolvers<never>()
   #receiving: Promise<void> | null = null
 
-  constructor(request: Request, form: Form, upload: Upload) {
+  constructor(request: Request, form: FormParts, upload: Upload) {
     this.#request = request
     this.#form = form
     this.#upload = upload
@@ -222,7 +222,7 @@ class FormReader {
   }
 }
 
-function fileTooLarge(form: Form): Refusal {
+function fileTooLarge(form: FormParts): Refusal {
   return new Refusal('attachment_too_large', { details: { max_bytes: form.maxFileBytes } })
 }
 

@@ -7,11 +7,11 @@ import type { Ahead } from '../../shared/computations/ahead.ts'
 import type { Queryable, Transaction } from '../../shared/database/database.ts'
 import type { ErrorCode } from '../../shared/errors/errors.ts'
 import type { Client } from '../../shared/requests/client.ts'
-import type { Page } from './pagination.ts'
+import type { ListPage } from './pagination.ts'
 import type { Guard, VersionForm } from './preconditions.ts'
 import type { Bucket } from './rate-limit.ts'
 import type { Service } from './service.ts'
-import type { Tag } from './tags.ts'
+import type { RouteTag } from './tags.ts'
 
 /** The prefix of every path of the route table. */
 export const apiPrefix = '/api/v1'
@@ -28,7 +28,7 @@ export type Answer = {
   /** The member `data` as JSON text, in place of `data`. Threads write large answers as text. */
   dataText?: string
   /** The member `page` of a list. */
-  page?: Page
+  page?: ListPage
   /** Further members of the envelope, beside `data`. */
   members?: Record<string, unknown>
   /** The version that the ETag header names, without quotes. */
@@ -108,7 +108,7 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   /** The name of the operation in generated clients, unique among all routes. */
   operationId: string
   /** The section of the description and the reference. */
-  tag: Tag
+  tag: RouteTag
   /** One line for lists of endpoints, without a full stop. */
   summary: string
   /** Markdown below the summary. */

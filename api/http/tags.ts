@@ -21,7 +21,7 @@ export const tags = {
 } as const satisfies Record<string, string>
 
 /** The chapter of the guide that explains a section: `writes` is `api/guide/writes.md`, served as `/guide/writes`. */
-export const guideChapters: Record<Tag, string> = {
+export const guideChapters: Record<RouteTag, string> = {
   'Auth and identity': 'authentication',
   Events: 'events',
   Search: 'search',
@@ -40,4 +40,4 @@ export const guideChapters: Record<Tag, string> = {
 }
 
 /** Name of a section. */
-export type Tag = keyof typeof tags
+export type RouteTag = keyof typeof tags

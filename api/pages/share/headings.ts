@@ -12,7 +12,7 @@ type Heading = { id: string | null; rank: number; title: string }
  * GitHub. The title of the page is the only h1, and no rank is skipped, so that screen readers can go from heading to
  * heading.
  */
-export class Headings {
+export class PageHeadings {
   readonly #headings = new Map<BodyNode, Heading>()
   readonly #listed: Heading[] = []
 

@@ -24,7 +24,7 @@ export function languageName(language: string): string {
  * line has 500 characters or more. The time can grow with the square of the length, so the caller must bound the
  * length.
  */
-export function highlight(code: string, language: string): string | null {
+export function highlightCode(code: string, language: string): string | null {
   if (hljs.getLanguage(language) === undefined || /.{500}/.test(code)) return null
   return hljs.highlight(code, { language, ignoreIllegals: true }).value
 }

@@ -11,8 +11,8 @@ import { isTextblock } from '../../../shared/body/nodes.ts'
 import { sanitizeHtml } from '../../../shared/body/sanitize.ts'
 import { directionOf } from './direction.ts'
 import { Footnotes } from './footnotes.ts'
-import { Headings } from './headings.ts'
-import { highlight, languageName } from './highlight.ts'
+import { PageHeadings } from './headings.ts'
+import { highlightCode, languageName } from './highlight.ts'
 import { mathMl } from './math.ts'
 
 /**
@@ -23,7 +23,7 @@ import { mathMl } from './math.ts'
  * shown as the author has written it.
  */
 export function pageHtml(document: DocNode): string {
-  const headings = new Headings(document)
+  const headings = new PageHeadings(document)
   const footnotes = new Footnotes(document)
   const writer = new HtmlWriter({
     blockAttributes: (node) => ({ dir: blockDirection(node) }),
@@ -99,7 +99,7 @@ function codeRenderers(): { [type: string]: NodeRenderer } {
     codeBlock: (node, writer) => {
       const language = codeLanguage(node)
       const code = (node.content ?? []).map(({ text }) => text ?? '').join('')
-      const coloured = language !== null && allowance.admits(code) ? highlight(code, language) : null
+      const coloured = language !== null && allowance.admits(code) ? highlightCode(code, language) : null
       const name = language === null ? null : languageName(language)
       const caption = name === null ? '' : `<figcaption><bdi>${escapeHtml(name)}</bdi></figcaption>`
       const label = name === null ? 'Code' : `Code, ${name}`
