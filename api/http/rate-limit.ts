@@ -117,8 +117,8 @@ export function storedWindows(options: {
 type Counted = { state: RateLimitState; allowed: boolean }
 
 /**
- * A share of a window that this process took: the calls left in the share, the calls left to all processes when the
- * share was taken, and the end of the window in Unix milliseconds.
+ * A share of a window that this process took. `left` calls are left in the share. `remaining` calls were left to all
+ * processes when the share was taken. The window ends at `endsAt`, in Unix milliseconds.
  */
 type Share = { left: number; remaining: number; endsAt: number }
 
