@@ -48,7 +48,7 @@ export class HttpServer {
     this.#answer = answer
   }
 
-  /** Serves for so many more milliseconds, and closes each connection after its next answer. */
+  /** Serves calls for `milliseconds` more, and closes each connection after its next answer. */
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true
     for (const response of this.#open) {

@@ -47,8 +47,8 @@ function canonicalText(value: unknown): string {
 }
 
 /**
- * Answers a keyed request with its stored answer (api/guide/idempotency.md#replays), or runs it and stores the answer in
- * the same transaction. So an error releases the key. A duplicate in flight is refused with 409
+ * Answers a keyed request with its stored answer (api/guide/idempotency.md#replays), or runs it and stores the answer
+ * in the same transaction. So an error releases the key. A duplicate in flight is refused with 409
  * `idempotency_in_progress`, a key that was used with another body with 409 `idempotency_key_reused`. A replay whose
  * workspace the caller has lost is 404.
  */

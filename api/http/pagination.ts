@@ -20,9 +20,9 @@ export function encodeCursor(scope: CursorScope, position: CursorPosition): stri
 }
 
 /**
- * Reads a cursor. A malformed cursor and the cursor of another list are refused with 400 `invalid_cursor`. The cursor of
- * another sort order of the same list is refused with 400 `cursor_sort_mismatch`. `like` names the types of the position's
- * members: they are checked, because a client can make up a cursor.
+ * Reads a cursor. A malformed cursor and the cursor of another list are refused with 400 `invalid_cursor`. The cursor
+ * of another sort order of the same list is refused with 400 `cursor_sort_mismatch`. `like` names the types of the
+ * position's members: they are checked, because a client can make up a cursor.
  */
 export function decodeCursor(
   scope: CursorScope,

@@ -98,8 +98,8 @@ export type Success = {
 }
 
 /**
- * The declaration of an endpoint. The pipeline (`serve.ts`), the OpenAPI description and the reference are made from it.
- * Everything that is known about an endpoint is declared here and nowhere else.
+ * The declaration of an endpoint. The pipeline (`serve.ts`), the OpenAPI description and the reference are made from
+ * it. Everything that is known about an endpoint is declared here and nowhere else.
  */
 export type RouteOptions<M extends Method, P extends TObject, Q extends TObject, B extends TSchema, Prepared> = {
   method: M

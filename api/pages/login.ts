@@ -47,8 +47,8 @@ export const loginPage = page({
 })
 
 /**
- * Ends the session. The form needs no CSRF token, because browsers do not send the cookie with the forms of other sites.
- * A person who sends the form by mistake can sign in again.
+ * Ends the session. The form needs no CSRF token, because browsers do not send the cookie with the forms of other
+ * sites. A person who sends the form by mistake can sign in again.
  */
 export const logoutPage = page({
   path: '/logout',
@@ -91,9 +91,10 @@ async function accountKey(call: PageCall, email: string): Promise<string> {
   return keyedHash(call.service.config.SESSION_SECRET, { purpose: 'account', text }).toString('base64url')
 }
 
-// A browser in which somebody has signed in to an account keeps a cookie that proves it. Its wrong passwords are counted
-// apart. So a person who tries passwords elsewhere can make other browsers wait, but cannot lock the owner out (OWASP,
-// "Slow down online guessing attacks with device cookies"). Returns the id in the cookie, or null for other browsers.
+// A browser in which somebody has signed in to an account keeps a cookie that proves it. Its wrong passwords are
+// counted apart. So a person who tries passwords elsewhere can make other browsers wait, but cannot lock the owner out
+// (OWASP, "Slow down online guessing attacks with device cookies"). Returns the id in the cookie, or null for other
+// browsers.
 function knownBrowser(call: PageCall, account: string): string | null {
   const value = cookieOf({ request: call.request, config: call.service.config }, 'svc_known') ?? ''
   const [nonce = '', proof = ''] = value.split('.')

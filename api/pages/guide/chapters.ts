@@ -44,8 +44,8 @@ export function chapterPath(name: ChapterName): string {
 }
 
 /**
- * Renders a chapter like a shared document: its Markdown becomes a body, and the body becomes HTML. So headings have the
- * anchors that GitHub gives them. The first heading is the title. Links to other chapters lead to their HTML pages.
+ * Renders a chapter like a shared document: its Markdown becomes a body, and the body becomes HTML. So headings have
+ * the anchors that GitHub gives them. The first heading is the title. Links to other chapters lead to their HTML pages.
  */
 export function renderChapter(markdown: string): RenderedChapter {
   const [first, ...content] = fromMarkdown(markdown).result.content
