@@ -15,10 +15,10 @@ import { PageRefusal } from './pages/refusals.ts'
 import { pageRouter } from './pages/router.ts'
 import { routes } from './routes/routes.ts'
 
-/** Builds the Express application from the route table; it does not listen yet. */
+/** Builds the Express application: the pages, the paths beside the API, and the route table. It does not listen yet. */
 export function createApp(service: Service): Express {
   const app = express()
-  // Express would answer with weak ETags and 304s of its own (decisions D26).
+  // Otherwise Express would add weak ETags and answer 304 by its own rules.
   app.set('etag', false)
   Object.defineProperty(app.request, 'fresh', { value: false })
   app.set('x-powered-by', false)
@@ -43,7 +43,7 @@ export function createApp(service: Service): Express {
   return app
 }
 
-// Only where the service is reached over TLS may browsers be told to use nothing else.
+// Only where the service is reached over TLS may it tell browsers to use nothing else.
 function securityHeaders(publicOrigin: string): HelmetOptions {
   if (publicOrigin.startsWith('https://')) return {}
   return {
@@ -79,7 +79,7 @@ function byPath(table: readonly Route[]): Map<string, Route[]> {
   return Map.groupBy(table, (spec) => spec.path)
 }
 
-// Method dispatch stands here instead of in Express, so that 405 and OPTIONS know what a path serves.
+// Dispatches by method here, not in Express, so that 405 and OPTIONS know the methods of a path.
 function dispatcher(service: Service, specs: readonly Route[]): Server {
   const servers = new Map<string, { spec: Route; serve: Server }>(
     specs.map((spec) => [spec.method satisfies Method, { spec, serve: server(service, spec) }]),
@@ -103,7 +103,7 @@ function dispatcher(service: Service, specs: readonly Route[]): Server {
   }
 }
 
-// What monitoring asks every few seconds would drown everything else.
+// Paths that monitoring asks for every few seconds. Their log lines would hide all others.
 const probes = new Set(['/healthz', '/readyz', '/metrics'])
 
 function identifyRequest(request: Request, response: Response, next: NextFunction): void {
@@ -114,7 +114,7 @@ function identifyRequest(request: Request, response: Response, next: NextFunctio
   next()
 }
 
-// Only proxies are asked for whole addresses, and nothing here is one: their hosts and ports need not even parse.
+// A request line with a whole URL is for proxies. This service is none, and such a URL need not even parse.
 function requirePath(request: Request, _response: Response, next: NextFunction): void {
   if (!request.url.startsWith('/')) {
     const fields = [{ path: '/', message: 'the request line must name a path that begins with /' }]
@@ -145,17 +145,17 @@ function answerError(service: Service) {
   const { PUBLIC_ORIGIN: origin } = service.config
   return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
     const requestId = response.locals['requestId'] as string
-    // Nobody is there to be answered.
+    // The client is gone, so there is nobody to answer.
     if (error instanceof ClientGone) return
     if (error instanceof PageRefusal && !response.headersSent) {
       sendErrorPage(response, error)
       return
     }
-    // A path that does not decode cannot name anything.
+    // A path that cannot be decoded names nothing.
     const refusal = error instanceof URIError ? new Refusal('route_not_found') : asRefusal(error)
     if (refusal.status >= 500)
       service.log.error({ request_id: requestId, err: refusal.cause ?? refusal }, 'request failed')
-    // Half an answer is not to be taken for a whole one.
+    // The client must not take half an answer for a whole one.
     if (response.headersSent) response.destroy()
     else if (wantsErrorPage(request, response)) sendErrorPage(response, refusal)
     else response.set(refusal.headers).status(refusal.status).json(errorBody(refusal, { requestId, origin }))

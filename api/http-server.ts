@@ -3,7 +3,14 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { type AddressInfo, Server as TcpServer } from 'node:net'
 import { setImmediate as eventLoopTurn, setTimeout as sleep } from 'node:timers/promises'
 
-/** The HTTP server of the process, which stops without dropping a call. */
+// The time for a call that was sent on an idle connection just before the process stopped listening.
+const transitMs = 500
+// The time in which running calls must end when the server closes.
+const longestCallMs = 7000
+// The most turns of the event loop in which new connections are accepted before the server closes.
+const mostTurns = 1000
+
+/** The HTTP server of the process. It stops without dropping a call. */
 export class HttpServer {
   readonly #server: Server
   readonly #open = new Set<ServerResponse>()
@@ -19,8 +26,8 @@ export class HttpServer {
       if (this.#draining) response.setHeader('Connection', 'close')
       this.#answer(request, response)
     })
-    // Longer than load balancers and clients keep a connection (60 s as a rule): whoever closes an idle connection last
-    // never sends a request into one that is being closed.
+    // Load balancers and clients as a rule close idle connections after 60 s. The server closes them later, so that no
+    // request is sent into a connection which the server is closing.
     this.#server.keepAliveTimeout = 65_000
   }
 
@@ -29,19 +36,19 @@ export class HttpServer {
     return this.#draining
   }
 
-  /** Listens and returns the port; `host` is empty for all interfaces. Throws when the port is taken. */
+  /** Listens and returns the port. An empty `host` means all interfaces. Throws when the port is taken. */
   async listen({ host, port }: { host: string; port: number }): Promise<number> {
     this.#server.listen({ port, ...(host !== '' && { host }) })
     await once(this.#server, 'listening')
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Replaces what answers from the next request on. */
+  /** Replaces the listener that answers, from the next request on. */
   serve(answer: RequestListener): void {
     this.#answer = answer
   }
 
-  /** Goes on serving for so many milliseconds, but closes each connection after its next answer. */
+  /** Serves calls for `milliseconds` more, and closes each connection after its next answer. */
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true
     for (const response of this.#open) {
@@ -52,25 +59,26 @@ export class HttpServer {
   }
 
   /**
-   * Stops listening at once. Resolves when the last connection is closed: calls are finished first, for seven seconds at
-   * most, and idle connections are closed last.
+   * Stops listening at once. Resolves when the last connection is closed. Running calls are finished first, within
+   * seven seconds; idle connections are closed last.
    */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close')
-    // The HTTP server's own close() would cut idle connections at once, and the calls that are on their way with them.
+    // The close() of the HTTP server would cut idle connections at once, together with calls that are on their way.
     TcpServer.prototype.close.call(this.#server)
     const since = performance.now()
     const closing = setInterval(() => {
       if (this.#open.size === 0 && performance.now() - since >= transitMs) this.#server.closeIdleConnections()
     }, 100)
-    // A client that keeps its connection busy must not keep the process alive past a deploy.
+    // A client with a call that never ends must not keep the process alive after a deployment.
     const impatient = setTimeout(() => this.#server.closeAllConnections(), longestCallMs)
     await closed
     clearTimeout(impatient)
     clearInterval(closing)
   }
 
-  // The system resets the connections that it has made but the process has not taken when the process stops listening.
+  // Waits until no new connection arrives. When the process stops listening, the operating system resets the
+  // connections that the process has not accepted yet.
   async #nobodyConnects(): Promise<void> {
     let connected = true
     const onConnection = () => {
@@ -84,8 +92,3 @@ export class HttpServer {
     this.#server.off('connection', onConnection)
   }
 }
-
-// For a call that was sent on an idle connection just before the process stopped listening.
-const transitMs = 500
-const longestCallMs = 7000
-const mostTurns = 1000

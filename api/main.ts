@@ -9,8 +9,8 @@ import { HttpServer } from './http-server.ts'
 import { startService } from './start-service.ts'
 import { createWaitingApp } from './waiting-app.ts'
 
-// The API process: listens until SIGTERM or SIGINT, then finishes what it has begun and ends. Until its database is
-// there and migrated it says so.
+// The API process. It listens until SIGTERM or SIGINT, then finishes the calls that it has begun and ends. Until its
+// database can be reached and is migrated, it answers 503.
 const config = processConfig()
 const log = createLogger({ service: 'api', config })
 warnAboutSettings({ config, log })

@@ -15,7 +15,10 @@ import { createThrottles } from './http/throttles.ts'
 import { observeProcess } from './operations/process-metrics.ts'
 import { readJson } from './routes/json-body.ts'
 
-/** Opens everything a route needs; `close` gives it back. The database must be migrated. */
+/**
+ * Opens the parts of the API process: pools, job queue, files, limits, metrics. `close` closes them. The database must
+ * be migrated.
+ */
 export async function startService(options: {
   config: Config
   log: Logger

@@ -5,8 +5,8 @@ import { newId } from '../shared/schema/ids.ts'
 import { errorBody } from './http/errors.ts'
 
 /**
- * What answers until the database is there and migrated: the process is alive and not ready, and whoever calls the
- * interface is told to come back soon. `origin` is where people and clients reach the service.
+ * Builds the application that answers until the database can be reached and is migrated. The process is alive but not
+ * ready, and calls of the API are refused with 503 and Retry-After. `origin` is the public origin of the service.
  */
 export function createWaitingApp({ readiness, origin }: { readiness: () => Readiness; origin: string }): Express {
   const app = express()
@@ -19,7 +19,7 @@ export function createWaitingApp({ readiness, origin }: { readiness: () => Readi
   app.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' })
   })
-  // What was looked at may be right a moment before this process is: it is ready when the whole application answers.
+  // The database can be ready a moment before this process is. The process is ready when the whole application answers.
   app.get('/readyz', (_request, response) => {
     response.status(503).json({ ...readiness(), status: 'unavailable' })
   })

@@ -1,13 +1,12 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { connect } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import express from 'express'
 import t, { type Test } from 'tap'
-import { sendArchive } from '../api/http/send-archive.ts'
+import { sendArchive } from '../api/http/exports.ts'
 import { onBehalfOf } from '../shared/turns/requester.ts'
 import { Turns } from '../shared/turns/turns.ts'
 
-/** Runs `work` in a turn, for a request of a user. */
+/** Runs `work` in a turn on behalf of a user's request. */
 function ask<T>(turns: Turns, userId: string, work: () => Promise<T>): Promise<T> {
   return onBehalfOf({ workspaceId: 'one', userId }, () => turns.run(work), new AbortController().signal)
 }
@@ -92,7 +91,7 @@ t.test('what nobody waits for any more leaves the queue', async (t) => {
   await busy
 })
 
-/** Waits until everything has run that needs no timer. */
+/** Waits until all work that needs no timer has run. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
@@ -104,7 +103,7 @@ t.test('a reader that takes nothing, or takes too long, is cut off and what wrot
   ]) {
     const { socket, written } = await stalledReader(t, patience)
     await written
-    // The bytes that were sent before still arrive; then the connection ends.
+    // Bytes that were sent before still arrive, and then the connection ends.
     socket.resume()
     if (!socket.closed) await once(socket, 'close')
     t.pass(`${patience.pauseMs} ${patience.wholeMs}`)

@@ -11,8 +11,7 @@ import remarkGfm from 'remark-gfm'
 import t from 'tap'
 import { describeApi } from '../api/docs/openapi.ts'
 import { writeReference } from '../api/docs/reference.ts'
-import { guidePlaceOf } from '../api/http/error-chapters.ts'
-import { statusesOf } from '../api/http/errors.ts'
+import { guideSectionOf, statusesOf } from '../api/http/errors.ts'
 import { bucketOf } from '../api/http/route.ts'
 import { guideChapters } from '../api/http/tags.ts'
 import { type ChapterName, chapterMarkdown, chapterNames, chapterPath } from '../api/pages/guide/chapters.ts'
@@ -57,7 +56,7 @@ t.test('every pointer to the guide leads to a heading', async (t) => {
 
 t.test('every code that an error explains by the guide is named where its address leads', async (t) => {
   for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
-    const [name = '', anchor] = guidePlaceOf(code)?.split('#') ?? []
+    const [name = '', anchor] = guideSectionOf(code)?.split('#') ?? []
     if (name !== '') t.match(sectionText(name, anchor), `\`${code}\``, `${name}#${anchor} names ${code}`)
   }
 })

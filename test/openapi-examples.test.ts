@@ -14,7 +14,7 @@ import { startTestService } from './support/service.ts'
 import { translating } from './support/translation-stub.ts'
 import { startWorkers } from './support/workers.ts'
 
-// `UPDATE_EXAMPLES=1 npm test -- test/openapi-examples.test.ts` writes them anew.
+// `UPDATE_EXAMPLES=1 npm test -- test/openapi-examples.test.ts` records the examples again.
 const file = join(root, 'api/docs/openapi/examples.json')
 
 t.test('the examples of the description are what calls really send and get', async (t) => {

@@ -126,7 +126,7 @@ t.test('a client generated from the description type-checks and works', async (t
   t.match(await main({ origin, token }), { email, created: 'Handbook', code: 'knowledge_base_not_found', listed: 1 })
 })
 
-// What a third party writes: everything in it is typed by the description alone.
+// A client as a third party writes it: all its types come from the description.
 const program = `
 import createClient from 'openapi-fetch'
 import type { components, paths } from './schema.ts'
@@ -240,7 +240,7 @@ function named(constant: number): Type.TSchema {
   return Type.Object({ value: Type.Literal(constant) }, { $id: 'Same' })
 }
 
-/** Errors and warnings of Redocly's recommended rules; unused components of a small table do not count. */
+/** The errors and warnings of Redocly's recommended rules, except unused components, which small route tables have. */
 async function lint(t: Test, description: object): Promise<string[]> {
   const directory = t.testdir({ 'openapi.json': JSON.stringify(description) })
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }

@@ -1,15 +1,30 @@
 import { scopes } from '../../shared/auth/scopes.ts'
 import { apiPrefix, type Route } from '../http/route.ts'
-import { guideChapters, type Tag, tags } from '../http/tags.ts'
+import { guideChapters, type RouteTag, tags } from '../http/tags.ts'
 import { envelopeSchemas, headers, parameters, sharedResponses } from './openapi/components.ts'
 import { operationOf } from './openapi/operation.ts'
 import { errorResponse } from './openapi/responses.ts'
 import { schemaRegistry } from './openapi/schemas.ts'
 
-/** Version of the interface description (specification 9). */
+/** The version of the OpenAPI description. */
 export const descriptionVersion = '1.10.0'
 
-/** The OpenAPI 3.1 description of the route table; `origin` is where people and clients reach the service. */
+const introduction = [
+  'Every 2xx answer in JSON carries its result as `data` beside `request_id`; every error carries `error` beside',
+  '`request_id`, and its `code` is what clients branch on. Every GET but the event stream also serves HEAD; OPTIONS',
+  'names the methods of a path. Unknown query parameters and unknown members of bodies are ignored. Times are Unix',
+  'milliseconds; lengths of strings count Unicode code points.',
+].join(' ')
+
+const bearer = {
+  type: 'http',
+  scheme: 'bearer',
+  description: `An API token, \`svc_tok_<id>_<secret>\`. Its scopes are among ${scopes
+    .map((scope) => `\`${scope}\``)
+    .join(', ')}; the role in the workspace counts as well.`,
+}
+
+/** The OpenAPI 3.1 description of the route table. `origin` is the public origin of the service. */
 export function describeApi(input: { routes: readonly Route[]; origin: string }): object {
   const listed = input.routes.filter((spec) => spec.listed !== 'reference')
   const registry = schemaRegistry()
@@ -36,7 +51,7 @@ export function describeApi(input: { routes: readonly Route[]; origin: string })
     externalDocs: { description: 'Narrative reference', url: `${input.origin}/api-docs.md` },
     servers: [{ url: `${input.origin}${apiPrefix}`, description: 'This service' }],
     security: [{ bearer: [] }],
-    tags: (Object.entries(tags) as [Tag, string][]).flatMap(([name, description]) => {
+    tags: (Object.entries(tags) as [RouteTag, string][]).flatMap(([name, description]) => {
       const externalDocs = { description: 'Guide', url: `${input.origin}/guide/${guideChapters[name]}` }
       return used.has(name) ? [{ name, description, externalDocs }] : []
     }),
@@ -49,19 +64,4 @@ export function describeApi(input: { routes: readonly Route[]; origin: string })
       responses: Object.fromEntries(responses),
     },
   }
-}
-
-const introduction = [
-  'Every 2xx answer in JSON carries its result as `data` beside `request_id`; every error carries `error` beside',
-  '`request_id`, and its `code` is what clients branch on. Every GET but the event stream also serves HEAD; OPTIONS names the methods of a',
-  'path. Unknown query parameters and unknown members of bodies are ignored. Times are Unix milliseconds; lengths of',
-  'strings count Unicode code points.',
-].join(' ')
-
-const bearer = {
-  type: 'http',
-  scheme: 'bearer',
-  description: `An API token, \`svc_tok_<id>_<secret>\`. Its scopes are among ${scopes
-    .map((scope) => `\`${scope}\``)
-    .join(', ')}; the role in the workspace counts as well.`,
 }

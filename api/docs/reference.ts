@@ -2,31 +2,31 @@ import { describeMarkdown } from '../../shared/body/markdown/accepted.ts'
 import { describeNodes } from '../../shared/body/published-schema.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Route } from '../http/route.ts'
-import { guideChapters, type Tag, tags } from '../http/tags.ts'
+import { guideChapters, type RouteTag, tags } from '../http/tags.ts'
+import { curlOf } from './openapi/examples.ts'
 import { type JsonSchema, schemaRegistry } from './openapi/schemas.ts'
 import { descriptionVersion } from './openapi.ts'
 import { conventions } from './reference/conventions.ts'
-import { curlOf } from './reference/curl.ts'
 import { endpointText } from './reference/endpoint.ts'
 import { errorTable } from './reference/errors.ts'
 import { shapeText } from './reference/shapes.ts'
 
-/** The reference for people, in the order in which it is read; every text is Markdown. */
+/** The reference for people, in reading order; every text is Markdown. */
 export type Reference = { title: string; text: string; chapters: readonly Chapter[] }
 
 /** A chapter: its prose, whose headings start at the third level, then its entries. */
 export type Chapter = { title: string; text: string; entries: readonly Entry[] }
 
-/** The entry of one endpoint, with its route, or of one shape. */
+/** The entry of an endpoint, with its route, or of a shape, where `route` is null. */
 export type Entry = { title: string; text: string; route: Route | null }
 
 /** A chapter in prose that a noun adds, such as the node table of bodies; its headings start at the third level. */
 export type ReferenceSection = { title: string; markdown: string }
 
-/** What a reference is made of. Without `sections` it has those of the service. */
+/** The sources of a reference. Without `sections` it has the sections of the service. */
 export type ReferenceInput = { routes: readonly Route[]; config: Config; sections?: readonly ReferenceSection[] }
 
-/** The version the narrative reference states as its own (decisions 9). */
+/** The version that the reference states as its own. */
 const referenceVersion = '1.9.0'
 
 const ownSections: readonly ReferenceSection[] = [
@@ -39,7 +39,7 @@ export function describeReference(input: ReferenceInput): Reference {
   const { routes, config, sections = ownSections } = input
   const listed = routes.filter((spec) => spec.listed !== 'openapi')
   const registry = schemaRegistry()
-  const endpoints = (Object.entries(tags) as [Tag, string][]).flatMap(([title, description]) => {
+  const endpoints = (Object.entries(tags) as [RouteTag, string][]).flatMap(([title, description]) => {
     const specs = listed.filter((spec) => spec.tag === title)
     const entries = specs.map((route) => ({
       title: `${route.method} ${route.path}`,
@@ -82,7 +82,7 @@ function shapesOf(components: Record<string, JsonSchema>): Entry[] {
   return Object.entries(components).map(([title, schema]) => ({ title, text: shapeText(schema), route: null }))
 }
 
-// A write shows more than a read: its body, and how it is guarded.
+// The sample is a write if there is one, because it shows a body and a precondition.
 function sampleOf(specs: readonly Route[]): string {
   const [written, read] = [specs.filter(({ body }) => body !== undefined), specs]
   const [line] = [...written, ...read].flatMap((spec) => curlOf(spec) ?? [])

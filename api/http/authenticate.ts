@@ -7,9 +7,13 @@ import type { Database } from '../../shared/database/database.ts'
 import { isWriteRefusal } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 
+// People see in their list of tokens when each was last used. A precision of one minute costs almost no writes.
+const touchEveryMs = 60_000
+
 /**
- * Resolves the Authorization header to the caller (specification 5). Cookies and query strings never count. The token
- * is looked up on every call, so a revocation takes effect at once.
+ * Finds the caller whose token the Authorization header carries (api/guide/authentication.md#tokens). Cookies and query
+ * strings never count. The token is looked up on every call, so a revocation takes effect at once. Refuses with 401
+ * `missing_token`, `invalid_token`, `token_expired` or `token_revoked`.
  */
 export async function authenticate(
   context: { database: Database; pepper: string },
@@ -40,7 +44,7 @@ export async function authenticate(
   }
 }
 
-/** Refuses with 403 unless the token has every scope (decisions 5). */
+/** Refuses with 403 `insufficient_scope` unless the token has every scope. */
 export function requireScopes(caller: Caller, required: readonly Scope[]): void {
   if (required.every((scope) => caller.scopes.includes(scope))) return
   throw new Refusal('insufficient_scope', {
@@ -49,10 +53,7 @@ export function requireScopes(caller: Caller, required: readonly Scope[]): void 
   })
 }
 
-// "Last used" is for people who look at their tokens: a minute's precision costs next to no writes.
-const touchEveryMs = 60_000
-
-// A database that takes no writes can still be read.
+// A database that refuses writes can still be read, so the call goes on.
 async function noteUse(database: Database, tokenId: string): Promise<void> {
   await touchToken(database, tokenId).catch((error: unknown) => {
     if (!isWriteRefusal(error)) throw error

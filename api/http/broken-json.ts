@@ -1,8 +1,9 @@
 import { printParseErrorCode, visit } from 'jsonc-parser'
 
 /**
- * Says in one sentence where a text stops being JSON: line and column, both from 1, what is expected there and what
- * stands there, at most 20 characters of it. The place is left out where the text is nested too deep to be read again.
+ * Describes in one sentence where a text stops being JSON: the line and the column, both counted from 1, what is
+ * expected there, and at most 20 characters of what was found. A text that is nested too deep to be parsed again gets
+ * no position.
  */
 export function describeBrokenJson(text: string): string {
   const mistake = firstMistake(text)
@@ -14,10 +15,10 @@ export function describeBrokenJson(text: string): string {
 
 type Mistake = { line: number; column: number; code: string; found: string }
 
-// The parser of JavaScript does not tell where it stops, and its messages repeat parts of the text.
+// JSON.parse does not tell where it stops, and its messages repeat parts of the text.
 function firstMistake(text: string): Mistake | null {
   let first: Mistake | null = null
-  const stop = new Error('what follows a mistake is full of others')
+  const stop = new Error('only the first mistake is described')
   const onError = (code: number, offset: number, length: number, line: number, column: number) => {
     const found = text.slice(offset, offset + Math.min(length, 20))
     first = { line: line + 1, column: column + 1, code: printParseErrorCode(code), found }
@@ -26,7 +27,7 @@ function firstMistake(text: string): Mistake | null {
   try {
     visit(text, { onError }, { disallowComments: true })
   } catch (error) {
-    // It calls itself for each level, and some thousands of levels exhaust the stack.
+    // The parser is recursive, and some thousands of levels exhaust the stack.
     if (error !== stop && !(error instanceof RangeError)) throw error
   }
   return first

@@ -3,9 +3,76 @@ import { ComputationLimitError } from '../../shared/computations/computation.ts'
 import { isOutage, isWriteRefusal } from '../../shared/database/outages.ts'
 import { type CatalogueEntry, errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
-import { guidePlaceOf } from './error-chapters.ts'
 
-/** The error envelope of specification 2.1. */
+// The sections of the guide that explain codes: `<chapter>#<anchor>`.
+const guideSections: Record<string, readonly ErrorCode[]> = {
+  'requests#paging': ['invalid_cursor', 'cursor_sort_mismatch'],
+  'requests#media-types': ['payload_too_large', 'invalid_json', 'unsupported_media_type'],
+  'authentication#tokens': ['missing_token', 'invalid_token', 'token_expired', 'token_revoked'],
+  'authentication#scopes': ['insufficient_scope'],
+  'authentication#roles': ['forbidden'],
+  'authentication#workspaces': ['workspace_not_found', 'cross_workspace_move'],
+  'authentication#device': ['authorization_pending', 'slow_down', 'expired_token', 'access_denied', 'invalid_grant'],
+  'writes#preconditions': [
+    'version_conflict',
+    'precondition_required',
+    'precondition_mismatch',
+    'invalid_precondition',
+  ],
+  'idempotency#keys': ['invalid_idempotency_key'],
+  'idempotency#replays': ['idempotency_key_reused', 'idempotency_in_progress'],
+  'documents#folders': ['folder_cycle'],
+  'documents#location': ['folder_knowledge_base_mismatch'],
+  'documents#documents': ['document_id_conflict'],
+  'documents#sharing': ['public_share_disabled'],
+  'documents#deletion': ['confirm_id_mismatch'],
+  'blocks#block-ids': ['invalid_block_id', 'duplicate_block_id', 'block_id_mismatch'],
+  'blocks#nodes': ['invalid_node'],
+  'blocks#limits': ['document_too_large'],
+  'blocks#guards': ['heading_not_found', 'invalid_position'],
+  'blocks#partial-read': ['read_cursor_stale'],
+  'blocks#history': ['version_not_found'],
+  'markdown#annotations': ['duplicate_block_anchor', 'invalid_markdown_anchor'],
+  'attachments#uploads': ['attachment_too_large'],
+  'attachments#deletion': ['attachment_referenced'],
+  'search#exhaustive': ['search_cursor_stale', 'search_cursor_invalid'],
+  'events#delivery': ['invalid_last_event_id'],
+  'events#streams': ['too_many_streams'],
+  'relations#links': ['relation_exists', 'inline_relation', 'self_relation'],
+  'concepts#names': ['concept_name_conflict'],
+  'concepts#hierarchy': [
+    'concept_relation_exists',
+    'concept_self_relation',
+    'concept_relation_cycle',
+    'cross_knowledge_base',
+  ],
+  'concepts#merging': ['concept_merged', 'concept_not_active', 'concept_self_merge'],
+  'concepts#evidence': ['evidence_changed'],
+  'concepts#review': ['candidate_source_changed', 'candidate_already_reviewed'],
+  'summaries#levels': ['not_a_heading_block'],
+  'summaries#refresh': ['source_version_changed', 'summary_pinned'],
+  'translation#sets': [
+    'localization_already_active',
+    'localization_not_active',
+    'not_localized',
+    'locale_exists',
+    'source_document_missing',
+    'translations_exist',
+  ],
+  'translation#locales': ['invalid_locale'],
+  'translation#members': ['cannot_delete_source'],
+  'translation#jobs': [
+    'translation_quota_exceeded',
+    'job_not_succeeded',
+    'translation_source_changed',
+    'nothing_to_translate',
+  ],
+  'jobs#handles': ['job_not_found'],
+  'limits#rates': ['rate_limited'],
+  'limits#quotas': ['quota_exceeded'],
+}
+
+/** The body of every error response (api/guide/errors.md#shape). */
 export type ErrorBody = {
   error: {
     type: string
@@ -18,27 +85,30 @@ export type ErrorBody = {
 }
 
 /**
- * The one place where a thrown value becomes a refusal to answer with. What is not a Refusal is a fault of ours: 503
- * while the database is out of reach, refuses to write or is too slow, 500 otherwise; its cause is for the log, never for
- * the response.
+ * Turns a thrown value into the refusal that answers it; no other code does. A value other than a Refusal is a fault of
+ * the service. The refusal is 503 while the database is out of reach, refuses writes or is too slow, otherwise 500. The
+ * cause of a fault is for the log and never for the response.
  */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   if (error instanceof ComputationLimitError) return tooCostly(error)
   if (!isOutage(error) && !(error instanceof StatementTimeoutError))
     return new Refusal('internal_error', { cause: error })
-  // A lost connection is replaced at once; a disk is not emptied that soon.
+  // A lost connection is replaced at once, but a full disk is not emptied that soon.
   const seconds = isWriteRefusal(error) ? '10' : '1'
   return new Refusal('service_unavailable', { headers: { 'Retry-After': seconds }, cause: error })
 }
 
-// The same request would end in the same way, so nobody is asked to repeat it.
+// The same request would end in the same way, so the client is not asked to repeat it.
 function tooCostly({ limit }: ComputationLimitError): Refusal {
   const reason = `this document takes too much ${limit} to be computed; read it as tiptap-json or make it smaller`
   return new Refusal('invalid_node', { details: { path: '', reason } })
 }
 
-/** The response body of a refusal; `origin` is where the guide and the reference are served that explain its code. */
+/**
+ * The response body of a refusal. `origin` is the public origin of the service, where the guide and the reference
+ * explain the code.
+ */
 export function errorBody(refusal: Refusal, { requestId, origin }: { requestId: string; origin: string }): ErrorBody {
   const { code, message, details, status } = refusal
   return {
@@ -53,10 +123,10 @@ export function errorBody(refusal: Refusal, { requestId, origin }: { requestId: 
   }
 }
 
-// The chapter of the guide that says what to do, or the row of the reference where the sentence of the code says it all.
+// The chapter of the guide that explains the code, otherwise its row in the reference.
 function documentationPath(code: ErrorCode): string {
-  const place = guidePlaceOf(code)
-  return place === undefined ? `/api-docs.md#${errorAnchor(code)}` : `/guide/${place}`
+  const section = guideSectionOf(code)
+  return section === undefined ? `/api-docs.md#${errorAnchor(code)}` : `/guide/${section}`
 }
 
 /** The anchor of a code in the reference. */
@@ -64,7 +134,7 @@ export function errorAnchor(code: ErrorCode): string {
   return `error-${code}`
 }
 
-/** `error.type` of a status (decisions 7). */
+/** The `error.type` that belongs to a status. */
 export function errorType(status: number): string {
   if (status === 401) return 'authentication_error'
   if (status === 403) return 'permission_error'
@@ -72,8 +142,15 @@ export function errorType(status: number): string {
   return status >= 500 ? 'service_error' : 'request_error'
 }
 
-/** Every status a code can answer with. */
+/** The statuses that a code can answer with; most codes have only one. */
 export function statusesOf(code: ErrorCode): number[] {
   const entry: CatalogueEntry = errorCatalogue[code]
   return entry.otherStatus === undefined ? [entry.status] : [entry.status, entry.otherStatus]
+}
+
+/**
+ * The section of the guide that explains a code, `<chapter>#<anchor>`; undefined when the message of the code suffices.
+ */
+export function guideSectionOf(code: ErrorCode): string | undefined {
+  return Object.entries(guideSections).find(([, codes]) => codes.includes(code))?.[0]
 }

@@ -1,20 +1,27 @@
+import { pipeline } from 'node:stream/promises'
+import type { Response } from 'express'
 import { inSnapshot, openDatabase, type Queryable } from '../../shared/database/database.ts'
+import { Archive } from '../../shared/export/archive.ts'
 import { currentCall, onBehalfOf } from '../../shared/turns/requester.ts'
 import { Turns } from '../../shared/turns/turns.ts'
-import type { Patience } from './send-archive.ts'
 
-/** Runs what reads a whole knowledge base, beside the requests and never at their expense. */
+// Each export keeps a connection of its own for as long as its archive is read.
+const exportsAtOnce = 4
+
+/** The longest pause of a reader, and the longest time of the whole answer, in milliseconds. */
+export type Patience = { pauseMs: number; wholeMs: number }
+
+/**
+ * Runs work that reads a whole knowledge base, on connections of its own, so that other requests do not wait for it.
+ */
 export type Exports = {
   patience: Patience
-  /** Waits for a turn of the caller, then runs `work` on an unchanging state of the database. */
+  /** Waits for a turn of the caller, then runs `work` on a snapshot of the database. */
   run: <T>(work: (snapshot: Queryable) => Promise<T>) => Promise<T>
   close: () => Promise<void>
 }
 
-// Each holds a connection of its own for as long as it is read.
-const exportsAtOnce = 4
-
-/** Opens the connections of exports, which are none while nobody exports. */
+/** Opens the pool of exports, which has no connection while nobody exports. */
 export async function openExports(options: { url: string }): Promise<Exports> {
   const database = await openDatabase({ url: options.url, kind: 'whole', poolSize: exportsAtOnce })
   const turns = new Turns({
@@ -25,7 +32,7 @@ export async function openExports(options: { url: string }): Promise<Exports> {
     waitingOfOneUser: 8,
     patienceMs: 20_000,
   })
-  // PostgreSQL cannot clean up behind a snapshot, so none may live for ever.
+  // PostgreSQL cannot remove old rows while a snapshot sees them, so no snapshot may live for ever.
   const patience = { pauseMs: 60_000, wholeMs: 3_600_000 }
   return {
     patience,
@@ -34,7 +41,34 @@ export async function openExports(options: { url: string }): Promise<Exports> {
   }
 }
 
-// An archive that was begun is finished: its pieces take their turns among the caller's, but none of them is refused.
+// An archive that was begun is finished. Its work takes turns on behalf of the caller, but without the caller's signal,
+// so no piece of it is refused.
 function asJob<T>(work: () => Promise<T>): Promise<T> {
   return onBehalfOf(currentCall().requester, work)
+}
+
+/**
+ * Answers with an archive while `write` makes it. A reader that goes away or is too slow stops `write`. When `write`
+ * fails, the connection is cut, so that no client takes half an archive for a whole one. Throws what `write` threw, but
+ * nothing when the reader was the reason.
+ */
+export async function sendArchive(
+  response: Response,
+  patience: Patience,
+  write: (archive: Archive) => Promise<void>,
+): Promise<void> {
+  // A client that has already gone emits no further event that would stop `write`.
+  if (response.destroyed) return
+  const archive = new Archive()
+  const over = AbortSignal.timeout(patience.wholeMs)
+  response.setTimeout(patience.pauseMs, () => response.destroy())
+  let failure: unknown
+  const written = write(archive).catch((error: unknown) => {
+    // An error after the reader has gone is no failure of the service.
+    if (!archive.stream.destroyed) failure = error
+    archive.fail(error instanceof Error ? error : new Error(String(error)))
+  })
+  await pipeline(archive.stream, response, { signal: over }).catch(() => {})
+  await written
+  if (failure !== undefined) throw failure
 }

@@ -10,17 +10,25 @@ import {
 } from '../../shared/requests/queries.ts'
 import type { Answer } from './route.ts'
 
-/** One keyed request: where its key counts and what its content is. */
+/**
+ * A request with an Idempotency-Key: the scope of the key, the digest of the content, and how long answers are kept.
+ */
 export type KeyedRequest = { scope: IdempotencyScope; fingerprint: Buffer; lifetimeHours: number }
 
-/** Reads the Idempotency-Key header, taken literally (decisions 2.0). */
+/**
+ * Reads the header Idempotency-Key, taken literally; null when it was not sent. Refuses with 400
+ * `invalid_idempotency_key` unless it has 1 to 128 visible ASCII characters.
+ */
 export function parseIdempotencyKey(header: string | undefined): string | null {
   if (header === undefined) return null
   if (!/^[\x21-\x7e]{1,128}$/.test(header)) throw new Refusal('invalid_idempotency_key')
   return header
 }
 
-/** What makes two requests the same: RFC 8785 body and sorted query. If-Match is not part of it. */
+/**
+ * The SHA-256 digest of a request's content: its body in the form of RFC 8785 and its sorted query. Two requests with
+ * one key and the same digest are repetitions. If-Match is not part of the digest.
+ */
 export function fingerprintOf(body: unknown, query: URLSearchParams): Uint8Array {
   const parameters = [...query.entries()].sort(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1))
   return createHash('sha256')
@@ -28,8 +36,8 @@ export function fingerprintOf(body: unknown, query: URLSearchParams): Uint8Array
     .digest()
 }
 
-// RFC 8785 has no form for lone surrogates and numbers beyond a double. Where an ignored member holds one, a repetition
-// counts as the same only when its members come in the same order.
+// RFC 8785 has no form for lone surrogates and for numbers beyond a double. When an ignored member holds such a value,
+// a repetition is recognised only if its members come in the same order.
 function canonicalText(value: unknown): string {
   try {
     return canonicalize(value) ?? ''
@@ -39,9 +47,10 @@ function canonicalText(value: unknown): string {
 }
 
 /**
- * Answers a keyed request from memory, or runs it and remembers its answer in the same transaction: an error releases
- * the key. A duplicate in flight, and a key that was used with another body, are refused with 409. A replay whose
- * workspace the caller has lost since is 404.
+ * Answers a keyed request with its stored answer (api/guide/idempotency.md#replays), or runs it and stores the answer
+ * in the same transaction. So an error releases the key. A duplicate in flight is refused with 409
+ * `idempotency_in_progress`, a key that was used with another body with 409 `idempotency_key_reused`. A replay whose
+ * workspace the caller has lost is 404.
  */
 export async function answerOnce(
   context: { tx: Transaction; visible: (workspaceId: string) => boolean },

@@ -3,25 +3,32 @@ import { Refusal } from '../../shared/errors/errors.ts'
 import { cursorMembers, cursorText } from '../../shared/schema/cursor-text.ts'
 import { isStorable } from '../../shared/schema/strings.ts'
 
-/** The `page` member of a list (specification 2.1). */
-export type Page = { cursor: string | null; next_cursor: string | null; has_more: boolean }
+/** The member `page` of a list (api/guide/requests.md#paging). */
+export type ListPage = { cursor: string | null; next_cursor: string | null; has_more: boolean }
 
-/** What a cursor is bound to: the endpoint, its filters, its sort order. Changing any of them makes it foreign. */
+/**
+ * The list that a cursor belongs to: its endpoint, its filters and its sort order. Any other list refuses the cursor.
+ */
 export type CursorScope = { endpoint: string; filters: Record<string, unknown>; sort: string }
 
 /** The position after the last item of a page, in the columns of the sort order. */
-export type Position = readonly (string | number)[]
+export type CursorPosition = readonly (string | number)[]
 
-/** An opaque cursor (decisions 2.0, pagination). */
-export function encodeCursor(scope: CursorScope, position: Position): string {
+/** Writes an opaque cursor of a list. */
+export function encodeCursor(scope: CursorScope, position: CursorPosition): string {
   return cursorText([scope.sort, fingerprint(scope), ...position])
 }
 
 /**
- * Reads a cursor back: malformed or foreign → 400 `invalid_cursor`, another sort order of the same list → 400
- * `cursor_sort_mismatch`. Its members are checked against the types of `like`, since a client can make them up.
+ * Reads a cursor. A malformed cursor and the cursor of another list are refused with 400 `invalid_cursor`. The cursor
+ * of another sort order of the same list is refused with 400 `cursor_sort_mismatch`. `like` names the types of the
+ * position's members: they are checked, because a client can make up a cursor.
  */
-export function decodeCursor(scope: CursorScope, cursor: string, like: readonly ('string' | 'number')[]): Position {
+export function decodeCursor(
+  scope: CursorScope,
+  cursor: string,
+  like: readonly ('string' | 'number')[],
+): CursorPosition {
   const [sort, print, ...position] = cursorMembers(cursor) ?? []
   if (print !== fingerprint({ ...scope, sort: String(sort) })) throw new Refusal('invalid_cursor')
   if (sort !== scope.sort) {
@@ -33,15 +40,13 @@ export function decodeCursor(scope: CursorScope, cursor: string, like: readonly 
   return position as (string | number)[]
 }
 
-/**
- * Turns rows fetched with one more than `limit` into a page: the surplus row only says that there is more.
- */
+/** Makes a page of `limit` rows. The rows are read with `limit + 1`; the extra row only shows that there are more. */
 export function pageOf<T>(input: {
   rows: readonly T[]
   limit: number
   cursor: string | undefined
   next: (last: T) => string
-}): { data: T[]; page: Page } {
+}): { data: T[]; page: ListPage } {
   const data = input.rows.slice(0, input.limit)
   const last = data.at(-1)
   const hasMore = input.rows.length > input.limit && last !== undefined
@@ -52,8 +57,8 @@ export function pageOf<T>(input: {
 }
 
 /**
- * The first of items that can be large, as far as they fit on a page: up to `limit`, and no more than `maxBytes` as
- * JSON, but one at least. Nothing is asked of `items` beyond the item that does not fit.
+ * Takes the first items that fit on a page: at most `limit`, and at most `maxBytes` of JSON, but at least one item.
+ * `items` is not read beyond the first item that does not fit.
  */
 export function takeWithin<T>(
   items: Iterable<T>,
@@ -71,7 +76,7 @@ export function takeWithin<T>(
 }
 
 // A made-up cursor must not reach the database with a value that its column cannot hold. Positions are ids, counts and
-// times in Unix milliseconds; no number of them is negative.
+// times in Unix milliseconds, so their numbers are never negative.
 function isPosition(value: unknown, type: 'string' | 'number' | undefined): boolean {
   if (type === 'number') return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 8.64e15
   return typeof value === 'string' && isStorable(value)

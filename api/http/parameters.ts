@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { documentIdPattern, ulidPattern } from '../../shared/schema/ids.ts'
 
-/** Path parameter: a knowledge base; a malformed id is one that does not exist. */
+/** Path parameter: a knowledge base. */
 export const KnowledgeBaseParameter = Type.Object({
   id: Type.Integer({ minimum: 1, description: 'knowledge base id', 'x-error': 'knowledge_base_not_found' }),
 })
@@ -25,17 +25,17 @@ export const DocumentSetParameter = Type.Object({
   }),
 })
 
-/** Query parameters of a list that is paged by default (decisions 2.0). */
+/** Query parameters of a list that is paged by default. */
 export const pageParameters = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
   cursor: Type.Optional(Type.String({ description: 'next_cursor of the page before' })),
 }
 
-/** Query parameters of a list that comes as a whole, up to `wholeListLimit` items, when `limit` is absent. */
+/** Query parameters of a list that comes whole when `limit` is absent, with up to `wholeListLimit` items. */
 export const wholeListParameters = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'page size; absent = the whole list' })),
   cursor: pageParameters.cursor,
 }
 
-/** How many items a list without `limit` has at most before it says `has_more` (decisions 2.0). */
+/** The most items of a list without `limit`; a longer list has `has_more`. */
 export const wholeListLimit = 1000

@@ -5,25 +5,28 @@ import { documentIdPattern } from '../../shared/schema/ids.ts'
 import { DocumentParameter } from './parameters.ts'
 import type { Route } from './route.ts'
 
-/** One of the two path families that the same operations have (decisions 4.13). */
+/** One of the two families of paths that serve the same translation operations (api/guide/translation.md#sets). */
 export type Family = {
+  /** Where the paths of the family are published. */
   listed: NonNullable<Route['listed']>
-  /** The segments below `/documents/{id}`: of the translations, and of what is done to the set. */
+  /** The segments below `/documents/{id}`: the plural for translations, the singular for actions on the set. */
   plural: 'translations' | 'localizations'
   singular: 'translation' | 'localization'
-  /** In operation ids. */
+  /** The word for a translation in operation ids. */
   noun: 'Translation' | 'Localization'
-  /** The parameter that names one translation, and what is refused when it is malformed. */
+  /** The path parameter that names one translation. */
   parameter: 'targetDocId' | 'locale'
+  /** All path parameters, with the refusals of malformed values. */
   params: TObject<{ id: TString } & Record<string, TString>>
+  /** Codes that only this family can answer with. */
   errors: readonly Route['errors'][number][]
-  /** Which member of the set of which document the parameters name. */
+  /** Reads the document and the member of its set that the parameters name. */
   read: (params: Record<string, string>) => { documentId: string; name: MemberName }
 }
 
 const { id } = DocumentParameter.properties
 
-/** As the interface description lists them: a translation is named by its document. */
+/** The family of the OpenAPI description: a translation is named by its document. */
 export const byDocument: Family = {
   listed: 'openapi',
   plural: 'translations',
@@ -42,7 +45,7 @@ export const byDocument: Family = {
   read: ({ id = '', targetDocId = '' }) => ({ documentId: id, name: { documentId: targetDocId } }),
 }
 
-/** As the narrative reference lists them: a translation is named by its locale. */
+/** The family of the reference: a translation is named by its locale. */
 export const byLocale: Family = {
   listed: 'reference',
   plural: 'localizations',
@@ -56,7 +59,7 @@ export const byLocale: Family = {
   },
 }
 
-/** The path of the same operation in the other family; null for a route that has one path only. */
+/** The path of the same operation in the other family; null for a route that has only one path. */
 export function otherFamilyPath({ path, listed }: Pick<Route, 'path' | 'listed'>): string | null {
   if (listed === undefined) return null
   const [from, to] = path.includes('/localization') ? [byLocale, byDocument] : [byDocument, byLocale]

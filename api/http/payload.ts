@@ -3,16 +3,18 @@ import { type TObject, Type } from 'typebox'
 import type { Upload } from '../../shared/attachments/upload.ts'
 import { fingerprintOf } from './idempotency.ts'
 import { bodyReader } from './input.ts'
-import { readForm } from './multipart.ts'
-import { jsonTextReader } from './request-body.ts'
+import { jsonTextReader, readForm } from './request-body.ts'
 import { isIdempotent, type Route } from './route.ts'
 import type { ReadBody, Service } from './service.ts'
 
-/** The body of a write as its handler gets it; the fingerprint is null where no repetition can be meant. */
+// The largest JSON body of an endpoint that needs no token, in bytes.
+const openBodyMaxBytes = 16_384
+
+/** The body of a write, read and decoded, with the media type that it came in. */
 type Payload = ReadBody & { mediaType: string | null }
 type Incoming = { request: Request; response: Response; upload: Upload | null; query: URLSearchParams }
 
-/** Makes the step that reads the body of a write: a form where the route declares one, otherwise JSON. */
+/** Makes the reader of a write's body: a form where the route declares one, otherwise JSON. */
 export function payloadReader(service: Service, spec: Route): (incoming: Incoming) => Promise<Payload> {
   return spec.multipart === undefined ? jsonReader(service, spec) : formReader(service, spec, spec.multipart)
 }
@@ -45,17 +47,17 @@ function hasKey(spec: Route, request: Request): boolean {
   return isIdempotent(spec) && request.headers['idempotency-key'] !== undefined
 }
 
-/** The largest JSON body of an endpoint without a token, in bytes. */
-const openBodyMaxBytes = 16_384
-
-/** What of a body makes two requests the same: parts, not bytes, since every form has a boundary of its own (decisions D44). */
+// Two forms are the same when their parts are the same. Their bytes differ, because every form has its own boundary.
 function fingerprinted(body: object, upload: Upload | null): object {
   if (upload?.received == null) return body
   const { filename, contentType, sha256 } = upload.received
   return { ...body, file: { filename, contentType, sha256 } }
 }
 
-/** Removes a received file that was not claimed, since the request failed or repeats an earlier one. */
+/**
+ * Removes a received file that no attachment has claimed, because the request failed or repeats an earlier one. A
+ * failure is only logged: the sweep of orphaned uploads removes the file later.
+ */
 export async function releaseUpload(service: Service, upload: Upload | null): Promise<void> {
   await upload?.release().catch((err) => service.log.warn({ err }, 'a received file is left to the sweep'))
 }

@@ -1,16 +1,25 @@
+import type { Request } from 'express'
 import { Refusal } from '../../shared/errors/errors.ts'
 
 /**
- * A parsed If-Match: `*`, or the values of its tags. A weak tag keeps its form, which no version has, so that it never
- * matches (RFC 9110 13.1.1) and a conflict can still tell what was sent.
+ * A parsed If-Match or If-None-Match: `*`, or the value of each tag. A weak tag of If-Match keeps its form `W/"…"`. No
+ * version has that form, so a weak tag never matches (RFC 9110 13.1.1), and a conflict can still tell what was sent.
  */
-export type Guard = '*' | readonly string[]
+export type EntityTags = '*' | readonly string[]
 
-/** What the versions of a resource look like: the digest of a body or of bytes, or the count of a record's changes. */
+/** The precondition of a write. The pipeline builds it from If-Match and from the route's option `guard`. */
+export type Guard = {
+  /** Whether the write is refused with 428 `precondition_required` when `tags` is null. */
+  required: boolean
+  /** Null when the caller sent no precondition. */
+  tags: EntityTags | null
+}
+
+/** The form of a resource's versions: the digest of a body or of bytes, or the count of a record's changes. */
 export type VersionForm = keyof typeof bareVersions
 
 const entityTag = /^\s*(W\/)?"([\x21\x23-\x7e\x80-\uffff]*)"\s*(?:,|$)/
-// A bare value is tolerated when it has the form of the resource's own versions (decisions 2.0).
+// A version without quotes is tolerated when it has the form of the resource's own versions.
 const bareVersions = {
   digest: /^\s*(sha256:[0-9a-f]{64})\s*(?:,|$)/,
   summary: /^\s*(summary:(?:0|[1-9][0-9]{0,15}))\s*(?:,|$)/,
@@ -21,33 +30,78 @@ const bareVersions = {
 const emptyMembers = /^[\s,]+/
 
 /**
- * Parses If-Match or If-None-Match; null when it was not sent. Anything else than `*` or a list of at least one tag is
- * refused with 400.
+ * Builds the guard of a call from its If-Match. A route without the option `guard` ignores the header. A malformed
+ * header is refused with 400 `invalid_precondition`.
  */
-export function parseGuard(
-  header: string | undefined,
-  options: { name?: 'If-Match' | 'If-None-Match'; form?: VersionForm | undefined } = {},
-): Guard | null {
-  const { name = 'If-Match', form = 'digest' } = options
-  if (header === undefined) return null
-  // If-None-Match compares weakly, so that a proxy that weakened our tag still gets its 304.
-  const guard = read(header, { form, weakMatches: name === 'If-None-Match' })
-  if (guard === null) throw new Refusal('invalid_precondition', { details: { header: name } })
-  return guard
+export function guardOf(
+  ifMatch: string | undefined,
+  route: { guard?: 'optional' | 'required'; versionForm?: VersionForm },
+): Guard {
+  if (route.guard === undefined) return { required: false, tags: null }
+  return { required: route.guard === 'required', tags: parseEntityTags(ifMatch, { form: route.versionForm }) }
 }
 
-/** Parses a guard that only a body carries; null when it was not sent, 400 `invalid_request` at the member when it is none. */
-export function parseMember(member: { name: string; value: string | undefined; form: VersionForm }): Guard | null {
+/**
+ * Parses If-Match or If-None-Match; null when the header was not sent. A header that is neither `*` nor a list of at
+ * least one tag is refused with 400 `invalid_precondition`.
+ */
+export function parseEntityTags(
+  header: string | undefined,
+  options: { name?: 'If-Match' | 'If-None-Match'; form?: VersionForm | undefined } = {},
+): EntityTags | null {
+  const { name = 'If-Match', form = 'digest' } = options
+  if (header === undefined) return null
+  // If-None-Match compares weakly, so a proxy that weakened our tag still gets its 304.
+  const tags = readTags(header, { form, weakMatches: name === 'If-None-Match' })
+  if (tags === null) throw new Refusal('invalid_precondition', { details: { header: name } })
+  return tags
+}
+
+/**
+ * Parses a version that a member of the body carries in place of If-Match; null when the member is absent. A malformed
+ * version is refused with 400 `invalid_request` at the member.
+ */
+export function parseMember(member: { name: string; value: string | undefined; form: VersionForm }): EntityTags | null {
   const { name, value, form } = member
   if (value === undefined) return null
-  const guard = read(value, { form, weakMatches: false })
-  if (guard !== null) return guard
+  const tags = readTags(value, { form, weakMatches: false })
+  if (tags !== null) return tags
   const message = 'must be a version, quoted or bare'
   throw new Refusal('invalid_request', { details: { fields: [{ path: `/${name}`, message }] } })
 }
 
-/** `*` or the tags of a list; null when it is neither. */
-function read(text: string, options: { form: VersionForm; weakMatches: boolean }): Guard | null {
+/** Whether one of the given versions is among the tags. A block may be guarded by its own hash as a second version. */
+export function satisfies(tags: EntityTags, ...versions: string[]): boolean {
+  return tags === '*' || versions.some((version) => tags.includes(version))
+}
+
+/** Whether If-None-Match names this version. The client then has the resource already, and the answer is 304. */
+export function hasVersion(request: Request, version: string): boolean {
+  const known = parseEntityTags(request.get('if-none-match'), { name: 'If-None-Match' })
+  return known !== null && satisfies(known, version)
+}
+
+/**
+ * Merges the guard of the header with the version that a body may carry in its place (`base_version`,
+ * `base_target_version`). Two different versions are refused with 400 `precondition_mismatch`, and a malformed version
+ * with 400 `invalid_precondition`.
+ */
+export function mergeGuards(guard: Guard, inBody: string | undefined): Guard {
+  const tags = parseEntityTags(inBody)
+  if (tags === null) return guard
+  const { tags: sent } = guard
+  const differs = sent !== null && sent !== '*' && tags !== '*' && !tags.some((tag) => sent.includes(tag))
+  if (differs) throw new Refusal('precondition_mismatch', { details: { header: 'If-Match' } })
+  return { ...guard, tags }
+}
+
+/** The quoted form of a version in an ETag header. */
+export function entityTagOf(version: string): string {
+  return `"${version}"`
+}
+
+// `*` or the tags of a list; null when the text is neither.
+function readTags(text: string, options: { form: VersionForm; weakMatches: boolean }): EntityTags | null {
   if (text.trim() === '*') return '*'
   const tags: string[] = []
   let rest = text.replace(emptyMembers, '')
@@ -61,26 +115,4 @@ function read(text: string, options: { form: VersionForm; weakMatches: boolean }
     rest = rest.slice(match[0].length).replace(emptyMembers, '')
   }
   return tags
-}
-
-/** Whether one of the given versions satisfies the guard; a document's block may be guarded by its own hash as well. */
-export function satisfies(guard: Guard, ...versions: string[]): boolean {
-  return guard === '*' || versions.some((version) => guard.includes(version))
-}
-
-/**
- * Merges the guard of the header with the one a body may carry in its place (`base_version`, `base_target_version`), of
- * the same form and refused alike; both given and different is 400 `precondition_mismatch`.
- */
-export function mergeGuards(header: Guard | null, inBody: string | undefined): Guard | null {
-  const guard = parseGuard(inBody)
-  if (guard === null) return header
-  const differs = header !== null && header !== '*' && guard !== '*' && !guard.some((tag) => header.includes(tag))
-  if (differs) throw new Refusal('precondition_mismatch', { details: { header: 'If-Match' } })
-  return guard
-}
-
-/** The quoted form of a version in an ETag header. */
-export function entityTagOf(version: string): string {
-  return `"${version}"`
 }

@@ -1,35 +1,36 @@
 import Type, { type TSchema } from 'typebox'
-import { countOf, demandOfKind, oneOf, takesKind } from './expectations.ts'
-import { validatorOf } from './validator.ts'
+import { Compile, type Validator } from 'typebox/compile'
 
-/** One thing that is wrong with a value: the JSON pointer of the member, and what is allowed there. */
+const validators = new WeakMap<TSchema, Validator>()
+
+/** A mistake in a value: the JSON pointer of the member, and a message that says what is allowed there. */
 export type Problem = { path: string; message: string }
 
 /**
- * The first problems of a value, at most `limit`; none when the value satisfies the schema.
+ * The first problems of a value, at most `limit`; empty when the value satisfies the schema.
  *
- * TypeBox itself visits every element of every array, however many problems it has found by then: five megabytes of
- * wrong elements take it seconds. Here compiled checks pass over what is right, and the search ends at the limit, so
- * that it costs no more than checking the value once for each level of the schema.
+ * TypeBox itself visits every element of every array, however many problems it has found already: five megabytes of
+ * wrong elements take seconds. Here compiled checks skip valid parts, and the search ends at the limit. So it costs no
+ * more than one check of the value for each level of the schema.
  */
 export function firstProblems(schema: TSchema, value: unknown, limit: number): Problem[] {
   return problemsOf({ schema, value, path: '' }).take(limit).toArray()
 }
 
-type Place = { schema: TSchema; value: unknown; path: string }
+type Checked = { schema: TSchema; value: unknown; path: string }
 
-function* problemsOf(place: Place): Generator<Problem> {
-  const { schema, value, path } = place
+function* problemsOf(checked: Checked): Generator<Problem> {
+  const { schema, value, path } = checked
   if (validatorOf(schema).Check(value)) return
   let isInside = false
-  for (const problem of problemsInside(place)) {
+  for (const problem of problemsInside(checked)) {
     isInside = true
     yield problem
   }
   if (!isInside) yield* problemsOfItself(schema, { value, path })
 }
 
-function* problemsInside({ schema, value, path }: Place): Generator<Problem> {
+function* problemsInside({ schema, value, path }: Checked): Generator<Problem> {
   if (Type.IsUnion(schema)) {
     const variant = variantMeant(schema, value)
     if (variant !== undefined) yield* problemsOf({ schema: variant, value, path })
@@ -38,7 +39,8 @@ function* problemsInside({ schema, value, path }: Place): Generator<Problem> {
   else if (Type.IsArray(schema) && Array.isArray(value)) yield* problemsOfElements(schema, { elements: value, path })
 }
 
-// The alternative of a union that its discriminator names, or the only one that takes an object or array.
+// The alternative of a union that the value is meant to be. A discriminator names it; without a discriminator it is the
+// only alternative that takes objects, or arrays.
 function variantMeant(schema: Type.TUnion, value: unknown): TSchema | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const property = discriminatorOf(schema)
@@ -80,7 +82,7 @@ function* problemsOfMembers(
   }
 }
 
-// An array of a wrong length is refused for its length alone.
+// For an array of a wrong length, the length is the only problem that is reported.
 function* problemsOfElements(
   schema: Type.TArray & { minItems?: number; maxItems?: number },
   { elements, path }: { elements: readonly unknown[]; path: string },
@@ -96,7 +98,8 @@ function* problemsOfElements(
   }
 }
 
-// The rules that were added to a schema know best what they allow, but they are about values of its kind only.
+// Rules that were added to a schema (`Type.Refine`) describe best what they allow, but only for values of the right
+// kind.
 function* problemsOfItself(schema: TSchema, { value, path }: { value: unknown; path: string }): Generator<Problem> {
   const rules = Type.IsRefine(schema) && takesKind(schema, value) ? schema['~refine'] : []
   const broken = rules.filter(({ check }) => !check(value)).map(({ error }) => String(error(value)))
@@ -106,4 +109,121 @@ function* problemsOfItself(schema: TSchema, { value, path }: { value: unknown; p
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The keywords of a request's schema that the messages read. */
+type Keywords = {
+  type?: string
+  enum?: readonly unknown[]
+  const?: unknown
+  anyOf?: readonly TSchema[]
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+  pattern?: string
+  description?: string
+}
+
+/**
+ * The message that says what a value must be: `must be an integer from 1 to 100`, `must be one of: topk, exhaustive`.
+ */
+export function demandOf(schema: TSchema): string {
+  const { enum: choices } = schema as Keywords
+  return `must be ${choices === undefined ? nounOf(schema) : oneOf(choices)}`
+}
+
+/** As `demandOf`, and for a value of another kind names this kind. The value itself is never repeated. */
+function demandOfKind(schema: TSchema, value: unknown): string {
+  return takesKind(schema, value) ? demandOf(schema) : `${demandOf(schema)}, not ${kindOf(value)}`
+}
+
+/** The allowed values in words: `one of: topk, exhaustive`. */
+function oneOf(choices: readonly unknown[]): string {
+  return choices.length === 1 ? JSON.stringify(choices[0]) : `one of: ${choices.join(', ')}`
+}
+
+/** The allowed number of items of an array in words: `1 to 100 items`. */
+function countOf(schema: TSchema): string {
+  const { minItems, maxItems } = schema as Keywords
+  return range({ from: minItems, to: maxItems, unit: ' items' })
+}
+
+/** Whether the schema takes values of this kind, such as strings, arrays, objects or integers. */
+function takesKind(schema: TSchema, value: unknown): boolean {
+  return alternativesOf(schema).some(({ type, enum: choices, const: constant }) => {
+    if (constant !== undefined) return typeof constant === typeof value
+    if (choices !== undefined) return choices.some((choice) => typeof choice === typeof value)
+    if (type === 'integer') return Number.isInteger(value)
+    if (type === 'array') return Array.isArray(value)
+    if (type === 'null') return value === null
+    if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value)
+    return type === undefined || typeof value === type
+  })
+}
+
+/** The kind of a JSON value with its article, such as `an array`. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object') return 'an object'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'an integer' : 'a number that is no integer'
+  return `a ${typeof value}`
+}
+
+function nounOf(schema: TSchema): string {
+  const nouns = [...new Set(alternativesOf(schema).map(noun))]
+  return nouns.length === 1 ? String(nouns[0]) : `${nouns.slice(0, -1).join(', ')} or ${nouns.at(-1)}`
+}
+
+function alternativesOf(schema: TSchema): Keywords[] {
+  const { anyOf } = schema as Keywords
+  return anyOf === undefined ? [schema as Keywords] : anyOf.flatMap(alternativesOf)
+}
+
+function noun(keywords: Keywords): string {
+  const { type, enum: choices, const: constant, minimum: from, maximum: to } = keywords
+  if (constant !== undefined) return JSON.stringify(constant)
+  if (choices !== undefined) return oneOf(choices)
+  if (type === 'string') return stringNoun(keywords)
+  if (type === 'array') return `an array${counted(countOf(keywords as TSchema))}`
+  if (type === 'integer' || type === 'number') {
+    const bounds = range({ from, to, unit: '' })
+    const between = from !== undefined && to !== undefined ? ` from ${bounds}` : counted(bounds)
+    return `${type === 'integer' ? 'an integer' : 'a number'}${between}`
+  }
+  if (type === 'object') return 'an object'
+  return type === 'boolean' ? 'true or false' : (type ?? 'another value')
+}
+
+function stringNoun({ minLength: from, maxLength: to, pattern, description }: Keywords): string {
+  const length = counted(range({ from, to, unit: ' characters' }))
+  if (pattern === undefined) return `a string${length}`
+  const meaning = description === undefined ? '' : ` (${description})`
+  return `a string${length} that matches ${pattern}${meaning}`
+}
+
+function counted(bounds: string): string {
+  return bounds === '' ? '' : ` of ${bounds}`
+}
+
+function range(input: { from: number | undefined; to: number | undefined; unit: string }): string {
+  const { from, to, unit } = input
+  if (from === undefined && to === undefined) return ''
+  if (to === undefined) return `at least ${from}${unit}`
+  return from === undefined ? `at most ${to}${unit}` : `${from} to ${to}${unit}`
+}
+
+/**
+ * The compiled validator of a schema. It is compiled at its first use, because most schemas of members are never used.
+ */
+export function validatorOf(schema: TSchema): Validator {
+  let validator = validators.get(schema)
+  if (validator === undefined) {
+    validator = Compile(schema)
+    validators.set(schema, validator)
+  }
+  return validator
 }

@@ -4,24 +4,29 @@ import { type Database, foreignStatements } from '../../shared/database/database
 import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 
-/** The buckets of decisions 8; a call counts in exactly one. */
+const sharesPerWindow = 50
+// Forgetting shares only makes a process count more often. The bound is for processes with very many callers.
+const keptShares = 100_000
+
+/** The kinds of calls with a limit of their own (api/guide/limits.md#rates). A call counts in exactly one bucket. */
 export type Bucket = 'read' | 'write' | 'search' | 'job' | 'ip' | 'share'
 
-/** What the `X-RateLimit-*` headers say; `reset` is in seconds from now (decisions 8). */
+/** The values of the `X-RateLimit-*` headers: calls granted and left in the window, and the seconds until it ends. */
 export type RateLimitState = { limit: number; remaining: number; reset: number }
 
+/** Bounds how many calls a token, a user or an address can make in a minute. */
 export type RateLimiter = {
   /**
-   * Counts one call of `key` (a token id or an address) and, with `userId`, of all tokens of that user together. Returns
-   * the state of the window that has fewer calls left, or null when the bucket is unlimited. Over one of the limits: 429
-   * `rate_limited` with Retry-After.
+   * Counts one call of `key`, a token id or an address. With `userId`, the call also counts for all tokens of the user
+   * together. Returns the state of the window that has fewer calls left, or null when the bucket is unlimited. Refuses
+   * with 429 `rate_limited` and Retry-After when one of the limits is exceeded.
    */
   consume: (bucket: Bucket, key: string, userId?: string) => Promise<RateLimitState | null>
 }
 
 /**
- * Fixed windows of 60 s whose counters live in PostgreSQL, so that all processes share them and restarts keep them. A
- * process takes a small share of a wide window at once, so that not every read is a write as well.
+ * Creates the rate limiter. Its windows of 60 s are counted in PostgreSQL, so all processes share them and restarts
+ * keep them. A process takes several calls of a large window at once (a share), so that not every read causes a write.
  */
 export function createRateLimiter(context: { database: Database; config: Config; log: Logger }): RateLimiter {
   const { config, database, log } = context
@@ -60,7 +65,7 @@ async function counted(bucket: Bucket, call: Promise<Counted> | undefined): Prom
   })
 }
 
-/** The response headers of specification 2.1. */
+/** The response headers that tell a state to the client. */
 export function rateLimitHeaders(state: RateLimitState): Record<string, string> {
   return {
     'X-RateLimit-Limit': String(state.limit),
@@ -70,9 +75,9 @@ export function rateLimitHeaders(state: RateLimitState): Record<string, string> 
 }
 
 /**
- * The library's fixed windows over our table: `points` a key in `seconds` (60 by default). With `remembersFull` a process
- * refuses a key that is over its limit without asking the table again until the window ends. While the table takes no
- * writes each process counts by itself: what can still be read is served, within limits.
+ * Fixed windows of the library, stored in our table: each key has `points` in `seconds` (60 by default). With
+ * `remembersFull` a process refuses a key over its limit until the window ends, without asking the table again. While
+ * the table takes no writes, each process counts in memory, so reads are still served within limits.
  */
 export function storedWindows(options: {
   database: Database
@@ -111,16 +116,18 @@ export function storedWindows(options: {
 
 type Counted = { state: RateLimitState; allowed: boolean }
 
-/** What a process has left of the share it took of a window, and what was left to everybody when it took it. */
+/**
+ * A share of a window that this process took. `left` calls are left in the share. `remaining` calls were left to all
+ * processes when the share was taken. The window ends at `endsAt`, in Unix milliseconds.
+ */
 type Share = { left: number; remaining: number; endsAt: number }
 
-// Only far from the limit: near it every call is counted by itself, so that no share goes to waste.
+// The calls in a share: a fiftieth of the window while at least two such shares are left, then single calls, so that no
+// granted call stays unused.
 function shareSize(limit: number, remaining: number): number {
   const size = Math.floor(limit / sharesPerWindow)
   return remaining < 2 * size ? 1 : Math.max(1, size)
 }
-
-const sharesPerWindow = 50
 
 class Window {
   readonly #limiter: RateLimiterPostgres
@@ -144,7 +151,8 @@ class Window {
     }
   }
 
-  // One share at a time: calls that arrive together would otherwise each take one and waste most of the window.
+  // One share of a key is taken at a time. Otherwise calls that arrive together would each take a share, and most of
+  // the window would stay unused.
   async #takeAlone(key: string, known: Share | undefined): Promise<Counted> {
     const taking = this.#take(key, known)
     const settled = taking.then(
@@ -172,7 +180,7 @@ class Window {
     return { state: this.#stateOf(share), allowed }
   }
 
-  // In a window that this process has taken nothing of yet, others may have.
+  // Other processes may have taken shares of a window from which this process has none.
   async #remaining(key: string, known: Share | undefined): Promise<number> {
     if (known !== undefined && known.endsAt > Date.now()) return known.remaining
     return (await this.#limiter.get(key))?.remainingPoints ?? this.#limiter.points
@@ -183,9 +191,6 @@ class Window {
     return { limit: this.#limiter.points, remaining: remaining + left, reset }
   }
 }
-
-// Forgetting shares only makes a process count more often; it bounds the memory of a process that many callers use.
-const keptShares = 100_000
 
 async function consume(limiter: RateLimiterPostgres, { key, size }: { key: string; size: number }) {
   try {

@@ -1,12 +1,13 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 
-/** The measurements of the API process, by route and status. */
+/** The HTTP metrics of the API process, by route and status. */
 export type HttpMetrics = {
   registry: Registry
+  /** Counts a response that has ended. */
   observe: (request: { method: string; route: string; status: number; seconds: number }) => void
 }
 
-/** Creates the HTTP metrics on a registry of their own; `/metrics` serves them beside those of pool and queues. */
+/** Creates the HTTP metrics on a new registry. `/metrics` serves this registry, to which `observeProcess` adds more. */
 export function createHttpMetrics(): HttpMetrics {
   const registry = new Registry()
   const duration = new Histogram({

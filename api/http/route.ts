@@ -7,135 +7,161 @@ import type { Ahead } from '../../shared/computations/ahead.ts'
 import type { Queryable, Transaction } from '../../shared/database/database.ts'
 import type { ErrorCode } from '../../shared/errors/errors.ts'
 import type { Client } from '../../shared/requests/client.ts'
-import type { Page } from './pagination.ts'
+import type { ListPage } from './pagination.ts'
 import type { Guard, VersionForm } from './preconditions.ts'
 import type { Bucket } from './rate-limit.ts'
 import type { Service } from './service.ts'
-import type { Tag } from './tags.ts'
+import type { RouteTag } from './tags.ts'
 
-/** Where every path of the route table is mounted (specification 9). */
+/** The prefix of every path of the route table. */
 export const apiPrefix = '/api/v1'
 
+/** The methods that routes have; HEAD and OPTIONS follow from them. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What a handler answers with. */
+/** The answer of a handler. */
 export type Answer = {
-  /** Only where a route has several successes; otherwise the declared one. */
+  /** Needed only where the route declares several successes; otherwise the declared status counts. */
   status?: number
-  /** The `data` member; absent for 204. */
+  /** The member `data`; absent for 204. */
   data?: unknown
-  /** Instead of `data`: the same as JSON text, where a large one was written as such. */
+  /** The member `data` as JSON text, in place of `data`. Threads write large answers as text. */
   dataText?: string
-  /** Makes the envelope that of a list. */
-  page?: Page
+  /** The member `page` of a list. */
+  page?: ListPage
   /** Further members of the envelope, beside `data`. */
   members?: Record<string, unknown>
-  /** The version behind the ETag header, without quotes. */
+  /** The version that the ETag header names, without quotes. */
   etag?: string | null
-  /** Absolute path of the created resource. */
+  /** The absolute path of the created resource. */
   location?: string | null
+  /** Further response headers. */
   headers?: Record<string, string>
   /**
-   * Writes a body that is not the envelope, after headers and ETag; the success declares its `media`. Not called when
-   * the client needs none (HEAD, 304), so whatever the body needs is opened here.
+   * Writes a body without envelope, after the headers; the success declares its `media`. It is not called when the
+   * client needs no body (HEAD, 304), so it opens what the body needs by itself.
    */
   write?: (response: Response) => Promise<void>
-  /** Where the write happened: a replay is 404 once the caller has lost that workspace. */
+  /** The workspace of the write. A replay is 404 once the caller has lost this workspace. */
   workspaceId?: string
 }
 
-/** What a handler gets, validated and converted. Reads get the pool, writes their transaction. */
+/** The input of a handler, validated and decoded. Reads get the connection pool, writes their transaction. */
 export type Call<M extends Method, P extends TObject, Q extends TObject, B extends TSchema, Prepared> = {
   service: Service
   caller: Caller
-  /** Where the call comes from, as what is counted by address knows it. */
+  /** The address of the caller, as rate limits key it. */
   address: string
   requestId: string
-  /** What User-Agent says of the program that calls. */
+  /** The name and version of the calling program, from User-Agent. */
   client: Client
-  /** The address of the endpoint, for cursors: method and path template. */
+  /** Method and path template of the route. Cursors are bound to it. */
   endpoint: string
   params: StaticDecode<P>
   query: StaticDecode<Q>
   body: StaticDecode<B>
-  /** The parsed If-Match; null when it was not sent. */
-  guard: Guard | null
+  /** The precondition of the call, from If-Match and the option `guard` of the route. */
+  guard: Guard
   /** The media type of the request body, without parameters. */
   mediaType: string | null
   /** The file of a form; null where the route declares none. */
   file: ReceivedFile | null
   /** The parsed Last-Event-ID of a stream; null when it was not sent. */
   lastEventId: number | null
-  /** What `prepare` returned; throws what it threw, so that the order of checks is kept (decisions 2.0). */
+  /**
+   * Returns what `prepare` returned, or throws what it threw. A handler calls it after its checks of visibility and
+   * state, because refusals of the content come later (api/guide/requests.md#order-of-checks).
+   */
   prepared: () => Prepared
 } & (M extends 'GET' ? { db: Queryable } : Writing)
 
-/** What only calls that write get: their transaction, and where they get what takes too long to compute within it. */
+/**
+ * The part of a call that only writes get: their transaction, and `ahead` for what is too slow to compute inside it.
+ */
 type Writing = { tx: Transaction; ahead: Ahead }
 
-/** One way to succeed; `data` null means an empty 204 or, with `media`, a body without envelope. */
+/** One success that a route declares. `data` null means an empty 204 or, with `media`, a body without envelope. */
 export type Success = {
   status: 200 | 201 | 202 | 204
   description: string
   data: TSchema | null
   /** The media type of a body without envelope, such as a file or a stream. */
   media?: string
+  /** Whether `data` is an array of the schema, with `page` beside it. */
   list?: boolean
+  /** The schemas of further members of the envelope. */
   members?: Record<string, TSchema>
+  /** Whether the answer has the header ETag. */
   etag?: boolean
+  /** Whether the answer has the header Location. */
   location?: boolean
 }
 
-/** A row of the route table: everything that is known about an endpoint stands here and nowhere else. */
+/**
+ * The declaration of an endpoint. The pipeline (`serve.ts`), the OpenAPI description and the reference are made from
+ * it. Everything that is known about an endpoint is declared here and nowhere else.
+ */
 export type RouteOptions<M extends Method, P extends TObject, Q extends TObject, B extends TSchema, Prepared> = {
   method: M
-  /** Below `/api/v1`, with `{name}` parameters. */
+  /** The path below `/api/v1`, with `{name}` parameters. */
   path: string
+  /** The name of the operation in generated clients, unique among all routes. */
   operationId: string
-  tag: Tag
+  /** The section of the description and the reference. */
+  tag: RouteTag
+  /** One line for lists of endpoints, without a full stop. */
   summary: string
+  /** Markdown below the summary. */
   description?: string
   /** Where the endpoint is published; by default in the OpenAPI description and in the reference. */
   listed?: 'openapi' | 'reference'
-  /** All of them are required; an empty list means any valid token. */
+  /** The scopes that a token needs, all of them; an empty list means any valid token. */
   scopes: readonly Scope[]
-  /** Set by `openRoute`: no token, and so no caller, Idempotency-Key or audit entry. */
+  /** Set by `openRoute`. The endpoint needs no token, so it has no caller, no Idempotency-Key and no audit entry. */
   access?: 'anyone'
-  /** The rate-limit bucket; by default `read` for GET and `write` for the rest. */
+  /** The rate limit that a call counts against; by default `read` for GET and `write` for the other methods. */
   bucket?: Exclude<Bucket, 'ip' | 'share'>
+  /** The parameters of the path. A malformed value is refused with the `x-error` of its schema, as a rule a 404. */
   params?: P
+  /** The query parameters. Unknown parameters are ignored; repeated and malformed ones are refused with 400. */
   query?: Q
+  /** The body of a write, as JSON unless `multipart` is set. Unknown members are ignored. */
   body?: B
-  /** The body is multipart/form-data: `body` describes its fields, and the part of this name is a file. */
+  /** The body is multipart/form-data: `body` describes its fields, and `file` names the part that is a file. */
   multipart?: { file: string }
   /** Media types of the body beside `application/json`. */
   mediaTypes?: readonly string[]
-  /** Media types of the answer beside `application/json`, where Accept chooses; 415 when it admits none of them. */
+  /** Media types of the answer beside `application/json`. Accept chooses; 415 when it admits none of them. */
   answerTypes?: readonly string[]
-  /** Whether If-Match counts, and whether it must be sent. */
+  /** Whether If-Match is checked when it is sent, or must be sent (428). Without this option it is ignored. */
   guard?: 'optional' | 'required'
-  /** What the versions that If-Match names look like; by default those of bodies. */
+  /** The form of the versions that If-Match names without quotes; by default the digest of a body. */
   versionForm?: Exclude<VersionForm, 'digest'>
   /** Whether If-None-Match is honoured with 304. */
   conditional?: boolean
-  /** Whether it answers with an endless stream of events: it reads Last-Event-ID and has no HEAD. */
+  /** Whether the answer is an endless stream of events. Such a route reads Last-Event-ID and has no HEAD. */
   stream?: boolean
+  /** The success of the route, or several; the first one is the default. */
   success: Success | readonly Success[]
-  /** The codes of decisions part C beside those that every route has. */
+  /** The error codes of this route beside those that follow from the other options (`docs/route-errors.ts`). */
   errors: readonly ErrorCode[]
-  /** Costly work before the transaction of the write is opened, other than computations: those are for `ahead`. */
+  /**
+   * Slow work before the transaction of a write is opened, such as a search in a whole document. The handler gets the
+   * result from `call.prepared()`. Computations use `call.ahead` instead.
+   */
   prepare?: (call: Omit<Call<'GET', P, Q, B, unknown>, 'prepared'>) => Promise<Prepared>
+  /** Answers a call, inside the transaction of a write. It throws a `Refusal` to refuse. */
   handle: (call: Call<M, P, Q, B, Prepared>) => Promise<Answer>
 }
 
-/** A route with its types forgotten, as the table holds it. */
+/** A route as the route table holds it, without the types of its parameters. */
 export type Route = Omit<RouteOptions<Method, TObject, TObject, TSchema, unknown>, 'prepare' | 'handle' | 'success'> & {
   success: readonly Success[]
   prepare?: (call: Omit<UntypedCall, 'prepared'>) => Promise<unknown>
   handle: (call: UntypedCall) => Promise<Answer>
 }
 
-/** A call before the types of its route are known. */
+/** A call as the pipeline makes it, before the types of its route are known. */
 export type UntypedCall = Omit<Call<'GET', TObject, TObject, TSchema, unknown>, 'db'> & {
   db: Queryable
   tx: Queryable
@@ -143,8 +169,8 @@ export type UntypedCall = Omit<Call<'GET', TObject, TObject, TSchema, unknown>, 
 }
 
 /**
- * Declares an endpoint. Validation, scopes, rate limits, idempotency, the OpenAPI description and the reference in
- * Markdown all come from this one declaration.
+ * Declares an endpoint. Validation, scopes, rate limits, idempotency, the OpenAPI description and the reference all
+ * come from this one declaration.
  */
 export function route<
   const M extends Method,
@@ -157,7 +183,9 @@ export function route<
   return { ...rest, success: Array.isArray(success) ? success : [success] } as unknown as Route
 }
 
-/** Declares an endpoint that needs no token; its calls are counted by address and its answers never stored. */
+/**
+ * Declares an endpoint that needs no token. Its calls are counted by address, and caches must not store its answers.
+ */
 export function openRoute<
   const M extends Method,
   P extends TObject = TObject<Record<never, never>>,
@@ -176,12 +204,12 @@ type OpenRouteOptions<M extends Method, P extends TObject, Q extends TObject, B 
   handle: (call: Omit<Call<M, P, Q, B, Prepared>, 'caller'>) => Promise<Answer>
 }
 
-/** Whether calls of the route may carry an Idempotency-Key: it belongs to a token (decisions 2.0). */
+/** Whether calls of the route may carry an Idempotency-Key. A key belongs to a token, so open routes have none. */
 export function isIdempotent(spec: Route): boolean {
   return spec.method === 'POST' && spec.access !== 'anyone'
 }
 
-/** The bucket a call of the route counts in. */
+/** The bucket against whose limit a call of the route counts. */
 export function bucketOf(spec: Route): Bucket {
   if (spec.access === 'anyone') return 'ip'
   return spec.bucket ?? (spec.method === 'GET' ? 'read' : 'write')

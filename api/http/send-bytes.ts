@@ -5,7 +5,13 @@ import type { AttachmentRow } from '../../shared/attachments/queries.ts'
 import type { FileStore } from '../../shared/attachments/store.ts'
 import { openBytes } from '../../shared/attachments/store.ts'
 
-/** The headers of a download: to be saved under its name, never guessed at, never shown (decisions 4.14). */
+// The longest time in which a client may take no byte.
+const pauseMs = 60_000
+
+/**
+ * The headers of a download (api/guide/attachments.md#references). The browser saves the file under its name. It
+ * neither guesses the type nor shows the file.
+ */
 export function bytesHeaders(attachment: Pick<AttachmentRow, 'filename' | 'size'>): Record<string, string> {
   return {
     'Content-Disposition': contentDisposition(attachment.filename),
@@ -17,8 +23,8 @@ export function bytesHeaders(attachment: Pick<AttachmentRow, 'filename' | 'size'
 }
 
 /**
- * Sends the bytes of an attachment as fast as the client takes them. Before the first byte a failure is answered with
- * 503; after it the connection is cut, so that nobody takes a part for the whole.
+ * Sends the bytes of an attachment as fast as the client takes them. A failure before the first byte is answered with
+ * 503. A later failure cuts the connection, so that no client takes a part for the whole file.
  */
 export async function sendBytes(
   files: FileStore,
@@ -36,10 +42,7 @@ export async function sendBytes(
   try {
     await pipeline(bytes, response)
   } catch (error) {
-    // A client that goes away is no fault.
+    // A client that closes the connection is no fault of the service.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
   }
 }
-
-// How long a client may take nothing at all.
-const pauseMs = 60_000

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express'
-import { type TObject, type TSchema, Type } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
+import { Type } from 'typebox'
 import { Upload } from '../../shared/attachments/upload.ts'
 import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
 import { type Ahead, computingAhead, onTheSpot } from '../../shared/computations/ahead.ts'
@@ -9,89 +8,90 @@ import { Refusal } from '../../shared/errors/errors.ts'
 import { parseUserAgent } from '../../shared/requests/client.ts'
 import { insertAuditEntry } from '../../shared/requests/queries.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
-import { negotiateContentType } from './accept.ts'
-import { addressOf } from './address.ts'
 import { authenticate, requireScopes } from './authenticate.ts'
-import { answerOnce, parseIdempotencyKey } from './idempotency.ts'
+import { answerOnce, type KeyedRequest, parseIdempotencyKey } from './idempotency.ts'
 import { paramsReader, queryReader } from './input.ts'
-import { parseLastEventId } from './last-event-id.ts'
 import { payloadReader, releaseUpload } from './payload.ts'
-import { entityTagOf, parseGuard, satisfies } from './preconditions.ts'
-import { rateLimitHeaders } from './rate-limit.ts'
-import { closeSignal, requesterOf, visitor } from './requesters.ts'
+import { guardOf, parseEntityTags } from './preconditions.ts'
+import { type RateLimitState, rateLimitHeaders } from './rate-limit.ts'
+import { negotiateContentType, parseLastEventId } from './request-headers.ts'
+import { addressOf, closeSignal, requesterOf, visitor } from './requesters.ts'
 import { type Answer, bucketOf, isIdempotent, type Route, type UntypedCall } from './route.ts'
+import { answerCheck, send, statusOf } from './send.ts'
 import type { Service } from './service.ts'
 
 /** Serves one request of one route; a thrown value goes to the error handler of the application. */
 export type Server = (request: Request, response: Response) => Promise<void>
 
 /**
- * Makes the server of a route: the checks in the order of decisions 2.0, then the handler, then the envelope. Handlers
- * of writes run in one transaction together with the idempotency record and the audit entry.
+ * Makes the server of a route. Its steps are the order of checks (api/guide/requests.md#order-of-checks). The
+ * dispatcher in `app.ts` has found the path and the method (404, 405) before.
+ *
+ * 1. `admit`: the token is valid (401), the rate limit is kept (429), the token has the scopes (403).
+ * 2. `readAnswerHeaders`: Accept (415) and If-None-Match (400).
+ * 3. `readCall`: type and size of the body (415, 413); members, query and headers (400); ids in the path (404).
+ * 4. `answerRead` or `answerWrite`: a used key (replay, 409), then the handler. The handler looks for the resources
+ *    (404) and checks the role (403), the precondition (428, 409), the state (409), the content (422) and the quota.
+ * 5. `send`: status, headers and envelope.
+ *
+ * Heavy work in steps 3 to 5 takes its turns on behalf of the caller, and ends when the client closes the connection.
  */
 export function server(service: Service, spec: Route): Server {
-  const steps = {
-    readPayload: payloadReader(service, spec),
-    readQuery: queryReader(spec.query ?? none),
-    readParams: paramsReader(spec.params ?? none),
-    check: service.checkResponses ? responseCheck(spec) : () => {},
-  }
-
+  const pipeline = pipelineOf(service, spec)
+  const checkAnswer = service.checkResponses ? answerCheck(spec) : () => {}
   return async (request, response) => {
-    const address = addressOf(request)
-    const isOpen = spec.access === 'anyone'
-    if (isOpen) response.set('Cache-Control', 'no-store')
-    const caller = isOpen ? nobody : await identify(service, { request, response })
-    const { rateLimiter } = service
-    const limit = isOpen
-      ? await rateLimiter.consume(bucketOf(spec), address)
-      : await rateLimiter.consume(bucketOf(spec), caller.tokenId, caller.userId)
-    if (limit !== null) response.set(rateLimitHeaders(limit))
-    requireScopes(caller, spec.scopes)
-    const isWrite = spec.method !== 'GET'
-    const contentType = negotiateContentType(request, spec.answerTypes)
-    const ifNoneMatch = spec.conditional ? parseGuard(request.get('if-none-match'), { name: 'If-None-Match' }) : null
-    const upload = spec.multipart === undefined ? null : new Upload(service)
-    const decide = async () => {
-      const query = new URL(request.url, 'http://service').searchParams
-      const { body, mediaType, fingerprint } = isWrite
-        ? await steps.readPayload({ request, response, upload, query })
-        : { body: {}, mediaType: null, fingerprint: null }
-      const received = {
-        body: body as UntypedCall['body'],
-        query: steps.readQuery(query) as UntypedCall['query'],
-        guard: spec.guard === undefined ? null : parseGuard(request.headers['if-match'], { form: spec.versionForm }),
-      }
-      const key = isIdempotent(spec) ? parseIdempotencyKey(request.get('idempotency-key')) : null
-      const call: Omit<UntypedCall, 'prepared' | 'tx' | 'ahead'> = {
-        ...received,
-        // Last, since a malformed id is one that does not exist: every 400 comes before a 404.
-        params: steps.readParams(request.params as Record<string, string>) as UntypedCall['params'],
-        service,
-        caller,
-        address,
-        requestId: response.locals['requestId'] as string,
-        client: parseUserAgent(request.headers['user-agent']),
-        endpoint: `${spec.method} ${spec.path}`,
-        mediaType,
-        file: upload?.received ?? null,
-        lastEventId: spec.stream ? parseLastEventId(request.headers['last-event-id']) : null,
-        db: service.database,
-      }
-      return isWrite ? answerWrite({ spec, call, request, key, fingerprint }) : answerRead(spec, call)
-    }
+    const exchange = { request, response }
+    const caller = await admit(pipeline, exchange)
+    const wanted = readAnswerHeaders(spec, request)
     const serve = async () => {
+      const upload = spec.multipart === undefined ? null : new Upload(service)
+      const decide = async () => {
+        const received = await readCall(pipeline, { ...exchange, caller, upload })
+        return spec.method === 'GET' ? answerRead(spec, received) : answerWrite(spec, received)
+      }
       const answer = await decide().finally(() => releaseUpload(service, upload))
-      steps.check(answer)
-      await send({ spec, answer, request, response, ifNoneMatch, contentType })
+      checkAnswer(answer)
+      await send({ spec, answer, ...exchange, ...wanted })
     }
-    await onBehalfOf(isOpen ? visitor(address) : requesterOf(caller), serve, closeSignal(response))
+    const requester = spec.access === 'anyone' ? visitor(addressOf(request)) : requesterOf(caller)
+    await onBehalfOf(requester, serve, closeSignal(response))
   }
 }
 
-const none = Type.Object({})
+/** A request and its response. */
+type Exchange = { request: Request; response: Response }
 
-// Who calls where no token is needed; without memberships nothing is visible.
+/** A route with the readers that are made from its schemas, once for all its requests. */
+type Pipeline = ReturnType<typeof pipelineOf>
+
+function pipelineOf(service: Service, spec: Route) {
+  return {
+    service,
+    spec,
+    readPayload: payloadReader(service, spec),
+    readQuery: queryReader(spec.query ?? noParameters),
+    readParams: paramsReader(spec.params ?? noParameters),
+  }
+}
+
+const noParameters = Type.Object({})
+
+// Step 1. The caller of an open route is nobody, and its calls count for its address.
+async function admit({ service, spec }: Pipeline, exchange: Exchange): Promise<Caller> {
+  const { request, response } = exchange
+  const bucket = bucketOf(spec)
+  if (spec.access === 'anyone') {
+    response.set('Cache-Control', 'no-store')
+    setRateLimit(response, await service.rateLimiter.consume(bucket, addressOf(request)))
+    return nobody
+  }
+  const caller = await identify(service, exchange)
+  setRateLimit(response, await service.rateLimiter.consume(bucket, caller.tokenId, caller.userId))
+  requireScopes(caller, spec.scopes)
+  return caller
+}
+
+// The caller where no token is needed. Without memberships nothing is visible.
 const nobody: Caller = {
   tokenId: '',
   userId: '',
@@ -102,74 +102,112 @@ const nobody: Caller = {
   memberships: [],
 }
 
-// A failed authentication counts against the address, so that nobody can try tokens at leisure.
-async function identify(service: Service, exchange: { request: Request; response: Response }): Promise<Caller> {
-  const { request, response } = exchange
+// A failed authentication counts against the address, so that nobody can try many tokens.
+async function identify(service: Service, { request, response }: Exchange): Promise<Caller> {
+  const { database, config, rateLimiter } = service
   try {
-    return await authenticate(
-      { database: service.database, pepper: service.config.TOKEN_PEPPER },
-      request.headers.authorization,
-    )
+    return await authenticate({ database, pepper: config.TOKEN_PEPPER }, request.headers.authorization)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    const limit = await service.rateLimiter.consume('ip', addressOf(request))
-    if (limit !== null) response.set(rateLimitHeaders(limit))
+    setRateLimit(response, await rateLimiter.consume('ip', addressOf(request)))
     throw error
   }
 }
 
-async function answerRead(spec: Route, call: Omit<UntypedCall, 'prepared' | 'tx' | 'ahead'>): Promise<Answer> {
-  const unwritten = { ...call, tx: call.db, ahead: onTheSpot }
-  const prepared = await settle(() => spec.prepare?.(unwritten))
-  return spec.handle({ ...unwritten, prepared })
+function setRateLimit(response: Response, state: RateLimitState | null): void {
+  if (state !== null) response.set(rateLimitHeaders(state))
 }
 
-async function answerWrite(input: {
-  spec: Route
-  call: Omit<UntypedCall, 'prepared' | 'tx' | 'ahead'>
-  request: Request
-  key: string | null
-  fingerprint: Uint8Array | null
-}): Promise<Answer> {
-  const { spec, call, request, key, fingerprint } = input
-  const { service, caller } = call
-  const prepared = await settle(() => spec.prepare?.({ ...call, tx: call.db, ahead: onTheSpot }))
-  const run = async (tx: Transaction, ahead: Ahead) => {
+// Step 2: the headers that say how the client wants its answer.
+function readAnswerHeaders(spec: Route, request: Request) {
+  return {
+    contentType: negotiateContentType(request, spec.answerTypes),
+    ifNoneMatch: spec.conditional ? parseEntityTags(request.get('if-none-match'), { name: 'If-None-Match' }) : null,
+  }
+}
+
+/** A request that was read. `keyed` is null where the request has no Idempotency-Key. */
+type Received = { call: ReceivedCall; path: string; keyed: KeyedRequest | null }
+
+type ReceivedCall = Omit<UntypedCall, 'prepared' | 'tx' | 'ahead'>
+
+// Step 3: everything that the handler gets, read in the order of checks.
+async function readCall(
+  pipeline: Pipeline,
+  { request, response, caller, upload }: Exchange & { caller: Caller; upload: Upload | null },
+): Promise<Received> {
+  const { service, spec } = pipeline
+  const { searchParams } = new URL(request.url, 'http://service')
+  const payload =
+    spec.method === 'GET' ? noPayload : await pipeline.readPayload({ request, response, upload, query: searchParams })
+  const query = pipeline.readQuery(searchParams) as UntypedCall['query']
+  const guard = guardOf(request.headers['if-match'], spec)
+  const key = isIdempotent(spec) ? parseIdempotencyKey(request.get('idempotency-key')) : null
+  const lastEventId = spec.stream ? parseLastEventId(request.headers['last-event-id']) : null
+  // Last, because a malformed id names nothing that exists: every 400 comes before a 404.
+  const params = pipeline.readParams(request.params as Record<string, string>) as UntypedCall['params']
+  const call = {
+    service,
+    caller,
+    address: addressOf(request),
+    requestId: response.locals['requestId'] as string,
+    client: parseUserAgent(request.headers['user-agent']),
+    endpoint: `${spec.method} ${spec.path}`,
+    params,
+    query,
+    body: payload.body as UntypedCall['body'],
+    guard,
+    mediaType: payload.mediaType,
+    file: upload?.received ?? null,
+    lastEventId,
+    db: service.database,
+  }
+  const path = new URL(request.originalUrl, 'http://service').pathname
+  return { call, path, keyed: keyedRequest(call, { spec, path, key, fingerprint: payload.fingerprint }) }
+}
+
+const noPayload = { body: {}, mediaType: null, fingerprint: null }
+
+function keyedRequest(
+  { service, caller }: ReceivedCall,
+  repeatable: { spec: Route; path: string; key: string | null; fingerprint: Uint8Array | null },
+): KeyedRequest | null {
+  const { spec, path, key, fingerprint } = repeatable
+  if (key === null || fingerprint === null) return null
+  return {
+    scope: { tokenId: caller.tokenId, method: spec.method, path, key },
+    fingerprint: Buffer.from(fingerprint),
+    lifetimeHours: service.config.IDEMPOTENCY_TTL_HOURS,
+  }
+}
+
+// Step 4 of a GET.
+async function answerRead(spec: Route, { call }: Received): Promise<Answer> {
+  return spec.handle({ ...outsideTransaction(call), prepared: await prepare(spec, call) })
+}
+
+// Step 4 of a write: the handler, the record of the key and the audit entry are one transaction.
+async function answerWrite(spec: Route, { call, path, keyed }: Received): Promise<Answer> {
+  const prepared = await prepare(spec, call)
+  const write = async (tx: Transaction, ahead: Ahead) => {
     const answer = await spec.handle({ ...call, db: tx, tx, ahead, prepared })
-    if (spec.access !== 'anyone') await audit(tx, { call, request })
-    return { ...answer, status: answer.status ?? spec.success[0]?.status ?? 200 }
+    if (spec.access !== 'anyone') await audit(tx, { spec, path, call })
+    return { ...answer, status: statusOf(spec, answer) }
   }
-  const runOnce = (tx: Transaction, ahead: Ahead) => {
-    if (key === null || fingerprint === null) return run(tx, ahead)
-    const scope = { tokenId: caller.tokenId, method: spec.method, path: pathOf(request), key }
-    const keyed = { scope, fingerprint: Buffer.from(fingerprint), lifetimeHours: service.config.IDEMPOTENCY_TTL_HOURS }
-    const visible = (workspaceId: string) => visibleWorkspaces(caller).includes(workspaceId)
-    return answerOnce({ tx, visible }, keyed, () => run(tx, ahead))
-  }
-  return computingAhead((ahead) => inTransaction(service.database, (tx) => runOnce(tx, ahead)))
+  const visible = (workspaceId: string) => visibleWorkspaces(call.caller).includes(workspaceId)
+  const writeOnce = (tx: Transaction, ahead: Ahead) =>
+    keyed === null ? write(tx, ahead) : answerOnce({ tx, visible }, keyed, () => write(tx, ahead))
+  return computingAhead((ahead) => inTransaction(call.service.database, (tx) => writeOnce(tx, ahead)))
 }
 
-async function audit(
-  tx: Transaction,
-  input: { call: Pick<UntypedCall, 'caller' | 'requestId' | 'client'>; request: Request },
-): Promise<void> {
-  const { caller, client, requestId } = input.call
-  await insertAuditEntry(tx, {
-    requestId,
-    tokenId: caller.tokenId,
-    userId: caller.userId,
-    method: input.request.method,
-    path: pathOf(input.request),
-    clientName: client.name,
-    clientVersion: client.version,
-    isAgent: client.isAgent,
-  })
-}
-
-// What `prepare` refuses is kept until the handler asks for it: visibility and state are checked before content.
-async function settle<T>(work: () => Promise<T> | undefined): Promise<() => T | undefined> {
+/**
+ * Runs the `prepare` of a route before the transaction of a write is opened. The handler gets the result from
+ * `call.prepared()`. A refusal is kept until then: where the handler calls `prepared()`, after it has checked
+ * visibility and state, the refusal of the content takes its place in the order of checks.
+ */
+async function prepare(spec: Route, call: ReceivedCall): Promise<() => unknown> {
   try {
-    const value = await work()
+    const value = await spec.prepare?.(outsideTransaction(call))
     return () => value
   } catch (error) {
     return () => {
@@ -178,89 +216,20 @@ async function settle<T>(work: () => Promise<T> | undefined): Promise<() => T | 
   }
 }
 
-function pathOf(request: Request): string {
-  return new URL(request.originalUrl, 'http://service').pathname
+function outsideTransaction(call: ReceivedCall) {
+  return { ...call, tx: call.db, ahead: onTheSpot }
 }
 
-async function send(input: {
-  spec: Route
-  answer: Answer
-  request: Request
-  response: Response
-  ifNoneMatch: ReturnType<typeof parseGuard>
-  contentType: string | null
-}): Promise<void> {
-  const { spec, answer, response, ifNoneMatch, contentType } = input
-  if (answer.etag != null) response.set('ETag', entityTagOf(answer.etag))
-  if (answer.location != null) response.set('Location', answer.location)
-  if (answer.headers !== undefined) response.set(answer.headers)
-  if (contentType !== null) response.set('Content-Type', contentType)
-  if (ifNoneMatch !== null && answer.etag != null && satisfies(ifNoneMatch, answer.etag)) {
-    response.status(304).end()
-    return
-  }
-  const status = answer.status ?? spec.success[0]?.status ?? 200
-  const media = spec.success.find((success) => success.status === status)?.media
-  if (media !== undefined) response.status(status).type(media)
-  if (status === 204 || (media !== undefined && input.request.method === 'HEAD')) response.status(status).end()
-  else if (answer.write !== undefined) await answer.write(response)
-  else sendEnvelope(response.status(status), answer)
-}
-
-// What a thread wrote as JSON goes into the envelope as it is: reading it again would hold the event loop.
-function sendEnvelope(response: Response, answer: Answer): void {
-  const requestId = response.locals['requestId'] as string
-  if (answer.dataText === undefined) {
-    response.json(envelope(answer, requestId))
-    return
-  }
-  const others = JSON.stringify(envelope(answer, requestId)).slice(1)
-  if (!response.get('Content-Type')) response.type('json')
-  response.send(`{"data":${answer.dataText},${others}`)
-}
-
-function envelope(answer: Answer, requestId: string): object {
-  return {
-    data: answer.data,
-    ...(answer.page !== undefined && { page: answer.page }),
-    ...answer.members,
-    request_id: requestId,
-  }
-}
-
-// Only where the tests ask for it: the declared shape is a promise to clients, and this is where it can be broken.
-function responseCheck(spec: Route): (answer: Answer) => void {
-  return (answer) => {
-    const status = answer.status ?? spec.success[0]?.status ?? 200
-    const success = spec.success.find((declared) => declared.status === status)
-    if (success === undefined) throw new Error(`${spec.operationId} does not declare status ${status}`)
-    const validator = validatorOf(success)
-    const text = answer.dataText ?? JSON.stringify(answer.data)
-    const data: unknown = text === undefined ? undefined : JSON.parse(text)
-    if (validator === null ? data === undefined : validator.Check(data)) return
-    const problems = validator
-      ?.Errors(data)
-      .slice(0, 3)
-      .map((error) => `${error.instancePath} ${error.message}`)
-    throw new Error(`${spec.operationId} answered against its schema: ${problems?.join('; ') ?? 'data without schema'}`)
-  }
-}
-
-// Compiled at the first such answer, for all services of the process: tests start many and call few routes of each.
-function validatorOf(success: Success): Validator | null {
-  let validator = validators.get(success)
-  if (validator === undefined) {
-    validator = success.data === null ? null : Compile(dataSchema(success))
-    validators.set(success, validator)
-  }
-  return validator
-}
-
-type Success = Route['success'][number]
-
-const validators = new WeakMap<Success, Validator | null>()
-
-function dataSchema(success: { data: TSchema | null; list?: boolean }): TSchema | TObject {
-  const data = success.data ?? Type.Null()
-  return success.list ? Type.Array(data) : data
+async function audit(tx: Transaction, write: { spec: Route; path: string; call: ReceivedCall }): Promise<void> {
+  const { caller, client, requestId } = write.call
+  await insertAuditEntry(tx, {
+    requestId,
+    tokenId: caller.tokenId,
+    userId: caller.userId,
+    method: write.spec.method,
+    path: write.path,
+    clientName: client.name,
+    clientVersion: client.version,
+    isAgent: client.isAgent,
+  })
 }

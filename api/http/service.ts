@@ -10,7 +10,7 @@ import type { RateLimiter } from './rate-limit.ts'
 import type { HttpMetrics } from './request-metrics.ts'
 import type { Throttles } from './throttles.ts'
 
-/** What the API process is made of; one object is passed to every route. */
+/** The parts of the API process. Every route gets this object. */
 export type Service = {
   config: Config
   database: Database
@@ -19,28 +19,31 @@ export type Service = {
   jobs: Jobs
   log: Logger
   rateLimiter: RateLimiter
-  /** What guessing of passwords and codes runs into. */
+  /** The limits on guesses of passwords and codes. */
   throttles: Throttles
-  /** Where people can sign in beside their passwords; null unless it is configured. */
+  /** The OpenID provider at which people can sign in without a password; null unless it is configured. */
   openid: OpenIdProvider | null
   metrics: HttpMetrics
-  /** Reads a body by the schema of its route, which a thread can find in the route table alone. */
+  /** Parses and validates a body by the schema of its route, in a thread when the body is large. */
   readJson: (json: JsonBody) => Promise<ReadBody>
   exports: Exports
   eventStreams: EventStreams
-  /** Whether the process is about to stop: it still serves, but load balancers should send their calls elsewhere. */
+  /** Whether the process is about to stop. It still serves, but load balancers should send calls to other processes. */
   isDraining: () => boolean
-  /** Holds every response against its declared schema; the tests switch it on. */
+  /** Whether every answer is checked against its declared schema. Only the tests switch it on. */
   checkResponses: boolean
 }
 
-/** The JSON of a request to a route. */
+/** The unparsed JSON body of a request, and the route that it is for. */
 export type JsonBody = {
   operationId: string
   text: string
-  /** The parameters of a request whose repetition has to be recognised; null for all other requests. */
+  /** The query parameters of a request with an Idempotency-Key; null for all other requests. */
   query: [name: string, value: string][] | null
 }
 
-/** A body as its handler gets it, and what tells the request from others with the same key. */
+/**
+ * A decoded body. `fingerprint` is the digest that recognises a repetition with the same Idempotency-Key; null for a
+ * request without a key.
+ */
 export type ReadBody = { body: object; fingerprint: Uint8Array | null }

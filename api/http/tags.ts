@@ -1,6 +1,6 @@
 /**
- * The sections of the description and the reference, in their order, with what each is about. A route names one of
- * them as its tag.
+ * The sections of the OpenAPI description and the reference, in their order, with a sentence on each. A route names its
+ * section in the option `tag`.
  */
 export const tags = {
   'Auth and identity': 'Who calls, with what rights, in which workspaces.',
@@ -20,8 +20,8 @@ export const tags = {
   Attachments: 'Files of documents.',
 } as const satisfies Record<string, string>
 
-/** The chapter of the guide that explains each section, below `/guide/`. */
-export const guideChapters: Record<Tag, string> = {
+/** The chapter of the guide that explains a section: `writes` is `api/guide/writes.md`, served as `/guide/writes`. */
+export const guideChapters: Record<RouteTag, string> = {
   'Auth and identity': 'authentication',
   Events: 'events',
   Search: 'search',
@@ -40,4 +40,4 @@ export const guideChapters: Record<Tag, string> = {
 }
 
 /** Name of a section. */
-export type Tag = keyof typeof tags
+export type RouteTag = keyof typeof tags

@@ -4,35 +4,37 @@ import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import { storedWindows } from './rate-limit.ts'
 
-/** How many wrong guesses each of these may make, in how many seconds. */
+// The number of wrong guesses (points) that each key may make in a window of so many seconds.
 const limits = {
-  /** One account from one address. */
+  // One account from one address.
   'sign-in': { points: 10, seconds: 900 },
-  /** Any accounts from one address. */
+  // All accounts from one address.
   'sign-in-address': { points: 100, seconds: 900 },
-  /** One account from wherever, but for browsers that have signed in to it before. */
+  // One account from all addresses, except browsers that have signed in to the account before.
   'sign-in-account': { points: 100, seconds: 3600 },
-  /** One account from a browser that has signed in to it before. */
+  // One account from a browser that has signed in to the account before.
   'sign-in-known': { points: 10, seconds: 900 },
-  /** Codes of devices, tried by one user and from one address. */
+  // Device codes, tried by one user and from one address.
   'user-code': { points: 10, seconds: 900 },
   'user-code-address': { points: 30, seconds: 900 },
 } as const
 
+/** Name of a limit on guesses. */
 export type ThrottleName = keyof typeof limits
 
-/** Guesses of somebody: which throttles they run into, each under its key. */
+/** The limits that a guess counts against, each with the key under which it counts. */
 export type Guesses = Partial<Record<ThrottleName, string>>
 
+/** Bounds how often passwords and codes can be guessed. */
 export type Throttles = {
   /**
-   * Makes a guess: counts it first, since many can be made at once, and takes it back when it was right, that is when
-   * `guess` returns something. 429 `rate_limited` when there have been too many wrong ones.
+   * Makes a guess. It counts before it is made, because many guesses can be made at once, and no longer counts when it
+   * was right: `guess` then returns a value. Refuses with 429 `rate_limited` after too many wrong guesses.
    */
   guess: <T>(guesses: Guesses, guess: () => Promise<T | null>) => Promise<T | null>
 }
 
-/** Counts wrong guesses in windows that all processes share and that survive restarts. */
+/** Creates the throttles. They count wrong guesses in windows that all processes share and that survive restarts. */
 export function createThrottles(context: { database: Database; log: Logger }): Throttles {
   const windows = new Map(
     Object.entries(limits).map(([prefix, limit]) => [prefix, storedWindows({ ...context, prefix, ...limit })]),

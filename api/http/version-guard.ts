@@ -1,42 +1,48 @@
 import { Refusal } from '../../shared/errors/errors.ts'
 import { requirePreconditions, type VersionGuard } from '../../shared/requests/version-guard.ts'
-import { entityTagOf, type Guard, satisfies } from './preconditions.ts'
+import { type EntityTags, entityTagOf, type Guard, satisfies } from './preconditions.ts'
 
 /**
- * The guard of a record that counts its versions, such as `concept:3`. `field` names the member of the body that
- * carries the guard instead of If-Match. A 409 for If-Match also shows the current version as ETag.
+ * Makes the guard of a record that counts its versions, such as `concept:3`, from the If-Match of a call. Its conflict
+ * (409) shows the current version as ETag.
  */
-export function versionGuard(guard: Guard | null, field?: string): VersionGuard {
-  const missing = guard === null ? [field ?? 'If-Match'] : []
+export function versionGuard(guard: Guard): VersionGuard {
+  return guardedBy(guard.tags)
+}
+
+/**
+ * Makes the guards of a merge. The first tag of If-Match guards the source. The member `target_version` of the body or
+ * a second tag of If-Match guards the target. A second tag that differs from `target_version` is refused with 400
+ * `precondition_mismatch`.
+ */
+export function mergeGuardsOf(
+  { tags }: Guard,
+  target: EntityTags | null,
+): { source: VersionGuard; target: VersionGuard } {
+  const [first, second, ...others] = tags === null || tags === '*' ? [] : tags
+  const isPair = first !== undefined && second !== undefined && others.length === 0
+  if (target === null && isPair) {
+    return { source: guardedBy([first]), target: guardedBy([second], 'target_version') }
+  }
+  if (isPair && target !== null && target !== '*' && !target.includes(second)) {
+    throw new Refusal('precondition_mismatch', { details: { header: 'If-Match' } })
+  }
+  return { source: guardedBy(tags), target: guardedBy(target, 'target_version') }
+}
+
+// `field` names the member of the body that carries the precondition in place of If-Match.
+function guardedBy(tags: EntityTags | null, field?: string): VersionGuard {
+  const missing = tags === null ? [field ?? 'If-Match'] : []
   return {
     missing,
     require: () => requirePreconditions(missing),
     check(version) {
-      if (guard === null || satisfies(guard, version)) return
-      const provided = guard === '*' ? '*' : guard.join(', ')
+      if (tags === null || satisfies(tags, version)) return
+      const provided = tags === '*' ? '*' : tags.join(', ')
       throw new Refusal('version_conflict', {
         details: { provided, current_version: version, ...(field !== undefined && { field }) },
         ...(field === undefined && { headers: { ETag: entityTagOf(version) } }),
       })
     },
   }
-}
-
-/**
- * The guards of a merge. The first tag of If-Match guards the source; `target_version` or a second tag of If-Match
- * guards the target. A second tag that differs from `target_version` is refused with 400 `precondition_mismatch`.
- */
-export function mergeGuardsOf(
-  header: Guard | null,
-  target: Guard | null,
-): { source: VersionGuard; target: VersionGuard } {
-  const [first, second, ...others] = header === null || header === '*' ? [] : header
-  const isPair = first !== undefined && second !== undefined && others.length === 0
-  if (target === null && isPair) {
-    return { source: versionGuard([first]), target: versionGuard([second], 'target_version') }
-  }
-  if (isPair && target !== null && target !== '*' && !target.includes(second)) {
-    throw new Refusal('precondition_mismatch', { details: { header: 'If-Match' } })
-  }
-  return { source: versionGuard(header), target: versionGuard(target, 'target_version') }
 }

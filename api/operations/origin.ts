@@ -7,11 +7,11 @@ import { writeReference } from '../docs/reference.ts'
 import type { Route } from '../http/route.ts'
 import type { Service } from '../http/service.ts'
 
-type Page = (request: Request, response: Response) => Promise<void> | void
+type Handler = (request: Request, response: Response) => Promise<void> | void
 
 /**
- * What is served beside `/api/v1` without a bearer token (decisions C, rows 91 to 95): the description, the reference,
- * health and metrics. Nothing here is rate limited or enveloped.
+ * Serves the paths beside `/api/v1` that need no API token: the OpenAPI description, the reference, health and metrics.
+ * They have no rate limit and no envelope.
  */
 export function originRouter(service: Service, routes: readonly Route[]): Router {
   const origin = service.config.PUBLIC_ORIGIN
@@ -42,7 +42,7 @@ export function originRouter(service: Service, routes: readonly Route[]): Router
 
 const allow = ['GET', 'HEAD', 'OPTIONS']
 
-function serve(router: Router, path: string, page: Page): void {
+function serve(router: Router, path: string, handle: Handler): void {
   router.all(path, async (request, response) => {
     response.locals['route'] = path
     if (request.method === 'OPTIONS') {
@@ -53,7 +53,7 @@ function serve(router: Router, path: string, page: Page): void {
       throw new Refusal('method_not_allowed', { details: { allow }, headers: { Allow: allow.join(', ') } })
     }
     response.set('Cache-Control', 'no-cache')
-    await page(request, response)
+    await handle(request, response)
   })
 }
 

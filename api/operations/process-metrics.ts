@@ -6,10 +6,18 @@ import { durationBounds, jobOutcomes } from '../../shared/jobs/metrics.ts'
 import { observeBuild } from '../../shared/process/build-metric.ts'
 import { outdatedDocuments } from '../../shared/search/index/reindex.ts'
 
+// The age up to which figures of the database are served again.
+const freshMs = 5000
+// PostgreSQL looks at every file of the database to tell its size, so sizes are asked for less often.
+const sizesFreshMs = 60_000
+// The interval between samples of the event loop's lag. At prom-client's default of 10 ms, sampling is most of the work
+// of an idle API process.
+const eventLoopSampleMs = 100
+
 /**
- * Adds to the registry what is read at the time of a scrape: the process itself, its connection pool, the load of the
- * queues, which processes live, and how jobs ended in all worker processes. The database is asked at most once in five
- * seconds however many scrape.
+ * Adds the metrics that are read at each scrape: the process, its connection pool, the load of the queues, the live
+ * processes, and the outcomes of jobs in all worker processes. The database is asked at most once in five seconds,
+ * however many clients scrape.
  */
 export function observeProcess(context: { registry: Registry; database: Database }): void {
   const { registry, database } = context
@@ -24,12 +32,6 @@ export function observeProcess(context: { registry: Registry; database: Database
   observeJobs({ registry, outcomes: cached(() => jobOutcomes(database)) })
   observeSearch({ registry, outdated: cached(async () => [await outdatedDocuments(database)]) })
 }
-
-const freshMs = 5000
-// PostgreSQL looks at every file of the database to tell its size.
-const sizesFreshMs = 60_000
-// How often the event loop is sampled for its lag. At prom-client's 10 ms, sampling is most of what an idle API does.
-const eventLoopSampleMs = 100
 
 function observePool({ registry, database }: { registry: Registry; database: Database }): void {
   new Gauge({
@@ -91,7 +93,8 @@ const queueGauges = [
   },
 ] as const
 
-// A requested job ends in its own table, not in the dead-letter queue, whose worker empties it.
+// A requested job that failed is counted in its own table. The dead-letter queue does not keep it: its worker empties
+// it.
 async function loadsWithFailures(database: Database): Promise<QueueLoads> {
   const [loads, failures] = await Promise.all([queueLoads(database), failedRequestedJobs(database)])
   const failed = new Map(failures.map(({ queue, failed }) => [queue, failed]))
@@ -115,7 +118,8 @@ function observeQueues({ registry, loads }: { registry: Registry; loads: () => P
 
 type JobOutcomes = Awaited<ReturnType<typeof jobOutcomes>>
 
-// Counters of other processes, so they are set anew at each scrape; cumulative buckets as a histogram has them.
+// The counters belong to other processes, so they are set anew at each scrape. Buckets are cumulative, as in a
+// histogram.
 function observeJobs({
   registry,
   outcomes,
@@ -226,7 +230,7 @@ function observeSearch({
   })
 }
 
-// While the database is out of reach what it would tell is absent, and everything else is still there to be scraped.
+// While the database is out of reach its figures are absent, and all other metrics are still served.
 function cached<T>(ask: () => Promise<readonly T[]>, maxAgeMs = freshMs): () => Promise<readonly T[]> {
   let latest: { at: number; answer: Promise<readonly T[]> } | undefined
   return () => {

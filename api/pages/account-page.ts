@@ -1,22 +1,26 @@
 import type { SignedIn } from '../../shared/auth/sessions.ts'
 import { type Browser, browserOf, requireOwnForm } from './browser.ts'
-import { nextPath } from './next-path.ts'
 import type { Form, Page, PageAnswer, PageCall } from './page.ts'
 import type { Frame } from './render.ts'
 
-/** What the handler of an account page gets besides. */
+// An origin for parsing paths, which no request has.
+const origin = 'http://service.invalid'
+// The path after signing in when no other path was asked for.
+const fallback = '/account/tokens'
+
+/** The input of an account page's handler: the call, and the person who is signed in. */
 export type AccountCall = PageCall & {
   user: SignedIn
   csrfToken: string
-  /** For the layout: who is signed in. */
+  /** The person who is signed in, for the layout. */
   account: NonNullable<Frame['account']>
 }
 
-/** What a POST handler of an account page gets: the form, already known to be the user's own. */
+/** The input of an account page's POST handler, with a form that this browser got from this service. */
 export type AccountFormCall = AccountCall & { submitted: Form }
 
 /**
- * Declares a page for people who are signed in; everybody else is sent to the sign-in page and comes back afterwards.
+ * Declares a page for people who are signed in. Other people are sent to the sign-in page and come back afterwards.
  * Forms must carry the CSRF token of the session.
  */
 export function accountPage(spec: {
@@ -25,7 +29,7 @@ export function accountPage(spec: {
   post?: (call: AccountFormCall) => Promise<PageAnswer>
 }): Page {
   const { get, post } = spec
-  // A form that is sent when the session has ended is not sent again: a page to begin anew from is shown instead.
+  // A form that is sent after the session has ended is lost. After signing in, the person gets the page to begin anew.
   const afterForm = get === undefined ? null : spec.path
   return {
     path: spec.path,
@@ -52,4 +56,16 @@ async function signedIn(
   call.response.vary('Cookie')
   const { csrfToken } = browser
   return handle({ ...call, user, csrfToken, account: { email: user.email, csrfToken } }, browser)
+}
+
+/**
+ * The path to go to after signing in: the path that was asked for if it is on this origin, otherwise the tokens of the
+ * account. It is parsed by the rules by which browsers parse Location, so that no path leads to another host.
+ */
+export function nextPath(asked: string | null): string {
+  if (asked === null || !asked.startsWith('/') || !URL.canParse(asked, origin)) return fallback
+  const url = new URL(asked, origin)
+  // Parsing removes the dot of a path such as /.//elsewhere.example, which would then name a host.
+  const isOwn = url.origin === origin && !url.pathname.startsWith('//')
+  return isOwn ? url.pathname + url.search : fallback
 }

@@ -21,12 +21,12 @@ const assets = new Map(
   }),
 )
 
-/** The address of an asset, which changes with its content, so that browsers may keep it for good. */
+/** The address of an asset. It changes with the content, so browsers may cache the asset for good. */
 export function assetAddress(name: AssetName): string {
   return `/assets/${name}?v=${assets.get(name)?.version}`
 }
 
-/** Stylesheets and icon of the pages. */
+/** The stylesheets and the icon of the pages. */
 export const assetPage = page({
   path: '/assets/{name}',
   async get({ params, query, response }) {

@@ -14,10 +14,10 @@ import type { Form, PageCall } from './page.ts'
 import { PageRefusal } from './refusals.ts'
 import type { Frame } from './render.ts'
 
-/** Whoever sits before the page: a browser with an id of its own, and who is signed in in it. */
+/** A browser with its id and its CSRF token, and the person who is signed in; null when nobody is. */
 export type Browser = { id: string; csrfToken: string; signedIn: SignedIn | null }
 
-/** The browser of a call; one that shows up without an id is given one. */
+/** The browser of a call. A browser without an id gets an id in a cookie. */
 export async function browserOf(call: PageCall): Promise<Browser> {
   const { config } = call.service
   const given = cookieOf({ request: call.request, config }, 'svc_session')
@@ -28,7 +28,7 @@ export async function browserOf(call: PageCall): Promise<Browser> {
   return { id, csrfToken: csrfTokenOf(config.SESSION_SECRET, id), signedIn }
 }
 
-/** For the frame of a page that is for everybody: who is signed in, if anybody is. Gives no cookie to whoever is not. */
+/** The person who is signed in, for the frame of a public page; undefined when nobody is. It sets no cookie. */
 export async function accountOf(call: PageCall): Promise<Frame['account']> {
   const { config } = call.service
   const id = cookieOf({ request: call.request, config }, 'svc_session') ?? ''
@@ -36,7 +36,7 @@ export async function accountOf(call: PageCall): Promise<Frame['account']> {
   return user === null ? undefined : { email: user.email, csrfToken: csrfTokenOf(config.SESSION_SECRET, id) }
 }
 
-/** Signs a user in: under a fresh id, and what the browser had before ends. */
+/** Signs a user in under a new browser id. An earlier session of the browser ends. */
 export async function signIn(call: PageCall, input: { browser: Browser; userId: string }): Promise<void> {
   const id = await startSession(storeOf(call), input.userId)
   if (input.browser.signedIn !== null) await endSession(storeOf(call), input.browser.id)
@@ -52,13 +52,13 @@ export async function signOut(call: PageCall, browser: Browser): Promise<void> {
   setCookie({ response: call.response, config: call.service.config }, { name: 'svc_session', value: '' })
 }
 
-/** Refuses what another site has sent in the user's name. */
+/** Refuses with 403 a request that the page of another site has made the browser send. */
 export function refuseOtherSites(call: PageCall): void {
   const site = call.request.get('sec-fetch-site')
   if (site !== undefined && site !== 'same-origin' && site !== 'none') throw forged()
 }
 
-/** Refuses a form that was not given to this very browser by one of our pages. */
+/** Refuses with 403 a form that this browser has not got from a page of this service. */
 export function requireOwnForm(call: PageCall, submitted: { browser: Browser; form: Form }): void {
   refuseOtherSites(call)
   const token = submitted.form.field('csrf_token')
@@ -67,8 +67,8 @@ export function requireOwnForm(call: PageCall, submitted: { browser: Browser; fo
 }
 
 /**
- * Whether a form comes from a program: it has none of what a browser sends with every form (Origin, Sec-Fetch-Site) and
- * no cookie, so no other site can have sent it in anybody's name.
+ * Whether a program has sent the form: it has no cookie and none of the headers that a browser sends with every form
+ * (Origin, Sec-Fetch-Site). So no other site can have made a browser send it.
  */
 export function isProgram({ request }: PageCall): boolean {
   return ['cookie', 'origin', 'sec-fetch-site'].every((name) => request.get(name) === undefined)

@@ -2,18 +2,21 @@ import { parseCookie, stringifySetCookie } from 'cookie'
 import type { Request, Response } from 'express'
 import type { Config } from '../../shared/config/config.ts'
 
-/** The cookies that pages use: who is signed in, which account this browser is known to, where a sign-in elsewhere began. */
+/**
+ * The cookies of pages. `svc_session` holds the id of the browser, and `svc_known` proves an earlier sign-in to an
+ * account. `svc_openid` holds a sign-in that has begun at the OpenID provider.
+ */
 export type CookieName = 'svc_session' | 'svc_known' | 'svc_openid'
 
-/** A cookie's value, or undefined. */
+/** The value of a cookie; undefined when it was not sent. */
 export function cookieOf(call: { request: Request; config: Config }, name: CookieName): string | undefined {
   return parseCookie(call.request.headers.cookie ?? '')[fullName(call.config, name)]
 }
 
 /**
- * Sets a cookie that scripts cannot read and that other sites' forms do not send; an empty value removes it. Behind TLS
- * it never travels without, and its `__Host-` prefix keeps neighbouring hosts from planting one. Without `seconds` it
- * ends with the browser.
+ * Sets a cookie that scripts cannot read and that the forms of other sites do not send. An empty value removes the
+ * cookie. Behind TLS the cookie is sent over TLS only, and its `__Host-` prefix keeps neighbouring hosts from setting
+ * it. Without `seconds` it ends with the session of the browser.
  */
 export function setCookie(
   call: { response: Response; config: Config },

@@ -1,12 +1,12 @@
 import { type DeviceRequest, decideRequest, readUserCode, requestOf } from '../../shared/auth/device/authorization.ts'
 import { liveTokens } from '../../shared/auth/queries.ts'
 import type { Scope } from '../../shared/auth/scopes.ts'
-import { addressOf } from '../http/address.ts'
+import { addressOf } from '../http/requesters.ts'
 import { type AccountCall, accountPage } from './account-page.ts'
 import type { PageAnswer } from './page.ts'
 import { PageRefusal } from './refusals.ts'
 import { view } from './render.ts'
-import { scopeWords } from './scope-words.ts'
+import { scopeWords } from './tokens.ts'
 
 const askView = view<{ typed: string; isWrong: boolean }>('device-code')
 const confirmView = view<{
@@ -20,19 +20,19 @@ const doneView = view<{ clientName: string | null; outcome: Outcome }>('device-d
 
 type Outcome = 'approved' | 'read_only' | 'denied'
 
-/** Where a person lets a device in, or does not (decisions 4.1; C, 102 and 103). */
+/** Where a person approves or refuses a device that asks for a token (api/guide/authentication.md#device). */
 export const devicePage = accountPage({
   path: '/device',
   async get(call) {
     const typed = call.query.get('user_code') ?? ''
     if (typed === '') return { html: ask(call, { typed, isWrong: false }) }
-    const found = await look(call, typed)
+    const found = await findRequest(call, typed)
     if (found === null) return { html: ask(call, { typed, isWrong: true }) }
     return { html: confirm(call, found) }
   },
   async post(call) {
     const typed = call.submitted.field('user_code')
-    const found = await look(call, typed)
+    const found = await findRequest(call, typed)
     const decision = found && decisionOf(call.submitted.field('decision'), found.request)
     if (!found || !decision) return { status: 400, html: ask(call, { typed, isWrong: true }) }
     return decided(call, { ...found, ...decision })
@@ -41,8 +41,8 @@ export const devicePage = accountPage({
 
 type Found = { userCode: string; request: DeviceRequest }
 
-// A wrong code is a guess, whether it came with the address or in the form.
-function look(call: AccountCall, typed: string): Promise<Found | null> {
+// A wrong code counts as a guess, in the query as well as in the form.
+function findRequest(call: AccountCall, typed: string): Promise<Found | null> {
   const guesses = { 'user-code': call.user.userId, 'user-code-address': addressOf(call.request) }
   return call.service.throttles.guess(guesses, async () => {
     const userCode = readUserCode(typed)
@@ -73,7 +73,8 @@ async function decided(call: AccountCall, input: Found & Decision): Promise<Page
   return { html: doneView({ title, account: call.account, clientName: request.clientName, outcome }) }
 }
 
-// Said before the decision is taken: the program could only be told afterwards that it gets no token.
+// The quota is checked before the decision is recorded. Afterwards only the program would be told that it gets no
+// token.
 async function requireRoom(call: AccountCall): Promise<void> {
   const { database, config } = call.service
   if ((await liveTokens(database, call.user.userId)) < config.QUOTA_TOKENS) return

@@ -1,6 +1,6 @@
 /**
- * What a browser may do with a page: no scripts, no frames around it, nothing from elsewhere, and forms that lead
- * nowhere else. `relaxed` widens single directives, such as `img-src` for documents with pictures.
+ * The headers that bound what a browser does with a page: no scripts, no frames around it, nothing from other origins,
+ * and forms only to this origin. `relaxed` widens single directives, such as `style-src` for documents with styles.
  */
 export function pageHeaders(relaxed: Partial<Policy> = {}): Record<string, string> {
   const policy = Object.entries({ ...strictest, ...relaxed })

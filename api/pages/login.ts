@@ -1,11 +1,18 @@
+import { keyedHash, sameText } from '../../shared/auth/keyed-hash.ts'
 import { checkPassword } from '../../shared/auth/passwords.ts'
-import { addressOf } from '../http/address.ts'
+import { comparedEmail } from '../../shared/auth/queries.ts'
+import { randomText } from '../../shared/auth/tokens.ts'
+import { addressOf } from '../http/requesters.ts'
 import type { Guesses } from '../http/throttles.ts'
-import { type Browser, browserOf, isProgram, requireOwnForm, signIn } from './browser.ts'
-import { accountKey, knownBrowser, remember } from './known-browser.ts'
-import { nextPath } from './next-path.ts'
+import { nextPath } from './account-page.ts'
+import { type Browser, browserOf, isProgram, refuseOtherSites, requireOwnForm, signIn, signOut } from './browser.ts'
+import { cookieOf, setCookie } from './cookies.ts'
 import { type PageAnswer, type PageCall, page } from './page.ts'
 import { view } from './render.ts'
+
+// No password here is longer. Hashing a longer text would only cost time.
+const longestPassword = 1024
+const yearSeconds = 365 * 86_400
 
 const loginView = view<{
   csrfToken: string
@@ -15,7 +22,7 @@ const loginView = view<{
   hasOpenId: boolean
 }>('login')
 
-/** Sign-in with email and password (decisions C, 96 and 97). */
+/** Sign-in with email and password (api/guide/authentication.md#sign-in). */
 export const loginPage = page({
   path: '/login',
   async get(call) {
@@ -31,16 +38,26 @@ export const loginPage = page({
     const credentials = { email: form.field('email'), password: form.field('password') }
     const next = nextPath(form.field('next'))
     const account = await accountKey(call, credentials.email)
-    const isRight = await call.service.throttles.guess(guessesOf(call, account), () => userOf(call, credentials))
-    if (isRight === null) return refused(call, { browser, next, email: credentials.email })
-    await signIn(call, { browser, userId: isRight })
+    const userId = await call.service.throttles.guess(guessesOf(call, account), () => userOf(call, credentials))
+    if (userId === null) return refused(call, { browser, next, email: credentials.email })
+    await signIn(call, { browser, userId })
     remember(call, account)
     return { location: next }
   },
 })
 
-// Nothing that long is a password here; it would only cost time.
-const longestPassword = 1024
+/**
+ * Ends the session. The form needs no CSRF token, because browsers do not send the cookie with the forms of other
+ * sites. A person who sends the form by mistake can sign in again.
+ */
+export const logoutPage = page({
+  path: '/logout',
+  async post(call) {
+    refuseOtherSites(call)
+    await signOut(call, await browserOf(call))
+    return { location: '/login' }
+  },
+})
 
 async function userOf(call: PageCall, credentials: { email: string; password: string }): Promise<string | null> {
   if (credentials.password.length > longestPassword) return null
@@ -54,7 +71,7 @@ function guessesOf(call: PageCall, account: string): Guesses {
   return { 'sign-in-address': address, 'sign-in': `${account} ${address}`, 'sign-in-account': account }
 }
 
-// A wrong password is a failed authentication like that of a token, and counts as one (decisions 8).
+// A wrong password counts against the address, as a wrong token does.
 async function refused(call: PageCall, input: { browser: Browser; next: string; email: string }): Promise<PageAnswer> {
   await call.service.rateLimiter.consume('ip', addressOf(call.request))
   call.service.log.info({ request_id: call.response.locals['requestId'] }, 'sign-in refused')
@@ -65,4 +82,34 @@ function formOf(call: PageCall, input: { browser: Browser; next: string; email: 
   const { browser, ...shown } = input
   const hasOpenId = call.service.openid !== null
   return loginView({ title: 'Sign in', csrfToken: browser.csrfToken, hasOpenId, ...shown })
+}
+
+// The key that stands for an email address in the table of counted guesses, where nobody can read the address. Every
+// spelling that finds an account has the key of this account, so guesses cannot be spread over spellings.
+async function accountKey(call: PageCall, email: string): Promise<string> {
+  const text = await comparedEmail(call.service.database, email.trim())
+  return keyedHash(call.service.config.SESSION_SECRET, { purpose: 'account', text }).toString('base64url')
+}
+
+// A browser in which somebody has signed in to an account keeps a cookie that proves it. Its wrong passwords are
+// counted apart. So a person who tries passwords elsewhere can make other browsers wait, but cannot lock the owner out
+// (OWASP, "Slow down online guessing attacks with device cookies"). Returns the id in the cookie, or null for other
+// browsers.
+function knownBrowser(call: PageCall, account: string): string | null {
+  const value = cookieOf({ request: call.request, config: call.service.config }, 'svc_known') ?? ''
+  const [nonce = '', proof = ''] = value.split('.')
+  return sameText(proofOf(call, { nonce, account }), proof) ? nonce : null
+}
+
+// Sets the cookie that makes the browser known to the account.
+function remember(call: PageCall, account: string): void {
+  const nonce = randomText(22)
+  const { response, service } = call
+  const value = `${nonce}.${proofOf(call, { nonce, account })}`
+  setCookie({ response, config: service.config }, { name: 'svc_known', value, seconds: yearSeconds })
+}
+
+function proofOf(call: PageCall, known: { nonce: string; account: string }): string {
+  const text = `${known.nonce} ${known.account}`
+  return keyedHash(call.service.config.SESSION_SECRET, { purpose: 'known browser', text }).toString('base64url')
 }

@@ -8,22 +8,24 @@ import {
   openIdCallbackPath,
 } from '../../shared/auth/openid-provider.ts'
 import { isBrowserId, newBrowserId } from '../../shared/auth/sessions.ts'
+import { nextPath } from './account-page.ts'
 import { browserOf, signIn } from './browser.ts'
 import { cookieOf, setCookie } from './cookies.ts'
-import { nextPath } from './next-path.ts'
 import { type PageCall, page } from './page.ts'
 import { PageRefusal, pageMissing } from './refusals.ts'
 
-// Time to type a password and to find the telephone.
+// The time for a person to sign in at the provider.
 const flowSeconds = 900
 
-/** Sends the browser to the provider; what the answer must fit is in a cookie of this browser. */
+/**
+ * Sends the browser to the provider. A cookie of this browser holds the secret that the provider's answer must match.
+ */
 export const openIdPage = page({
   path: '/login/openid',
   async get(call) {
     const provider = providerOf(call)
     const id = newBrowserId()
-    const location = await told(call, () => provider.begin(flowOf(call, id)))
+    const location = await orRefusal(call, () => provider.begin(flowOf(call, id)))
     const value = `${id} ${nextPath(call.query.get('next'))}`
     const { response, service } = call
     setCookie({ response, config: service.config }, { name: 'svc_openid', value, seconds: flowSeconds })
@@ -31,7 +33,7 @@ export const openIdPage = page({
   },
 })
 
-/** Takes the browser back from the provider and signs in whom it vouches for. */
+/** Takes the browser back from the provider and signs in the person whom the provider has identified. */
 export const openIdCallbackPage = page({
   path: openIdCallbackPath,
   async get(call) {
@@ -42,7 +44,7 @@ export const openIdCallbackPage = page({
     if (!isBrowserId(id)) throw notFinished()
     setCookie({ response, config }, { name: 'svc_openid', value: '' })
     const { search } = new URL(request.originalUrl, 'http://service')
-    const identity = await told(call, () => provider.finish(flowOf(call, id), search))
+    const identity = await orRefusal(call, () => provider.finish(flowOf(call, id), search))
     const userId = await matchIdentity(service.database, identity)
     if (userId === null) throw unknownPerson(identity)
     await signIn(call, { browser: await browserOf(call), userId })
@@ -55,21 +57,21 @@ function providerOf(call: PageCall): OpenIdProvider {
   return call.service.openid
 }
 
-// All of them follow from the one id, so that nothing but the cookie has to be kept until the browser is back.
+// State, nonce and verifier are derived from the id, so only the cookie has to be kept until the browser comes back.
 function flowOf(call: PageCall, id: string): OpenIdFlow {
   const derive = (purpose: string) =>
     keyedHash(call.service.config.SESSION_SECRET, { purpose: `openid ${purpose}`, text: id }).toString('base64url')
   return { state: derive('state'), nonce: derive('nonce'), verifier: derive('verifier') }
 }
 
-async function told<T>(call: PageCall, work: () => Promise<T>): Promise<T> {
+async function orRefusal<T>(call: PageCall, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof OpenIdError)) throw error
     const { name, code } = (error.cause ?? {}) as { name?: string; code?: string }
     const request_id = call.response.locals['requestId'] as string
-    // Name and code alone: what the provider sent may hold codes and tokens.
+    // Only name and code are logged, because the provider's message may contain codes and tokens.
     call.service.log.warn({ request_id, reason: error.reason, name, code }, 'sign-in at the provider failed')
     if (error.reason === 'unreachable') throw unreachable()
     throw notFinished()

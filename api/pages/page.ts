@@ -1,22 +1,22 @@
 import type { Request, Response } from 'express'
 import type { Service } from '../http/service.ts'
 
-/** What a handler of a page gets. */
+/** The input of a page's handler. */
 export type PageCall = {
   service: Service
   request: Request
   response: Response
-  /** The `{name}` parts of the path, decoded. */
+  /** The `{name}` segments of the path, decoded. */
   params: Record<string, string>
   query: URLSearchParams
-  /** Reads the fields of the submitted form; a missing one is the empty string. */
+  /** Reads the fields of the submitted form; a missing field is the empty string. */
   form: () => Promise<Form>
 }
 
 /** The fields of a form; a field that was sent twice, or that cannot be stored, counts as missing. */
 export type Form = { field: (name: string) => string }
 
-/** HTML to show, or a same-origin path to go to (303); nothing when the handler has answered by itself. */
+/** HTML to show, or a path of this origin to go to (303); undefined when the handler has answered by itself. */
 export type PageAnswer =
   | { status?: number; html: string; headers?: Record<string, string> }
   | { location: string }
@@ -24,10 +24,10 @@ export type PageAnswer =
 
 type Handler = (call: PageCall) => Promise<PageAnswer>
 
-/** A page: its path below the origin with `{name}` parameters, and what it does. GET also serves HEAD. */
+/** A page: its path below the origin with `{name}` parameters, and its handlers. GET also serves HEAD. */
 export type Page = { path: string; get?: Handler; post?: Handler }
 
-/** Declares a page that needs nobody to be signed in. */
+/** Declares a page for which nobody has to be signed in. */
 export function page(spec: Page): Page {
   return spec
 }

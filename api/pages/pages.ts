@@ -1,18 +1,28 @@
-import { accountIndexPage } from './account.ts'
 import { assetPage } from './assets.ts'
+import { accountOf } from './browser.ts'
 import { devicePage } from './device.ts'
 import { guideChapterPage, guidePage } from './guide/pages.ts'
-import { landingPage } from './landing.ts'
-import { loginPage } from './login.ts'
-import { logoutPage } from './logout.ts'
+import { loginPage, logoutPage } from './login.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
-import type { Page } from './page.ts'
-import { apiDocsPage } from './reference/page.ts'
-import { shareAttachmentPage } from './share/attachment.ts'
-import { sharePage } from './share/document.ts'
-import { revokeTokenPage, tokensPage } from './tokens.ts'
+import { type Page, page } from './page.ts'
+import { apiDocsPage } from './reference/pages.ts'
+import { view } from './render.ts'
+import { shareAttachmentPage, sharePage } from './share/pages.ts'
+import { accountIndexPage, revokeTokenPage, tokensPage } from './tokens.ts'
 
-/** Every page, in no particular order; a new one is added here. */
+const landingView = view<{ apiBase: string }>('landing')
+
+// The start page: it says which service this is and where to go.
+const landingPage = page({
+  path: '/',
+  async get(call) {
+    const account = await accountOf(call)
+    const apiBase = `${call.service.config.PUBLIC_ORIGIN}/api/v1`
+    return { html: landingView({ title: 'Knowledge base', apiBase, indexed: true, ...(account && { account }) }) }
+  },
+})
+
+/** Every page, in no particular order. A new page is added here. */
 export const pages: readonly Page[] = [
   assetPage,
   landingPage,

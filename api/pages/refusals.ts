@@ -1,7 +1,7 @@
 import { errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import type { Refusal } from '../../shared/errors/errors.ts'
 
-/** A refusal told to a person: status, heading and a sentence or two that say what to do. */
+/** A refusal in words for a person: status, heading, and one or two sentences that say what to do. */
 export class PageRefusal extends Error {
   readonly status: number
   readonly heading: string
@@ -16,7 +16,7 @@ export class PageRefusal extends Error {
   }
 }
 
-/** Nothing stands at this address, or nothing that whoever asks may see. */
+/** The refusal (404) of an address with nothing that this person may see. */
 export function pageMissing(): PageRefusal {
   return new PageRefusal(404, {
     heading: 'Page not found',
@@ -24,7 +24,7 @@ export function pageMissing(): PageRefusal {
   })
 }
 
-/** What a person is told of a refusal that was made for programs. */
+/** The words for a person about a refusal that was made for programs. */
 export function pageRefusalOf(refusal: Refusal | PageRefusal): PageRefusal {
   if (refusal instanceof PageRefusal) return refusal
   if (refusal.status === 404) return pageMissing()

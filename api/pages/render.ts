@@ -2,14 +2,14 @@ import { join } from 'node:path'
 import { Eta } from 'eta'
 import { assetAddress } from './assets.ts'
 
-/** What the layout around a page needs. */
+/** The input of the layout around a page. */
 export type Frame = {
   title: string
-  /** Who is signed in, and the token for the form that signs out. */
+  /** The person who is signed in, and the token for the form that signs out; absent when nobody is. */
   account?: { email: string; csrfToken: string }
-  /** Without the service's navigation: for a page that is about its content alone, such as a shared document. */
+  /** Whether the page has no navigation, because it is about its content alone, such as a shared document. */
   bare?: boolean
-  /** Whether search engines may list it; by default they may not. */
+  /** Whether search engines may list the page; by default they may not. */
   indexed?: boolean
   /** Canonical BCP 47 tag of the content; by default English. */
   locale?: string | null
@@ -18,15 +18,24 @@ export type Frame = {
 const eta = new Eta({ views: join(import.meta.dirname, 'templates'), autoEscape: true, cache: true })
 
 /**
- * The view of a template in `templates/`: a function from the frame and the data of the page to HTML. The template names
- * its layout and sees both as `it`; `<%= %>` escapes.
+ * Makes the view of a template in `templates/`: a function from the frame and the data of a page to HTML. The template
+ * names its layout and reads frame and data as `it`; `<%= %>` escapes.
  */
 export function view<Data extends object = object>(name: string): (data: Frame & Data) => string {
   return (data) => eta.render(name, { ...data, dir: directionOf(data.locale ?? 'en'), asset: assetAddress })
 }
 
 function directionOf(locale: string): 'ltr' | 'rtl' {
-  // TypeScript does not know the method yet.
+  // The types of TypeScript do not have the method yet.
   const known = new Intl.Locale(locale) as Intl.Locale & { getTextInfo: () => { direction?: 'ltr' | 'rtl' } }
   return known.getTextInfo().direction ?? 'ltr'
+}
+
+/** A point in time for a `<time>` element. */
+export type Moment = { iso: string; text: string }
+
+/** A moment from Unix milliseconds, to the minute. It is in UTC, because the server does not know the reader's zone. */
+export function momentOf(milliseconds: number): Moment {
+  const iso = new Date(milliseconds).toISOString()
+  return { iso, text: `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` }
 }

@@ -1,16 +1,19 @@
-import { type Request, type Response, Router } from 'express'
+import express, { type Request, type Response, Router } from 'express'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { isStorable } from '../../shared/schema/strings.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
-import { addressOf } from '../http/address.ts'
-import { closeSignal, visitor } from '../http/requesters.ts'
+import { addressOf, closeSignal, visitor } from '../http/requesters.ts'
 import type { Service } from '../http/service.ts'
-import { readForm } from './form.ts'
 import { pageHeaders } from './headers.ts'
-import type { Page, PageAnswer } from './page.ts'
+import type { Form, Page, PageAnswer } from './page.ts'
 import { pageMissing } from './refusals.ts'
 
-/** Serves the pages; an error of theirs goes on to the application's error handler, which answers with a page as well. */
+// The most bytes of a form, and its type: browsers send it for a form without files.
+const formMaxBytes = 16_384
+const formType = 'application/x-www-form-urlencoded'
+const parseText = express.text({ limit: formMaxBytes, type: () => true, defaultCharset: 'utf-8' })
+
+/** Serves the pages. Errors go on to the error handler of the application, which answers with a page as well. */
 export function pageRouter(service: Service, pages: readonly Page[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
   for (const page of pages) {
@@ -47,14 +50,14 @@ async function servePage(context: { service: Service; page: Page }, request: Req
   if (answer) send(response, answer)
 }
 
-// What PostgreSQL cannot store, it cannot hold either.
+// PostgreSQL cannot store such a text, so nothing has it as its name.
 function storableParams(request: Request): Record<string, string> {
   const params = request.params as Record<string, string>
   if (!Object.values(params).every(isStorable)) throw pageMissing()
   return params
 }
 
-// Like a field of a form, such a parameter counts as missing.
+// A parameter that PostgreSQL cannot store counts as missing, like such a field of a form.
 function storableQuery(request: Request): URLSearchParams {
   const { searchParams } = new URL(request.url, 'http://service')
   return new URLSearchParams([...searchParams].filter(([, value]) => isStorable(value)))
@@ -70,4 +73,28 @@ function send(response: Response, answer: Exclude<PageAnswer, undefined>): void 
     .status(answer.status ?? 200)
     .type('text/html; charset=utf-8')
     .send(answer.html)
+}
+
+// Reads a submitted form. Refuses with 415, 413 or 400 a body that is no such form.
+async function readForm(request: Request, response: Response): Promise<Form> {
+  if (request.headers['content-type'] !== undefined && !request.is(formType)) {
+    throw new Refusal('unsupported_media_type', { details: { accepted: [formType] } })
+  }
+  await new Promise<void>((resolve, reject) => {
+    parseText(request, response, (error?: unknown) => (error ? reject(formRefusal(error)) : resolve()))
+  })
+  const fields = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
+  return {
+    field: (name) => {
+      const [value = '', ...more] = fields.getAll(name)
+      return more.length === 0 && isStorable(value) ? value : ''
+    },
+  }
+}
+
+function formRefusal(error: unknown): unknown {
+  const { type: kind, status } = error as { type?: unknown; status?: unknown }
+  if (kind === 'entity.too.large') return new Refusal('payload_too_large', { details: { max_bytes: formMaxBytes } })
+  const isOfSender = typeof status === 'number' && status < 500
+  return isOfSender ? new Refusal('invalid_request', { details: { fields: [] }, cause: error }) : error
 }

@@ -1,13 +1,17 @@
 import { revokeTokenOf, tokensOf } from '../../shared/auth/queries.ts'
-import { createToken } from '../../shared/auth/tokens.ts'
+import { isReading, type Scope, scopes } from '../../shared/auth/scopes.ts'
+import { createToken, type TokenRequest } from '../../shared/auth/tokens.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { inTransaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { type AccountCall, accountPage } from './account-page.ts'
+import { type Form, page } from './page.ts'
 import { pageMissing } from './refusals.ts'
-import { view } from './render.ts'
-import { readTokenForm, type TokenForm } from './token-form.ts'
-import { type ListedToken, listedToken } from './token-row.ts'
+import { type Moment, momentOf, view } from './render.ts'
+
+// The most characters of a token's name, and the most tokens on a page of the list.
+const longestName = 80
+const shownAtOnce = 100
 
 const tokensView = view<{
   csrfToken: string
@@ -17,7 +21,15 @@ const tokensView = view<{
   created: { name: string; bearer: string; example: string } | null
 }>('tokens')
 
-/** The API tokens of whoever is signed in (decisions C, 99 and 100). */
+/** The address of the account, which leads to its tokens. */
+export const accountIndexPage = page({
+  path: '/account',
+  async get() {
+    return { location: '/account/tokens' }
+  },
+})
+
+/** The API tokens of the person who is signed in, and the form for a new token. */
 export const tokensPage = accountPage({
   path: '/account/tokens',
   async get(call) {
@@ -31,22 +43,61 @@ export const tokensPage = accountPage({
     const { userId } = call.user
     const token = await inTransaction(database, (tx) => createToken({ tx, config, userId }, request)).catch(unlessFull)
     if (token === null) return { status: 409, html: await show(call, { form: fullForm(form, config) }) }
-    note(call, { token_id: token.id, what: 'token created' })
+    log(call, { token_id: token.id, message: 'token created' })
     const example = `curl -H "Authorization: Bearer $TOKEN" ${config.PUBLIC_ORIGIN}/api/v1/me`
     return { status: 201, html: await show(call, { created: { name: request.name, bearer: token.bearer, example } }) }
   },
 })
 
-/** Revokes a token; that of somebody else does not exist (decisions C, 101). */
+/** Revokes a token. The token of another person is not found. */
 export const revokeTokenPage = accountPage({
   path: '/account/tokens/{tokenId}/revoke',
   async post(call) {
     const id = call.params['tokenId'] ?? ''
     if (!(await revokeTokenOf(call.service.database, { userId: call.user.userId, id }))) throw pageMissing()
-    note(call, { token_id: id, what: 'token revoked' })
+    log(call, { token_id: id, message: 'token revoked' })
     return { location: '/account/tokens' }
   },
 })
+
+/** A scope in words for the person who is asked to grant it. */
+export const scopeWords: Record<Scope, string> = {
+  'documents:read': 'Read documents, search them and follow changes',
+  'documents:write': 'Create, change and delete documents',
+  'knowledge-bases:read': 'See knowledge bases and folders',
+  'knowledge-bases:write': 'Create, change and delete knowledge bases and folders',
+  'attachments:read': 'Download attachments',
+  'attachments:write': 'Upload and delete attachments',
+  'concepts:read': 'Read concepts',
+  'concepts:write': 'Create, change and merge concepts',
+  'summaries:generate': 'Have summaries written by a model, which can cost money',
+}
+
+/** The form for a new token as it was filled in. `request` is null when a field is wrong. */
+type TokenForm = {
+  request: TokenRequest | null
+  name: string
+  access: string
+  days: string
+  /** `field` is null when the problem is not in a field. */
+  problem: { field: 'name' | 'access' | 'days' | null; message: string } | null
+}
+
+// Reads the fields `name`, `access` (`read_write` or `read_only`) and `expires_in_days` (empty means never).
+function readTokenForm(form: Form): TokenForm {
+  const filled = { name: form.field('name').trim(), access: form.field('access'), days: form.field('expires_in_days') }
+  const refuse = (field: 'name' | 'access' | 'days', message: string) => ({
+    ...filled,
+    request: null,
+    problem: { field, message },
+  })
+  const { name, access, days } = filled
+  if (name === '' || [...name].length > longestName)
+    return refuse('name', `Give it a name of 1 to ${longestName} characters.`)
+  if (access !== 'read_write' && access !== 'read_only') return refuse('access', 'Choose what the token may do.')
+  if (days !== '' && !/^[1-9][0-9]{0,3}$/.test(days)) return refuse('days', 'Choose when the token expires.')
+  return { ...filled, problem: null, request: { name, access, expiresInDays: days === '' ? null : Number(days) } }
+}
 
 function unlessFull(error: unknown): null {
   if (error instanceof Refusal && error.code === 'quota_exceeded') return null
@@ -57,8 +108,6 @@ function fullForm(form: TokenForm, { QUOTA_TOKENS }: Config): TokenForm {
   const message = `You can have ${QUOTA_TOKENS} tokens at a time. Revoke one that is no longer needed first.`
   return { ...form, problem: { field: null, message } }
 }
-
-const shownAtOnce = 100
 
 type Shown = { form?: TokenForm; created?: { name: string; bearer: string; example: string } }
 
@@ -78,7 +127,35 @@ async function show(call: AccountCall, { form, created }: Shown): Promise<string
   })
 }
 
-function note(call: AccountCall, { token_id, what }: { token_id: string; what: string }): void {
+/** A token as a row of the list; times are UTC. */
+type ListedToken = {
+  id: string
+  name: string
+  access: string
+  scopes: string
+  created: Moment
+  lastUsed: Moment | null
+  expires: Moment | null
+  expired: boolean
+}
+
+type TokenRow = Awaited<ReturnType<typeof tokensOf>>[number]
+
+// `now` is in Unix milliseconds.
+function listedToken(token: TokenRow, now: number): ListedToken {
+  return {
+    id: token.id,
+    name: token.name ?? 'Unnamed',
+    access: token.scopes.every(isReading) ? 'Read only' : 'Read and write',
+    scopes: token.scopes.length === scopes.length ? 'all scopes' : token.scopes.join(', '),
+    created: momentOf(token.created_at),
+    lastUsed: token.last_used_at === null ? null : momentOf(token.last_used_at),
+    expires: token.expires_at === null ? null : momentOf(token.expires_at),
+    expired: token.expires_at !== null && token.expires_at <= now,
+  }
+}
+
+function log(call: AccountCall, { token_id, message }: { token_id: string; message: string }): void {
   const request_id = call.response.locals['requestId'] as string
-  call.service.log.info({ request_id, user_id: call.user.userId, token_id }, what)
+  call.service.log.info({ request_id, user_id: call.user.userId, token_id }, message)
 }

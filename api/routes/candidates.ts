@@ -24,7 +24,7 @@ import type { Queryable } from '../../shared/database/database.ts'
 import { IntegerIdInput } from '../../shared/schema/identifiers.ts'
 import { ulidPattern } from '../../shared/schema/ids.ts'
 import { Text } from '../../shared/schema/strings.ts'
-import { type CursorScope, decodeCursor, encodeCursor, type Page, pageOf } from '../http/pagination.ts'
+import { type CursorScope, decodeCursor, encodeCursor, type ListPage, pageOf } from '../http/pagination.ts'
 import { wholeListLimit, wholeListParameters } from '../http/parameters.ts'
 import { type Route, route } from '../http/route.ts'
 import { versionGuard } from '../http/version-guard.ts'
@@ -147,7 +147,7 @@ export const candidateRoutes: readonly Route[] = [
   }),
 ]
 
-const wholePage: Page = { cursor: null, next_cursor: null, has_more: false }
+const wholePage: ListPage = { cursor: null, next_cursor: null, has_more: false }
 
 async function exactRead(db: Queryable, key: { id: string; workspaceId: string; knowledgeBaseId: number }) {
   const found = await visibleCandidate(db, { id: key.id, workspaceIds: [key.workspaceId] })

@@ -3,9 +3,9 @@ import { ComputationLimitError, computation } from '../../shared/computations/co
 import { compute } from '../../shared/computations/compute.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { describeBrokenJson } from '../http/broken-json.ts'
-import { kindOf } from '../http/expectations.ts'
 import { fingerprintOf } from '../http/idempotency.ts'
 import { bodyReader } from '../http/input.ts'
+import { kindOf } from '../http/problems.ts'
 import type { JsonBody, ReadBody } from '../http/service.ts'
 import { routes } from './routes.ts'
 

@@ -1,27 +1,33 @@
-/** On whose behalf something is done: a user of a workspace, or whatever else stands for these. */
+/** The party on whose behalf work is done: a user in a workspace. Visitors and jobs use stand-ins for both ids. */
 export type Requester = { workspaceId: string; userId: string }
 
-/** How much may run at a time, and how much may wait. */
+/** The numbers of pieces of work that may run at a time and that may wait. */
 export type Capacity = {
   atOnce: number
-  /** How much of one workspace, and of one of its users, may run at a time; as much as of all when absent. */
+  /** The most pieces of one workspace, and of one user in it, that run at a time; no own limit when absent. */
   ofOneWorkspace?: number
   ofOneUser?: number
-  /** How many pieces may wait in all, and how many of one user. */
+  /** The most pieces that wait in all, and of one user. */
   waiting: number
   waitingOfOneUser: number
 }
 
-/** A piece of work that waits, with its place in the order of arrival. */
+/** A piece of work that waits. The array of waiting pieces is in the order of arrival. */
 type Waiting<Item> = { requester: Requester; item: Item }
 
-/** Of a workspace or a user: how much runs and waits, and since when: its last turn, the end of one, or its coming. */
+/**
+ * The pieces of a workspace or a user that run and that wait. `since` is the time of its last change on the queue's own
+ * clock: a turn that began or ended, or its arrival.
+ */
 type Account = { running: number; since: number; waiting: number }
 
+const boundless = { waiting: Infinity, waitingOfOneUser: Infinity }
+
 /**
- * Decides who is next when work is asked for by many: the workspace of which the least runs, among equals the one that
- * has waited the longest since its last turn; within it the user by the same rule; of a user what came first. So a
- * requester with a thousand pieces keeps another waiting for no more than the piece that runs. Pure: it holds no timers.
+ * Decides whose work is next when many requesters ask for work. The next workspace is the one with the fewest running
+ * pieces; among equals it is the one whose last turn is the longest ago. Within the workspace the next user is found by
+ * the same rule, and the pieces of a user come in the order of arrival. So a requester with a thousand pieces delays
+ * another requester only by the piece that runs. The queue has no timers and starts nothing by itself.
  */
 export class FairQueue<Item> {
   readonly #capacity: Capacity
@@ -34,20 +40,21 @@ export class FairQueue<Item> {
     this.#capacity = capacity
   }
 
-  /** How many pieces wait. */
+  /** The number of pieces that wait. */
   get length(): number {
     return this.#waiting.length
   }
 
-  /** How many pieces run: those that were taken and have not ended. */
+  /** The number of pieces that run: they were taken and have not ended. */
   get running(): number {
     return this.#running
   }
 
   /**
-   * Adds a piece to those that wait and returns the piece that has to leave for it, if any. That is the new piece itself
-   * when its user has too many already; in a full queue it is the latest of the workspace that has the most. Where the
-   * caller bounds the number by itself, `unbounded`, none has to leave.
+   * Adds a piece to the waiting pieces and returns the piece that has to leave the queue for it, or null. The new piece
+   * itself has to leave when its user has too many waiting pieces. In a full queue the latest piece of the workspace
+   * with the most waiting pieces has to leave. With `unbounded` nothing leaves, because the caller bounds the number by
+   * itself.
    */
   add(requester: Requester, item: Item, { unbounded = false } = {}): Item | null {
     const { waiting, waitingOfOneUser } = unbounded ? boundless : this.#capacity
@@ -60,7 +67,7 @@ export class FairQueue<Item> {
     return this.#waiting.length > waiting ? this.#dropFromLargest() : null
   }
 
-  /** Takes the next piece that may run now, which counts as running until `end`; null when there is none. */
+  /** Takes the next piece that may run now; null when there is none. The piece counts as running until `end`. */
   take(): { requester: Requester; item: Item } | null {
     if (this.#running >= this.#capacity.atOnce) return null
     const next = this.#next()
@@ -71,13 +78,13 @@ export class FairQueue<Item> {
     return next
   }
 
-  /** Says that a piece of this requester has ended. */
+  /** Records that a piece of this requester has ended. */
   end(requester: Requester): void {
     this.#running -= 1
     this.#change(requester, { running: -1, turn: true })
   }
 
-  /** Removes a piece that waits; false when it does not wait any more. */
+  /** Removes a waiting piece; false when it no longer waits. */
   remove(item: Item): boolean {
     const found = this.#waiting.find((waiting) => waiting.item === item)
     if (found !== undefined) this.#remove(found)
@@ -130,7 +137,7 @@ export class FairQueue<Item> {
     this.#forgetIdle(requester)
   }
 
-  // Whoever comes to the queue stands behind those that are in it already.
+  // A new account is the latest in the queue's clock, so it comes after all accounts that are in the queue already.
   #account(key: string): Account {
     const account = this.#accounts.get(key) ?? { running: 0, since: ++this.#clock, waiting: 0 }
     this.#accounts.set(key, account)
@@ -144,8 +151,6 @@ export class FairQueue<Item> {
     }
   }
 }
-
-const boundless = { waiting: Infinity, waitingOfOneUser: Infinity }
 
 function workspaceKey({ workspaceId }: Requester): string {
   return JSON.stringify([workspaceId])

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Requester } from './fair-queue.ts'
 
-/** On whose behalf a call runs, and when whoever asked no longer waits for the answer. */
+/** The requester of the current call, and the signal that aborts when its client no longer waits for the answer. */
 type Calling = { requester: Requester; signal: AbortSignal | null }
 
 const calling = new AsyncLocalStorage<Calling>()
@@ -9,14 +9,17 @@ const calling = new AsyncLocalStorage<Calling>()
 const nobody: Calling = { requester: { workspaceId: '', userId: '' }, signal: null }
 
 /**
- * Runs `work` on behalf of a requester: whatever waits for a turn in it, however deep, waits among the work of that
- * requester, and leaves the queue when `signal` aborts.
+ * Runs `work` on behalf of a requester. All heavy work inside, however deep, takes its turns as work of this requester
+ * and leaves the queue when `signal` aborts. Without a signal the work waits as long as necessary, as that of a job
+ * does.
  */
 export function onBehalfOf<T>(requester: Requester, work: () => T, signal: AbortSignal | null = null): T {
   return calling.run({ requester, signal }, work)
 }
 
-/** On whose behalf the current call runs; outside any call all work counts as that of one requester. */
+/**
+ * The requester and the signal of the current call. Outside a call all work counts as work of one nameless requester.
+ */
 export function currentCall(): Calling {
   return calling.getStore() ?? nobody
 }

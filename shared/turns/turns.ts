@@ -2,13 +2,13 @@ import { Refusal } from '../errors/errors.ts'
 import { type Capacity, FairQueue } from './fair-queue.ts'
 import { currentCall } from './requester.ts'
 
-/** How much may run and wait, and for how long a piece waits at most, in milliseconds. */
+/** The bounds of the queue, and the longest time that a piece of a request waits, in milliseconds. */
 type Limits = Capacity & { patienceMs: number }
 
 /**
- * Lets only so much heavy work run at a time in this process, in an order that is fair to workspaces and their users.
- * A request that finds the queue full, or waits for too long, is answered with 503 `service_unavailable` and
- * `Retry-After`. Work that is no request's, such as a job's, waits for as long as it takes.
+ * Bounds the heavy work that runs at a time in this process, in an order that is fair to workspaces and their users
+ * (api/guide/limits.md#turns). A request that finds the queue full, or waits for too long, is refused with 503
+ * `service_unavailable` and `Retry-After`. Work outside a request, such as a job, waits as long as necessary.
  */
 export class Turns {
   readonly #limits: Limits
@@ -19,14 +19,14 @@ export class Turns {
     this.#queue = new FairQueue(limits)
   }
 
-  /** How many pieces run and wait. */
+  /** The numbers of pieces that run and that wait. */
   get state(): { running: number; waiting: number } {
     return { running: this.#queue.running, waiting: this.#queue.length }
   }
 
   /**
-   * Waits for a turn of the current requester and runs `work` in it. Work of a caller who no longer waits for the answer
-   * leaves the queue and is rejected with the reason of the caller's signal.
+   * Waits for a turn of the current requester and then runs `work`. When the client no longer waits for the answer, the
+   * piece leaves the queue and the promise rejects with the reason of the client's signal.
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const { requester, signal } = currentCall()
@@ -73,7 +73,10 @@ export class Turns {
   }
 }
 
-/** A piece of work in the queue: what happens when its turn comes, and when it is sent away. */
+/**
+ * A piece of work in the queue: `start` is called when its turn comes, `refuse` when it leaves the queue without a
+ * turn.
+ */
 type Piece = { start: () => void; refuse: (reason: unknown) => void }
 
 function busy(): Refusal {

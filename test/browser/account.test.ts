@@ -53,7 +53,7 @@ t.test('a device polls while its user signs in and lets it read', { skip: noChro
   await page.goto(service.origin + pathOf(code.verification_uri_complete))
   await signIn(page)
   t.equal(await page.locator('.user-code').textContent(), code.user_code)
-  // By keyboard alone: the first stop in the form approves, the second approves reading only.
+  // By keyboard alone: the first button of the form approves, the second approves reading only.
   await page.getByRole('button', { name: 'Approve', exact: true }).focus()
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
@@ -101,7 +101,7 @@ t.test('every page is accessible, in light and in dark, and fits a telephone', {
   }
 })
 
-// Each shows a page and says which.
+// Each opens a page and returns the name of this page.
 function stepsOf(service: TestService, page: Page): (() => Promise<string>)[] {
   const open = async (path: string) => void (await page.goto(service.origin + path))
   return [
@@ -137,12 +137,12 @@ function stepsOf(service: TestService, page: Page): (() => Promise<string>)[] {
   ]
 }
 
-/** A page, and what the browser complains about in it: scripts that would run, policies that were violated. */
+/** A page, and the complaints of the browser about it: scripts that would run, policies that were violated. */
 async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const page = await (await browser.newContext(options)).newPage()
   page.setDefaultTimeout(60_000)
   const complaints: string[] = []
-  // What is only noted, such as that a quick visitor had focused a field before the page did, is no complaint.
+  // Mere notes of the browser are no complaints, such as that a field was focused before the page focused it.
   page.on('console', (message) => message.type() === 'info' || complaints.push(message.text()))
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('dialog', (dialog) => {
@@ -159,7 +159,7 @@ async function signIn(page: Page): Promise<void> {
   await page.getByText(`Signed in as ${ada.email}`).waitFor()
 }
 
-// The addresses that the service gives out are those of its public origin, which the tests do not have.
+// The service writes URLs of its public origin, at which the tests cannot reach it.
 function pathOf(address: string): string {
   const url = new URL(address)
   return url.pathname + url.search

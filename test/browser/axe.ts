@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core'
 
 const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** What axe-core has against the page as it is shown, one line for each finding. */
+/** The findings of axe-core about the page as it is shown, one line each. */
 export async function violationsOf(page: Page): Promise<string[]> {
-  // Not as a script element, which the policy of our pages forbids.
+  // axe-core is evaluated, not loaded by a script element, because the policy of our pages forbids scripts.
   await page.evaluate(source)
   return page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
     violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => id + ': ' + help + ': ' + html)))`)

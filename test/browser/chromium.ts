@@ -9,15 +9,15 @@ const candidates = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-/** Why tests in a browser cannot run here, for tap's `skip`; false when they can. */
+/** The reason why browser tests cannot run here, for tap's `skip`; false when they can run. */
 export const noChromium: string | false =
   findChromium() === undefined && 'no chromium is installed: apt-get install -y chromium, or set CHROMIUM_PATH'
 
 let started: Promise<Browser> | undefined
 
 /**
- * The installed chromium, without a window and without calls home. It starts once for all tests of a file, since a start
- * takes more than most tests; what a test opens in it is closed with the test.
+ * The installed Chromium, headless and without requests of its own. It starts once for all tests of a file, because a
+ * start takes longer than most tests. A test closes the pages that it has opened.
  */
 export async function startChromium(t: Test): Promise<Browser> {
   started ??= launch()
@@ -34,10 +34,12 @@ async function launch(): Promise<Browser> {
   return browser
 }
 
-/** What happened in a page that nobody wanted: dialogs, scripts of the page that ran, requests that it made. */
+/** Unwanted actions of a page: dialogs, scripts of the page that ran, requests that it made. */
 export type Incidents = { ran: string[]; requests: string[] }
 
-/** A page at an address of its own that shows what `show` is given; whatever else it asks for is noted and refused. */
+/**
+ * A page at its own address that shows the fragments given to `show`. All its other requests are recorded and refused.
+ */
 export async function openWatchedPage(browser: Browser) {
   const page = await browser.newPage()
   const incidents: Incidents = { ran: [], requests: [] }
@@ -59,7 +61,9 @@ export async function openWatchedPage(browser: Browser) {
     await route.abort()
   })
 
-  /** Shows a fragment as the body of a page, has it parsed once more from what became of it, and pokes everything. */
+  /**
+   * Shows a fragment as the body of a page, parses the resulting HTML once more, and triggers events on all elements.
+   */
   async function show(fragment: string): Promise<Incidents> {
     incidents.ran = []
     incidents.requests = []
@@ -76,8 +80,8 @@ export async function openWatchedPage(browser: Browser) {
 
 const origin = 'http://documents.test/'
 
-// Text, because these tests are compiled without the types of a browser. Links are not followed but for those
-// of a scheme that should not be there; one with an address that is none has no scheme.
+// The script is a text, because these tests are compiled without the types of a browser. Only links of a forbidden
+// scheme are followed. A link whose address is not a URL has no scheme.
 const poke = `(async () => {
   const types = ['click', 'focus', 'mouseover', 'mouseenter', 'pointerover', 'toggle', 'error', 'load', 'animationstart']
   for (const element of document.querySelectorAll('body, body *')) {

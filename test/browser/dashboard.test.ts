@@ -26,7 +26,7 @@ t.test('the dashboard of the queues works and asks nothing of other hosts', { sk
       'not even a connection is prepared',
     )
   }
-  // A link that is followed without loading a page shows that the scripts of the dashboard have started.
+  // A link that works without loading a page shows that the scripts of the dashboard have started.
   await page.evaluate('window.isSamePage = true')
   await page.getByRole('link', { name: 'Schedules', exact: true }).click()
   await page.waitForURL('**/schedules')

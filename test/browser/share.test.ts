@@ -72,7 +72,7 @@ t.test('no title and no body runs a script in the browser of a reader', { skip: 
   const { id } = await make(ada, [p(text('x'))])
   const address = await share(ada, id, service.origin)
   const { page, incidents } = await open(await startChromium(t))
-  // Each body is large already; a few of them hold all attacks.
+  // Each body is large, so a few bodies contain all attacks.
   for (let start = 0; start < attacks.length; start += 40) {
     const some = attacks.slice(start, start + 40)
     const reply = await put(ada, id, some.flatMap(doorsFor))
@@ -100,7 +100,7 @@ t.test('the start page is accessible and loads nothing from elsewhere', { skip: 
   }
 })
 
-/** A page of a browser that notes what nobody wanted: scripts that ran, foreign requests, broken policies. */
+/** A page that records unwanted actions: scripts that ran, requests to other origins, violated policies. */
 async function open(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext(options)
   context.setDefaultTimeout(0)
@@ -117,7 +117,7 @@ async function open(browser: Browser, options: BrowserContextOptions = {}) {
   })
   page.on('popup', (popup) => incidents.push(`popup ${popup.url()}`))
   page.on('pageerror', (error) => incidents.push(`error ${error.message}`))
-  // A request that the policy forbids is announced, and fails without ever being made.
+  // The browser announces a request that the policy forbids, but never sends it.
   const note = (request: Request) => {
     const { hostname, protocol } = new URL(request.url())
     if (protocol === 'data:' || hostname === '127.0.0.1' || request.failure()?.errorText === 'csp') return
@@ -128,7 +128,7 @@ async function open(browser: Browser, options: BrowserContextOptions = {}) {
   return { page, incidents, close: () => context.close() }
 }
 
-// Text, because these tests are compiled without the types of a browser.
+// The script is a text, because these tests are compiled without the types of a browser.
 const poke = `(() => {
   for (const element of document.querySelectorAll('body, body *'))
     for (const type of ['click', 'focus', 'mouseover', 'pointerover', 'toggle', 'error', 'load', 'animationstart'])
@@ -141,7 +141,7 @@ async function share(client: Client, id: string, origin: string): Promise<string
   return `${origin}/s/${reply.body.data.share_id}`
 }
 
-/** A document with one of everything that a body can hold. */
+/** A document with one node of every type. */
 async function shareGuide(client: Client, origin: string): Promise<string> {
   const title = 'Caring for elephants, with a title that takes two lines'
   const { id } = await make(client, [p(text('x'))], { title })

@@ -7,8 +7,8 @@ import { startTestService } from '../support/service.ts'
 import { type Incidents, noChromium, openWatchedPage, startChromium } from './chromium.ts'
 
 /*
- * What the service renders, in a browser with scripts on and no policy to help. Only images may be asked for, from
- * addresses that the body schema allows: that is what an image is.
+ * The HTML of the service in a browser that runs scripts and has no policy to help. The HTML may request only images,
+ * from addresses that the schema of bodies allows, because images must be loaded.
  */
 t.test('no attack runs a script or makes a request in a browser', { skip: noChromium }, async (t) => {
   const writer = await startWriter(t)
@@ -51,7 +51,7 @@ t.test('no hostile address stays a link or an image', { skip: noChromium }, asyn
   }
 })
 
-// Attacks that share a page: a page of its own for each would take half a minute.
+// Attacks are shown several to a page. One page for each attack would take half a minute.
 const together = 10
 
 async function pageOf(writer: Awaited<ReturnType<typeof startWriter>>, attack: string): Promise<string> {
@@ -69,7 +69,7 @@ async function startWriter(t: Parameters<typeof startTestService>[0]) {
   const write = (content: object) =>
     client.post('/documents', { title: 'Attack', knowledge_base_id: knowledgeBase, content })
 
-  /** The HTML that the service renders of a body that it was sent over HTTP. */
+  /** The HTML that the service renders from a body that was sent over HTTP. */
   async function render(content: Input): Promise<string> {
     const created = await write(content)
     if (created.status !== 201) throw new Error(`${created.status} ${created.text}`)

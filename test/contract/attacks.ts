@@ -3,13 +3,13 @@ import type { Route } from '../../api/http/route.ts'
 import { form, type Part } from '../support/attachments.ts'
 import { bodyOf, type Fixture, partsOf, pathOf } from './fixtures.ts'
 
-/** One hostile call; the ids in it are those of the fixture at the time it is made. */
+/** A hostile call. Its ids are the ids of the fixture at the time of the call. */
 export type Attack = {
   path: (fixture: Fixture) => string
   options: (fixture: Fixture) => { raw?: string | Uint8Array; headers: Record<string, string> }
 }
 
-/** Hostile calls of a route: any of path, query string, headers and body is wrong in some way, or none. */
+/** Hostile calls of a route, in which any of path, query string, headers and body may be wrong. */
 export function attackOn(spec: Route): fc.Arbitrary<Attack> {
   const type = spec.multipart === undefined ? {} : form([]).headers
   const payload = spec.multipart === undefined ? payloadFor(spec) : formFor(spec)
@@ -21,7 +21,7 @@ export function attackOn(spec: Route): fc.Arbitrary<Attack> {
         headers: { ...type, ...parts.headers },
         ...(spec.method !== 'GET' && { raw: parts.payload(fixture) }),
       }),
-      // Functions say nothing in a report, so a counterexample is shown as what it was made from.
+      // A function says nothing in a report, so a counterexample is shown as the parts that it was made from.
       [fc.toStringMethod]: () => fc.stringify({ ...parts, payload: parts.payload(sample) }),
     }))
 }
@@ -147,7 +147,7 @@ const hostileHeaders = fc
     },
     { requiredKeys: [] },
   )
-  // Most calls carry no strange media type: they are to get further than its refusal.
+  // Most calls have the right media type, so that they reach the checks after the media type.
   .chain((headers) =>
     fc.nat(9).map((dice) => {
       const { 'content-type': _type, 'content-encoding': _encoding, ...others } = headers
@@ -190,7 +190,7 @@ function payloadFor(spec: Route): fc.Arbitrary<(fixture: Fixture) => string> {
   )
 }
 
-// A valid form of which some parts are something else, and which may break off anywhere.
+// A valid form in which some parts are replaced, and which may break off anywhere.
 function formFor(spec: Route): fc.Arbitrary<(fixture: Fixture) => Uint8Array> {
   const names = [spec.multipart?.file ?? '', ...membersOf(spec), 'unknown', '__proto__', '"']
   const bytes = fc.oneof(hostileText, fc.uint8Array({ maxLength: 200 }))
@@ -206,7 +206,7 @@ function formFor(spec: Route): fc.Arbitrary<(fixture: Fixture) => Uint8Array> {
     })
 }
 
-// Replaces the value that is reached by taking a turn at every level of a valid body.
+// Replaces one value in a valid body. Each number of the path chooses a member at one level.
 function plant(input: { into: unknown; turns: readonly number[]; value: unknown }): unknown {
   const { into, turns, value } = input
   const [turn, ...others] = turns
@@ -221,7 +221,7 @@ function plant(input: { into: unknown; turns: readonly number[]; value: unknown 
   return Array.isArray(into) ? replaced.map(([, inner]) => inner) : Object.fromEntries(replaced)
 }
 
-// The members of every variant of the body, with those of the objects one level below.
+// The members of every variant of the body, and the members of the objects one level below.
 function membersOf(spec: Route): string[] {
   const names = JSON.stringify(spec.body ?? {}).matchAll(/"properties":\{"(\w+)"|\},"(\w+)":\{/g)
   return [...new Set([...names].flatMap(([, first, later]) => first ?? later ?? []))]

@@ -81,7 +81,7 @@ t.test('the owner can do all of it', async (t) => {
   }
 })
 
-// A call that would succeed for somebody who may; the guard matches whatever version there is.
+// A call that would succeed for a caller with all rights; its guard `*` matches any version.
 function valid(input: { client: Client; spec: Route; fixture: Fixture; bodyFixture?: Fixture }) {
   const { client, spec, fixture, bodyFixture = fixture } = input
   const guard = spec.guard === undefined ? undefined : { 'if-match': '*' }
@@ -96,7 +96,7 @@ function missingCodes(spec: Route): string[] {
   return codes.filter((code) => code.endsWith('_not_found'))
 }
 
-// Before a token is known to be good nothing of the path is looked at.
+// The service looks at nothing in the path before it knows that the token is valid.
 function anyPath(spec: Route): string {
   return spec.path.replaceAll(/\{\w+\}/g, '1')
 }

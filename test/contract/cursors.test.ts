@@ -13,7 +13,7 @@ await startWorkers(t, service, workersOf(['search', 'events']))
 const owner = await service.signUp()
 const fixture = await createFixture(owner)
 
-/** The parameter that carries the cursor of a route; null where there is none. */
+/** The query parameter that carries the cursor of a route; null where the route has no cursor. */
 const parameterOf = ({ path, query }: Route) =>
   'cursor' in (query?.properties ?? {}) ? 'cursor' : path.endsWith('/changes') ? 'after' : null
 const paged = routes.filter((spec) => spec.method === 'GET' && parameterOf(spec) !== null)
@@ -74,7 +74,7 @@ t.test('a cursor that somebody made up is refused as one, by every list', async 
   for (const spec of paged) {
     const property = fc.asyncProperty(anyText, async (cursor) => {
       const { status, text, body } = await asked(spec, cursor)
-      // A text that cannot be stored is a malformed parameter before it is a cursor.
+      // A text that cannot be stored is refused as a malformed parameter, before it is read as a cursor.
       const isStorable = !cursor.includes('\u0000')
       if (spec.path === '/search/v2' && isStorable) return status === 409 && body.error.code === 'search_cursor_invalid'
       const codes = ['invalid_cursor', 'cursor_sort_mismatch', 'invalid_request']
@@ -125,7 +125,7 @@ function parametersOf(spec: Route): Record<string, string> {
   return Object.fromEntries(known)
 }
 
-// Lists of several items each, of which the first page ends with a cursor.
+// Lists of several items whose first page ends with a cursor.
 async function genuineCursors(): Promise<Map<Route, string>> {
   await fill(fixture)
   await untilFresh(owner)

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { detailsNotation } from '../../api/docs/reference/errors.ts'
+import { errorsOf } from '../../api/docs/route-errors.ts'
 import { errorType, statusesOf } from '../../api/http/errors.ts'
-import { errorsOf } from '../../api/http/route-errors.ts'
 import { routes } from '../../api/routes/routes.ts'
 import { type CatalogueEntry, errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import { checkErrorDetails } from '../support/error-details.ts'
 
-// The contract's registry. The 404 and the 422 of the same code stand on lines of their own.
+// The registry of the contract. A code with two statuses has one line for each.
 const registry = `
 400 | invalid_request | {"fields":[{"path":"/name","message"}]}
 400 | invalid_json invalid_grant authorization_pending expired_token access_denied | –

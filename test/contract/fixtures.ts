@@ -4,27 +4,27 @@ import type { Route } from '../../api/http/route.ts'
 import { form, type Part, samples, uploaded } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
 
-/** What the contract tests let every route work on: one of each thing, with names that occur nowhere else. */
+/** The resources on which the contract tests call every route: one of each kind, with names that occur nowhere else. */
 export type Fixture = {
   knowledgeBaseId: number
   folderId: number
   /** The source of a document set. */
   documentId: string
   documentSetId: string
-  /** Its translation into French. */
+  /** The French translation of the set. */
   translationId: string
-  /** A unit of it, and a job that nothing ever finishes. */
+  /** A unit of the translation, and a job that no worker ever finishes. */
   unitId: string
   translationJobId: string
   /** A block of the document. */
   blockId: string
-  /** A relation from that block to its own document. */
+  /** A relation from the block to its own document. */
   relationId: string
   conceptId: string
   /** A second concept of the same knowledge base. */
   otherConceptId: string
   candidateId: string
-  /** A file of the document that no body shows. */
+  /** An attachment of the document that no body references. */
   attachmentId: string
   /** A job about the document. */
   summaryJobId: string
@@ -33,7 +33,7 @@ export type Fixture = {
   marker: string
 }
 
-/** A service on which jobs can be asked for; nothing ever answers them. */
+/** A service on which jobs can be requested; no worker ever runs them. */
 export const withModel = {
   OPENAI_API_KEY: 'key',
   OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
@@ -41,7 +41,7 @@ export const withModel = {
   TRANSLATION_MODEL: 'model',
 }
 
-/** Creates the things of a fixture in the owner's workspace; the service must be one `withModel`. */
+/** Creates the resources of a fixture in the owner's workspace. The service must come from `withModel`. */
 export async function createFixture(owner: Client): Promise<Fixture> {
   const marker = `marker${Math.random().toString(36).slice(2)}`
   const base = await created(owner, '/knowledge-bases', { name: marker })
@@ -51,7 +51,7 @@ export async function createFixture(owner: Client): Promise<Fixture> {
     knowledge_base_id: base.id,
     folder_id: folder.id,
   })
-  // The second body makes the first one a version to go back to.
+  // The second body makes the first body a version that can be restored.
   const body = { format: 'markdown', content: `# ${marker}` }
   const written = await owner.put(`/documents/${document.id}/content`, body, { 'if-match': '*' })
   if (written.status !== 200) throw new Error(`PUT content answered ${written.status}: ${written.text}`)
@@ -92,8 +92,8 @@ export async function createFixture(owner: Client): Promise<Fixture> {
   }
 }
 
-// By the name of a path parameter, for `id` by the collection, or by the error of its absence. A new kind of
-// resource is one entry here and, where it has to exist first, one member of the fixture.
+// The values of path parameters by the name of the parameter, for `id` by the collection or by the error of its
+// absence. A new kind of resource is one entry here and, if it has to exist first, one member of the fixture.
 const parameterValues: Record<string, (fixture: Fixture) => string> = {
   knowledge_base_not_found: ({ knowledgeBaseId }) => String(knowledgeBaseId),
   folder_not_found: ({ folderId }) => String(folderId),
@@ -114,7 +114,7 @@ const parameterValues: Record<string, (fixture: Fixture) => string> = {
 
 const paragraph = { type: 'paragraph', content: [{ type: 'text', text: 'x' }] }
 
-// Members of bodies and queries that name things; they are set wherever a schema has them.
+// Members of bodies and queries that name resources. They are set wherever a schema has them.
 const memberValues: Record<string, (fixture: Fixture) => unknown> = {
   knowledge_base_id: ({ knowledgeBaseId }) => knowledgeBaseId,
   confirm_id: ({ knowledgeBaseId }) => String(knowledgeBaseId),
@@ -152,19 +152,19 @@ export function pathOf(spec: Route, fixture: Fixture): string {
   })
 }
 
-/** The query string of a valid call: required parameters and those that name things. */
+/** The query string of a valid call: the required parameters and the parameters that name resources. */
 export function queryOf(spec: Route, fixture: Fixture): string {
   const values = Object.entries(exampleOf({ spec, schema: spec.query, fixture }) as Record<string, unknown>)
   const query = new URLSearchParams(values.map(([name, value]): [string, string] => [name, String(value)]))
   return query.size === 0 ? '' : `?${query}`
 }
 
-/** A body with which the call is valid: required members and those that name things. */
+/** The body of a valid call: the required members and the members that name resources. */
 export function bodyOf(spec: Route, fixture: Fixture): Record<string, unknown> {
   return exampleOf({ spec, schema: spec.body, fixture }) as Record<string, unknown>
 }
 
-/** The body of a valid call as it is sent: JSON, or a form with a file. */
+/** The body of a valid call as bytes for the wire: JSON, or a form with a file. */
 export function payloadOf(spec: Route, fixture: Fixture): { body?: object; raw?: Uint8Array; headers?: FormHeaders } {
   if (spec.method === 'GET') return {}
   return spec.multipart === undefined ? { body: bodyOf(spec, fixture) } : form(partsOf(spec, fixture))

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { sql } from 'slonik'
 import t from 'tap'
 import Type from 'typebox'
+import { errorsOf } from '../../api/docs/route-errors.ts'
 import { statusesOf } from '../../api/http/errors.ts'
 import type { Route } from '../../api/http/route.ts'
-import { errorsOf } from '../../api/http/route-errors.ts'
 import { routes } from '../../api/routes/routes.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -46,10 +46,10 @@ t.test('no input whatsoever breaks an endpoint or leaves half a write behind', a
     })
     const limits = { seed: 20_251_121, numRuns: runs, interruptAfterTimeLimit: (seconds * 1000) / routes.length }
     const outcome = await fc.check(property, limits)
-    // A run that was interrupted goes on by itself, and would write while the next route is watched.
+    // An interrupted run goes on in the background and would write while the next route is tested.
     await latest.catch(() => {})
     t.comment(`${outcome.numRuns} runs`)
-    // Out of time before the first run ended is no fault of the route.
+    // A timeout before the end of the first run is no fault of the route.
     const isBroken = outcome.failed && outcome.counterexample !== null
     t.notOk(isBroken, `${spec.method} ${spec.path}: ${isBroken ? reportOf(outcome) : 'holds'}`)
   }
@@ -60,7 +60,7 @@ function reportOf({ errorInstance, counterexample, seed, counterexamplePath }: f
   return `${errorInstance instanceof Error ? errorInstance.message : errorInstance} after ${attack} (${seed}, ${counterexamplePath})`
 }
 
-// Throws unless the answer is one that the description promises.
+// Throws unless the description promises such an answer.
 function complain(spec: Route, reply: Reply): void {
   const problem = (text: string) => new Error(`${text}: ${reply.status} ${reply.text.slice(0, 500)}`)
   if (reply.status >= 500) throw problem('a server error')
@@ -80,8 +80,9 @@ function complain(spec: Route, reply: Reply): void {
 type State = { transaction: string; contents: string }
 
 /**
- * A digest of every row of every table but those that note the use of tokens and streams, jobs included; the ids that the sequencer
- * gives to events later do not count. While PostgreSQL has given no transaction an id nothing can have changed.
+ * A digest of every row of every table, including jobs. It leaves out the tables that record the use of tokens and
+ * streams, and the ids that the sequencer gives to events later. While PostgreSQL has assigned no transaction id,
+ * nothing can have changed.
  */
 async function stateOf(database: Database, last?: State): Promise<State> {
   const transaction = String(
@@ -99,6 +100,6 @@ async function stateOf(database: Database, last?: State): Promise<State> {
       FROM ${sql.identifier([schemaname, tablename])} AS r, LATERAL (SELECT (to_jsonb(r) - 'event_id')::text AS line) AS l`,
   )
   const rows = await database.anyFirst(sql.unsafe`${sql.join([...digests], sql.fragment` UNION ALL `)}`)
-  // Workers of one statement may answer in any order.
+  // PostgreSQL's parallel workers may return the rows in any order.
   return { transaction, contents: rows.toSorted().join() }
 }

@@ -193,13 +193,13 @@ t.test('every error leads to the place of the guide or the reference where its c
 
 const referenceRow = (code: string) => `/api-docs.md#error-${code}`
 
-// A section of a page of the guide, from its heading to the next.
+// A section of a chapter of the guide, from its heading to the next heading.
 async function sectionOf(reader: Client, place: { path: string; anchor: string }): Promise<string> {
   const { text } = await reader.get(`/${place.path}`)
   return text.split('<h2').find((section) => section.includes(`id="${place.anchor}"`)) ?? ''
 }
 
-// The rows of tables that begin with an anchor, by its id.
+// The table rows that begin with an anchor, by the id of the anchor.
 function anchorsOf(markdown: string): Map<string, string> {
   const tree = remark().use(remarkGfm).parse(markdown)
   const rows = tree.children.flatMap((node) => (node.type === 'table' ? node.children : []))

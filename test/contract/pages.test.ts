@@ -6,7 +6,7 @@ import { pages } from '../../api/pages/pages.ts'
 import { startTestService } from '../support/service.ts'
 import { hiddenFields, signedInVisitor } from '../support/visitor.ts'
 
-// Each page is tried this often; FC_RUNS asks for more.
+// The number of calls of each page; FC_RUNS sets another number.
 const numRuns = Number(process.env['FC_RUNS'] ?? 30)
 
 const names = ['next', 'user_code', 'after', 'code', 'state', 'name', 'access', 'expires_in_days', 'decision', 'email']
@@ -26,7 +26,7 @@ t.test('no input whatsoever breaks a page', async (t) => {
   const visitor = await signedInVisitor(service, { userId: user_id })
   const token = hiddenFields((await visitor.get('/device')).html, '/logout')
   for (const page of pages.filter(({ path }) => path !== '/logout')) {
-    // Passwords would only take time here; what a form of the sign-in page holds is tried elsewhere.
+    // Hashing passwords would only take time here. Other tests try the fields of the sign-in form.
     const own = page.path === '/login' ? {} : token
     const property = fc.asyncProperty(attack, async ({ segment, query, form }) => {
       await service.database.query(sql.unsafe`DELETE FROM rate_limit_windows`)

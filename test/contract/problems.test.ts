@@ -61,7 +61,8 @@ t.test('whoever mends what is named has a request that is accepted', async (t) =
     fc.property(request, (value) => {
       const named = [...new Set(firstProblems(Request, value, 1000).map(({ path }) => path))]
       const known = Errors(Request, value).filter(({ keyword }) => keyword !== 'required')
-      // An array of a wrong length is named itself, not its elements; a union by the members of the alternative meant.
+      // For an array of a wrong length the array is named, not its elements. For a union, the members of the
+      // alternative that the value is meant to be are named.
       const isNamed = (path: string) =>
         named.includes(path) ||
         named.includes(path.replace(/\/\d+$/, '')) ||

@@ -320,7 +320,7 @@ t.test('every accepted write is in the audit log with the client that made it', 
   t.equal(rows.length, 1)
 })
 
-// What a server answers to lines that no HTTP library would send: as it comes, until the server pauses or closes.
+// The raw answer to lines that no HTTP library would send, until the server pauses or closes the connection.
 async function rawAnswer(origin: string, lines: readonly string[]): Promise<string> {
   const { port } = new URL(origin)
   const socket = connect(Number(port), '127.0.0.1')

@@ -1,6 +1,19 @@
 import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
-import { tokenErrors } from '../../http/route-errors.ts'
+import { tokenErrors } from '../route-errors.ts'
+
+// The name of each response header on the wire.
+const headerNames: Record<keyof typeof headers, string> = {
+  RequestId: 'X-Request-Id',
+  RateLimitLimit: 'X-RateLimit-Limit',
+  RateLimitRemaining: 'X-RateLimit-Remaining',
+  RateLimitReset: 'X-RateLimit-Reset',
+  ETag: 'ETag',
+  Location: 'Location',
+  IdempotentReplayed: 'Idempotent-Replayed',
+  RetryAfter: 'Retry-After',
+  WwwAuthenticate: 'WWW-Authenticate',
+}
 
 /** `components.parameters`: the request headers that several operations take. */
 export const parameters = {
@@ -44,7 +57,7 @@ export const parameters = {
   },
 } as const
 
-/** `components.headers`: the response headers of specification 2.1. */
+/** `components.headers`: the response headers that several operations send. */
 export const headers = {
   RequestId: { description: 'Id of the request, also in the body.', schema: { type: 'string' } },
   RateLimitLimit: { description: 'Calls granted in the window of a minute.', schema: { type: 'integer' } },
@@ -63,15 +76,15 @@ export const headers = {
   WwwAuthenticate: { description: 'The bearer challenge of RFC 6750.', schema: { type: 'string' } },
 } as const
 
-/** References to the given headers, under the names they travel by. */
+/** References to the given headers, under their names on the wire. */
 export function headerReferences(...names: (keyof typeof headers)[]): object {
   return Object.fromEntries(names.map((name) => [headerNames[name], { $ref: `#/components/headers/${name}` }]))
 }
 
-/** The headers of every answer that was counted against a rate limit. */
+/** The headers of every answer that counts against a rate limit. */
 export const countedHeaders = ['RequestId', 'RateLimitLimit', 'RateLimitRemaining', 'RateLimitReset'] as const
 
-/** The schemas of the envelopes, which no route declares. */
+/** The schemas of the envelopes: errors and the page of a list. No route declares them. */
 export const envelopeSchemas = {
   Error: {
     type: 'object',
@@ -113,7 +126,7 @@ export const envelopeSchemas = {
   },
 } as const
 
-/** `components.responses`: the sets of codes that most operations share, under a name each. */
+/** `components.responses`: sets of codes that most operations share, each under a name. */
 export const sharedResponses: Record<string, { status: number; codes: readonly ErrorCode[] }> = {
   Unauthenticated: { status: 401, codes: tokenErrors },
   InsufficientScope: { status: 403, codes: ['insufficient_scope'] },
@@ -123,16 +136,4 @@ export const sharedResponses: Record<string, { status: number; codes: readonly E
   RateLimited: { status: 429, codes: ['rate_limited'] },
   InternalError: { status: 500, codes: ['internal_error'] },
   Unavailable: { status: 503, codes: ['service_unavailable'] },
-}
-
-const headerNames: Record<keyof typeof headers, string> = {
-  RequestId: 'X-Request-Id',
-  RateLimitLimit: 'X-RateLimit-Limit',
-  RateLimitRemaining: 'X-RateLimit-Remaining',
-  RateLimitReset: 'X-RateLimit-Reset',
-  ETag: 'ETag',
-  Location: 'Location',
-  IdempotentReplayed: 'Idempotent-Replayed',
-  RetryAfter: 'Retry-After',
-  WwwAuthenticate: 'WWW-Authenticate',
 }

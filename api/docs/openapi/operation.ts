@@ -6,7 +6,7 @@ import { payloadOf } from './payload.ts'
 import { responsesOf } from './responses.ts'
 import type { SchemaRegistry } from './schemas.ts'
 
-/** The operation object of a route. */
+/** The operation object of a route in the OpenAPI description. */
 export function operationOf(spec: Route, registry: SchemaRegistry): object {
   return {
     operationId: spec.operationId,
@@ -65,7 +65,7 @@ function exampleOf(spec: Route, mediaType: string): { example?: unknown } {
   return mediaType === 'application/json' ? requestExample(spec.operationId) : {}
 }
 
-// A body whose members are all optional may be absent (decisions 2.0).
+// A body whose members are all optional may be absent.
 function requestBodyOf(spec: Route, registry: SchemaRegistry): object {
   const payload = payloadOf(spec)
   if (payload === null) return {}

@@ -1,7 +1,9 @@
 import Type, { type TObject, type TSchema } from 'typebox'
 import type { Route } from '../../http/route.ts'
 
-/** The body of a route as it is published, with its media types; null where there is none. A form shows its file. */
+/**
+ * The published schema of a route's body, with its media types; null where it has no body. A form includes its file.
+ */
 export function payloadOf(spec: Route): { schema: TSchema; mediaTypes: readonly string[] } | null {
   if (spec.body === undefined) return null
   if (spec.multipart === undefined) {
@@ -16,10 +18,8 @@ export function payloadOf(spec: Route): { schema: TSchema; mediaTypes: readonly 
   return { schema: Type.Object(members), mediaTypes: ['multipart/form-data'] }
 }
 
-/**
- * The schema with the defaults of its members in their descriptions. Generators of typed clients take a member with
- * `default` for one that is always there, which is true of what a server reads and not of what a client sends.
- */
+// Moves the defaults of members into their descriptions. Generators of typed clients take a member with `default` for a
+// member that is always there. That is true of what a server reads, but not of what a client sends.
 function withDefaultsInWords(schema: TSchema): TSchema {
   const json = JSON.stringify(schema, (_, value: unknown) => (hasDefault(value) ? inWords(value) : value))
   return JSON.parse(json) as TSchema

@@ -3,12 +3,14 @@ import { IsObject, type TSchema } from 'typebox'
 import { type CatalogueEntry, errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
 import { isIdempotent, type Route, type Success } from '../../http/route.ts'
-import { errorsOf } from '../../http/route-errors.ts'
+import { errorsOf } from '../route-errors.ts'
 import { countedHeaders, headerReferences, type headers, sharedResponses } from './components.ts'
 import { answerExample } from './examples.ts'
 import type { JsonSchema, SchemaRegistry } from './schemas.ts'
 
-/** The `responses` member of an operation: its successes, 304 where it is conditional, every error status. */
+/**
+ * The `responses` member of an operation: its successes, 304 where the route is conditional, and its errors by status.
+ */
 export function responsesOf(spec: Route, registry: SchemaRegistry): Record<string, object> {
   return Object.fromEntries([
     ...spec.success.map((success) => [success.status, successResponse({ spec, success, registry })]),
@@ -20,7 +22,7 @@ export function responsesOf(spec: Route, registry: SchemaRegistry): Record<strin
 /** The codes of one status, and the registry that takes the schemas of their details. */
 type ErrorStatus = { status: number; codes: readonly ErrorCode[]; registry: SchemaRegistry }
 
-/** A response of the error envelope: the description lists the codes, the schema gives each code its details. */
+/** An error response: the description lists the codes, and the schema gives each code its details. */
 export function errorResponse({ status, codes, registry }: ErrorStatus): object {
   const meanings = codes.map((code) => `- \`${code}\`: ${errorCatalogue[code].message}`)
   return {
@@ -99,7 +101,7 @@ function successResponse(input: { spec: Route; success: Success; registry: Schem
   return { ...response, content: { 'application/json': content } }
 }
 
-// OpenAPI 3.1 describes bytes by their media type alone, and text as a string.
+// OpenAPI 3.1 describes bytes by their media type alone, but text as a string.
 function bodyOf(media: string): JsonSchema {
   return media.startsWith('text/') ? { type: 'string' } : {}
 }

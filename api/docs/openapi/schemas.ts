@@ -4,23 +4,23 @@ import type { TSchema } from 'typebox'
 export type JsonSchema = { [keyword: string]: unknown }
 
 /*
- * Two marks of a schema say how it is published. `x-published` holds the schema that is published instead, where the
- * request is checked more precisely by other code. `x-discriminator` names the property by which the alternatives of a
+ * Two marks of a schema say how it is published. `x-published` holds the schema that is published in its place, where
+ * other code checks the request more precisely. `x-discriminator` names the property by which the alternatives of a
  * union differ.
  */
 
 /** Collects the named schemas of a description while its operations are written. */
 export type SchemaRegistry = {
-  /** The published form of a schema: a `$ref` when it carries an `$id`, otherwise the schema itself. */
+  /** The published form of a schema: a `$ref` when the schema has an `$id`, otherwise the schema itself. */
   publish: (schema: TSchema) => JsonSchema
   /** The members of `components.schemas`; throws when a `$ref` names a schema that was never published. */
   components: () => Record<string, JsonSchema>
 }
 
 /**
- * Makes an empty registry. Schemas with an `$id` become components under that name, however deep they stand; the same
- * name for two different schemas is an error. A recursive schema refers to itself with `Type.This()`, or to a named
- * one with `Type.Ref(name)`; several that refer to each other are declared with `Type.Cyclic`.
+ * Makes an empty registry. Every schema with an `$id` becomes a component of this name, however deep it is nested. Two
+ * different schemas of one name are an error. A schema refers to itself with `Type.This()` and to a named schema with
+ * `Type.Ref(name)`. Schemas that refer to each other are declared with `Type.Cyclic`.
  */
 export function schemaRegistry(): SchemaRegistry {
   const registry: Registry = { components: {}, sources: new Map(), referenced: new Set() }
@@ -36,23 +36,23 @@ export function schemaRegistry(): SchemaRegistry {
 
 type Registry = { components: Record<string, JsonSchema>; sources: Map<string, string>; referenced: Set<string> }
 
-/** Where a schema stands: `resource` is the nearest enclosing `$id`, which `#` refers to. */
-type Place = { registry: Registry; resource: string | null }
+/** The position of a schema: `resource` is the nearest enclosing `$id`, to which `#` refers. */
+type SchemaPosition = { registry: Registry; resource: string | null }
 
 const schemaLists = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
 const schemaMaps = new Set(['properties', 'patternProperties', 'dependentSchemas'])
 const schemas = new Set(['items', 'additionalProperties', 'contains', 'propertyNames', 'not', 'if', 'then', 'else'])
 
-// What TypeBox keeps for itself is not enumerable, so it does not survive the way through JSON.
+// The private properties of TypeBox are not enumerable, so JSON leaves them out.
 function asJson(schema: TSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema)) as JsonSchema
 }
 
-function published(declared: JsonSchema, place: Place): JsonSchema {
+function published(declared: JsonSchema, position: SchemaPosition): JsonSchema {
   const schema = (declared['x-published'] as JsonSchema | undefined) ?? declared
   const { $id: name } = schema
-  if (typeof name !== 'string') return members(schema, place)
-  const { registry } = place
+  if (typeof name !== 'string') return members(schema, position)
+  const { registry } = position
   const source = JSON.stringify(schema)
   const known = registry.sources.get(name)
   if (known !== undefined && known !== source) throw new Error(`two different schemas are called ${name}`)
@@ -63,17 +63,17 @@ function published(declared: JsonSchema, place: Place): JsonSchema {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-function members(schema: JsonSchema, place: Place): JsonSchema {
+function members(schema: JsonSchema, position: SchemaPosition): JsonSchema {
   for (const definition of Object.values((schema['$defs'] ?? {}) as Record<string, JsonSchema>)) {
-    published(definition, place)
+    published(definition, position)
   }
   const kept = Object.entries(schema).filter(([keyword]) => !['$id', '$defs'].includes(keyword) && !isMark(keyword))
-  const own = Object.fromEntries(kept.map(([keyword, value]) => [keyword, member({ keyword, value }, place)]))
+  const own = Object.fromEntries(kept.map(([keyword, value]) => [keyword, member({ keyword, value }, position)]))
   const property = schema['x-discriminator']
   return typeof property === 'string' ? discriminated(own, { schema, property }) : own
 }
 
-// Exactly one alternative fits, and the constant of the property in each says which one it is.
+// Exactly one alternative fits. Each alternative has a constant in the property, which names the alternative.
 function discriminated(own: JsonSchema, { schema, property }: { schema: JsonSchema; property: string }): JsonSchema {
   const { anyOf, ...rest } = own as { anyOf: { $ref: string }[] }
   const alternatives = schema['anyOf'] as { properties: Record<string, { const: string }> }[]
@@ -81,25 +81,25 @@ function discriminated(own: JsonSchema, { schema, property }: { schema: JsonSche
   return { ...rest, oneOf: anyOf, discriminator: { propertyName: property, mapping: Object.fromEntries(mapping) } }
 }
 
-// Marks such as `x-error` are instructions for this service, not for its clients.
+// Marks such as `x-error` are for this service and not for its clients.
 function isMark(keyword: string): boolean {
   return keyword.startsWith('x-')
 }
 
-function member({ keyword, value }: { keyword: string; value: unknown }, place: Place): unknown {
-  if (keyword === '$ref') return reference(String(value), place)
-  if (schemaLists.has(keyword)) return (value as JsonSchema[]).map((schema) => published(schema, place))
+function member({ keyword, value }: { keyword: string; value: unknown }, position: SchemaPosition): unknown {
+  if (keyword === '$ref') return reference(String(value), position)
+  if (schemaLists.has(keyword)) return (value as JsonSchema[]).map((schema) => published(schema, position))
   if (schemaMaps.has(keyword)) {
     const entries = Object.entries(value as Record<string, JsonSchema>)
-    return Object.fromEntries(entries.map(([name, schema]) => [name, published(schema, place)]))
+    return Object.fromEntries(entries.map(([name, schema]) => [name, published(schema, position)]))
   }
-  if (schemas.has(keyword) && typeof value === 'object') return published(value as JsonSchema, place)
+  if (schemas.has(keyword) && typeof value === 'object') return published(value as JsonSchema, position)
   return value
 }
 
-function reference(target: string, place: Place): string {
-  const name = target === '#' ? place.resource : target
+function reference(target: string, position: SchemaPosition): string {
+  const name = target === '#' ? position.resource : target
   if (name === null) throw new Error('a schema that refers to itself needs an $id')
-  place.registry.referenced.add(name)
+  position.registry.referenced.add(name)
   return `#/components/schemas/${name}`
 }

@@ -6,7 +6,7 @@ import { table } from './table.ts'
 /** A chapter in prose, as Markdown. */
 type Convention = { title: string; text: string }
 
-/** What holds for every endpoint, in prose; the limits are those of this service. */
+/** The chapters on the rules of every endpoint, with the limits of this service. */
 export function conventions(config: Config): Convention[] {
   const chapters = [
     { title: 'Conventions', text: general(config) },

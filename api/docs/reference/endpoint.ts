@@ -1,13 +1,13 @@
 import type { TObject } from 'typebox'
 import { otherFamilyPath } from '../../http/path-families.ts'
 import { bucketOf, isIdempotent, type Route, type Success } from '../../http/route.ts'
-import { errorsOf } from '../../http/route-errors.ts'
 import { payloadOf } from '../openapi/payload.ts'
 import type { JsonSchema, SchemaRegistry } from '../openapi/schemas.ts'
+import { errorsOf } from '../route-errors.ts'
 import { meaningOf, membersOf, typeOf } from './shapes.ts'
 import { table } from './table.ts'
 
-/** One endpoint as Markdown: what it needs, what it takes, how it answers. */
+/** An endpoint as Markdown: its scopes, parameters and body, its answers and errors. */
 export function endpointText(spec: Route, registry: SchemaRegistry): string {
   const scopes = spec.scopes.map((scope) => `\`${scope}\``).join(', ')
   return [
@@ -39,18 +39,18 @@ function guardOf(spec: Route): string {
 
 function parametersOf(spec: Route, registry: SchemaRegistry): string | null {
   const rows = [
-    ...parameterRows({ place: 'path', schema: spec.params, registry }),
-    ...parameterRows({ place: 'query', schema: spec.query, registry }),
+    ...parameterRows({ location: 'path', schema: spec.params, registry }),
+    ...parameterRows({ location: 'query', schema: spec.query, registry }),
   ]
   return rows.length === 0 ? null : table({ head: ['Parameter', 'In', 'Type', 'Meaning'], rows })
 }
 
-function parameterRows(input: { place: string; schema: TObject | undefined; registry: SchemaRegistry }): string[][] {
+function parameterRows(input: { location: string; schema: TObject | undefined; registry: SchemaRegistry }): string[][] {
   const required: readonly string[] = input.schema?.required ?? []
   return Object.entries(input.schema?.properties ?? {}).map(([name, property]) => {
     const schema = input.registry.publish(property)
     const meaning = [required.includes(name) ? 'required' : undefined, meaningOf(schema) || undefined]
-    return [`\`${name}\``, input.place, typeOf(schema), meaning.filter((part) => part !== undefined).join('; ')]
+    return [`\`${name}\``, input.location, typeOf(schema), meaning.filter((part) => part !== undefined).join('; ')]
   })
 }
 

@@ -1,11 +1,10 @@
 import { IsArray, IsEnum, IsObject, IsUnion, type TSchema } from 'typebox'
 import { type CatalogueEntry, errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
-import { guidePlaceOf } from '../../http/error-chapters.ts'
-import { errorAnchor, errorType, statusesOf } from '../../http/errors.ts'
+import { errorAnchor, errorType, guideSectionOf, statusesOf } from '../../http/errors.ts'
 import { table } from './table.ts'
 
-/** The catalogue as a table: status with the anchor of the code, code, type, meaning, shape of the details. */
+/** The error catalogue as a table: status with the anchor of the code, code, type, meaning, shape of the details. */
 export function errorTable(): string {
   const entries = Object.entries(errorCatalogue) as [ErrorCode, CatalogueEntry][]
   return table({
@@ -21,8 +20,8 @@ export function errorTable(): string {
 }
 
 function meaningOf(code: ErrorCode, message: string): string {
-  const place = guidePlaceOf(code)
-  return place === undefined ? message : `${message} [Guide](/guide/${place})`
+  const section = guideSectionOf(code)
+  return section === undefined ? message : `${message} [Guide](/guide/${section})`
 }
 
 /**

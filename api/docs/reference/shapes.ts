@@ -1,15 +1,15 @@
 import type { JsonSchema } from '../openapi/schemas.ts'
 import { table } from './table.ts'
 
-/** A named shape as Markdown: what it is, then its members or its alternatives. */
+/** A named shape as Markdown: its description, then its members or its alternatives. */
 export function shapeText(schema: JsonSchema): string {
   const about = typeof schema['description'] === 'string' ? `${schema['description']}.` : ''
   return [about, membersOf(schema) ?? alternativesOf(schema) ?? typeOf(schema)].filter(Boolean).join('\n\n')
 }
 
 /**
- * The members of an object as a table, with those of the unnamed objects inside: `terms[].term` is the member `term` of
- * each object of the array `terms`. Null for anything but an object.
+ * The members of an object as a table, including the members of unnamed objects inside: `terms[].term` is the member
+ * `term` of each object of the array `terms`. Null for a schema that is no object.
  */
 export function membersOf(schema: JsonSchema): string | null {
   const rows = memberRows(schema, '')
@@ -28,7 +28,7 @@ function memberRows(schema: JsonSchema, path: string): string[][] {
   })
 }
 
-// An object without a name of its own, as the value, as the items of an array, or as the alternative to null.
+// The unnamed object in a member: its value, the items of its array, or the alternative to null.
 function innerObject(schema: JsonSchema): [JsonSchema | null, string] {
   const { items, anyOf, properties } = schema as Keywords
   if (properties !== undefined) return [schema, '']
@@ -37,7 +37,7 @@ function innerObject(schema: JsonSchema): [JsonSchema | null, string] {
   return only === undefined || others.length > 0 ? [null, ''] : innerObject(only)
 }
 
-/** The alternatives of a union as a table: by the property that tells them apart, or by their titles. */
+// The alternatives of a union as a table, named by the property that distinguishes them, or by their titles.
 function alternativesOf(schema: JsonSchema): string | null {
   const { oneOf, anyOf, discriminator } = schema as Keywords
   if (oneOf !== undefined && discriminator !== undefined) {
@@ -67,7 +67,7 @@ export function typeOf(schema: JsonSchema): string {
   return type ?? 'any value'
 }
 
-/** What a value means and which limits it has, in one line. */
+/** The meaning and the limits of a value, in one line. */
 export function meaningOf(schema: JsonSchema): string {
   const {
     description,
@@ -120,7 +120,7 @@ function range(input: { from: number | undefined; to: number | undefined; unit: 
   return from === undefined ? `at most ${to}${unit}` : `${from} to ${to}${unit}`
 }
 
-// Names of schemas are one word, so the anchor of their heading is the word in lower case.
+// The name of a schema is one word, so the anchor of its heading is this word in lower case.
 function linkTo(reference: string): string {
   const name = reference.split('/').at(-1) ?? reference
   return `[${name}](#${name.toLowerCase()})`

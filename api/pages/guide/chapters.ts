@@ -33,7 +33,7 @@ export type ChapterName = (typeof chapterNames)[number]
 /** A chapter as people read it: its title and the rest as HTML that is safe to put into a page. */
 export type RenderedChapter = { title: string; html: string }
 
-/** The Markdown of a chapter, as agents read it. */
+/** The Markdown of a chapter, for programs that read the guide. */
 export function chapterMarkdown(name: ChapterName): string {
   return readFileSync(new URL(`../../guide/${name}.md`, import.meta.url), 'utf8')
 }
@@ -44,9 +44,8 @@ export function chapterPath(name: ChapterName): string {
 }
 
 /**
- * Renders a chapter as a shared document is rendered: its Markdown becomes a body, and the body becomes a page. So
- * headings have the anchors that GitHub gives them. The first heading is the title. Links to other chapters lead to their
- * HTML.
+ * Renders a chapter like a shared document: its Markdown becomes a body, and the body becomes HTML. So headings have
+ * the anchors that GitHub gives them. The first heading is the title. Links to other chapters lead to their HTML pages.
  */
 export function renderChapter(markdown: string): RenderedChapter {
   const [first, ...content] = fromMarkdown(markdown).result.content
@@ -54,7 +53,7 @@ export function renderChapter(markdown: string): RenderedChapter {
   return { title: headingTitle(first as BlockNode), html: pageHtml(document) }
 }
 
-// Block ids are made anew at each reading. Without them a chapter has the same version in every process.
+// Parsing makes new block ids each time. Without these ids a chapter has the same version in every process.
 function forPage({ attrs, content, marks, ...node }: BodyNode): BodyNode {
   const { id: _, ...shown } = attrs ?? {}
   return {

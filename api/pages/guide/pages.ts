@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { hasVersion } from '../../http/preconditions.ts'
 import { pageHeaders } from '../headers.ts'
 import { type PageCall, page } from '../page.ts'
 import { pageMissing } from '../refusals.ts'
 import { view } from '../render.ts'
-import { hasVersion } from '../share/shared.ts'
 import { type ChapterName, chapterMarkdown, chapterNames, chapterPath, renderChapter } from './chapters.ts'
 
 type Neighbour = { path: string; title: string }
@@ -11,10 +11,10 @@ type GuideData = { html: string; markdownPath: string; previous: Neighbour | nul
 
 const guideView = view<GuideData>('guide')
 
-/** A text as it is sent; `version` is the digest of its bytes, for the ETag. */
+/** A text as it is sent. `version` is the digest of its bytes, for the ETag. */
 type Text = { type: string; bytes: Buffer; version: string }
 
-/** Texts that were asked for before, by path. Only paths that name a chapter are kept. */
+/** The texts that were asked for before, by path. Only paths that name a chapter are kept. */
 const texts = new Map<string, Text>()
 
 /** The first page of the guide for people who call the API: what the service is, and a map of the chapters. */
@@ -27,7 +27,9 @@ export const guidePage = page({
     ),
 })
 
-/** A chapter of the guide: `/guide/writes` is HTML for people, `/guide/writes.md` is Markdown for programs that read. */
+/**
+ * A chapter of the guide: `/guide/writes` is HTML for people, `/guide/writes.md` is Markdown for programs that read.
+ */
 export const guideChapterPage = page({
   path: '/guide/{chapter}',
   async get(call) {
@@ -71,7 +73,7 @@ function neighbour(chapter: ChapterName | undefined): Neighbour | null {
   return { path: chapterPath(chapter), title }
 }
 
-// The texts change with the version of the service alone, so clients may keep them and ask whether they are current.
+// The texts change only with the version of the service. So clients may cache them and ask whether they are current.
 function sendText({ request, response }: PageCall, { type, bytes, version }: Text): undefined {
   response.set({ ...pageHeaders(), 'Cache-Control': 'no-cache', ETag: `"${version}"` })
   if (hasVersion(request, version)) response.status(304).end()

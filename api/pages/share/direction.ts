@@ -3,8 +3,8 @@ import type { BodyNode } from '../../../shared/body/document.ts'
 type Direction = 'ltr' | 'rtl'
 
 /**
- * The direction of the first letter in a node, as browsers find it for `dir="auto"`: code, math and raw HTML do not
- * count. Null when there is no letter. Each node is looked at once, however often it is asked for.
+ * The direction of the first letter in a node, as browsers find it for `dir="auto"`. Letters in code, math and raw HTML
+ * do not count. Null when there is no letter. The result is cached by node.
  */
 export function directionOf(node: BodyNode): Direction | null {
   let direction = known.get(node)

@@ -6,8 +6,8 @@ import { directionOf } from './direction.ts'
 type Footnote = { number: number; definition: BodyNode; references: number }
 
 /**
- * The footnotes of a page, numbered in the order in which they are referred to; those that nothing refers to come last.
- * Their ids contain a colon, which no id of a heading does.
+ * The footnotes of a page, numbered in the order of their first references. Footnotes without a reference come last.
+ * Their ids contain a colon, and ids of headings never do.
  */
 export class Footnotes {
   readonly #definitions = new Map<string, BodyNode>()
@@ -23,7 +23,7 @@ export class Footnotes {
     }
   }
 
-  /** A reference as a link to its footnote; as its label where the document does not define it. */
+  /** A reference as a link to its footnote, or as its label if the document does not define the footnote. */
   reference(label: string): string {
     const footnote = this.#footnote(key(label))
     if (footnote === null) return element('sup', {}, escapeHtml(`[${label}]`))
@@ -38,11 +38,11 @@ export class Footnotes {
     return element('sup', { class: 'noteref', dir: 'ltr' }, element('a', link, String(number)))
   }
 
-  /** All footnotes with links back; empty when there are none. To be asked for last: it needs all references. */
+  /** All footnotes with links back; empty when there are none. It must be called last, after all references. */
   section(writer: HtmlWriter): string {
     const texts: string[] = []
     const writeShown = () => {
-      // A footnote may refer to another, which is then shown as well.
+      // A footnote may refer to another footnote, which is then shown as well.
       while (texts.length < this.#shown.length) {
         texts.push(writer.inside((this.#shown[texts.length] as Footnote).definition))
       }
@@ -91,7 +91,7 @@ function referenceId(number: number, occurrence: number): string {
   return occurrence === 1 ? `fnref:${number}` : `fnref:${number}:${occurrence}`
 }
 
-// The links stand at the end of the last paragraph, where the reader is when the footnote is read.
+// The links back are at the end of the last paragraph, where a reader ends.
 function withLinks(html: string, { number, references }: Footnote): string {
   const links = Array.from({ length: references }, (_, index) => {
     const label = references === 1 ? `Back to reference ${number}` : `Back to reference ${number}-${index + 1}`

@@ -4,14 +4,15 @@ import { alignment, type HtmlWriter } from '../../../shared/body/html.ts'
 import { element, escapeHtml, numberAttribute } from '../../../shared/body/html-elements.ts'
 import { headingPathEntry, headingTitle } from '../../../shared/body/outline.ts'
 
-/** A heading on the page: `id` is null when it has no words, `rank` is that of its element, 2 to 6. */
+/** A heading on the page. `id` is null when it has no words; `rank` is 2 to 6, for the elements h2 to h6. */
 type Heading = { id: string | null; rank: number; title: string }
 
 /**
- * The headings of a page. Ids are those of GitHub, so that links such as `#first-steps` lead where they lead there. The
- * title of the page is the only first heading, and no rank is left out: readers who go by headings miss no part.
+ * The headings of a page. Their ids are the anchors that GitHub gives them, so links such as `#first-steps` work as on
+ * GitHub. The title of the page is the only h1, and no rank is skipped, so that screen readers can go from heading to
+ * heading.
  */
-export class Headings {
+export class PageHeadings {
   readonly #headings = new Map<BodyNode, Heading>()
   readonly #listed: Heading[] = []
 
@@ -41,7 +42,7 @@ export class Headings {
     return element(`h${rank}`, { ...writer.blockAttributes(node), id, style: alignment(node) }, inner)
   }
 
-  /** The headings of the document itself, three ranks deep, as links; nothing where one of them is all there is. */
+  /** The headings at the top level of the document with ranks 2 to 4, as links; empty when there are fewer than two. */
   contents(): string {
     if (this.#listed.length < 2) return ''
     const items = this.#listed.map(({ id, rank, title }) =>

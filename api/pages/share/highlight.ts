@@ -6,23 +6,25 @@ type Highlighter = {
   unregisterLanguage: (language: string) => void
 }
 
-// Its own types would bring those of a browser into every file of the service.
+// The types of the library would bring the types of a browser into every file of the service.
 const hljs: Highlighter = createRequire(import.meta.url)('highlight.js/lib/common')
 
-// For hostile text, the time of Markdown grows with the third power of the length, that of the others with the second.
+// For hostile text, the time of the Markdown grammar grows with the cube of the length, of other grammars with the
+// square.
 hljs.unregisterLanguage('markdown')
 
-/** The name of a language for readers, such as `TypeScript` for `ts`; what the author has written when it is unknown. */
+/** The name of a language for readers, such as `TypeScript` for `ts`; an unknown language keeps the author's word. */
 export function languageName(language: string): string {
   if (language.toLowerCase() === 'mermaid') return 'Diagram (Mermaid)'
   return hljs.getLanguage(language)?.name ?? (language.length > 40 ? `${language.slice(0, 40)}…` : language)
 }
 
 /**
- * Code as HTML with its parts in spans, whose classes the stylesheet colours. Null when the language is unknown or a
- * line is longer than people write them. The time can grow with the square of the length: the caller bounds it.
+ * Code as HTML with its tokens in spans, whose classes the stylesheet colours. Null when the language is unknown or a
+ * line has 500 characters or more. The time can grow with the square of the length, so the caller must bound the
+ * length.
  */
-export function highlight(code: string, language: string): string | null {
+export function highlightCode(code: string, language: string): string | null {
   if (hljs.getLanguage(language) === undefined || /.{500}/.test(code)) return null
   return hljs.highlight(code, { language, ignoreIllegals: true }).value
 }

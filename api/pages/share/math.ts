@@ -2,8 +2,8 @@ import sanitize from 'sanitize-html'
 import temml from 'temml'
 
 /**
- * LaTeX as MathML without styles, addresses and ids. Null when it cannot be shown as such: it is no LaTeX that Temml
- * knows, or defines commands, by which a few characters could grow without bound. The caller bounds the length.
+ * LaTeX as MathML without styles, URLs and ids. Null when Temml does not know the LaTeX, or when the LaTeX defines
+ * commands, because a few characters of definitions could grow without bound. The caller must bound the length.
  */
 export function mathMl(latex: string, display: 'block' | 'inline'): string | null {
   if (definitions.test(latex)) return null
@@ -11,7 +11,7 @@ export function mathMl(latex: string, display: 'block' | 'inline'): string | nul
     const html = temml.renderToString(latex, { displayMode: display === 'block', throwOnError: true })
     return sanitize(html, options)
   } catch {
-    // A mistake in the formula, or one that nests too deep.
+    // The formula has a mistake or is nested too deep.
     return null
   }
 }
@@ -24,7 +24,7 @@ const scripts = ['mmultiscripts', 'mover', 'mprescripts', 'msub', 'msubsup', 'ms
 const sizes = ['width', 'height', 'depth', 'voffset', 'lspace', 'rspace', 'minsize', 'maxsize', 'linethickness']
 const traits = ['accent', 'accentunder', 'displaystyle', 'fence', 'form', 'largeop', 'mathvariant', 'movablelimits']
 
-// What the policy of pages would refuse, such as styles, is left out; classes are those of Temml alone.
+// Styles and all else that the policy of pages would refuse is removed. Classes come from Temml alone.
 const options: sanitize.IOptions = {
   allowedTags: ['math', 'mtable', 'mtd', 'mtr', ...tokens, ...layouts, ...scripts],
   allowedAttributes: {
@@ -37,7 +37,8 @@ const options: sanitize.IOptions = {
   transformTags: { '*': withRules },
 }
 
-// Lines between cells and boxes have a meaning, so the stylesheet draws them; other styles are matters of taste.
+// Lines between cells and around boxes have a meaning, so they become classes that the stylesheet draws. Other styles
+// have no meaning.
 function withRules(tagName: string, { style = '', class: own = '', ...rest }: sanitize.Attributes): sanitize.Tag {
   const rules = Array.from(
     style.matchAll(/border(?:-(top|bottom|left|right))?:/g),

@@ -9,22 +9,21 @@ import {
 } from '../../../shared/body/html-elements.ts'
 import { isTextblock } from '../../../shared/body/nodes.ts'
 import { sanitizeHtml } from '../../../shared/body/sanitize.ts'
-import { Allowance } from './allowance.ts'
 import { directionOf } from './direction.ts'
 import { Footnotes } from './footnotes.ts'
-import { Headings } from './headings.ts'
-import { highlight, languageName } from './highlight.ts'
+import { PageHeadings } from './headings.ts'
+import { highlightCode, languageName } from './highlight.ts'
 import { mathMl } from './math.ts'
 
 /**
- * A document as HTML for readers: a table of contents, the body and its footnotes. Unlike the API's HTML it shows math
- * as MathML and code in colours, numbers footnotes, and puts into words what colour or position alone would tell. It is
- * a pure function of the document, and its result is safe to put into a page. Its time is linear in the size of the
- * document. Math and colours cost more than other text, so a page has a bounded number of characters of each; all
- * further math and code is shown as its author has written it.
+ * A document as HTML for readers: a table of contents, the body and its footnotes. Unlike the API's HTML, it shows math
+ * as MathML and code in colours, and numbers footnotes. It puts into words what only colour or position would tell. The
+ * function is pure, its result is safe to put into a page, and its time is linear in the size of the document. Math and
+ * colours cost more than other text, so a page has a bounded number of characters of each. Further math and code is
+ * shown as the author has written it.
  */
 export function pageHtml(document: DocNode): string {
-  const headings = new Headings(document)
+  const headings = new PageHeadings(document)
   const footnotes = new Footnotes(document)
   const writer = new HtmlWriter({
     blockAttributes: (node) => ({ dir: blockDirection(node) }),
@@ -36,7 +35,7 @@ export function pageHtml(document: DocNode): string {
       ...tableRenderers(),
       heading: (node, writer) => headings.write(node, writer),
       footnoteReference: (node) => footnotes.reference(stringAttribute(node, 'label') ?? ''),
-      // Definitions stand at the end of the page, wherever the document has them.
+      // Definitions are written at the end of the page, wherever they are in the document.
       footnoteDefinition: () => '',
     },
   })
@@ -44,9 +43,9 @@ export function pageHtml(document: DocNode): string {
   return `${headings.contents()}\n<div class="prose">\n${body}\n${footnotes.section(writer)}</div>`
 }
 
-// Browsers find the direction of a text themselves; a text without letters has the direction of the block around it.
-// A block that holds blocks gets the direction of its first letter: to find it, browsers would skip the blocks inside,
-// since these have a `dir` of their own.
+// Browsers find the direction of a text themselves. A text without letters has the direction of the block around it. A
+// block that contains blocks gets the direction of its first letter here, because browsers skip inner blocks with a
+// `dir`.
 function blockDirection(node: BodyNode): string | null {
   if (node.type === 'codeBlock') return 'ltr'
   if (node.type === 'htmlBlock' || node.content?.some(({ type }) => type === 'htmlInline')) return 'auto'
@@ -75,13 +74,13 @@ const blockRenderers: { [type: string]: NodeRenderer } = {
   },
   callout: (node, writer) => {
     const kind = stringAttribute(node, 'kind') ?? 'note'
-    // The direction of a `bdi` is no clue for that of the elements around it.
+    // Browsers ignore a `bdi` when they look for the direction of the elements around it.
     const word = `<p class="kind" lang="en"><bdi>${callouts[kind] ?? kind}</bdi></p>`
     return element('div', { ...writer.blockAttributes(node), 'data-callout': kind }, word + writer.inside(node))
   },
   image: (node, writer) => picture(node, { ...writer.blockAttributes(node), ...lazily }),
   inlineImage: (node) => picture(node, lazily),
-  // Sanitised HTML has no `<` but those of its tags, and each of its tables is closed.
+  // In sanitised HTML every `<` begins a tag, and each table is closed.
   htmlBlock: (node, writer) => {
     const html = sanitizeHtml(stringAttribute(node, 'html') ?? '')
       .replaceAll(/<pre(?=[ >])/g, '<pre tabindex="0"')
@@ -94,13 +93,13 @@ const blockRenderers: { [type: string]: NodeRenderer } = {
 const lazily: Attributes = { loading: 'lazy', decoding: 'async' }
 
 function codeRenderers(): { [type: string]: NodeRenderer } {
-  // Expressions of highlighters backtrack: the worst text of 5,000 characters took 0.1 s, where others take 0.002 s.
+  // The expressions of highlighters backtrack: the worst text of 5,000 characters took 0.1 s, other texts 0.002 s.
   const allowance = new Allowance({ each: 5000, total: 40_000 })
   return {
     codeBlock: (node, writer) => {
       const language = codeLanguage(node)
       const code = (node.content ?? []).map(({ text }) => text ?? '').join('')
-      const coloured = language !== null && allowance.admits(code) ? highlight(code, language) : null
+      const coloured = language !== null && allowance.admits(code) ? highlightCode(code, language) : null
       const name = language === null ? null : languageName(language)
       const caption = name === null ? '' : `<figcaption><bdi>${escapeHtml(name)}</bdi></figcaption>`
       const label = name === null ? 'Code' : `Code, ${name}`
@@ -112,7 +111,7 @@ function codeRenderers(): { [type: string]: NodeRenderer } {
 }
 
 function mathRenderers(): { [type: string]: NodeRenderer } {
-  // MathML is up to a hundred times as long as its source, so that a page has three megabytes of it at most.
+  // MathML is up to a hundred times as long as its source, so a page has at most three megabytes of MathML.
   const allowance = new Allowance({ each: 2000, total: 30_000 })
   const mathOf = (node: BodyNode, display: 'block' | 'inline') => {
     const latex = stringAttribute(node, 'latex') ?? ''
@@ -150,7 +149,26 @@ function tableRenderers(): { [type: string]: NodeRenderer } {
   }
 }
 
-// A cell that reaches below the head would be cut off there.
+// A row is a head only if no cell spans the next row, because the head would cut such a cell off.
 function isHead(row: BodyNode): boolean {
   return (row.content ?? []).every(({ type, attrs }) => type === 'tableHeader' && (attrs?.['rowspan'] ?? 1) === 1)
+}
+
+/** Bounds the characters of a page that may cost more than plain text, such as math. */
+class Allowance {
+  readonly #each: number
+  #left: number
+
+  /** `each` is the most characters of one text, `total` of all texts of a page. */
+  constructor({ each, total }: { each: number; total: number }) {
+    this.#each = each
+    this.#left = total
+  }
+
+  /** Whether a text is within the bounds. If it is, its length is subtracted from the total. */
+  admits(text: string): boolean {
+    if (text.length > this.#each || text.length > this.#left) return false
+    this.#left -= text.length
+    return true
+  }
 }

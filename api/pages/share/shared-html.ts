@@ -4,19 +4,20 @@ import { compute } from '../../../shared/computations/compute.ts'
 import { publicDocument } from '../../../shared/sharing/public-document.ts'
 import { pageHtml } from './page-html.ts'
 
-/** A stored body, and the path of the page below which its images are served. */
+/** The text of a stored body, and the path of its page; images are served below this path. */
 type SharedBody = { text: string; path: string }
 
-/** A stored body as the HTML that strangers get. */
+/** Renders a stored body as HTML for everybody who has the link, in a thread when the body is large. */
 export function sharedHtml(shared: SharedBody): Promise<string> {
   return compute(rendering, shared)
 }
 
-/** The work of `sharedHtml`, which a thread calls by its name. @public */
+/** Does the work of `sharedHtml`. A thread calls this function by its name. @public */
 export function renderShared({ text, path }: SharedBody): string {
   const { document } = new StoredBody({ version: '', text })
   return pageHtml(publicDocument(document, (attachmentId) => `${path}/attachments/${attachmentId}`))
 }
 
-// Colouring code and setting math cost far more for each character than the plain forms of a body.
+// Colouring code and rendering math cost far more for each character than other text, so even small bodies go to a
+// thread.
 const rendering = textComputation({ module: import.meta.url, run: renderShared, smallLength: 4 * 1024 })

@@ -39,7 +39,7 @@ export const batchRoutes = [
       const { document, edited } = await commitBody(writeContext(call), {
         documentId: params.id,
         caller,
-        guard: bodyGuard({ ...call, guard }, { required: false }),
+        guard: bodyGuard({ ...call, guard }),
         edit: (current) =>
           editBlocks(call.ahead, { current, documentId: params.id, op: 'batch', input: body.operations }),
       })

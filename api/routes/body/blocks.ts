@@ -102,7 +102,7 @@ export const blockRoutes = [
       const { document, edited } = await commitBody(writeContext(call), {
         documentId,
         caller,
-        guard: bodyGuard(call, { required: false }),
+        guard: bodyGuard(call),
         edit: (current) => editBlocks(ahead, { current, documentId, op: 'insert', input: body }),
       })
       const ids = edited.results[0]?.block_ids ?? []

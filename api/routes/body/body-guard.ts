@@ -6,48 +6,49 @@ import type { Ahead } from '../../../shared/computations/ahead.ts'
 import type { Queryable } from '../../../shared/database/database.ts'
 import type { DocumentRow } from '../../../shared/documents/queries.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
-import { type Guard, satisfies } from '../../http/preconditions.ts'
+import { type EntityTags, type Guard, satisfies } from '../../http/preconditions.ts'
 
-type GuardedCall = { tx: Queryable; ahead: Ahead; guard: Guard | null }
+type GuardedCall = { tx: Queryable; ahead: Ahead; guard: Guard }
 
 /**
  * Makes the guard of a body write for `commitBody`: 428 when a required If-Match is missing, 409 when none of its tags
  * is the current version.
  */
-export function bodyGuard(call: GuardedCall, options: { required: boolean }) {
-  return (current: StoredBody, document: DocumentRow): Promise<void> => hold(call, { ...options, current, document })
+export function bodyGuard(call: GuardedCall) {
+  return (current: StoredBody, document: DocumentRow): Promise<void> => hold(call, { current, document })
 }
 
 /** As `bodyGuard` for a write to one block: the hash of the block, which the commit finds, satisfies the guard as well. */
 export function blockGuard(call: GuardedCall) {
   return (current: StoredBody, document: DocumentRow, blockHash: string): Promise<void> =>
-    hold(call, { required: false, current, document, blockHash })
+    hold(call, { current, document, blockHash })
 }
 
 /** As `bodyGuard` for a write to a document's metadata: optional, and the body is only read for the conflict. */
 export function requireBodyVersion(call: GuardedCall) {
   return async (document: DocumentRow): Promise<void> => {
-    const { guard, tx } = call
-    if (guard === null || satisfies(guard, document.version)) return
+    const { tx, guard } = call
+    const { tags } = guard
+    if (tags === null || satisfies(tags, document.version)) return
     const current = new StoredBody({ version: document.version, text: await bodyText(tx, document) })
-    throw await conflict({ ...call, guard }, { document, current })
+    throw await conflict({ ...call, tags }, { document, current })
   }
 }
 
 type Held = { current: StoredBody; document: DocumentRow; blockHash?: string }
 
-async function hold(call: GuardedCall, { required, ...held }: Held & { required: boolean }): Promise<void> {
-  const { guard } = call
-  if (guard === null) {
+async function hold(call: GuardedCall, held: Held): Promise<void> {
+  const { required, tags } = call.guard
+  if (tags === null) {
     if (required) throw new Refusal('precondition_required', { details: { missing: ['If-Match'] } })
     return
   }
   const { current, blockHash } = held
-  if (satisfies(guard, current.version, ...(blockHash === undefined ? [] : [blockHash]))) return
-  throw await conflict({ ...call, guard }, held)
+  if (satisfies(tags, current.version, ...(blockHash === undefined ? [] : [blockHash]))) return
+  throw await conflict({ ...call, tags }, held)
 }
 
-function conflict({ tx, ahead, guard }: GuardedCall & { guard: Guard }, held: Held): Promise<Refusal> {
+function conflict({ tx, ahead, tags }: GuardedCall & { tags: EntityTags }, held: Held): Promise<Refusal> {
   const changedSince = (versions: readonly string[]) => changedBlockIds(tx, { body: held.document, versions })
-  return versionConflict({ db: tx, ahead }, { ...held, provided: guard === '*' ? [] : guard, changedSince })
+  return versionConflict({ db: tx, ahead }, { ...held, provided: tags === '*' ? [] : tags, changedSince })
 }

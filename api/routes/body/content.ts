@@ -5,8 +5,8 @@ import { type ContentSource, writeContent } from '../../../shared/body/content.t
 import { Content, ContentInput } from '../../../shared/body/schema.ts'
 import type { StoredBody } from '../../../shared/body/stored-body.ts'
 import { answerWarnings } from '../../../shared/body/warnings.ts'
-import { vendorType } from '../../http/accept.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
+import { vendorType } from '../../http/request-headers.ts'
 import { route } from '../../http/route.ts'
 import type { Service } from '../../http/service.ts'
 import { writeContext } from '../../http/write-context.ts'
@@ -70,7 +70,7 @@ export const contentRoutes = [
       const committed = await commitBody(writeContext(call), {
         documentId: params.id,
         caller,
-        guard: bodyGuard(call, { required: true }),
+        guard: bodyGuard(call),
         edit: (stored) => writeContent(call.ahead, sourceOf(call, stored)),
       })
       const { document, edited } = committed

@@ -73,7 +73,7 @@ export const versionRoutes = [
           if (text === null) throw new Refusal('version_not_found', { details: { id: params.seq } })
           return text
         },
-        guard: bodyGuard(call, { required: true }),
+        guard: bodyGuard(call),
         edit: (_current, text) => ({ text }),
       })
       const dataText = writtenText({

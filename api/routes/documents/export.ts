@@ -3,9 +3,9 @@ import type { Caller } from '../../../shared/auth/caller.ts'
 import { writeExport } from '../../../shared/export/export.ts'
 import { findKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
 import { presentDocuments } from '../../../shared/localization/present.ts'
+import { sendArchive } from '../../http/exports.ts'
 import { KnowledgeBaseParameter } from '../../http/parameters.ts'
 import { type Route, route } from '../../http/route.ts'
-import { sendArchive } from '../../http/send-archive.ts'
 import type { Service } from '../../http/service.ts'
 
 /** The export of a knowledge base; `shared/export/README.md` describes the archive. */

@@ -6,11 +6,11 @@ import type { Guard } from '../../http/preconditions.ts'
 import { bodyGuard } from '../body/body-guard.ts'
 
 /** The required guard of a write to a translation: its If-Match names a version of the translation's body. */
-export function targetGuard(call: { tx: Transaction; ahead: Ahead; guard: Guard | null }): TargetGuard {
+export function targetGuard(call: { tx: Transaction; ahead: Ahead; guard: Guard }): TargetGuard {
   return {
     require() {
-      if (call.guard === null) throw new Refusal('precondition_required', { details: { missing: ['If-Match'] } })
+      if (call.guard.tags === null) throw new Refusal('precondition_required', { details: { missing: ['If-Match'] } })
     },
-    check: bodyGuard(call, { required: true }),
+    check: bodyGuard(call),
   }
 }

@@ -1,11 +1,10 @@
-import { negotiateContentType } from '../../../api/http/accept.ts'
-import { addressOf } from '../../../api/http/address.ts'
 import { fingerprintOf, parseIdempotencyKey } from '../../../api/http/idempotency.ts'
 import { bodyReader, queryReader } from '../../../api/http/input.ts'
-import { parseLastEventId } from '../../../api/http/last-event-id.ts'
 import { decodeCursor } from '../../../api/http/pagination.ts'
-import { parseGuard } from '../../../api/http/preconditions.ts'
-import { nextPath } from '../../../api/pages/next-path.ts'
+import { parseEntityTags } from '../../../api/http/preconditions.ts'
+import { negotiateContentType, parseLastEventId } from '../../../api/http/request-headers.ts'
+import { addressOf } from '../../../api/http/requesters.ts'
+import { nextPath } from '../../../api/pages/account-page.ts'
 import { routes } from '../../../api/routes/routes.ts'
 import { readUserCode } from '../../../shared/auth/device/authorization.ts'
 import { parseBearer } from '../../../shared/auth/tokens.ts'
@@ -35,8 +34,8 @@ export const requestEntries: readonly Entry[] = [
     input: (text) => text,
     isNative: true,
     uses: {
-      'If-Match': (text) => parseGuard(text),
-      'If-None-Match': (text) => parseGuard(text, { name: 'If-None-Match' }),
+      'If-Match': (text) => parseEntityTags(text),
+      'If-None-Match': (text) => parseEntityTags(text, { name: 'If-None-Match' }),
       'User-Agent': (text) => parseUserAgent(text),
       'User-Agent with a name': (text) => parseUserAgent(`a/1 (${text}`),
       Accept: (text) => negotiateContentType(requestWith(text), ['text/html']),

@@ -1,13 +1,12 @@
 import { errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../shared/errors/errors.ts'
-import { statusesOf } from './errors.ts'
-import type { ParameterMarks } from './input.ts'
-import { isIdempotent, type Route } from './route.ts'
+import { statusesOf } from '../http/errors.ts'
+import type { ParameterMarks } from '../http/input.ts'
+import { isIdempotent, type Route } from '../http/route.ts'
 
 /**
- * Every error a route can answer with, by status in ascending order: its own codes and those that follow from what it
- * declares (decisions C, "common to every bearer row"). A code with two statuses counts as 422 only where a body
- * operation can raise it, that is on writes.
+ * The error codes that a route can answer with, by status in ascending order: its own codes, and the codes that follow
+ * from its other options. Of the two statuses of a code, 422 counts only on writes, because only they have a body.
  */
 export function errorsOf(spec: Route): Map<number, ErrorCode[]> {
   const codes = [...new Set([...commonCodes(spec), ...missingResources(spec), ...spec.errors])]
@@ -24,7 +23,7 @@ export function errorsOf(spec: Route): Map<number, ErrorCode[]> {
   )
 }
 
-/** What a missing or wrong token is answered with. */
+/** The codes that refuse a missing or wrong token. */
 export const tokenErrors = ['missing_token', 'invalid_token', 'token_expired', 'token_revoked'] as const
 
 function commonCodes(spec: Route): ErrorCode[] {
@@ -52,7 +51,7 @@ function when(condition: boolean, ...codes: ErrorCode[]): ErrorCode[] {
   return condition ? codes : []
 }
 
-// What the path names can be missing, malformed or somebody else's.
+// A resource that the path names can be missing, malformed or invisible to the caller.
 function missingResources(spec: Route): ErrorCode[] {
   const parameters: ParameterMarks[] = Object.values(spec.params?.properties ?? {})
   return parameters.flatMap((parameter) => parameter['x-error'] ?? [])

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { inlineImageTypes } from '../../../shared/attachments/media-types.ts'
+import { shownAttachment } from '../../../shared/attachments/queries.ts'
+import { type CurrentBody, currentBody } from '../../../shared/body/queries.ts'
+import { visibleDocument } from '../../../shared/documents/queries.ts'
+import { type ShareRow, shareById } from '../../../shared/sharing/queries.ts'
+import { shareIdPattern } from '../../../shared/sharing/schema.ts'
+import { sharePath } from '../../../shared/sharing/share.ts'
+import { entityTagOf, hasVersion } from '../../http/preconditions.ts'
+import { rateLimitHeaders } from '../../http/rate-limit.ts'
+import { addressOf } from '../../http/requesters.ts'
+import { bytesHeaders, sendBytes } from '../../http/send-bytes.ts'
+import { pageHeaders } from '../headers.ts'
+import { type PageCall, page } from '../page.ts'
+import { pageMissing } from '../refusals.ts'
+import { type Moment, momentOf, view } from '../render.ts'
+import { sharedHtml } from './shared-html.ts'
+
+/** A page as it is sent. `version` is the digest of its bytes, for the ETag. */
+type RenderedPage = { version: string; bytes: Buffer; headers: Record<string, string> }
+
+/** A rendered page, and the key of the document that it shows. */
+type Rendering = { key: string; page: RenderedPage }
+
+// The rendered pages of this process that were asked for last, at most 64 MiB. A key names everything that a page
+// depends on, so a page never becomes outdated.
+const pages = new LRUCache<string, RenderedPage>({
+  maxSize: 64 * 1024 * 1024,
+  sizeCalculation: ({ bytes }, key) => bytes.length + key.length + 1000,
+})
+
+const running = new Map<string, Promise<Rendering>>()
+
+// The most style attributes that the policy of a page admits.
+const maximumStyles = 40
+
+const shareView = view<{ html: string; changed: Moment }>('share')
+
+/**
+ * A shared document, for everybody who has its link (api/guide/documents.md#sharing). Share and document are looked up
+ * at each visit, so nothing is shown that was deleted. The rendered page is cached, and clients that have it get a 304.
+ */
+export const sharePage = page({
+  path: '/s/{shareId}',
+  async get(call) {
+    const { request, response } = call
+    const { database } = call.service
+    const share = await requireShare(call)
+    const locator = { documentId: share.document_id, workspaceIds: [share.workspace_id] }
+    const document = await visibleDocument(database, locator)
+    if (document === null) throw pageMissing()
+    const { version, bytes, headers } = await renderedPage(keyOf(share, document), async () => {
+      const stored = await currentBody(database, locator)
+      if (stored === null) throw pageMissing()
+      return { key: keyOf(share, stored), page: await renderPage(share, stored) }
+    })
+    response.set(headers).set('ETag', entityTagOf(version))
+    if (hasVersion(request, version)) response.status(304).end()
+    else response.type('text/html; charset=utf-8').send(bytes)
+    return undefined
+  },
+})
+
+/**
+ * An attachment of a shared document (api/guide/documents.md#sharing). An image is shown; any other file is a download.
+ */
+export const shareAttachmentPage = page({
+  path: '/s/{shareId}/attachments/{attachmentId}',
+  async get(call) {
+    const { service, request, response, params } = call
+    const { workspace_id: workspaceId, document_id: documentId } = await requireShare(call)
+    const key = { workspaceId, documentId, id: params['attachmentId'] ?? '' }
+    const attachment = await shownAttachment(service.database, key)
+    if (attachment === null) throw pageMissing()
+    const isImage = inlineImageTypes.has(attachment.content_type)
+    const version = `sha256:${attachment.sha256}`
+    response.set('Cache-Control', 'private, no-cache').set('ETag', entityTagOf(version))
+    if (hasVersion(request, version)) {
+      response.status(304).end()
+      return undefined
+    }
+    response
+      .set(bytesHeaders(attachment))
+      .set('Content-Type', isImage ? attachment.content_type : 'application/octet-stream')
+    if (isImage) response.set('Content-Disposition', 'inline')
+    if (request.method === 'HEAD') response.end()
+    else await sendBytes(service.files, { attachment, response })
+    return undefined
+  },
+})
+
+// Finds the share that the path names. Refuses with the page for 404 when there is no share, or when shares are
+// switched off. Each visit counts for its address: 429 after too many visits.
+async function requireShare({ service, request, response, params }: PageCall): Promise<ShareRow> {
+  const limit = await service.rateLimiter.consume('share', addressOf(request))
+  if (limit !== null) response.set(rateLimitHeaders(limit))
+  const id = params['shareId'] ?? ''
+  const isReadable = service.config.PUBLIC_SHARE_ENABLED && new RegExp(shareIdPattern).test(id)
+  const share = isReadable ? await shareById(service.database, id) : null
+  if (share === null) throw pageMissing()
+  return share
+}
+
+// Names everything that the page of a share depends on.
+function keyOf(share: ShareRow, document: Omit<CurrentBody, 'body' | 'body_seq'>): string {
+  const { version, title, locale, updated_at } = document
+  return JSON.stringify([share.id, version, title, locale, updated_at])
+}
+
+async function renderPage(share: ShareRow, stored: CurrentBody): Promise<RenderedPage> {
+  const html = await sharedHtml({ text: stored.body, path: sharePath(share.id) })
+  const frame = { title: stored.title, locale: stored.locale, bare: true }
+  const bytes = Buffer.from(shareView({ ...frame, html, changed: momentOf(stored.updated_at) }))
+  return {
+    version: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
+    bytes,
+    headers: {
+      ...pageHeaders({ 'style-src': styleSources(html) }),
+      'Cache-Control': 'private, no-cache',
+      'X-Robots-Tag': 'noindex, nofollow',
+    },
+  }
+}
+
+// Alignment and colours are in style attributes. The policy admits exactly these attributes by their hashes, but only
+// some of them, so that the header stays small. A text that only looks like such an attribute adds the hash of a
+// harmless text.
+function styleSources(html: string): string {
+  const styles = new Set(Array.from(html.matchAll(/ style="([a-z-]+:[^"<>&;]+)"/g), (match) => match[1] as string))
+  if (styles.size === 0) return "'self'"
+  const hashes = [...styles]
+    .slice(0, maximumStyles)
+    .map((style) => `'sha256-${createHash('sha256').update(style).digest('base64')}'`)
+  return ["'self'", "'unsafe-hashes'", ...hashes].join(' ')
+}
+
+// The page of a key. A page that is not in the cache is rendered once for all calls at the same time. `render` returns
+// the key of the document that it has rendered, because the document can have changed meanwhile. Rejects as `render`
+// does.
+async function renderedPage(key: string, render: () => Promise<Rendering>): Promise<RenderedPage> {
+  const known = pages.get(key)
+  if (known !== undefined) return known
+  // The call that began to render may have failed for its own reason, such as a client that went away.
+  const shared = await running.get(key)?.catch(() => undefined)
+  if (shared !== undefined) return shared.page
+  const rendering = render()
+  running.set(key, rendering)
+  try {
+    const rendered = await rendering
+    pages.set(rendered.key, rendered.page)
+    return rendered.page
+  } finally {
+    if (running.get(key) === rendering) running.delete(key)
+  }
+}
