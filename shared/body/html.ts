@@ -8,7 +8,7 @@ import {
   numberAttribute as number,
   stringAttribute as string,
 } from './html-elements.ts'
-import { nestMarks } from './mark-runs.ts'
+import { nestMarks } from './marks.ts'
 import { isTextblock } from './nodes.ts'
 import { isSafeColor, linkRel, sanitizeHtml, sanitizeWithLeaves } from './sanitize.ts'
 

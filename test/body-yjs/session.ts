@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
-import { bodyFragment, idOf, type RawDocument, readDocument, readText } from '../../shared/body/yjs/read.ts'
+import { bodyFragment, idOf, type RawDocument, readDocument, readText } from '../../shared/body/yjs/encoding.ts'
 import { repairDocument } from '../../shared/body/yjs/repair.ts'
 import { deriveState, followInto, openState } from '../../shared/body/yjs/state.ts'
 import { blocksOf, type Edit, edited, normalised, randomEdits } from './random-body.ts'

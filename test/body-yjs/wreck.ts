@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { nodeTable } from '../../shared/body/nodes.ts'
-import type { RawDocument } from '../../shared/body/yjs/read.ts'
+import type { RawDocument } from '../../shared/body/yjs/encoding.ts'
 import { idFrom } from './random-body.ts'
 
 /** Trees of any known and unknown types in any order, with doubled, bad and missing ids, and bad values. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
-import { bodyFragment, idOf } from '../../shared/body/yjs/read.ts'
+import { bodyFragment, idOf } from '../../shared/body/yjs/encoding.ts'
 import { blocksOf, type Edit, edited, randomEdits } from '../body-yjs/random-body.ts'
 import { copyInto, type LiveKey, LiveProcess, plain, type Site, shown, split } from './site.ts'
 

@@ -3,9 +3,9 @@ import type { DocumentRow } from '../../documents/queries.ts'
 import { documentToLines } from '../canonical.ts'
 import { type CommitContext, commitBody } from '../commit.ts'
 import type { Repair } from '../yjs/repair-pass.ts'
+import type { LiveUpdates } from './live-document.ts'
 import { notifyLive } from './queries.ts'
 import { catchUp, loadFollower, storeFollower } from './stored-follower.ts'
-import type { LiveUpdates } from './sync.ts'
 
 /** One flush of a live process. */
 export type Flush = {

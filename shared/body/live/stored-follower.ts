@@ -1,8 +1,8 @@
 import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { bodyText, dropUnusedBody } from '../queries.ts'
-import { Follower } from './follower.ts'
 import * as queries from './queries.ts'
+import { Follower } from './y-session.ts'
 
 /** Opens the stored Y document of a locked document, which `openLive` must have made before. */
 export async function loadFollower(tx: Transaction, key: queries.DocumentKey): Promise<Follower> {

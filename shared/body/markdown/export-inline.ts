@@ -1,6 +1,6 @@
 import type { PhrasingContent } from 'mdast'
 import type { BodyNode, Mark } from '../document.ts'
-import { type Leaf, nestMarks } from '../mark-runs.ts'
+import { type Leaf, nestMarks } from '../marks.ts'
 import { sameMark, sameMarks } from '../normalise-marks.ts'
 import { type ExportContext, warn } from './export-context.ts'
 import { indentInlineHtml, isHtmlInline, isLineBreak, opensHtmlBlock } from './html-syntax.ts'

@@ -1,9 +1,9 @@
 import * as Y from 'yjs'
 import type { BodyNode } from '../document.ts'
+import { childrenOf, readText } from './encoding.ts'
 import type { InlineChange, InlineEdit, InlineFormat } from './inline-diff.ts'
 import { lineOf, sliceLine } from './line.ts'
 import { formatsOf } from './marks.ts'
-import { childrenOf, readText } from './read.ts'
 import { writeNodes, writeText } from './write.ts'
 
 type Child = { type: unknown; index: number; start: number; end: number }

@@ -1,5 +1,5 @@
 import type { BodyNode } from '../document.ts'
-import { appendNode } from './read.ts'
+import { appendNode } from './encoding.ts'
 
 /**
  * The inline content of a block with the offset of every node. Offsets count UTF-16 units as Yjs does; a node that is

@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import { inlineTypes } from '../nodes.ts'
 import { blockIdOf, type Siblings } from './align.ts'
-import { idOf } from './read.ts'
+import { idOf } from './encoding.ts'
 import { onFirstUse } from './work.ts'
 
 /** Where blocks stand among the children of an element or fragment, which may be ahead of the body it follows. */

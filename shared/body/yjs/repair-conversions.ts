@@ -1,6 +1,6 @@
 import type { BodyNode } from '../document.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
-import type { RawDocument } from './read.ts'
+import type { RawDocument } from './encoding.ts'
 
 /**
  * A node as the type that says the same at a place where its own type may not stand, keeping id and content; the node

@@ -1,6 +1,6 @@
 import * as Y from 'yjs'
 import { applyDocument } from './apply.ts'
-import { bodyFragment, type RawDocument, readDocument } from './read.ts'
+import { bodyFragment, type RawDocument, readDocument } from './encoding.ts'
 import { writeNodes } from './write.ts'
 
 /** A Y document opened from its stored state and the updates logged since, oldest first. Garbage is collected. */

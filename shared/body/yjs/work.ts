@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import type { BodyNode } from '../document.ts'
 import { blockIdOf, type Presence, type Siblings } from './align.ts'
-import { childrenOf, idOf } from './read.ts'
+import { childrenOf, idOf } from './encoding.ts'
 
 /** What is known and planned while a change is being applied. The indices by id are made on first use. */
 export type Work = Presence & {

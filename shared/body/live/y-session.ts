@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import type { BlockNode, DocNode } from '../document.ts'
 import { normaliseDocument } from '../normalise.ts'
-import { bodyFragment, readDocument } from '../yjs/read.ts'
+import { bodyFragment, readDocument } from '../yjs/encoding.ts'
 import { repairDocument } from '../yjs/repair.ts'
 import type { Repair } from '../yjs/repair-pass.ts'
 import { followInto, mergeUpdates, openState } from '../yjs/state.ts'
