@@ -1,7 +1,6 @@
 import type { Route } from '../http/route.ts'
 import { attachmentRoutes } from './attachments.ts'
-import { batchRoutes } from './body/batch.ts'
-import { blockRoutes } from './body/blocks.ts'
+import { batchRoutes, blockRoutes } from './body/blocks.ts'
 import { changesRoutes } from './body/changes.ts'
 import { contentRoutes } from './body/content.ts'
 import { readingRoutes } from './body/reading.ts'

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import { attachmentsIn } from './attachments-in-text.ts'
+import { attachmentsIn } from './addresses.ts'
 import { type NamedAttachments, refuse } from './normalise-state.ts'
 
 /** The current body of a document shows an attachment. */

@@ -1,5 +1,5 @@
+import { codePoints } from '../schema/strings.ts'
 import type { Json } from './document.ts'
-import { codePoints } from './normalise-state.ts'
 
 /** The most code points of an address: the `href` of a link, the `src` of an image. */
 const maximumAddress = 8192

@@ -4,8 +4,7 @@ import { blockIdPattern } from '../schema/ids.ts'
 import { asText } from '../schema/json-text.ts'
 import type { BlockNode } from './document.ts'
 import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
-import { HeadingPath } from './read-schema.ts'
-import { Warning } from './schema.ts'
+import { HeadingPath, Warning } from './schema.ts'
 
 /** A node as tiptap-json returns it. */
 const TiptapNode = Type.Unsafe<BlockNode>(tiptapNode)

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
 import type { BlockNode, BodyNode, DocNode, Json } from './document.ts'
-import { codePoints } from './normalise-state.ts'
 
 /**
  * The RFC 8785 text of a JSON value: keys sorted by UTF-16 unit, no white space, numbers and strings as ECMAScript
  * writes them. Takes what the normaliser produces: well-formed strings, finite numbers, bounded depth.
  */
 export function canonicalJson(value: Json | BodyNode | DocNode): string {
-  return isSorted(value as Json) ? JSON.stringify(value) : write(value as Json)
+  return isSorted(value as Json) ? JSON.stringify(value) : (canonicalize(value) ?? '')
 }
 
 /** The stored lines of a document: canonical JSON, one top-level block a line; canonical JSON has no raw newline. */
@@ -35,18 +35,6 @@ export function blockHash(block: BodyNode): string {
   return textVersion(canonicalJson(block))
 }
 
-/** The code points of all texts below a node, as the character cap counts them. */
-export function characterCount(node: BodyNode | DocNode): number {
-  if ('text' in node && node.text !== undefined) return codePoints(node.text)
-  return (node.content ?? []).reduce((sum, child) => sum + characterCount(child), 0)
-}
-
-/** The nodes at and below a node that the node limit counts: all but text and the document itself. */
-export function nodeCount(node: BodyNode | DocNode): number {
-  const own = node.type === 'text' || node.type === 'doc' ? 0 : 1
-  return (node.content ?? []).reduce((sum, child) => sum + nodeCount(child), own)
-}
-
 // The normaliser builds objects in canonical order already; looking is cheaper than building them again.
 function isSorted(value: Json | undefined): boolean {
   if (typeof value !== 'object' || value === null) return true
@@ -62,12 +50,4 @@ function isSorted(value: Json | undefined): boolean {
 // Objects enumerate names that look like array indices first, whatever order they are written in.
 function isIndex(name: string): boolean {
   return name.charCodeAt(0) <= 0x39 && /^\d+$/.test(name)
-}
-
-function write(value: Json): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(write).join(',')}]`
-  const names = Object.keys(value).filter((name) => value[name] !== undefined)
-  const pairs = names.sort().map((name) => `${JSON.stringify(name)}:${write(value[name] as Json)}`)
-  return `{${pairs.join(',')}}`
 }

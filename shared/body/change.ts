@@ -1,6 +1,7 @@
 import { type Computation, computation } from '../computations/computation.ts'
-import { attachmentsIn } from './attachments-in-text.ts'
-import { characterCount, nodeCount, textVersion } from './canonical.ts'
+import { attachmentsIn } from './addresses.ts'
+import { characterCount, nodeCount } from './body-limits.ts'
+import { textVersion } from './canonical.ts'
 import type { DocNode } from './document.ts'
 import { compareLines, manifestStep, type PlacedLine } from './manifest.ts'
 

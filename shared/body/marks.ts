@@ -1,5 +1,4 @@
-import type { Mark } from './document.ts'
-import { sameMark } from './normalise-marks.ts'
+import type { Attrs, Mark } from './document.ts'
 
 /** An inline node as a writer has written it, and the marks that are still to go around it. */
 export type Leaf<T> = { node: T; marks: readonly Mark[] }
@@ -27,6 +26,19 @@ export function nestMarks<T>(leaves: readonly Leaf<T>[], wrap: (children: T[], m
   return result
 }
 
+/** True if two inline nodes carry the same marks; both lists are in normal form. */
+export function sameMarks(a: Mark[] | undefined, b: Mark[] | undefined): boolean {
+  if (a === b) return true
+  if (a === undefined || b === undefined || a.length !== b.length) return false
+  return a.every((mark, index) => sameMark(mark, b[index]))
+}
+
+/** True if two marks in normal form are equal. */
+export function sameMark(a: Mark, b: Mark | undefined): boolean {
+  if (b === undefined || a.type !== b.type) return false
+  return a.attrs === b.attrs || sameAttributes(a.attrs ?? {}, b.attrs ?? {})
+}
+
 function longestMark<T>(leaves: readonly Leaf<T>[], from: number): [Mark | null, number] {
   let best: Mark | null = null
   let bestEnd = from
@@ -43,4 +55,10 @@ function longestMark<T>(leaves: readonly Leaf<T>[], from: number): [Mark | null,
 
 function without(marks: readonly Mark[], mark: Mark): Mark[] {
   return marks.filter((other) => !sameMark(other, mark))
+}
+
+// The values are texts or null; a long address is compared where it stands.
+function sameAttributes(a: Attrs, b: Attrs): boolean {
+  const names = Object.keys(a)
+  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && a[name] === b[name])
 }

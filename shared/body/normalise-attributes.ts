@@ -1,6 +1,6 @@
-import { attachmentIdOf, attachmentSrc, isAllowedSrc, isAttachmentId } from './addresses.ts'
+import { attachmentIdOf, attachmentSrc, isAllowedHref, isAllowedSrc, isAttachmentId } from './addresses.ts'
 import type { Attribute } from './attributes.ts'
-import type { Attrs, Json } from './document.ts'
+import type { Attrs, Json, Mark } from './document.ts'
 import { markTable, nodeTable } from './nodes.ts'
 import { checkText, type NormaliseState, type Place, refuse, refuseNode, warnedBlock } from './normalise-state.ts'
 
@@ -13,6 +13,8 @@ const nodeRows = new Map(Object.entries(nodeTable).map(([type, row]) => [type, r
 const markRows = new Map(Object.entries(markTable).map(([type, row]) => [type, rowsOf(row.attrs)]))
 const pictures = new Set(['image', 'inlineImage'])
 const none: Row[] = []
+const rank = new Map(Object.keys(markTable).map((type, index) => [type, index]))
+const besideCode = new Set(['code', 'link'])
 
 /**
  * The attributes of a node in normal form: sorted, unknown ones and those equal to their default left out, the block
@@ -36,13 +38,21 @@ export function normaliseAttributes({ type, given, id, place, state }: NodeAttri
   return attrs
 }
 
-/** The attributes of a mark in normal form, or undefined when none is left. */
-export function normaliseMarkAttributes(type: string, given: Given, place: Place): Attrs | undefined {
-  const rows = markRows.get(type) ?? none
-  if (rows.length === 0) return undefined
-  const attrs: Attrs = {}
-  for (const row of rows) setAttribute(attrs, row, given, place)
-  return Object.keys(attrs).length > 0 ? attrs : undefined
+/**
+ * The marks of an inline node in normal form: schema order, one of a type (the last wins), nothing beside `code` but
+ * a link, no link to a refused scheme and no textStyle without a colour. Undefined when none is left.
+ */
+export function normaliseMarks(input: unknown, place: Place, state: NormaliseState): Mark[] | undefined {
+  if (input === undefined || input === null) return undefined
+  if (!Array.isArray(input)) throw refuseNode(place, 'marks is an array')
+  const byType = new Map<string, Mark>()
+  for (const given of input) {
+    const mark = normaliseMark(given, place, state)
+    if (mark !== null) byType.set(mark.type, mark)
+  }
+  if (byType.size === 0) return undefined
+  const marks = [...byType.values()].sort((a, b) => (rank.get(a.type) ?? 0) - (rank.get(b.type) ?? 0))
+  return byType.has('code') ? withoutExcluded(marks, place, state) : marks
 }
 
 function setAttribute(attrs: Attrs, { name, attribute }: Row, given: Given, place: Place): void {
@@ -83,4 +93,38 @@ function withAttachment(given: Given, id: unknown, place: Place, state: Normalis
 function rowsOf(attributes: { [name: string]: Attribute } = {}): Row[] {
   const rows = Object.entries(attributes).map(([name, attribute]) => ({ name, attribute }))
   return rows.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function normaliseMark(given: unknown, place: Place, state: NormaliseState): Mark | null {
+  const { type, attrs: input } = (given ?? {}) as { type?: unknown; attrs?: unknown }
+  if (typeof type !== 'string' || !rank.has(type)) throw refuseNode(place, `there is no mark ${JSON.stringify(type)}`)
+  if (input !== undefined && input !== null && (typeof input !== 'object' || Array.isArray(input))) {
+    throw refuseNode(place, 'attrs of a mark is an object')
+  }
+  const attrs = normaliseMarkAttributes(type, (input ?? {}) as Record<string, unknown>, place)
+  if (type === 'textStyle' && attrs === undefined) return null
+  if (type === 'link' && !isAllowedHref(String(attrs?.href))) {
+    const message = 'A link was removed: its address has a scheme that is not allowed.'
+    state.warnings.push({ code: 'link_removed', message, block_id: warnedBlock(place) })
+    return null
+  }
+  return attrs === undefined ? { type } : { attrs, type }
+}
+
+function withoutExcluded(marks: Mark[], place: Place, state: NormaliseState): Mark[] {
+  const kept = marks.filter((mark) => besideCode.has(mark.type))
+  if (kept.length === marks.length) return marks
+  const lost = marks.filter((mark) => !besideCode.has(mark.type)).map((mark) => mark.type)
+  const message = `Inline code has no other marks beside it: ${lost.join(', ')} left out.`
+  state.warnings.push({ code: 'marks_dropped', message, block_id: warnedBlock(place) })
+  return kept
+}
+
+// Undefined when no attribute is left.
+function normaliseMarkAttributes(type: string, given: Given, place: Place): Attrs | undefined {
+  const rows = markRows.get(type) ?? none
+  if (rows.length === 0) return undefined
+  const attrs: Attrs = {}
+  for (const row of rows) setAttribute(attrs, row, given, place)
+  return Object.keys(attrs).length > 0 ? attrs : undefined
 }

@@ -1,13 +1,8 @@
 import { Refusal } from '../errors/errors.ts'
 import { blockIdPattern, newId } from '../schema/ids.ts'
-import type { BodyLimits } from './body-limits.ts'
+import { codePoints } from '../schema/strings.ts'
+import { type BodyLimits, maximumNodes } from './body-limits.ts'
 import type { Warning } from './document.ts'
-
-/** Blocks may nest this deep; a top-level block is at depth 1 (decisions 2.5). */
-export const maximumDepth = 32
-
-/** A body may hold this many nodes; text nodes are bounded by the character cap instead (decisions 2.5). */
-export const maximumNodes = 20_000
 
 /** Where the input comes from (Markdown is forgiven more than JSON), and what the body may hold; absent caps are none. */
 export type NormaliseContext = Partial<BodyLimits> & {
@@ -65,16 +60,6 @@ export function countNode(state: NormaliseState, place: Place): void {
 /** Counts the code points of a text against the cap of the context. */
 export function countCharacters(state: NormaliseState, text: string): void {
   state.characters += codePoints(text)
-}
-
-/** The number of code points of a text. */
-export function codePoints(text: string): number {
-  let count = text.length
-  for (let index = 0; index < text.length; index++) {
-    // Each leading surrogate of a pair is one unit too many; texts are well formed here.
-    if ((text.charCodeAt(index) & 0xfc00) === 0xd800) count -= 1
-  }
-  return count
 }
 
 /** Refuses what neither PostgreSQL nor Yjs can keep: U+0000 and lone surrogates. */

@@ -1,15 +1,14 @@
 import { newId } from '../schema/ids.ts'
-import { checkBytes, checkCharacters } from './body-limits.ts'
+import { checkBytes, checkCharacters, maximumDepth } from './body-limits.ts'
 import type { BlockNode, BodyNode, DocNode, Warning } from './document.ts'
+import { sameMarks } from './marks.ts'
 import { bodySchema, inlineTypes, isTextblock } from './nodes.ts'
-import { normaliseAttributes } from './normalise-attributes.ts'
-import { normaliseMarks, sameMarks } from './normalise-marks.ts'
+import { normaliseAttributes, normaliseMarks } from './normalise-attributes.ts'
 import {
   adoptBlockId,
   checkText,
   countCharacters,
   countNode,
-  maximumDepth,
   type NamedAttachments,
   type NormaliseContext,
   type NormaliseState,

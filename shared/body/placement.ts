@@ -1,9 +1,9 @@
 import { Refusal } from '../errors/errors.ts'
 import { type BlockLines, type Location, nodeAt, withNodeAt } from './block-lines.ts'
+import { maximumDepth } from './body-limits.ts'
 import type { BlockNode, BodyNode } from './document.ts'
 import { bodySchema } from './nodes.ts'
 import { emptyParagraph } from './normalise.ts'
-import { maximumDepth } from './normalise-state.ts'
 import { headingTitle } from './outline.ts'
 
 /** Where inserted blocks go; exactly one member is set (specification 2.5), which the request schema sees to. */

@@ -1,9 +1,8 @@
 import { Refusal } from '../errors/errors.ts'
 import type { BlockLines } from './block-lines.ts'
-import type { BlockNode, DocNode, Warning } from './document.ts'
+import { answerWarnings, type BlockNode, type DocNode, type Warning } from './document.ts'
 import { exportSegments, joinSegments, toMarkdown } from './markdown/to-markdown.ts'
 import { plainText } from './text.ts'
-import { answerWarnings } from './warnings.ts'
 
 /** The views of a read that return content. */
 export type ReadView = 'markdown' | 'tiptap-json' | 'plain-text'

@@ -1,4 +1,4 @@
-import { showsAttachment } from './attachments-in-text.ts'
+import { showsAttachment } from './addresses.ts'
 import { BlockLines } from './block-lines.ts'
 import type { BlockNode, BodyNode } from './document.ts'
 import { isBlockType } from './nodes.ts'

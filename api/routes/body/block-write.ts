@@ -2,6 +2,7 @@ import { BlockLines } from '../../../shared/body/block-lines.ts'
 import { type BlockDescription, currentBlockHash, describeBlock } from '../../../shared/body/blocks.ts'
 import { textVersion } from '../../../shared/body/canonical.ts'
 import type { Edited } from '../../../shared/body/commit.ts'
+import { answerWarnings } from '../../../shared/body/document.ts'
 import {
   applyBatch,
   applyOperation,
@@ -10,9 +11,7 @@ import {
   type OperationResult,
 } from '../../../shared/body/edit.ts'
 import { HeadingPaths } from '../../../shared/body/outline.ts'
-import type { StoredBody } from '../../../shared/body/stored-body.ts'
-import { textComputation } from '../../../shared/body/text-computation.ts'
-import { answerWarnings } from '../../../shared/body/warnings.ts'
+import { type StoredBody, textComputation } from '../../../shared/body/stored-body.ts'
 import type { Ahead } from '../../../shared/computations/ahead.ts'
 import { type Computation, computation } from '../../../shared/computations/computation.ts'
 import { type ErrorDetails, Refusal } from '../../../shared/errors/errors.ts'

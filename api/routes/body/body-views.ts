@@ -1,15 +1,15 @@
 import { BlockLines } from '../../../shared/body/block-lines.ts'
 import { listBlocks } from '../../../shared/body/blocks.ts'
 import { type ContentFormat, contentMembers } from '../../../shared/body/content.ts'
+import { answerWarnings } from '../../../shared/body/document.ts'
 import { manifestOf } from '../../../shared/body/manifest.ts'
 import { outlineOf } from '../../../shared/body/outline.ts'
-import { StoredBody } from '../../../shared/body/stored-body.ts'
-import { textComputation } from '../../../shared/body/text-computation.ts'
-import { answerWarnings } from '../../../shared/body/warnings.ts'
+import { positionOf, type ReadView, readWindow } from '../../../shared/body/read.ts'
+import { StoredBody, textComputation } from '../../../shared/body/stored-body.ts'
 import { compute } from '../../../shared/computations/compute.ts'
-import { takeWithin } from '../../http/pagination.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
+import { type CursorScope, decodeCursor, encodeCursor, takeWithin } from '../../http/pagination.ts'
 import { presentBlock } from './block-write.ts'
-import { checkOutlineQuery, type ReadRequest, readPart } from './read-part.ts'
 
 // Each view of a body is made where the view holds nobody up. It comes as JSON text, which is cheaper to hand over than
 // objects. `heading` and `resolution` are the members before and behind those that follow from the body.
@@ -121,4 +121,64 @@ function storedJson({ text, heading, resolution, format }: ContentView): string 
 function withDocument({ before, text, behind }: { before: object; text: string; behind: object }): string {
   const document = `"document":{"type":"doc","content":[${text.replaceAll('\n', ',')}]}`
   return `${JSON.stringify(before).slice(0, -1)},${document},${JSON.stringify(behind).slice(1)}`
+}
+
+/** What of a call a part of a body follows from; plain data. */
+export type ReadRequest = {
+  endpoint: string
+  params: { id: string }
+  query: {
+    around?: string | undefined
+    max_tokens?: number | undefined
+    context_before?: number | undefined
+    context_after?: number | undefined
+    cursor?: string | undefined
+    locale?: string | undefined
+  }
+  view: ReadView
+  version: string
+}
+
+/**
+ * One part of a body with the cursor of the next. A cursor of other parameters is 400 `invalid_cursor`, one of another
+ * version of the body 409 `read_cursor_stale` (decisions 2.6).
+ */
+export function readPart(body: BlockLines, request: ReadRequest) {
+  const { view, version, query } = request
+  const { around, max_tokens = 4000, context_before = 2, context_after = 4, cursor, locale } = query
+  const filters = {
+    view,
+    id: request.params.id,
+    locale,
+    around,
+    max_tokens,
+    ...(around && { context_before, context_after }),
+  }
+  const scope: CursorScope = { endpoint: request.endpoint, filters, sort: 'position' }
+  const resume = cursor === undefined ? undefined : resumePosition(scope, { cursor, version })
+  const { resume: next, ...part } = readWindow(body, {
+    view,
+    maxTokens: max_tokens,
+    contextBefore: context_before,
+    contextAfter: context_after,
+    ...(around !== undefined && { around }),
+    ...(resume !== undefined && { resume }),
+  })
+  return { ...part, max_tokens, next_cursor: next === null ? null : encodeCursor(scope, [version, next]) }
+}
+
+/**
+ * Refuses what an outline is asked for in vain, as every view does: a block that is not there, 404, and any cursor,
+ * 400, since an outline is whole and hands out none.
+ */
+export function checkOutlineQuery(body: BlockLines, query: ReadRequest['query']): void {
+  if (query.cursor !== undefined) throw new Refusal('invalid_cursor')
+  if (query.around !== undefined) positionOf(body, query.around)
+}
+
+function resumePosition(scope: CursorScope, input: { cursor: string; version: string }): number {
+  const [cursorVersion, position] = decodeCursor(scope, input.cursor, ['string', 'number'])
+  if (cursorVersion === input.version) return Number(position)
+  const details = { cursor_version: String(cursorVersion), current_version: input.version }
+  throw new Refusal('read_cursor_stale', { details })
 }

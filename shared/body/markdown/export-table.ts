@@ -1,9 +1,8 @@
 import type { AlignType, PhrasingContent, RootContent, TableCell } from 'mdast'
+import { maximumNodes } from '../body-limits.ts'
 import type { BodyNode } from '../document.ts'
 import { isTextblock } from '../nodes.ts'
-import { maximumNodes } from '../normalise-state.ts'
-import { type ExportContext, inside, warn } from './export-context.ts'
-import { exportImage, exportInline } from './export-inline.ts'
+import { type ExportContext, exportImage, exportInline, inside, warn } from './export-inline.ts'
 
 /** The GFM table of a table: one line a row, the first row as its header, cells of one paragraph each. */
 export function exportTable(node: BodyNode, context: ExportContext): RootContent[] {

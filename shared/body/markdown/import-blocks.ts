@@ -1,6 +1,6 @@
 import type { List, ListItem, Paragraph, RootContent, Table } from 'mdast'
+import { maximumNodes } from '../body-limits.ts'
 import type { BodyNode } from '../document.ts'
-import { maximumNodes } from '../normalise-state.ts'
 import { isLineBreak } from './html-syntax.ts'
 import { deeper, type ImportContext, refuseText, warnAt } from './import-context.ts'
 import { detailsEnds, readDetails } from './import-details.ts'

@@ -1,8 +1,8 @@
 import type { Definition, Root } from 'mdast'
 import type { Refusal } from '../../errors/errors.ts'
-import { checkBytes } from '../body-limits.ts'
+import { checkBytes, maximumDepth } from '../body-limits.ts'
 import type { Warning, WarningCode } from '../document.ts'
-import { maximumDepth, refuseNode } from '../normalise-state.ts'
+import { refuseNode } from '../normalise-state.ts'
 
 /** What the import of a node knows of the text around it. */
 export type ImportContext = {

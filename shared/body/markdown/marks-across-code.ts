@@ -1,5 +1,5 @@
 import type { Mark } from '../document.ts'
-import { sameMark } from '../normalise-marks.ts'
+import { sameMark } from '../marks.ts'
 
 /** What stands beside a run of inline code: its marks and its text, which is null for what is no text. */
 export type Neighbour = { marks: readonly Mark[]; text: string | null }

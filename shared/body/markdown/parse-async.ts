@@ -36,7 +36,7 @@ const parsing = computation({
  * are parsed in a thread with a bound on time and memory. Refuses as `parseMarkdown` does, with 422 `invalid_node` a text
  * that breaks the bounds, and with 503 `service_unavailable` when too much waits already.
  */
-export async function parseMarkdownAsync(input: MarkdownInput): Promise<Parsed> {
+async function parseMarkdownAsync(input: MarkdownInput): Promise<Parsed> {
   try {
     return await compute(parsing, input)
   } catch (error) {

@@ -1,12 +1,12 @@
 import type { Html, Root, RootContent } from 'mdast'
 import { Refusal } from '../../errors/errors.ts'
 import { blockIdPattern } from '../../schema/ids.ts'
+import { codePoints } from '../../schema/strings.ts'
 import { type BodyLimits, checkCharacters } from '../body-limits.ts'
 import type { BodyNode, Warning } from '../document.ts'
 import { checkText, refuseNode } from '../normalise-state.ts'
 import { readFlow } from './import-blocks.ts'
 import { type ImportContext, importContext, warnAt } from './import-context.ts'
-import { leastCharacters } from './least-characters.ts'
 import { parseTree } from './processor.ts'
 
 /** An anchor of the text: the block id it names, and its line. */
@@ -119,4 +119,22 @@ function parseWithin(source: string, path: string): Root {
     if (!(error instanceof RangeError)) throw error
     throw refuseNode({ path, blockId: null }, 'the Markdown nests too deeply')
   }
+}
+
+/**
+ * A number of characters that the body of a Markdown text has at least, from a glance at the text: the letters of the
+ * paragraphs that hold no sign by which a letter could be anything but text (HTML, links, math, tables, fences,
+ * references). What may hide more than its own paragraph ends the count. The cost is linear in the text.
+ */
+export function leastCharacters(markdown: string): number {
+  if (/^\ufeff?---/.test(markdown)) return 0
+  const end = markdown.search(/<(?:!|\?|pre|script|style|textarea)|\$\$/i)
+  const paragraphs = (end === -1 ? markdown : markdown.slice(0, end)).split(/\n[ \t]*\n/)
+  // The last paragraph may be the first half of what was cut.
+  if (end !== -1) paragraphs.pop()
+  return paragraphs.reduce((sum, text) => sum + (/[<>[\]&|$`~]/.test(text) ? 0 : letters(text)), 0)
+}
+
+function letters(text: string): number {
+  return codePoints(text.replace(/\P{L}+/gu, ''))
 }

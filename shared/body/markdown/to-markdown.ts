@@ -2,7 +2,7 @@ import GithubSlugger from 'github-slugger'
 import type { BlockNode, BodyNode, DocNode, Warning } from '../document.ts'
 import { plainText } from '../text.ts'
 import { exportBlock } from './export-blocks.ts'
-import type { ExportWarnings } from './export-context.ts'
+import type { ExportWarnings } from './export-inline.ts'
 import { writeFlow } from './processor.ts'
 
 /** One top-level block as Markdown: its anchor line, or null for none, and its text, empty for an empty paragraph. */

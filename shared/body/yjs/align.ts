@@ -1,7 +1,6 @@
 import type { BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
 import { longestIncreasing, matchSequences } from '../sequence.ts'
-import { equalJson } from './equal.ts'
 
 /** Siblings: the children of one block, or of the document. */
 export type Siblings = readonly BodyNode[]
@@ -76,4 +75,27 @@ function isAt(nodes: Siblings, index: number, test: (node: BodyNode) => boolean)
 /** The content of blocks without any id, as text. */
 function shapes(nodes: Siblings, which: readonly number[]): string[] {
   return which.map((index) => JSON.stringify(nodes[index], (name, value: unknown) => (name === 'id' ? null : value)))
+}
+
+/**
+ * True if two JSON values are equal. A member that is null or undefined counts as absent, since Y documents keep
+ * neither. Values that are the same object cost nothing, so callers that share unchanged blocks are compared fast.
+ */
+export function equalJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return (a ?? null) === (b ?? null)
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false
+    for (let index = 0; index < a.length; index++) if (!equalJson(a[index], b[index])) return false
+    return true
+  }
+  return !Array.isArray(b) && equalMembers(a as Members, b as Members)
+}
+
+type Members = { [name: string]: unknown }
+
+function equalMembers(a: Members, b: Members): boolean {
+  for (const name in a) if (!equalJson(a[name], b[name])) return false
+  for (const name in b) if (a[name] === undefined && (b[name] ?? null) !== null) return false
+  return true
 }

@@ -1,15 +1,19 @@
 import * as Y from 'yjs'
 import type { BodyNode } from '../document.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
-import { alignSiblings, blockIdOf, equalEnds, type Siblings } from './align.ts'
-import { childrenOf, type RawDocument, readChildren, readElement } from './encoding.ts'
-import { equalJson } from './equal.ts'
+import { alignSiblings, blockIdOf, equalEnds, equalJson, type Siblings } from './align.ts'
+import {
+  childrenOf,
+  elementFormats,
+  type RawDocument,
+  readChildren,
+  readElement,
+  setAttribute,
+  writeNode,
+} from './encoding.ts'
 import { applyInline } from './inline-apply.ts'
 import { diffInline, rebaseInline } from './inline-diff.ts'
-import { isInlineChild, type LivePlaces, livePlaces } from './live-places.ts'
-import { elementFormats } from './marks.ts'
-import { newWork, type Work } from './work.ts'
-import { setAttribute, writeNode } from './write.ts'
+import { isInlineChild, type LivePlaces, livePlaces, newWork, type Work } from './work.ts'
 
 /** What to apply: the fragment of a Y document, the body it follows so far, and the body it is to follow. */
 export type Application = { fragment: Y.XmlFragment; from: RawDocument; to: RawDocument; origin?: unknown }

@@ -1,7 +1,6 @@
 import * as Y from 'yjs'
-import type { Attrs, BodyNode } from '../document.ts'
-import { bodySchema, inlineTypes } from '../nodes.ts'
-import { marksOf, splitElementAttributes } from './marks.ts'
+import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
+import { bodySchema, inlineTypes, isTextblock, markTable } from '../nodes.ts'
 
 /** The root type that holds the body: the default field of Tiptap's Collaboration extension. Never rename it. */
 const fragmentName = 'default'
@@ -100,4 +99,111 @@ function unknownIn(nodes: readonly BodyNode[], path: number[]): UnknownNode[] {
     const below = node.content ? unknownIn(node.content, here) : []
     return Object.hasOwn(bodySchema.nodes, node.type) ? below : [{ path: here, type: node.type }, ...below]
   })
+}
+
+/**
+ * Nodes as Y types that are not part of a document yet, in the encoding of the editor bindings: an element for a
+ * node, one Y text for each stretch of text nodes. Equal nodes give equal types.
+ */
+export function writeNodes(nodes: readonly BodyNode[]): (Y.XmlElement | Y.XmlText)[] {
+  const types: (Y.XmlElement | Y.XmlText)[] = []
+  let texts: BodyNode[] = []
+  const flush = () => {
+    if (texts.length > 0) types.push(writeText(texts))
+    texts = []
+  }
+  for (const node of nodes) {
+    if (node.type === 'text') texts.push(node)
+    else {
+      flush()
+      types.push(writeNode(node))
+    }
+  }
+  flush()
+  return types
+}
+
+/**
+ * One node as a Y element. An empty textblock gets an empty Y text, so that two people who start typing in it at the
+ * same moment write into one text and not into two beside each other.
+ */
+export function writeNode(node: BodyNode): Y.XmlElement {
+  const element = new Y.XmlElement(node.type)
+  const attributes = { ...node.attrs, ...elementFormats(node.marks) }
+  for (const [name, value] of Object.entries(attributes)) setAttribute(element, name, value)
+  const children = writeNodes(node.content ?? [])
+  if (children.length === 0 && isTextblock(node.type)) children.push(new Y.XmlText())
+  element.insert(0, children)
+  return element
+}
+
+/** Text nodes as one Y text. */
+export function writeText(texts: readonly BodyNode[]): Y.XmlText {
+  const text = new Y.XmlText()
+  text.applyDelta(texts.map((node) => ({ insert: node.text ?? '', attributes: formatsOf(node.marks) })))
+  return text
+}
+
+/** Sets an attribute to any JSON value; null, which the bindings never store, removes it. */
+export function setAttribute(element: Y.XmlElement, name: string, value: Json | undefined): void {
+  // The declared type of Yjs knows strings only; what it stores is any JSON.
+  if (value !== null && value !== undefined) element.setAttribute(name, value as string)
+  else if (element.doc) element.removeAttribute(name)
+}
+
+/** Marks as Yjs knows them: mark name to the mark's attributes; null ends a format. */
+export type Formats = { [mark: string]: Attrs | null }
+
+// Editors that let a mark overlap itself write `comment--Ab3dEf9+`: the name and eight base64 characters.
+const hashedName = /^(.*)--[A-Za-z0-9+/=]{8}$/
+// Where the marks of an inline node that is no text are kept, since an XML element has attributes only.
+const elementPrefix = '_mark_'
+const rank = new Map(Object.keys(markTable).map((name, index) => [name, index]))
+
+/** The formats of a text run. No mark of our schema overlaps itself, so the names are never hashed. */
+export function formatsOf(marks: readonly Mark[] = []): Formats {
+  return Object.fromEntries(marks.map((mark) => [mark.type, mark.attrs ?? {}]))
+}
+
+/**
+ * The marks of a text run in schema order, unknown names last by name. Attributes that are null are left out, hashed
+ * names are read as plain ones, and of equal marks one is kept.
+ */
+export function marksOf(formats: { [name: string]: unknown } = {}): Mark[] {
+  const marks = new Map<string, Mark>()
+  for (const [name, value] of Object.entries(formats)) {
+    if (name === 'ychange' || value === null) continue
+    const type = hashedName.exec(name)?.[1] ?? name
+    const attrs = writtenAttrs(value)
+    const mark = attrs ? { type, attrs } : { type }
+    marks.set(JSON.stringify(mark), mark)
+  }
+  return [...marks.values()].sort((a, b) => rankOf(a) - rankOf(b) || (a.type < b.type ? -1 : 1))
+}
+
+/** The XML attributes that carry the marks of an inline node that is no text, such as a link around an image. */
+export function elementFormats(marks: readonly Mark[] = []): Attrs {
+  return Object.fromEntries(marks.map((mark) => [elementPrefix + mark.type, mark.attrs ?? {}]))
+}
+
+/** Splits the attributes of an XML element into those of the node and its marks. Null attributes are left out. */
+export function splitElementAttributes(attributes: { [name: string]: unknown }): { attrs?: Attrs; marks: Mark[] } {
+  const formats: { [name: string]: unknown } = {}
+  const own: { [name: string]: unknown } = {}
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith(elementPrefix)) formats[name.slice(elementPrefix.length)] = value
+    else if (name !== 'ychange') own[name] = value
+  }
+  return { attrs: writtenAttrs(own), marks: marksOf(formats) }
+}
+
+// Key order in a Y.Map differs between replicas, so it is made the same here.
+function writtenAttrs(value: unknown): Attrs | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const entries = Object.entries(value as Attrs).filter(([, member]) => member !== null && member !== undefined)
+  return entries.length > 0 ? Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) : undefined
+}
+
+function rankOf(mark: Mark): number {
+  return rank.get(mark.type) ?? rank.size
 }

@@ -1,10 +1,8 @@
 import * as Y from 'yjs'
 import type { BodyNode } from '../document.ts'
-import { childrenOf, readText } from './encoding.ts'
+import { childrenOf, formatsOf, readText, writeNodes, writeText } from './encoding.ts'
 import type { InlineChange, InlineEdit, InlineFormat } from './inline-diff.ts'
 import { lineOf, sliceLine } from './line.ts'
-import { formatsOf } from './marks.ts'
-import { writeNodes, writeText } from './write.ts'
 
 type Child = { type: unknown; index: number; start: number; end: number }
 type TextChild = Child & { type: Y.XmlText }

@@ -1,8 +1,8 @@
 import type { BodyNode } from '../document.ts'
 import { type Match, matchSequences } from '../sequence.ts'
-import { equalJson } from './equal.ts'
+import { equalJson } from './align.ts'
+import { type Formats, formatsOf } from './encoding.ts'
 import { type Line, lineOf, plainText, sliceLine, type Token, tokensOf } from './line.ts'
-import { type Formats, formatsOf } from './marks.ts'
 
 /** Puts content in the place of what stands between two offsets. */
 export type InlineEdit = { start: number; end: number; insert: BodyNode[] }

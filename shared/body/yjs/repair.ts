@@ -1,13 +1,21 @@
 import type { ContentMatch } from 'prosemirror-model'
+import { maximumDepth } from '../body-limits.ts'
 import type { BodyNode } from '../document.ts'
 import { bodySchema, inlineTypes } from '../nodes.ts'
-import { maximumDepth } from '../normalise-state.ts'
 import type { RawDocument } from './encoding.ts'
-import { arranged, isContainer, nextChild, unwrapped } from './repair-children.ts'
-import { depthOf, retyped } from './repair-conversions.ts'
-import { repairIds } from './repair-ids.ts'
-import { idOrNull, note, type Pass, type Repair } from './repair-pass.ts'
-import { repairAttributes, repairMarks, repairString } from './repair-values.ts'
+import {
+  arranged,
+  depthOf,
+  idOrNull,
+  isContainer,
+  nextChild,
+  note,
+  type Pass,
+  type Repair,
+  retyped,
+  unwrapped,
+} from './repair-nodes.ts'
+import { repairAttributes, repairIds, repairMarks, repairString } from './repair-values.ts'
 
 /**
  * The nearest valid body to one that came out of a live merge: the schema holds, every block has an id of its own and

@@ -1,7 +1,6 @@
 import * as Y from 'yjs'
 import { applyDocument } from './apply.ts'
-import { bodyFragment, type RawDocument, readDocument } from './encoding.ts'
-import { writeNodes } from './write.ts'
+import { bodyFragment, type RawDocument, readDocument, writeNodes } from './encoding.ts'
 
 /** A Y document opened from its stored state and the updates logged since, oldest first. Garbage is collected. */
 export function openState(...updates: readonly Uint8Array[]): Y.Doc {

@@ -1,13 +1,13 @@
 import { renderShared } from '../../../api/pages/share/shared-html.ts'
 import { editText, hashBlock } from '../../../api/routes/body/block-write.ts'
 import {
+  type ReadRequest,
   renderBlocks,
   renderContent,
   renderOutline,
   renderOutlinePart,
   renderRead,
 } from '../../../api/routes/body/body-views.ts'
-import type { ReadRequest } from '../../../api/routes/body/read-part.ts'
 import { BlockLines } from '../../../shared/body/block-lines.ts'
 import { currentBlockHash, describeBlock } from '../../../shared/body/blocks.ts'
 import { documentToLines } from '../../../shared/body/canonical.ts'
