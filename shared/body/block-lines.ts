@@ -3,7 +3,7 @@ import type { BlockNode, BodyNode } from './document.ts'
 import { isBlockType } from './nodes.ts'
 
 /** Where a block stands: its top-level ancestor, and the child indices from there down to it (empty for itself). */
-export type Location = { position: number; path: number[] }
+export type BlockPath = { position: number; path: number[] }
 
 // A top-level block as its stored line, its parsed form, or both; neither is changed in place.
 type Entry = { line?: string; block?: BlockNode }
@@ -43,7 +43,7 @@ export class BlockLines {
   }
 
   /** Where the block of an id is, or null. */
-  find(id: string): Location | null {
+  find(id: string): BlockPath | null {
     this.#lookups += 1
     if (this.#lookups > lookupsBeforeIndex) this.#index ??= this.#buildIndex()
     const candidates = this.#index === undefined ? this.#entries : (this.#index.get(id) ?? [])

@@ -3,7 +3,7 @@ import { attachmentsIn } from './addresses.ts'
 import { characterCount, nodeCount } from './body-limits.ts'
 import { textVersion } from './canonical.ts'
 import type { DocNode } from './document.ts'
-import { compareLines, manifestStep, type PlacedLine } from './manifest.ts'
+import { compareLines, manifestStep, type PositionedLine } from './manifest.ts'
 
 /** Two bodies as they are stored, one top-level block a line. */
 export type TwoTexts = { from: string; to: string }
@@ -63,7 +63,7 @@ const module = import.meta.url
 export const changing = twoTextComputation({ module, run: changeBody })
 export const findingChangedBlocks = twoTextComputation({ module, run: changedBlocks })
 
-function asDocument(lines: readonly PlacedLine[]): DocNode {
+function asDocument(lines: readonly PositionedLine[]): DocNode {
   return { type: 'doc', content: lines.map(({ block }) => block) }
 }
 

@@ -8,11 +8,11 @@ export type ManifestEntry = { block_id: string; position: number; type: string; 
 
 /** The manifest of a body from its stored lines: its top-level blocks in order. */
 export function manifestOf(lines: readonly string[]): ManifestEntry[] {
-  return lines.map((line, position) => entryOf(placed(line, position)))
+  return lines.map((line, position) => entryOf(positioned(line, position)))
 }
 
 /** A stored line with its place among the top-level blocks, parsed. */
-export type PlacedLine = { line: string; position: number; block: BlockNode }
+export type PositionedLine = { line: string; position: number; block: BlockNode }
 
 /** A line that both bodies have, with its place in each. */
 type KeptLine = { line: string; from: number; to: number }
@@ -21,7 +21,7 @@ type KeptLine = { line: string; from: number; to: number }
  * The lines that only one of two bodies has. `kept` are those of both, in the order of the second, leaving out what both
  * begin and end with.
  */
-export type LineDifference = { removed: PlacedLine[]; added: PlacedLine[]; kept: KeptLine[] }
+export type LineDifference = { removed: PositionedLine[]; added: PositionedLine[]; kept: KeptLine[] }
 
 /** Compares two bodies by their stored lines, of which no line occurs twice in one body. Only what differs is parsed. */
 export function compareLines(from: readonly string[], to: readonly string[]): LineDifference {
@@ -32,15 +32,15 @@ export function compareLines(from: readonly string[], to: readonly string[]): Li
     fromEnd -= 1
     toEnd -= 1
   }
-  const places = new Map(from.slice(start, fromEnd).map((line, index) => [line, start + index]))
+  const positions = new Map(from.slice(start, fromEnd).map((line, index) => [line, start + index]))
   const difference: LineDifference = { removed: [], added: [], kept: [] }
   for (const [index, line] of to.slice(start, toEnd).entries()) {
-    const place = places.get(line)
-    if (place === undefined) difference.added.push(placed(line, start + index))
-    else difference.kept.push({ line, from: place, to: start + index })
-    places.delete(line)
+    const oldPosition = positions.get(line)
+    if (oldPosition === undefined) difference.added.push(positioned(line, start + index))
+    else difference.kept.push({ line, from: oldPosition, to: start + index })
+    positions.delete(line)
   }
-  for (const [line, place] of places) difference.removed.push(placed(line, place))
+  for (const [line, oldPosition] of positions) difference.removed.push(positioned(line, oldPosition))
   return difference
 }
 
@@ -73,15 +73,15 @@ export function manifestStep(difference: LineDifference): BlockStep[] {
   const written = after.map((line) => blockStep({ ...line, after: line, displaced: displaced.has(line.position) }))
   const moved = difference.kept.flatMap(({ line, from, to }) => {
     if (!displaced.has(to)) return []
-    const after = placed(line, to)
+    const after = positioned(line, to)
     return [blockStep({ before: { ...after, position: from }, after, displaced: true })]
   })
   return [...gone, ...[...written, ...moved].sort((a, b) => (a.new_position ?? 0) - (b.new_position ?? 0))]
 }
 
 /** The new positions of blocks that are not in the longest common order of both sides. */
-function displacedBlocks(places: { from: number; to: number }[]): Set<number> {
-  const inOrder = places.sort((a, b) => a.to - b.to)
+function displacedBlocks(positions: { from: number; to: number }[]): Set<number> {
+  const inOrder = positions.sort((a, b) => a.to - b.to)
   const ascending = inOrder.every(({ from }, index) => index === 0 || (inOrder[index - 1]?.from ?? 0) < from)
   if (ascending) return new Set()
   const displaced = new Set(inOrder.map(({ to }) => to))
@@ -89,7 +89,11 @@ function displacedBlocks(places: { from: number; to: number }[]): Set<number> {
   return displaced
 }
 
-function blockStep(step: { before?: PlacedLine | undefined; after?: PlacedLine; displaced: boolean }): BlockStep {
+function blockStep(step: {
+  before?: PositionedLine | undefined
+  after?: PositionedLine
+  displaced: boolean
+}): BlockStep {
   const old = step.before === undefined ? undefined : entryOf(step.before)
   const current = step.after === undefined ? undefined : entryOf(step.after)
   const shown = (current ?? old) as ManifestEntry
@@ -105,11 +109,11 @@ function blockStep(step: { before?: PlacedLine | undefined; after?: PlacedLine; 
   }
 }
 
-function placed(line: string, position: number): PlacedLine {
+function positioned(line: string, position: number): PositionedLine {
   return { line, position, block: JSON.parse(line) as BlockNode }
 }
 
-function entryOf({ line, position, block }: PlacedLine): ManifestEntry {
+function entryOf({ line, position, block }: PositionedLine): ManifestEntry {
   return {
     block_id: block.attrs.id,
     position,

@@ -13,7 +13,7 @@ import {
   type NormaliseContext,
   type NormaliseState,
   newState,
-  type Place,
+  type Pointer,
   refuseNode,
 } from './normalise-state.ts'
 
@@ -45,32 +45,45 @@ export function emptyParagraph(): BlockNode {
  */
 export function normaliseDocument(input: unknown, context: NormaliseContext): Normalised<DocNode> {
   const state = newState(context)
-  const place: Place = { path: context.path ?? '', blockId: null }
-  if (!isRecord(input) || input.type !== 'doc') throw refuseNode(place, 'a document is an object of type "doc"')
-  const children = childrenOf(input, place)
-  const content = normaliseChildren({ type: 'doc', children, place, depth: 0, state }) as BlockNode[]
+  const pointer = rootPointer(context)
+  if (!isRecord(input) || input.type !== 'doc') throw refuseNode(pointer, 'a document is an object of type "doc"')
+  const children = childrenOf(input, pointer)
+  const content = normaliseChildren({ type: 'doc', children, pointer, depth: 0, state }) as BlockNode[]
   return finish({ type: 'doc', content: content.length > 0 ? content : [emptyParagraph()] }, state)
 }
 
 /**
  * Normalises nodes that are to be put somewhere into a body: each any node with a block id. Whether it may stand at
- * its place, and whether its ids are free there, is up to the edit. Refuses as `normaliseDocument` does.
+ * its pointer, and whether its ids are free there, is up to the edit. Refuses as `normaliseDocument` does.
  */
 export function normaliseBlocks(input: unknown, context: NormaliseContext): Normalised<BlockNode[]> {
   const state = newState(context)
-  const place: Place = { path: context.path ?? '', blockId: null }
-  if (!Array.isArray(input)) throw refuseNode(place, 'expected an array of nodes')
-  const blocks = input.map((child, index) => {
-    const inner = { path: `${place.path}/${index}`, blockId: null }
-    const node = normaliseNode({ input: child, parentType: null, place: inner, depth: 1, state })
-    if (node === null || inlineTypes.has(node.type)) throw refuseNode(inner, 'expected a node that carries a block id')
-    return node as BlockNode
-  })
+  const pointer = rootPointer(context)
+  if (!Array.isArray(input)) throw refuseNode(pointer, 'expected an array of nodes')
+  const blocks = input.map((child, index) =>
+    freestandingBlock(child, { ...pointer, path: `${pointer.path}/${index}` }, state),
+  )
   return finish(blocks, state)
 }
 
-type Visit = { input: unknown; parentType: string | null; place: Place; depth: number; state: NormaliseState }
-type Children = { type: string; children: unknown[]; place: Place; depth: number; state: NormaliseState }
+/** As `normaliseBlocks` for one node, which is what the path of the context points at. */
+export function normaliseSingleBlock(input: unknown, context: NormaliseContext): Normalised<BlockNode> {
+  const state = newState(context)
+  return finish(freestandingBlock(input, rootPointer(context), state), state)
+}
+
+type Visit = { input: unknown; parentType: string | null; pointer: Pointer; depth: number; state: NormaliseState }
+type Children = { type: string; children: unknown[]; pointer: Pointer; depth: number; state: NormaliseState }
+
+function rootPointer({ path = '', operationIndex }: NormaliseContext): Pointer {
+  return { path, blockId: null, operationIndex }
+}
+
+function freestandingBlock(input: unknown, pointer: Pointer, state: NormaliseState): BlockNode {
+  const node = normaliseNode({ input, parentType: null, pointer, depth: 1, state })
+  if (node === null || inlineTypes.has(node.type)) throw refuseNode(pointer, 'expected a node that carries a block id')
+  return node as BlockNode
+}
 
 function finish<T>(result: T, state: NormaliseState): Normalised<T> {
   const { warnings, attachments, nodes, characters } = state
@@ -78,12 +91,12 @@ function finish<T>(result: T, state: NormaliseState): Normalised<T> {
   return { result, warnings, attachments, givenIds: [...state.ids], nodes, characters }
 }
 
-function normaliseChildren({ type, children, place, depth, state }: Children): BodyNode[] {
+function normaliseChildren({ type, children, pointer, depth, state }: Children): BodyNode[] {
   const result: BodyNode[] = []
   let match = bodySchema.nodes[type]?.contentMatch
   for (let index = 0; index < children.length; index++) {
-    const inner = { ...place, path: pathOfChild(place.path, index, state) }
-    const node = normaliseNode({ input: children[index], parentType: type, place: inner, depth: depth + 1, state })
+    const inner = { ...pointer, path: pathOfChild(pointer.path, index, state) }
+    const node = normaliseNode({ input: children[index], parentType: type, pointer: inner, depth: depth + 1, state })
     if (node === null) continue
     if (node.type === 'frontmatter' && (type !== 'doc' || result.length > 0)) {
       throw refuseNode(inner, 'frontmatter may only be the first block of a document')
@@ -97,7 +110,7 @@ function normaliseChildren({ type, children, place, depth, state }: Children): B
     result.push(node)
   }
   const isEmptyDoc = type === 'doc' && result.length === 0
-  if (!match?.validEnd && !isEmptyDoc) throw refuseNode(place, `the content of a ${type} is incomplete`)
+  if (!match?.validEnd && !isEmptyDoc) throw refuseNode(pointer, `the content of a ${type} is incomplete`)
   return result
 }
 
@@ -127,34 +140,34 @@ function attributeBytes(attrs: BodyNode['attrs']): number {
 }
 
 function normaliseNode(visit: Visit): BodyNode | null {
-  const { input, place, state } = visit
-  if (!isRecord(input) || typeof input.type !== 'string') throw refuseNode(place, 'a node is an object with a type')
+  const { input, pointer, state } = visit
+  if (!isRecord(input) || typeof input.type !== 'string') throw refuseNode(pointer, 'a node is an object with a type')
   if (input.type === 'text') return normaliseText(input, visit)
   const type = typeInParent(input.type, visit.parentType)
   if (type === 'doc' || !Object.hasOwn(bodySchema.nodes, type)) {
-    throw refuseNode(place, `there is no node type ${JSON.stringify(type)}`)
+    throw refuseNode(pointer, `there is no node type ${JSON.stringify(type)}`)
   }
-  countNode(state, place)
+  countNode(state, pointer)
   return inlineTypes.has(type) ? normaliseInline(type, input, visit) : normaliseBlock(type, input, visit)
 }
 
-function normaliseBlock(type: string, input: Record<string, unknown>, { place, depth, state }: Visit): BodyNode {
-  if (depth > maximumDepth) throw refuseNode(place, `blocks nest deeper than ${maximumDepth} levels`)
-  const given = attributesOf(input, place)
-  const id = adoptBlockId(given.id, place, state)
-  const here = state.ids.has(id) ? { path: place.path, blockId: id } : { ...place, newBlockId: id }
-  const attrs = normaliseAttributes({ type, given, id, place: here, state })
+function normaliseBlock(type: string, input: Record<string, unknown>, { pointer, depth, state }: Visit): BodyNode {
+  if (depth > maximumDepth) throw refuseNode(pointer, `blocks nest deeper than ${maximumDepth} levels`)
+  const given = attributesOf(input, pointer)
+  const id = adoptBlockId(given.id, pointer, state)
+  const here = state.ids.has(id) ? { ...pointer, blockId: id, newBlockId: undefined } : { ...pointer, newBlockId: id }
+  const attrs = normaliseAttributes({ type, given, id, pointer: here, state })
   if (attrs === null) return refusedImage(id, given.alt)
   const children = childrenOf(input, here)
-  const content = normaliseChildren({ type, children, place: here, depth, state })
+  const content = normaliseChildren({ type, children, pointer: here, depth, state })
   return content.length > 0 ? { attrs, content, type } : { attrs, type }
 }
 
-function normaliseInline(type: string, input: Record<string, unknown>, { place, state }: Visit): BodyNode | null {
-  const given = attributesOf(input, place)
-  if (childrenOf(input, place).length > 0) throw refuseNode(place, `a ${type} holds no content`)
-  const marks = normaliseMarks(input.marks, place, state)
-  const attrs = normaliseAttributes({ type, given, id: null, place, state })
+function normaliseInline(type: string, input: Record<string, unknown>, { pointer, state }: Visit): BodyNode | null {
+  const given = attributesOf(input, pointer)
+  if (childrenOf(input, pointer).length > 0) throw refuseNode(pointer, `a ${type} holds no content`)
+  const marks = normaliseMarks(input.marks, pointer, state)
+  const attrs = normaliseAttributes({ type, given, id: null, pointer, state })
   if (attrs === null) {
     return typeof given.alt === 'string' && given.alt !== '' ? textNode(given.alt, marks) : null
   }
@@ -165,13 +178,13 @@ function normaliseInline(type: string, input: Record<string, unknown>, { place, 
   }
 }
 
-function normaliseText(input: Record<string, unknown>, { parentType, place, state }: Visit): BodyNode | null {
-  if (typeof input.text !== 'string') throw refuseNode(place, 'a text node has a string as its text')
+function normaliseText(input: Record<string, unknown>, { parentType, pointer, state }: Visit): BodyNode | null {
+  if (typeof input.text !== 'string') throw refuseNode(pointer, 'a text node has a string as its text')
   if (input.text === '') return null
-  checkText(input.text, place)
+  checkText(input.text, pointer)
   countCharacters(state, input.text)
-  const marks = normaliseMarks(input.marks, place, state)
-  if (marks !== undefined && parentType === 'codeBlock') throw refuseNode(place, 'text in a codeBlock has no marks')
+  const marks = normaliseMarks(input.marks, pointer, state)
+  if (marks !== undefined && parentType === 'codeBlock') throw refuseNode(pointer, 'text in a codeBlock has no marks')
   return textNode(input.text, marks)
 }
 
@@ -196,15 +209,15 @@ function typeInParent(type: string, parentType: string | null): string {
   return parentType !== null && isTextblock(parentType) ? 'inlineImage' : 'image'
 }
 
-function attributesOf(input: Record<string, unknown>, place: Place): Record<string, unknown> {
+function attributesOf(input: Record<string, unknown>, pointer: Pointer): Record<string, unknown> {
   if (input.attrs === undefined || input.attrs === null) return {}
-  if (!isRecord(input.attrs)) throw refuseNode(place, 'attrs is an object')
+  if (!isRecord(input.attrs)) throw refuseNode(pointer, 'attrs is an object')
   return input.attrs
 }
 
-function childrenOf(input: Record<string, unknown>, place: Place): unknown[] {
+function childrenOf(input: Record<string, unknown>, pointer: Pointer): unknown[] {
   if (input.content === undefined || input.content === null) return []
-  if (!Array.isArray(input.content)) throw refuseNode(place, 'content is an array of nodes')
+  if (!Array.isArray(input.content)) throw refuseNode(pointer, 'content is an array of nodes')
   return input.content
 }
 

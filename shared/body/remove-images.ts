@@ -11,14 +11,14 @@ import { locate, takeOut } from './placement.ts'
  */
 export function withoutImagesOf(lines: readonly string[], attachmentId: string): string[] {
   const body = new BlockLines(lines)
-  const places = [...lines.keys()].filter((position) => showsAttachment(lines[position] ?? '', attachmentId))
-  for (const position of places) {
+  const positions = [...lines.keys()].filter((position) => showsAttachment(lines[position] ?? '', attachmentId))
+  for (const position of positions) {
     const stripped = withoutInline(body.block(position), attachmentId)
     // Texts that an image parted become one again.
     if (stripped !== body.block(position))
       body.splice(position, 1, normaliseBlocks([stripped], { from: 'json' }).result)
   }
-  const blocks = places.flatMap((position) => imageBlocks(body.block(position), attachmentId))
+  const blocks = positions.flatMap((position) => imageBlocks(body.block(position), attachmentId))
   for (const id of blocks) takeOut(body, locate(body, id))
   return body.toLines()
 }

@@ -79,20 +79,20 @@ function trimCommonEnds(input: { a: Keys; b: Keys; stretch: Stretch; matches: Ma
 }
 
 function uniqueAnchors(a: Keys, b: Keys, stretch: Stretch): Match[] {
-  const inB = uniquePlaces(b, stretch.b, stretch.bEnd)
-  const places = [...uniquePlaces(a, stretch.a, stretch.aEnd)].filter(([, place]) => place >= 0)
-  const partners = places.map(([key]) => inB.get(key) ?? -1)
-  return longestIncreasing(partners).map((i) => ({ a: places[i]?.[1] ?? 0, b: partners[i] ?? 0, length: 1 }))
+  const inB = uniquePositions(b, stretch.b, stretch.bEnd)
+  const positions = [...uniquePositions(a, stretch.a, stretch.aEnd)].filter(([, position]) => position >= 0)
+  const partners = positions.map(([key]) => inB.get(key) ?? -1)
+  return longestIncreasing(partners).map((i) => ({ a: positions[i]?.[1] ?? 0, b: partners[i] ?? 0, length: 1 }))
 }
 
-/** Key to place, or to -1 where the key occurs more than once. In order of first occurrence. */
-function uniquePlaces(keys: Keys, start: number, end: number): Map<string, number> {
-  const places = new Map<string, number>()
-  for (let place = start; place < end; place++) {
-    const key = keys[place] ?? ''
-    places.set(key, places.has(key) ? -1 : place)
+/** Key to position, or to -1 where the key occurs more than once. In order of first occurrence. */
+function uniquePositions(keys: Keys, start: number, end: number): Map<string, number> {
+  const positions = new Map<string, number>()
+  for (let position = start; position < end; position++) {
+    const key = keys[position] ?? ''
+    positions.set(key, positions.has(key) ? -1 : position)
   }
-  return places
+  return positions
 }
 
 /** The stretches that begin at each anchor (trimming finds the anchor again), and the one before the first. */

@@ -14,7 +14,7 @@ import { HeadingPaths } from '../../../shared/body/outline.ts'
 import { type StoredBody, textComputation } from '../../../shared/body/stored-body.ts'
 import type { Ahead } from '../../../shared/computations/ahead.ts'
 import { type Computation, computation } from '../../../shared/computations/computation.ts'
-import { type ErrorDetails, Refusal } from '../../../shared/errors/errors.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
 
 /** What a request does to blocks; `input` is its body, or the operations of a batch, as JSON text. */
 type BlockEdit =
@@ -93,14 +93,8 @@ const editing: Computation<Editing, BlockWrite> = computation({
 
 function edited({ text, version, op, blockId, input }: Editing): EditResult {
   const lines = text.split('\n')
-  if (op !== 'batch') return applyOperation(lines, operationOf({ op, blockId, members: JSON.parse(input) }))
-  try {
-    return applyBatch(lines, JSON.parse(input))
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== 'version_conflict') throw error
-    const details = { current_version: version, ...error.details } as ErrorDetails<'version_conflict'>
-    throw new Refusal('version_conflict', { details, headers: { ETag: `"${version}"` }, cause: error })
-  }
+  if (op === 'batch') return applyBatch({ lines, version }, JSON.parse(input))
+  return applyOperation(lines, operationOf({ op, blockId, members: JSON.parse(input) }))
 }
 
 // The body of a change has the node that replaces the block, or the members of the block that become others.

@@ -85,7 +85,7 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'find a block': ({ text, lastId }) => hashBlock({ text, blockId: lastId }),
   'a batch': ({ lines, document }) =>
     applyBatch(
-      lines,
+      { lines, version: 'v' },
       document.content.slice(0, 100).map(({ attrs }) => ({ op: 'replace', block_id: attrs.id, node: paragraph('a') })),
     ).results.length,
   'hash of a block': ({ lines, lastId }) => currentBlockHash(new BlockLines(lines), lastId),
