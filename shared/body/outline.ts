@@ -33,20 +33,19 @@ export type Outline = {
   sections: OutlineSection[]
 }
 
-/** The outline of a body: its top-level headings as flat sections, and what stands before the first (decisions 2.6). */
+/** The outline of a body: its top-level headings as flat sections, and the blocks before the first heading. */
 export function outlineOf(blocks: readonly BlockNode[]): Outline {
   const sections: OutlineSection[] = []
   let open: OutlineSection[] = []
   const close = (level: number, position: number): void => {
-    for (const section of open) if (section.level >= level) endSection(section, blocks, position - 1)
-    open = open.filter((section) => section.level < level)
+    const above = sectionsAbove(open, level)
+    for (const ended of open.slice(above.length)) endSection(ended, blocks, position - 1)
+    open = above
   }
   for (const [position, block] of blocks.entries()) {
     if (block.type !== 'heading') continue
-    const level = headingLevel(block)
-    close(level, position)
-    const parent = open.at(-1)
-    const section = startSection(block, position, parent)
+    close(headingLevel(block), position)
+    const section = startSection(block, position, open.at(-1))
     sections.push(section)
     open.push(section)
   }
@@ -54,6 +53,11 @@ export function outlineOf(blocks: readonly BlockNode[]): Outline {
   const first = sections[0]?.start_position ?? blocks.length
   const preamble = first > 0 ? rangeOf(blocks, 0, first - 1) : null
   return { block_count: blocks.length, heading_count: sections.length, preamble, sections }
+}
+
+/** The open sections, outermost first, that a heading of a level does not close. */
+export function sectionsAbove<Section extends { level: number }>(open: readonly Section[], level: number): Section[] {
+  return open.filter((section) => section.level < level)
 }
 
 /**
@@ -85,7 +89,7 @@ export class HeadingPaths {
   #enter(heading: BlockNode): void {
     const level = headingLevel(heading)
     const entry = headingPathEntry(headingTitle(heading))
-    this.#open = [...this.#open.filter((section) => section.level < level), { level, entry }]
+    this.#open = [...sectionsAbove(this.#open, level), { level, entry }]
   }
 }
 

@@ -9,7 +9,7 @@ import type { Repair } from '../yjs/repair-nodes.ts'
 import { deriveState } from '../yjs/state.ts'
 import * as queries from './queries.ts'
 import { notifyLive } from './queries.ts'
-import { catchUp, foldFollower, loadFollower, storeFollower } from './y-session.ts'
+import { catchUp, foldSession, loadSession, storeSession } from './y-session.ts'
 
 /** What a live replica applies, in order, to be level with the database; it has seen the log up to row `n` then. */
 export type LiveUpdates = { updates: Uint8Array[]; n: number }
@@ -50,10 +50,10 @@ async function level(tx: Transaction, { document, head, seen }: Level): Promise<
     const rows = await queries.updatesAfter(tx, { ...document, n: seen })
     return { updates: rows.map(({ update }) => update), n: head.n }
   }
-  const follower = await loadFollower(tx, document)
-  await catchUp(tx, { follower, document, current: await bodyText(tx, document) })
-  await storeFollower(tx, { follower, document })
-  return { updates: follower.missedSince(seen), n: follower.n }
+  const session = await loadSession(tx, document)
+  await catchUp(tx, { session, document, current: await bodyText(tx, document) })
+  await storeSession(tx, { session, document })
+  return { updates: session.missedSince(seen), n: session.n }
 }
 
 async function lockedDocument(tx: Transaction, key: queries.DocumentKey): Promise<DocumentRow> {
@@ -93,18 +93,18 @@ export async function persistLive(context: CommitContext, flush: Flush): Promise
     find: (_, locked) => locked,
     // Images of attachments that do not exist are let be, as in a rollback: there is nobody to refuse them to.
     edit: async (current, locked) => {
-      const follower = await loadFollower(tx, locked)
-      follower.merge(flush.updates)
-      await catchUp(tx, { follower, document: locked, current: current.text })
-      const { body, repairs } = follower.settle(locked.id)
-      return { text: documentToLines(body).join('\n'), follower, repairs }
+      const session = await loadSession(tx, locked)
+      session.merge(flush.updates)
+      await catchUp(tx, { session, document: locked, current: current.text })
+      const { body, repairs } = session.settle(locked.id)
+      return { text: documentToLines(body).join('\n'), session, repairs }
     },
   })
-  const { follower, repairs } = edited
-  await storeFollower(tx, { follower, document })
+  const { session, repairs } = edited
+  await storeSession(tx, { session, document })
   // A changed body is announced by the commit; other processes need also the rest of what was logged.
-  if (!changed && follower.appended.length > 0) await notifyLive(tx, document)
-  return { document, changed, repairs, n: follower.n, updates: follower.missedSince(flush.seen) }
+  if (!changed && session.appended.length > 0) await notifyLive(tx, document)
+  return { document, changed, repairs, n: session.n, updates: session.missedSince(flush.seen) }
 }
 
 /**
@@ -116,5 +116,5 @@ export async function compactLive(tx: Transaction, key: queries.DocumentKey): Pr
   const [document] = await lockDocuments(tx, { workspaceId: key.workspace_id, documentIds: [key.id] })
   const head = document === undefined ? null : await queries.liveHead(tx, key)
   if (head === null || head.n === head.folded_n) return
-  await foldFollower(tx, { follower: await loadFollower(tx, key), key })
+  await foldSession(tx, { session: await loadSession(tx, key), key })
 }

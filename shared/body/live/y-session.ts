@@ -8,30 +8,32 @@ import { bodyFragment, readDocument } from '../yjs/encoding.ts'
 import { repairDocument } from '../yjs/repair.ts'
 import type { Repair } from '../yjs/repair-nodes.ts'
 import { followInto, mergeUpdates, openState } from '../yjs/state.ts'
-import type { LiveState, LoggedUpdate } from './queries.ts'
 import * as queries from './queries.ts'
+
+// 200 rows replay in a few milliseconds; writing a large state costs more.
+const longestLog = 200
 
 /**
  * The stored Y document of a locked document, opened in memory for one transaction. It collects what belongs at the end
- * of the log; storing that is the caller's. When the transaction fails, the follower goes with it: what it has taken in
+ * of the log; storing that is the caller's. When the transaction fails, the session goes with it: what it has taken in
  * already would not be told to the log a second time.
  */
-export class Follower {
-  readonly #stored: LiveState
-  readonly #log: readonly LoggedUpdate[]
+export class YSession {
+  readonly #stored: queries.LiveState
+  readonly #log: readonly queries.LoggedUpdate[]
   readonly #doc: Y.Doc
   readonly #appended: Uint8Array[] = []
   // Of what was appended: what the browsers do not know yet.
   readonly #answers: Uint8Array[] = []
 
-  constructor(stored: LiveState, log: readonly LoggedUpdate[]) {
+  constructor(stored: queries.LiveState, log: readonly queries.LoggedUpdate[]) {
     this.#stored = stored
     this.#log = log
     this.#doc = openState(stored.state, ...log.map(({ update }) => update))
   }
 
   /** The position of the log that all of this starts from. */
-  get stored(): Readonly<Omit<LiveState, 'state'>> {
+  get stored(): Readonly<Omit<queries.LiveState, 'state'>> {
     return this.#stored
   }
 
@@ -99,49 +101,46 @@ function parsedTogether(from: readonly string[], to: readonly string[]): { from:
 }
 
 /** Opens the stored Y document of a locked document, which `openLive` must have made before. */
-export async function loadFollower(tx: Transaction, key: queries.DocumentKey): Promise<Follower> {
+export async function loadSession(tx: Transaction, key: queries.DocumentKey): Promise<YSession> {
   const stored = await queries.liveState(tx, key)
   if (stored === null) throw new Error(`The document ${key.id} was never opened live`)
-  return new Follower(stored, await queries.updatesAfter(tx, { ...key, n: stored.folded_n }))
+  return new YSession(stored, await queries.updatesAfter(tx, { ...key, n: stored.folded_n }))
 }
 
 /** Takes over what was written to the body since the one that the Y document stands at. Stores nothing. */
 export async function catchUp(
   tx: Transaction,
-  input: { follower: Follower; document: DocumentRow; current: string },
+  input: { session: YSession; document: DocumentRow; current: string },
 ): Promise<void> {
-  const { follower, document, current } = input
-  const { body_seq } = follower.stored
+  const { session, document, current } = input
+  const { body_seq } = session.stored
   if (body_seq === document.body_seq) return
   const from = await bodyText(tx, { ...document, body_seq })
-  follower.follow(from.split('\n'), current.split('\n'))
+  session.follow(from.split('\n'), current.split('\n'))
 }
 
 /**
- * Stores what a follower took in, standing at the document's body now, and lets go of the body it stood at before. A
+ * Stores what a session took in, standing at the document's body now, and lets go of the body it stood at before. A
  * long log is folded into the state, because everybody who opens the document replays it.
  */
-export async function storeFollower(
+export async function storeSession(
   tx: Transaction,
-  { follower, document }: { follower: Follower; document: queries.DocumentKey & { body_seq: number } },
+  { session, document }: { session: YSession; document: queries.DocumentKey & { body_seq: number } },
 ): Promise<void> {
   const { workspace_id, id, body_seq } = document
-  const { stored, appended } = follower
+  const { stored, appended } = session
   if (appended.length > 0 || stored.body_seq !== body_seq) {
     await queries.advance(tx, { workspace_id, id, body_seq, n: stored.n, updates: appended })
   }
   if (stored.body_seq !== body_seq) await dropUnusedBody(tx, { workspace_id, id, body_seq: stored.body_seq })
-  if (follower.n - stored.folded_n > longestLog) await foldFollower(tx, { follower, key: document })
+  if (session.n - stored.folded_n > longestLog) await foldSession(tx, { session, key: document })
 }
 
-/** Folds all that a follower holds, and that is stored, into the state. */
-export async function foldFollower(
+/** Folds all that a session holds, and that is stored, into the state. */
+export async function foldSession(
   tx: Transaction,
-  { follower, key }: { follower: Follower; key: queries.DocumentKey },
+  { session, key }: { session: YSession; key: queries.DocumentKey },
 ): Promise<void> {
   const { workspace_id, id } = key
-  await queries.foldLog(tx, { workspace_id, id, n: follower.n, state: follower.state })
+  await queries.foldLog(tx, { workspace_id, id, n: session.n, state: session.state })
 }
-
-/** So many rows replay in a few milliseconds; writing a large state costs more. */
-const longestLog = 200

@@ -13,7 +13,7 @@ import {
 } from './encoding.ts'
 import { applyInline } from './inline-apply.ts'
 import { diffInline, rebaseInline } from './inline-diff.ts'
-import { isInlineChild, type LivePlaces, livePlaces, newWork, type Work } from './work.ts'
+import { isInlineChild, newWork, type Work, type YPositions, yPositions } from './work.ts'
 
 /** What to apply: the fragment of a Y document, the body it follows so far, and the body it is to follow. */
 export type Application = { fragment: Y.XmlFragment; from: RawDocument; to: RawDocument; origin?: unknown }
@@ -76,39 +76,44 @@ function planChildren(parent: Y.XmlFragment, { from, to, work }: ChildrenChange,
   const news = to.slice(ends.start, to.length - ends.end)
   if (olds.length + news.length === 0) return
   const live = childrenOf(parent)
-  const places = livePlaces({ live, from, offset: ends.start })
+  const positions = yPositions({ live, from, offset: ends.start })
   const partners = alignSiblings(olds, news, work)
-  const edit: Edit = { removals: removalsOf({ live, olds, places, partners }), insertions: new Map() }
+  const edit: Edit = { removals: removalsOf({ live, olds, positions, partners }), insertions: new Map() }
   const siblings = new Map(olds.map((node) => [blockIdOf(node), node]))
-  let anchor = places.before
+  let anchor = positions.before
   for (const [index, node] of news.entries()) {
     const partner = partners[index] ?? -1
     const old = olds[partner]
-    const place = old ? places.ofOld(partner) : places.ofId(blockIdOf(node))
+    const position = old ? positions.ofOld(partner) : positions.ofId(blockIdOf(node))
     if (!old) {
       // A block that is here although it was not among the old siblings came with an earlier run of this change.
       const sibling = siblings.get(blockIdOf(node))
-      if (place !== undefined && !sibling) anchor = place
-      else insertAfter(edit, { anchor, node: rescued(node, work, { old: sibling, live: live[place ?? -1] }) })
+      if (position !== undefined && !sibling) anchor = position
+      else insertAfter(edit, { anchor, node: rescued(node, work, { old: sibling, live: live[position ?? -1] }) })
       continue
     }
-    anchor = place ?? anchor
-    const element = place === undefined ? work.strayBlock(blockIdOf(old)) : live[place]
+    anchor = position ?? anchor
+    const element = position === undefined ? work.strayBlock(blockIdOf(old)) : live[position]
     if (!(element instanceof Y.XmlElement)) continue
     if (element.nodeName === node.type) planBlock(element, { from: old, to: node, work })
-    else if (place !== undefined) {
-      edit.removals.add(place)
+    else if (position !== undefined) {
+      edit.removals.add(position)
       insertAfter(edit, { anchor, node: rescued(node, work, { old, live: element }) })
     }
   }
   if (edit.removals.size + edit.insertions.size > 0) work.steps.push(() => editChildren(parent, live.length, edit))
 }
 
-/** The places of the old siblings that go, and of inline content where only blocks may stand. */
-function removalsOf(input: { live: unknown[]; olds: Siblings; places: LivePlaces; partners: number[] }): Set<number> {
-  const { live, olds, places } = input
+/** The positions of the old siblings that go, and of inline content where only blocks may stand. */
+function removalsOf(input: {
+  live: unknown[]
+  olds: Siblings
+  positions: YPositions
+  partners: number[]
+}): Set<number> {
+  const { live, olds, positions } = input
   const stay = new Set(input.partners)
-  const gone = olds.flatMap((_, index) => (stay.has(index) ? [] : (places.ofOld(index) ?? [])))
+  const gone = olds.flatMap((_, index) => (stay.has(index) ? [] : (positions.ofOld(index) ?? [])))
   if (!olds.some((node) => inlineTypes.has(node.type))) return new Set(gone)
   return new Set([...gone, ...live.flatMap((child, index) => (isInlineChild(child) ? index : []))])
 }
@@ -119,17 +124,17 @@ function insertAfter(edit: Edit, { anchor, node }: { anchor: number; node: BodyN
   else edit.insertions.set(anchor, [node])
 }
 
-/** From right to left, so that the places of what is still to do hold. */
+/** From right to left, so that the positions of what is still to do hold. */
 function editChildren(parent: Y.XmlFragment, length: number, { removals, insertions }: Edit): void {
   let pending = 0
-  for (let place = length - 1; place >= -1; place--) {
-    const nodes = insertions.get(place)
-    const removed = removals.has(place)
+  for (let position = length - 1; position >= -1; position--) {
+    const nodes = insertions.get(position)
+    const removed = removals.has(position)
     if (pending > 0 && (nodes || !removed)) {
-      parent.delete(place + 1, pending)
+      parent.delete(position + 1, pending)
       pending = 0
     }
-    if (nodes) parent.insert(place + 1, nodes.map(writeNode))
+    if (nodes) parent.insert(position + 1, nodes.map(writeNode))
     if (removed) pending += 1
   }
 }

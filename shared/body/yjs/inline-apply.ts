@@ -118,12 +118,12 @@ function joinTexts(element: Y.XmlElement): void {
 }
 
 function writeInto(text: Y.XmlText, offset: number, nodes: readonly BodyNode[]): void {
-  let place = offset
+  let end = offset
   for (const node of nodes) {
     const run = node.text ?? ''
     // Explicit formats, or Yjs would give the run those of the text before it.
-    text.insert(place, run, formatsOf(node.marks))
-    place += run.length
+    text.insert(end, run, formatsOf(node.marks))
+    end += run.length
   }
 }
 

@@ -113,12 +113,12 @@ function formatChange(before: Formats, after: Formats): Formats | null {
 function rebaseEdit(edit: InlineEdit, kept: readonly Match[]): InlineEdit[] {
   const removals = overlaps(edit, kept).map((range) => ({ ...range, insert: [] }))
   if (edit.insert.length === 0) return removals
-  const place = placeAfter(edit.start, kept)
-  return [{ start: place, end: place, insert: edit.insert }, ...removals]
+  const offset = offsetAfter(edit.start, kept)
+  return [{ start: offset, end: offset, insert: edit.insert }, ...removals]
 }
 
 /** The live offset right behind the last kept unit before an offset. */
-function placeAfter(offset: number, kept: readonly Match[]): number {
+function offsetAfter(offset: number, kept: readonly Match[]): number {
   const left = kept.findLast((match) => match.a < offset)
   return left ? left.b + Math.min(offset - left.a, left.length) : 0
 }

@@ -117,7 +117,7 @@ function derivedId(source: string): string {
   const digest = createHash('sha256').update(source).digest('hex').slice(0, 32)
   let rest = BigInt(`0x${digest}`)
   let characters = ''
-  for (let place = 0; place < 26; place++) {
+  for (let digit = 0; digit < 26; digit++) {
     characters = crockford.charAt(Number(rest & 31n)) + characters
     rest >>= 5n
   }

@@ -46,8 +46,8 @@ function fitChildren({ type, children, depth }: Parent, pass: Pass): BodyNode[] 
   const open = [...arranged({ type, content: [...children] }, pass)].reverse()
   let match = matchOf(type)
   for (let child = nextChild(open, type, pass); child; child = nextChild(open, type, pass)) {
-    const place = { parent: type, isFirst: fitted.length === 0, match }
-    const fitting = depth >= pass.deepest && isContainer(child) ? null : fittingOf(child, place, pass)
+    const slot = { parent: type, isFirst: fitted.length === 0, match }
+    const fitting = depth >= pass.deepest && isContainer(child) ? null : fittingOf(child, slot, pass)
     if (fitting === null) {
       note(pass, unwrapped(child).length === 0 ? 'removed' : 'unwrapped', child)
       for (const node of unwrapped(child).toReversed()) open.push(node)
@@ -90,11 +90,11 @@ function withMarks(node: BodyNode, pass: Pass): BodyNode {
   return marks && marks.length > 0 ? { ...rest, marks } : rest
 }
 
-type Place = { parent: string; isFirst: boolean; match: ContentMatch | undefined }
+type Slot = { parent: string; isFirst: boolean; match: ContentMatch | undefined }
 type Fitting = { before: BodyNode[]; node: BodyNode }
 
 /** The child in a form that may stand at the place, with what has to come before it; null if there is none. */
-function fittingOf(given: BodyNode, { parent, isFirst, match }: Place, pass: Pass): Fitting | null {
+function fittingOf(given: BodyNode, { parent, isFirst, match }: Slot, pass: Pass): Fitting | null {
   const child = retyped(given, { parent, isFirst })
   if (child !== given) note(pass, 'retyped', given)
   const type = Object.hasOwn(bodySchema.nodes, child.type) ? bodySchema.nodes[child.type] : undefined

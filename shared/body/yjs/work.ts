@@ -38,6 +38,46 @@ export function newWork(fragment: Y.XmlFragment, { from, to, ends }: TopChange):
   }
 }
 
+/** The index of a child among the live children of a Y element or fragment. */
+export type YPosition = number
+
+/** The positions of blocks among live children. The Y document may be ahead of the body that it follows. */
+export type YPositions = {
+  /** The position of the old sibling `index` siblings behind the offset; undefined when somebody removed the block. */
+  ofOld: (index: number) => YPosition | undefined
+  /** The position of the first child with the id of a block. */
+  ofId: (id: string | undefined) => YPosition | undefined
+  /** The position of the last child that is an old sibling before the offset, or -1. */
+  before: YPosition
+}
+
+/**
+ * Finds old siblings among the live children. Where the Y document is not ahead, a sibling has its old index. Elsewhere
+ * the id decides, and the order among blocks with the same id or without an id. Texts between blocks do not count.
+ */
+export function yPositions(input: { live: readonly unknown[]; from: Siblings; offset: number }): YPositions {
+  const { live, from, offset } = input
+  const isLevel = live.length === from.length
+  const byOrder = onFirstUse(() => matchByOrder(live, from))
+  const positionOf = (index: number) => {
+    const id = blockIdOf(from[index] ?? { type: 'text' })
+    if (isLevel && id !== undefined && idOf(live[index]) === id) return index
+    return byOrder().positions[index]
+  }
+  let before: number | undefined
+  for (let index = offset - 1; index >= 0 && before === undefined; index--) before = positionOf(index)
+  return {
+    ofOld: (index) => positionOf(offset + index),
+    ofId: (id) => byOrder().first.get(id ?? ''),
+    before: before ?? -1,
+  }
+}
+
+/** True if a live child is text or an inline node, neither of which may stand between blocks. */
+export function isInlineChild(child: unknown): boolean {
+  return child instanceof Y.XmlText || (child instanceof Y.XmlElement && inlineTypes.has(child.nodeName))
+}
+
 /** A value that is made when it is first asked for. */
 export function onFirstUse<T>(make: () => T): () => T {
   let made: { value: T } | undefined
@@ -66,43 +106,11 @@ function elementsById(parent: Y.XmlFragment, found = new Map<string, Y.XmlElemen
   return found
 }
 
-/** Where blocks stand among the children of an element or fragment, which may be ahead of the body it follows. */
-export type LivePlaces = {
-  /** The index of the child that is the old sibling so far behind the offset, unless somebody took it away. */
-  ofOld: (index: number) => number | undefined
-  /** The index of the first child that carries the id of a block. */
-  ofId: (id: string | undefined) => number | undefined
-  /** The index of the last child that is an old sibling before the offset, or -1. */
-  before: number
-}
-
-/**
- * Finds old siblings among the live children: at their own index if the document is not ahead there, else by id, and
- * where ids are doubled or missing by their order. Texts between blocks are passed over.
- */
-export function livePlaces(input: { live: readonly unknown[]; from: Siblings; offset: number }): LivePlaces {
-  const { live, from, offset } = input
-  const isLevel = live.length === from.length
-  const byOrder = onFirstUse(() => matchByOrder(live, from))
-  const placeOf = (index: number) => {
-    const id = blockIdOf(from[index] ?? { type: 'text' })
-    if (isLevel && id !== undefined && idOf(live[index]) === id) return index
-    return byOrder().places[index]
-  }
-  let before: number | undefined
-  for (let index = offset - 1; index >= 0 && before === undefined; index--) before = placeOf(index)
-  return {
-    ofOld: (index) => placeOf(offset + index),
-    ofId: (id) => byOrder().first.get(id ?? ''),
-    before: before ?? -1,
-  }
-}
-
-type Order = { places: (number | undefined)[]; first: Map<string, number> }
+type Order = { positions: (YPosition | undefined)[]; first: Map<string, number> }
 
 function matchByOrder(live: readonly unknown[], from: Siblings): Order {
   const first = new Map<string, number>()
-  // Only what has no id, or one that came before, needs a list of its own.
+  // Only blocks without an id, or with the id of an earlier block, need a list.
   const others = new Map<string, number[]>()
   live.forEach((child, index) => {
     if (isInlineChild(child)) return
@@ -111,17 +119,12 @@ function matchByOrder(live: readonly unknown[], from: Siblings): Order {
     else if (!others.get(id)?.push(index)) others.set(id, [index])
   })
   const met = new Map<string, number>()
-  const places = from.map((node) => {
+  const positions = from.map((node) => {
     if (inlineTypes.has(node.type)) return undefined
     const id = blockIdOf(node) ?? ''
     const before = met.get(id) ?? (id === '' ? 1 : 0)
     met.set(id, before + 1)
     return before === 0 ? first.get(id) : others.get(id)?.[before - 1]
   })
-  return { places, first }
-}
-
-/** True if a live child is text or an inline node, which have no place between blocks. */
-export function isInlineChild(child: unknown): boolean {
-  return child instanceof Y.XmlText || (child instanceof Y.XmlElement && inlineTypes.has(child.nodeName))
+  return { positions, first }
 }
