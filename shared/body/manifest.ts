@@ -3,7 +3,7 @@ import type { BlockNode } from './document.ts'
 import { longestIncreasing } from './sequence.ts'
 import { plainText } from './text.ts'
 
-/** A top-level block as a manifest lists it (decisions 2.7); `hash` is that of the whole block. */
+/** A top-level block in a manifest; `hash` covers the whole block. */
 export type ManifestEntry = { block_id: string; position: number; type: string; hash: string; text_excerpt: string }
 
 /** The manifest of a body from its stored lines: its top-level blocks in order. */
@@ -11,19 +11,19 @@ export function manifestOf(lines: readonly string[]): ManifestEntry[] {
   return lines.map((line, position) => entryOf(positioned(line, position)))
 }
 
-/** A stored line with its place among the top-level blocks, parsed. */
+/** A stored line with its parsed block and its position among the top-level blocks. */
 export type PositionedLine = { line: string; position: number; block: BlockNode }
 
-/** A line that both bodies have, with its place in each. */
+/** A line that both bodies have, with its position in each body. */
 type KeptLine = { line: string; from: number; to: number }
 
 /**
- * The lines that only one of two bodies has. `kept` are those of both, in the order of the second, leaving out what both
- * begin and end with.
+ * The difference of two bodies in lines: the lines that only the old body has and the lines that only the new body has.
+ * `kept` are the lines of both bodies in the new order, without the common start and end.
  */
 export type LineDifference = { removed: PositionedLine[]; added: PositionedLine[]; kept: KeptLine[] }
 
-/** Compares two bodies by their stored lines, of which no line occurs twice in one body. Only what differs is parsed. */
+/** Compares two bodies by their stored lines. No line occurs twice in one body. Only lines that differ are parsed. */
 export function compareLines(from: readonly string[], to: readonly string[]): LineDifference {
   let start = 0
   let [fromEnd, toEnd] = [from.length, to.length]
@@ -45,9 +45,9 @@ export function compareLines(from: readonly string[], to: readonly string[]): Li
 }
 
 /**
- * How one block differs between a manifest and the next. Positions and hashes are those of the block in either of them,
- * null where it is not; type and excerpt are the new ones while there are any. `displaced` blocks stand in another order
- * than before relative to those that are not; there are as few of them as possible.
+ * The change of one block between two manifests. Positions and hashes are null on the side where the block does not
+ * exist. Type and excerpt are those of the new block, or of the old block when the block is gone. A `displaced` block
+ * has another order than before relative to blocks that are not displaced. As few blocks as possible are displaced.
  */
 export type BlockStep = {
   block_id: string
@@ -60,7 +60,10 @@ export type BlockStep = {
   displaced: boolean
 }
 
-/** The step from one manifest to the next: what is gone by its old position, then the rest by its new one. */
+/**
+ * The step from one manifest to the next: first the blocks that are gone, by old position, then the others by new
+ * position.
+ */
 export function manifestStep(difference: LineDifference): BlockStep[] {
   const before = new Map(difference.removed.map((line) => [line.block.attrs.id, line]))
   const after = difference.added.map((line) => ({ ...line, before: before.get(line.block.attrs.id) }))
@@ -79,7 +82,7 @@ export function manifestStep(difference: LineDifference): BlockStep[] {
   return [...gone, ...[...written, ...moved].sort((a, b) => (a.new_position ?? 0) - (b.new_position ?? 0))]
 }
 
-/** The new positions of blocks that are not in the longest common order of both sides. */
+/** The new positions of the blocks that are not in the longest common order of both sides. */
 function displacedBlocks(positions: { from: number; to: number }[]): Set<number> {
   const inOrder = positions.sort((a, b) => a.to - b.to)
   const ascending = inOrder.every(({ from }, index) => index === 0 || (inOrder[index - 1]?.from ?? 0) < from)
@@ -123,7 +126,7 @@ function entryOf({ line, position, block }: PositionedLine): ManifestEntry {
   }
 }
 
-/** The first 120 code points of a block's text, white space collapsed (decisions 2.7). */
+/** The first 120 code points of a block's text, with white space collapsed. */
 function excerptOf(block: BlockNode): string {
   const text = plainText(block).replace(/\s+/gu, ' ').trim()
   return text.length <= excerptLength

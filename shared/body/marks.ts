@@ -1,12 +1,12 @@
 import type { Attrs, Mark } from './document.ts'
 
-/** An inline node as a writer has written it, and the marks that are still to go around it. */
+/** An inline node that is written already, and the marks that are still to be put around it. */
 export type Leaf<T> = { node: T; marks: readonly Mark[] }
 
 /**
- * Inline content with its marks as elements: neighbours that share a mark share the element, and where marks begin
- * together the one that lasts longest goes outside. Between those that last equally long, the order of `marks`
- * decides, the first outside.
+ * Puts marks as elements around inline content. Neighbours that share a mark share the element. Where several marks
+ * begin together, the longest one is outside. Among marks of equal length, the order of `marks` decides, the first
+ * outside.
  */
 export function nestMarks<T>(leaves: readonly Leaf<T>[], wrap: (children: T[], mark: Mark) => T[]): T[] {
   const result: T[] = []
@@ -57,7 +57,7 @@ function without(marks: readonly Mark[], mark: Mark): Mark[] {
   return marks.filter((other) => !sameMark(other, mark))
 }
 
-// The values are texts or null; a long address is compared where it stands.
+// The values are texts or null, so one comparison each is enough, also for a long address.
 function sameAttributes(a: Attrs, b: Attrs): boolean {
   const names = Object.keys(a)
   return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && a[name] === b[name])

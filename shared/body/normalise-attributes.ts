@@ -8,7 +8,7 @@ type Given = Record<string, unknown>
 type Row = { name: string; attribute: Attribute }
 type NodeAttributes = { type: string; given: Given; id: string | null; pointer: Pointer; state: NormaliseState }
 
-// Sorted by name, so that the result needs no sorting for the canonical form.
+// Sorted by name, so that the canonical form needs no further sorting.
 const nodeRows = new Map(Object.entries(nodeTable).map(([type, row]) => [type, rowsOf(row.attrs)]))
 const markRows = new Map(Object.entries(markTable).map(([type, row]) => [type, rowsOf(row.attrs)]))
 const pictures = new Set(['image', 'inlineImage'])
@@ -17,8 +17,8 @@ const rank = new Map(Object.keys(markTable).map((type, index) => [type, index]))
 const besideCode = new Set(['code', 'link'])
 
 /**
- * The attributes of a node in normal form: sorted, unknown ones and those equal to their default left out, the block
- * id put in. Null for an image from Markdown whose address may not be shown.
+ * The attributes of a node in normal form: sorted, with the block id, without unknown attributes and without values
+ * that equal the default. Null for an image from Markdown whose address may not be shown.
  */
 export function normaliseAttributes({ type, given, id, pointer, state }: NodeAttributes): Attrs | null {
   const rows = nodeRows.get(type) ?? none
@@ -39,8 +39,8 @@ export function normaliseAttributes({ type, given, id, pointer, state }: NodeAtt
 }
 
 /**
- * The marks of an inline node in normal form: schema order, one of a type (the last wins), nothing beside `code` but
- * a link, no link to a refused scheme and no textStyle without a colour. Undefined when none is left.
+ * The marks of an inline node in normal form: schema order, one mark of a type (the last wins), beside `code` only a
+ * link. Links with a refused scheme and `textStyle` without a colour are left out. Undefined when no mark is left.
  */
 export function normaliseMarks(input: unknown, pointer: Pointer, state: NormaliseState): Mark[] | undefined {
   if (input === undefined || input === null) return undefined
@@ -68,7 +68,7 @@ function setAttribute(attrs: Attrs, { name, attribute }: Row, given: Given, poin
   if (attribute.always || value !== attribute.default) attrs[name] = value as Json
 }
 
-// With an attachment the address is ours; an address of that form names the attachment.
+// An image of an attachment has the address of the attachment. An address of that form names the attachment.
 function pictureAddress(given: Given, pointer: Pointer, state: NormaliseState): Given | null {
   const { attachmentId, src } = given
   if (attachmentId !== undefined && attachmentId !== null) return withAttachment(given, attachmentId, pointer, state)

@@ -4,19 +4,24 @@ import { codePoints } from '../schema/strings.ts'
 import { type BodyLimits, maximumNodes } from './body-limits.ts'
 import type { Warning } from './document.ts'
 
-/** Where the input comes from (Markdown is forgiven more than JSON), and what the body may hold; absent caps are none. */
+/**
+ * The source of the input and the limits of the body. Markdown is forgiven more than JSON. Absent limits do not apply.
+ */
 export type NormaliseContext = Partial<BodyLimits> & {
   from: 'json' | 'markdown'
-  /** JSON pointer of the input within the request, put before the path in `details`; for Markdown that of its string. */
+  /**
+   * The JSON pointer of the input within the request, which begins each `path` in details. For Markdown it is the
+   * pointer of the text.
+   */
   path?: string
-  /** The index of the operation in a batch that the input belongs to. */
+  /** The index of the operation that the input belongs to, in a batch. */
   operationIndex?: number | undefined
 }
 
 /**
- * Where the normaliser stands: the JSON pointer, and the nearest block with an id that the caller knows; in a batch also
- * which operation it was. `newBlockId` is the nearest block if its id is made here: only a warning, which belongs to a
- * body that is stored, names it.
+ * The position of the normaliser: the JSON pointer, the nearest block with an id that the caller knows, and the index
+ * of the operation in a batch. `newBlockId` is the nearest block if its id is made here. Only a warning names that id,
+ * because a warning belongs to a body that is stored.
  */
 export type Pointer = {
   path: string
@@ -25,10 +30,10 @@ export type Pointer = {
   operationIndex?: number | undefined
 }
 
-/** The attachments that nodes name, each with where it is named first. */
+/** The attachments that nodes name, each with the pointer of its first mention. */
 export type NamedAttachments = ReadonlyMap<string, Pointer>
 
-/** What the normaliser collects on its way. */
+/** The findings of the normaliser during one pass. */
 export type NormaliseState = {
   context: NormaliseContext
   warnings: Warning[]
@@ -36,7 +41,7 @@ export type NormaliseState = {
   attachments: Map<string, Pointer>
   nodes: number
   characters: number
-  /** Bytes that the stored lines will have at least. */
+  /** A lower bound of the bytes of the stored lines. */
   bytes: number
 }
 
@@ -47,7 +52,10 @@ export function newState(context: NormaliseContext): NormaliseState {
   return { context, warnings: [], ids: new Set(), attachments: new Map(), nodes: 0, characters: 0, bytes: 0 }
 }
 
-/** The id of a block: the given one if it is valid and free, a new one if none is given. */
+/**
+ * The id of a block: the given id if it is valid and free, a new id if none is given. Refuses with 422
+ * `invalid_block_id` or `duplicate_block_id`.
+ */
 export function adoptBlockId(given: unknown, pointer: Pointer, state: NormaliseState): string {
   if (given === undefined || given === null) return newId('block')
   if (typeof given !== 'string' || !blockId.test(given)) {
@@ -58,18 +66,20 @@ export function adoptBlockId(given: unknown, pointer: Pointer, state: NormaliseS
   return given
 }
 
-/** Counts a node that is no text; refuses the one that is too many. */
+/** Counts a node other than a text. Refuses with 422 `invalid_node` once the body exceeds `maximumNodes`. */
 export function countNode(state: NormaliseState, pointer: Pointer): void {
   state.nodes += 1
   if (state.nodes > maximumNodes) throw refuseNode(pointer, `a document holds at most ${maximumNodes} nodes`)
 }
 
-/** Counts the code points of a text against the cap of the context. */
+/** Counts the code points of a text. */
 export function countCharacters(state: NormaliseState, text: string): void {
   state.characters += codePoints(text)
 }
 
-/** Refuses what neither PostgreSQL nor Yjs can keep: U+0000 and lone surrogates. */
+/**
+ * Refuses with 422 `invalid_node` a text with U+0000 or a lone surrogate, which neither PostgreSQL nor Yjs can keep.
+ */
 export function checkText(text: string, pointer: Pointer): void {
   if (!text.isWellFormed()) throw refuseNode(pointer, 'the text has a lone surrogate')
   if (text.includes('\u0000')) throw refuseNode(pointer, 'the text has a U+0000')
@@ -85,7 +95,7 @@ export function warnedBlock({ newBlockId, blockId }: Pointer): string | null {
   return newBlockId ?? blockId
 }
 
-/** A refusal of a body at a pointer, with the details of decisions 7. */
+/** The refusal of a node at a pointer. */
 export function refuse(code: BodyCode, pointer: Pointer, reason: string): Refusal {
   const details = {
     path: pointer.path,
@@ -96,7 +106,7 @@ export function refuse(code: BodyCode, pointer: Pointer, reason: string): Refusa
   return new Refusal(code, { status: 422, details })
 }
 
-/** The codes whose details point at a node of a body; all of them answer with 422 here. */
+/** The codes whose details point at a node of a body. Here all of them answer with 422. */
 type BodyCode =
   | 'attachment_not_found'
   | 'block_id_mismatch'

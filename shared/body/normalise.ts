@@ -19,29 +19,29 @@ import {
 
 export type { NormaliseContext } from './normalise-state.ts'
 
-/** What the normaliser found out about a body on its way through it. */
+/** A normalised body and the findings of the normaliser. */
 export type Normalised<T> = {
   result: T
   warnings: Warning[]
-  /** The attachments its images name; the caller checks that the newly named ones exist. */
+  /** The attachments that images name. The caller checks that the newly named attachments exist. */
   attachments: NamedAttachments
-  /** The block ids that came with the input rather than being made here. */
+  /** The block ids that came with the input. */
   givenIds: string[]
-  /** Nodes but text, and code points of text, as the limits of decisions 2.5 count them. */
+  /** The number of nodes without texts, and of code points of text, as the limits count them. */
   nodes: number
   characters: number
 }
 
-/** The paragraph that stands where a body or a cell would otherwise be empty. */
+/** The paragraph that a body or a cell holds instead of nothing. */
 export function emptyParagraph(): BlockNode {
   return { attrs: { id: newId('block') }, type: 'paragraph' }
 }
 
 /**
- * Brings a whole body into the one normal form that is stored and hashed (decisions 2.5): ids added, texts merged,
- * marks ordered, default and unknown attributes left out, object keys sorted. The input may be any JSON; it is not
- * changed. Refuses with 422 `invalid_node`, `invalid_block_id`, `duplicate_block_id`, `attachment_not_found` (an id
- * that cannot be one) or `document_too_large`, with the JSON pointer of the offending node.
+ * Brings a whole body into the normal form that is stored and hashed. Ids are added, texts merged, marks ordered,
+ * default and unknown attributes left out, object keys sorted. The input may be any JSON and is not changed. Refuses
+ * with 422 `invalid_node`, `invalid_block_id`, `duplicate_block_id`, `attachment_not_found` (an id of another form) or
+ * `document_too_large`. The details have the JSON pointer of the node.
  */
 export function normaliseDocument(input: unknown, context: NormaliseContext): Normalised<DocNode> {
   const state = newState(context)
@@ -53,8 +53,8 @@ export function normaliseDocument(input: unknown, context: NormaliseContext): No
 }
 
 /**
- * Normalises nodes that are to be put somewhere into a body: each any node with a block id. Whether it may stand at
- * its pointer, and whether its ids are free there, is up to the edit. Refuses as `normaliseDocument` does.
+ * Normalises nodes that are to be inserted into a body; each must be a node with a block id. The edit checks whether
+ * the node may stand at its position and whether its ids are free. Refuses as `normaliseDocument` does.
  */
 export function normaliseBlocks(input: unknown, context: NormaliseContext): Normalised<BlockNode[]> {
   const state = newState(context)
@@ -66,7 +66,7 @@ export function normaliseBlocks(input: unknown, context: NormaliseContext): Norm
   return finish(blocks, state)
 }
 
-/** As `normaliseBlocks` for one node, which is what the path of the context points at. */
+/** As `normaliseBlocks` for one node; the path of the context is the pointer of the node. */
 export function normaliseSingleBlock(input: unknown, context: NormaliseContext): Normalised<BlockNode> {
   const state = newState(context)
   return finish(freestandingBlock(input, rootPointer(context), state), state)
@@ -114,7 +114,7 @@ function normaliseChildren({ type, children, pointer, depth, state }: Children):
   return result
 }
 
-// The caller of Markdown sees a text, not the nodes that it stands for.
+// The caller of Markdown sees a text and no nodes, so the pointer stays that of the text.
 function pathOfChild(path: string, index: number, { context }: NormaliseState): string {
   return context.from === 'markdown' ? path : `${path}/content/${index}`
 }
@@ -124,7 +124,7 @@ function countBytes(state: NormaliseState, bytes: number): void {
   checkBytes(state.bytes, state.context.byteLimit)
 }
 
-// Less than the node takes in its line, without the nodes in it, which were counted before.
+// A lower bound of the bytes of the node in its line, without the nodes inside, which were counted before.
 function leastBytes({ text = '', attrs, marks = [] }: BodyNode): number {
   const own = '{"type":"text"}'.length + Buffer.byteLength(text) + attributeBytes(attrs)
   return marks.reduce((sum, mark) => sum + '{"type":"bold"}'.length + attributeBytes(mark.attrs), own)
@@ -192,7 +192,7 @@ function textNode(text: string, marks: BodyNode['marks']): BodyNode {
   return marks === undefined ? { text, type: 'text' } : { marks, text, type: 'text' }
 }
 
-// An image that Markdown brings along but that may not be shown leaves its alternative text behind.
+// An image from Markdown that may not be shown leaves its alternative text.
 function refusedImage(id: string, alt: unknown): BodyNode {
   const content = typeof alt === 'string' && alt !== '' ? [textNode(alt, undefined)] : undefined
   return content === undefined ? { attrs: { id }, type: 'paragraph' } : { attrs: { id }, content, type: 'paragraph' }

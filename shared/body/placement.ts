@@ -9,11 +9,11 @@ import { headingTitle } from './outline.ts'
 
 /**
  * The member of the request that a refusal points at. `operationIndex` is set in a batch. `isKnown` tells whether the
- * caller knows a block id: no refusal names another one.
+ * caller knows a block id. A refusal names no other block ids.
  */
 export type EditPointer = { path: string; operationIndex?: number; isKnown: (blockId: string) => boolean }
 
-// The pointer of an edit that the service makes by itself, so that no request has a member to point at.
+// The pointer of an edit that the service makes by itself, without a request.
 const unasked: EditPointer = { path: '', isKnown: () => true }
 
 /** The pointer of a member below another one. */
@@ -123,7 +123,7 @@ const resolvers: Record<keyof Position, (body: BlockLines, value: string, pointe
   after_heading: (body, heading, pointer) => ({ parent: null, index: findHeading(body, heading, pointer) + 1 }),
 }
 
-// An exact match, ignoring case and extra white space, comes before the first heading that contains the text.
+// An exact match, ignoring case and extra white space, beats the first heading that contains the text.
 function findHeading(body: BlockLines, wanted: string, { operationIndex }: EditPointer): number {
   const text = comparable(wanted)
   let containing = -1
@@ -174,7 +174,7 @@ function isContentOf(type: string, content: BodyNode[]): boolean {
   for (const node of content) {
     const child = bodySchema.nodes[node.type]
     if (match === null || child === undefined) return false
-    // Frontmatter is in the block group, but only a document may open with it.
+    // Frontmatter is in the group of blocks, but only a document may begin with it.
     if (node.type === 'frontmatter' && type !== 'doc') return false
     match = match.matchType(child)
   }

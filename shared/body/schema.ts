@@ -5,7 +5,7 @@ import { asText } from '../schema/json-text.ts'
 import type { DocNode } from './document.ts'
 import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
 
-/** A body as tiptap-json; what it may hold is checked by the normaliser, which names the offending node. */
+/** A body as tiptap-json. The normaliser checks the nodes and names the node that is wrong. */
 export const TiptapDocument = Type.Unsafe<DocNode>({
   $id: 'TiptapDocument',
   type: 'object',
@@ -14,7 +14,7 @@ export const TiptapDocument = Type.Unsafe<DocNode>({
   properties: { type: { const: 'doc' }, content: { type: 'array', minItems: 1, items: tiptapNode } },
 })
 
-// Anything that is an object gets as far as the normaliser and its precise 422.
+// The request schema lets any object through to the normaliser, whose 422 is more precise.
 const TiptapDocumentInput = asText(
   Type.Unsafe<unknown>({
     type: 'object',
@@ -28,7 +28,7 @@ const TiptapDocumentInput = asText(
   }),
 )
 
-/** Body of `PUT /documents/{id}/content` and `content` of a create. */
+/** The body of `PUT /documents/{id}/content`, and `content` of a new document. */
 export const ContentInput = Type.Union(
   [
     Type.Object(
@@ -42,10 +42,10 @@ export const ContentInput = Type.Union(
   ],
   { $id: 'ContentInput', 'x-discriminator': 'format', description: 'a body in either of the two writable formats' },
 )
-/** As handlers get it: the document is JSON text. */
+/** The content input as handlers get it, with the document as JSON text. */
 export type ContentInput = StaticDecode<typeof ContentInput>
 
-/** Something a conversion could not carry over. */
+/** A loss or an oddity of a conversion. */
 export const Warning = Type.Object(
   { code: Type.String(), message: Type.String(), block_id: Nullable(Type.String()) },
   {
@@ -55,7 +55,7 @@ export const Warning = Type.Object(
   },
 )
 
-/** The answer of every read and write of a whole body (decisions 2.5). */
+/** The answer of every read and write of a whole body. */
 export const Content = Type.Object(
   {
     document_id: Type.String(),
@@ -76,7 +76,7 @@ export const Content = Type.Object(
   { $id: 'Content', description: 'A body; `version` is the ETag without quotes' },
 )
 
-/** A kept snapshot (specification 2.5); `size` is that of the stored text in bytes. */
+/** A kept snapshot; `size` is the number of bytes of the stored text. */
 export const DocumentVersion = Type.Object(
   {
     seq: Type.Integer({ minimum: 1 }),
@@ -95,12 +95,12 @@ export const RolledBack = Type.Object(
 
 const position = Type.Integer({ minimum: 0 })
 
-/** The titles of the sections that a place is in, outermost first. */
+/** The titles of the sections around a block, outermost first. */
 export const HeadingPath = Type.Array(Type.String(), {
   description: 'titles, outermost first; each is cut at 200 code points, with `…` behind the cut',
 })
 
-/** A section of an outline; ranges are closed intervals of top-level blocks (specification 2.6). */
+/** A section of an outline. Its range of top-level blocks includes both ends. */
 const OutlineSection = Type.Object(
   {
     block_id: Nullable(Type.String()),
@@ -141,7 +141,7 @@ export const DocumentOutline = Type.Object(
   { $id: 'DocumentOutline' },
 )
 
-/** A part of a body within a budget of tokens (specification 2.6). */
+/** A part of a body within a budget of tokens. */
 export const DocumentRead = Type.Object(
   {
     document_id: Type.String(),
