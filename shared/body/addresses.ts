@@ -2,8 +2,8 @@ import { ulidPattern } from '../schema/ids.ts'
 
 const linkSchemes = new Set(['http', 'https', 'mailto', 'tel', 'svc'])
 const imageSchemes = new Set(['http', 'https'])
-// The characters that browsers skip inside an address (controls, white space), and format characters such as the
-// zero-width space, which hide a scheme from a reader.
+// Characters that browsers skip inside an address (controls, white space), or that hide a scheme from a reader (format
+// characters such as the zero-width space).
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it strips
 const ignored = /[\u0000-\u0020\u007f-\u00a0\u00ad\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/g
 const schemePattern = /^([a-z][a-z0-9+.-]*):/i

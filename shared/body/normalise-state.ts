@@ -19,9 +19,9 @@ export type NormaliseContext = Partial<BodyLimits> & {
 }
 
 /**
- * The position of the normaliser: the JSON pointer, the nearest block with an id that the caller knows, and the index
- * of the operation in a batch. `newBlockId` is the nearest block if its id is made here. Only a warning names that id,
- * because a warning belongs to a body that is stored.
+ * The position of the normaliser: the JSON pointer, and the nearest block with an id that the caller knows. In a batch,
+ * `operationIndex` is the index of the operation. `newBlockId` is the nearest block if its id is made here. Only a
+ * warning names that id, because a warning belongs to a body that is stored.
  */
 export type Pointer = {
   path: string

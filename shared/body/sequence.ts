@@ -29,8 +29,8 @@ export function longestIncreasing(values: readonly number[]): number[] {
 }
 
 /**
- * Aligns two sequences of keys by patience diff: first the common ends, then the elements that are unique on both
- * sides, then the stretches between them by the same rule. Returns the common stretches in ascending order. The work
+ * Aligns two sequences of keys by patience diff. The common ends come first, then the elements that are unique on both
+ * sides. The stretches between these follow the same rule. Returns the common stretches in ascending order. The work
  * grows only with the length. When the work is spent, only the common ends of the remaining stretches are matched.
  */
 export function matchSequences(a: readonly string[], b: readonly string[]): Match[] {

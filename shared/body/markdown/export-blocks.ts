@@ -6,15 +6,15 @@ import { isHtmlBlock, isHtmlInline } from './html-syntax.ts'
 
 type BlockWriter = (node: BodyNode, context: ExportContext) => RootContent[]
 
-/** The mdast nodes of one block: usually one, none for what Markdown cannot show, several for `details`. */
+/** The mdast nodes of one block: usually one, several for `details`, none for a block that Markdown cannot show. */
 export function exportBlock(node: BodyNode, context: ExportContext): RootContent[] {
   const own = inside(context, node, context.place)
   return (blockWriters[node.type] as BlockWriter)(node, own)
 }
 
 /**
- * The mdast nodes of the blocks inside a container; a lone empty paragraph is the container's being empty. `closes`
- * says that the end of the container is the end of whatever its last block leaves open.
+ * The mdast nodes of the blocks inside a container. A single empty paragraph means an empty container. `closes` says
+ * that the end of the container ends whatever its last block leaves open.
  */
 function exportFlow(content: BodyNode[] | undefined, context: ExportContext, closes = true): BlockContent[] {
   const blocks = content ?? []
@@ -29,7 +29,7 @@ function exportAll(blocks: BodyNode[], context: ExportContext, closes = true): B
   ) as BlockContent[]
 }
 
-/** True for the paragraph that holds nothing. */
+/** True for a paragraph without content. */
 function isEmptyParagraph(node: BodyNode | undefined): boolean {
   return node?.type === 'paragraph' && node.content === undefined
 }
@@ -113,7 +113,7 @@ function exportItem(item: BodyNode, context: ExportContext) {
 
 type ItemHead = { after: BlockContent | undefined; checked: boolean | null; context: ExportContext }
 
-// An item may open with another block than a paragraph; the empty paragraph in front of it needs no Markdown.
+// An item may begin with another block than a paragraph. The empty paragraph before that block needs no Markdown.
 function exportItemHead(head: BodyNode | undefined, { after, checked, context }: ItemHead): BlockContent[] {
   if (head?.content !== undefined) return exportBlock(head, { ...context, place: 'listHead' }) as BlockContent[]
   if (head !== undefined) warnAlignment(head, inside(context, head, 'nested'))
@@ -128,7 +128,7 @@ function exportCode(node: BodyNode, context: ExportContext): RootContent[] {
   const value = (node.content ?? []).map((child) => child.text ?? '').join('')
   if (value.includes('\r')) warn(context, 'node_simplified', 'Carriage returns become line feeds.')
   const language = text(node, 'language')
-  // The info string is one attribute here; its first word and the rest are two fields there.
+  // A body keeps the info string as one attribute; mdast keeps its first word and the rest as two fields.
   const [, lang, meta] = /^([^\s]+) (\S(?:.*\S)?)$/s.exec(language) ?? [null, language, null]
   return [{ type: 'code', lang: lang || null, meta: meta ?? null, value }]
 }
@@ -168,14 +168,14 @@ function warnAlignment(node: BodyNode, context: ExportContext): void {
 }
 
 /**
- * Details as HTML around Markdown: `<details>` with a `<summary>`, the content, `</details>`. A summary that HTML
- * says as exactly (texts and raw tags) stands inside its tag, any other between two lines of its own. `exportFlow`
- * writes the blocks inside; it is passed in because it comes back here for details within details.
+ * Writes details as HTML around Markdown: `<details>` with a `<summary>`, the content, `</details>`. A summary of texts
+ * and raw tags stands inside its tag, because HTML says these exactly. Any other summary is a paragraph between the two
+ * tags.
  */
 function exportDetails(node: BodyNode, context: ExportContext): RootContent[] {
   const open = node.attrs?.open === true ? '<details open>' : '<details>'
   const [summary, content] = node.content ?? []
-  // The closing tag has to stay readable, so the last block inside is not the last of the text.
+  // The closing tag has to stay readable, so the last block inside is not the last block of the text.
   const flow = exportFlow(content?.content, content ? inside(context, content, 'nested') : context, false)
   const html = (value: string): RootContent => ({ type: 'html', value })
   const plain = plainSummary(summary)
@@ -202,7 +202,7 @@ function isPlainTag(html: string): boolean {
   return /^<[^<>\n]*>$/.test(html) && !/^<\/?(summary|br|u|sub|sup|mark)\b/i.test(html) && isHtmlInline(html)
 }
 
-// Line ends, and white space beside them, would not survive as they are.
+// Line ends, and white space beside them, would not be read back as they are.
 function escapeText(text: string): string {
   const entities: { [character: string]: string } = {
     '&': '&amp;',

@@ -6,20 +6,23 @@ import { keepIds } from './keep-ids.ts'
 import { type Anchor, type Parsed, type Piece, parseMarkdown } from './parse.ts'
 import { exportSegments, footnoteLabels } from './to-markdown.ts'
 
-/** The body that the text is written back to, if any; the caps on the new body; the JSON pointer of the text. */
+/**
+ * The options of an import: the stored body that the text is written back to, the limits on the new body, and the JSON
+ * pointer of the text.
+ */
 export type ImportOptions = Partial<BodyLimits> & { stored?: DocNode; path?: string }
 
 /**
- * The normalised document of a Markdown text (decisions 2.5). Blocks under an anchor keep their id; if their Markdown
- * equals what the stored block renders to, the stored node is kept as it is, otherwise nested blocks keep their ids
- * where content, or type and order, still match. Refuses as `parseMarkdown` and `normaliseDocument` do. Blocks the
- * event loop; for texts of callers use `fromMarkdownAsync`.
+ * Makes the normalised document of a Markdown text. A block under an anchor keeps its id. If its Markdown equals that
+ * of the stored block, the stored node stays as it is. Otherwise nested blocks keep their ids where their content, or
+ * their type and order, still match. Refuses as `parseMarkdown` and `normaliseDocument` do. The function blocks the
+ * event loop, so texts of callers are read in a thread.
  */
 export function fromMarkdown(markdown: string, options: ImportOptions = {}): Normalised<DocNode> {
   return assemble(parseMarkdown({ markdown, ...options }), options)
 }
 
-/** The second half of `fromMarkdown`: what a parsed text makes of the stored document. */
+/** The second half of `fromMarkdown`: combines a parsed text with the stored document. */
 export function assemble(parsed: Parsed, { stored, ...context }: ImportOptions): Normalised<DocNode> {
   const known = storedBlocks(stored)
   const warnings = [...parsed.warnings]
@@ -40,7 +43,8 @@ export function assemble(parsed: Parsed, { stored, ...context }: ImportOptions):
   return { result, ...rest, warnings: [...warnings, ...rest.warnings] }
 }
 
-// A block of the new body: `kept` says that it is the stored node itself, `old` is the stored node it edits.
+// A block of the new body. `kept` says that `node` is the stored node itself; `old` is the stored node that `node`
+// replaces.
 type Placed = { node: BodyNode; kept: boolean; old: BlockNode | undefined }
 
 type Around = { known: Stored; anchored: ReadonlySet<string>; isFirst: boolean }
@@ -60,14 +64,14 @@ function place({ anchor, blocks, source }: Piece, { known, anchored, isFirst }: 
   return [{ node: { ...read, attrs: { ...read.attrs, id } }, kept: false, old }, ...others]
 }
 
-// Frontmatter that Markdown cannot hold is written as code, which is what it comes back as when it was changed.
+// Frontmatter that Markdown cannot hold is written as code, so changed frontmatter comes back as code.
 function frontmatterOf(block: BodyNode): BodyNode {
   if (block.type !== 'codeBlock' || block.attrs?.language !== 'yaml') return block
   const yaml = (block.content ?? []).map((child) => child.text ?? '').join('')
   return { type: 'frontmatter', attrs: { yaml } }
 }
 
-// With two anchors in a row the upper one has no text below it: that is how an empty paragraph looks.
+// Of two anchors in a row, the upper one has no text below it. An empty paragraph is written like that.
 function emptyParagraphOf(anchor: Anchor, known: Stored, warnings: Warning[]): BlockNode[] {
   const block = known.find(anchor.id)
   if (block !== undefined && known.isUnchanged(block, '')) return [block]
@@ -76,7 +80,7 @@ function emptyParagraphOf(anchor: Anchor, known: Stored, warnings: Warning[]): B
   return []
 }
 
-// A stored block is not kept as it is when one of its nested blocks has become a block of its own.
+// A stored block does not stay as it is when one of its nested blocks has become a block of its own.
 function movesOut(block: BodyNode, anchored: ReadonlySet<string>): boolean {
   return (block.content ?? []).some((child) => anchored.has(String(child.attrs?.id)) || movesOut(child, anchored))
 }
@@ -86,17 +90,17 @@ function collectIds(node: BodyNode, ids: Set<string>): void {
   for (const child of node.content ?? []) collectIds(child, ids)
 }
 
-/** The stored document as a write-back sees it. */
+/** The stored document for a write-back. */
 export type Stored = {
-  /** The stored block of an id, top-level or nested. */
+  /** Finds the stored block of an id, top-level or nested. */
   find: (id: string) => BlockNode | undefined
-  /** True if the top-level block still renders to this Markdown. */
+  /** True if the top-level block is still written as this Markdown. */
   isUnchanged: (block: BlockNode, source: string) => boolean
-  /** The frontmatter carries no anchor; there is one at most, so it is known without. */
+  /** The id of the frontmatter. Frontmatter has no anchor, but a body has at most one. */
   frontmatterId: () => string | null
 }
 
-/** The stored document by block id; what blocks render to is computed when first asked for. */
+/** The stored document by block id. The Markdown of its blocks is only written when a caller first asks for it. */
 export function storedBlocks(document: DocNode | undefined): Stored {
   const blocks = document?.content ?? []
   const topLevel = new Map(blocks.map((block) => [block.attrs.id, block]))
