@@ -1,6 +1,6 @@
 import type { Route } from '../http/route.ts'
 import { attachmentRoutes } from './attachments.ts'
-import { batchRoutes, blockRoutes } from './body/blocks.ts'
+import { blockRoutes } from './body/blocks.ts'
 import { changesRoutes } from './body/changes.ts'
 import { contentRoutes } from './body/content.ts'
 import { readingRoutes } from './body/reading.ts'
@@ -39,7 +39,6 @@ export const routes: readonly Route[] = [
   ...readingRoutes,
   ...versionRoutes,
   ...blockRoutes,
-  ...batchRoutes,
   ...changesRoutes,
   ...localizationRoutes,
   ...attachmentRoutes,

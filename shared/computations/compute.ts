@@ -6,7 +6,7 @@ import { Turns } from '../turns/turns.ts'
 import { type Computation, ComputationLimitError } from './computation.ts'
 import type { ThreadAnswer } from './thread-main.ts'
 
-// With a thread more than one workspace may have, whoever else comes finds a free one.
+// One thread more than a workspace may use, so that another workspace finds a free thread.
 const atOnce = Math.max(2, availableParallelism())
 
 const turns = new Turns({
@@ -21,16 +21,19 @@ const idle: Thread[] = []
 const ends = { done: 0, failed: 0, over_limit: 0 }
 
 /**
- * Computes without holding the event loop: what is not small waits for a turn of the current requester and then runs in a
- * thread, which its end over a limit costs. Rejects as the function throws, with ComputationLimitError for what takes too
- * much time or memory, and with 503 `service_unavailable` when too much waits already.
+ * Computes without blocking the event loop. A large input waits for a turn of the current requester and then runs in a
+ * thread. A thread that exceeds a limit is ended. Rejects as the function throws, with ComputationLimitError for too
+ * much time or memory, and with 503 `service_unavailable` when too many computations wait already.
  */
 export async function compute<Input, Output>(computation: Computation<Input, Output>, input: Input): Promise<Output> {
   if (computation.isSmall(input)) return computation.run(input)
   return turns.run(() => computeInThread(computation, input))
 }
 
-/** What the threads of this process do: pieces that run and that wait, and how those in threads have ended. */
+/**
+ * The load of the threads of this process: the computations that run and wait, and the number of computations in
+ * threads by outcome.
+ */
 export function computationLoad(): { running: number; waiting: number; ends: Readonly<typeof ends> } {
   return { ...turns.state, ends: { ...ends } }
 }
@@ -49,13 +52,13 @@ async function computeInThread<Input, Output>(computation: Computation<Input, Ou
   }
 }
 
-// A thread may have ended while it had nothing to do.
+// A thread may have ended while it was idle.
 function idleThread(): Thread | undefined {
   for (let thread = idle.pop(); thread !== undefined; thread = idle.pop()) if (thread.isUsable) return thread
   return undefined
 }
 
-// A refusal is an answer like any other.
+// A refusal is a regular answer.
 function endOf(error: unknown): keyof typeof ends {
   if (error instanceof Refusal) return 'done'
   return error instanceof ComputationLimitError ? 'over_limit' : 'failed'
@@ -64,8 +67,8 @@ function endOf(error: unknown): keyof typeof ends {
 const memoryLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 }
 
 /**
- * A thread that runs computations, one at a time. A computation over its limit costs the thread: `isUsable` is false
- * from then on. Only while it computes does a thread keep the process alive.
+ * A thread that runs one computation at a time. A computation over its limit ends the thread, and `isUsable` is false
+ * from then on. A thread keeps the process alive only while it computes.
  */
 export class Thread {
   readonly #worker = new Worker(new URL('./thread-main.ts', import.meta.url), { resourceLimits: memoryLimits })
@@ -80,14 +83,14 @@ export class Thread {
     this.#worker.on('exit', () => this.#ended(new Error('the thread has ended')))
   }
 
-  /** Runs a computation; refuses as it does, and with ComputationLimitError what takes too much time or memory. */
+  /** Runs a computation. Rejects as its function throws, and with ComputationLimitError for too much time or memory. */
   async run<Input, Output>(computation: Computation<Input, Output>, input: Input): Promise<Output> {
     const { module, name } = computation
     const over = new AbortController()
     const { promise, resolve, reject } = Promise.withResolvers<ThreadAnswer>()
     this.#onEnd = reject
     this.#onAnswer = (answer) => {
-      // What loading the module takes is not the input's fault.
+      // The time for loading the module does not count against the input.
       if ('loaded' in answer) void this.#endLate(computation.cpuMs(input), over.signal)
       else resolve(answer)
     }
@@ -106,7 +109,7 @@ export class Thread {
     this.#onEnd(isOutOfMemory(error) ? new ComputationLimitError('memory') : error)
   }
 
-  // The time of the processor counts, not that of the clock: a busy machine must not refuse what it computes otherwise.
+  // Processor time counts and not the clock, because a busy machine must not refuse what it computes otherwise.
   async #endLate(limitMs: number, over: AbortSignal): Promise<void> {
     const latest = performance.now() + unanswered * limitMs
     try {
@@ -119,7 +122,7 @@ export class Thread {
         left = limitMs - (used.user + used.system) / 1000
       }
     } catch {
-      // It has answered, or the thread has ended, which the caller hears of by itself.
+      // The computation has ended, or the thread has ended, which rejects the call of `run`.
       return
     }
     this.#ended(new ComputationLimitError('time'))
@@ -128,7 +131,8 @@ export class Thread {
   }
 }
 
-// A thread within one long call of the runtime does not say what it has used. Then the clock counts, so many times.
+// A thread within one long call of the runtime does not report its processor time. Then this many times the limit on
+// the clock ends it.
 const unanswered = 4
 
 function outputOf(answer: ThreadAnswer): unknown {

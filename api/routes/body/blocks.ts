@@ -26,7 +26,7 @@ import { requireBody } from './stored-body.ts'
 
 const tag = 'Blocks'
 
-// A document nests 32 levels deep, so that the nodes of all its blocks can be 32 times as large as itself.
+// A document has up to 32 levels, so the nodes of all its blocks together can be 32 times as large as the document.
 const pageBytes = 8 * 1024 * 1024
 
 const BlockParameter = Type.Object({
@@ -36,7 +36,7 @@ const BlockParameter = Type.Object({
 
 const writeErrors = [...nodeErrors, 'document_not_found', 'version_conflict', 'invalid_position'] as const
 
-/** Single blocks (specification 4.11). */
+/** The routes of blocks: single blocks, and batches of operations. See `api/guide/blocks.md#blocks`. */
 export const blockRoutes = [
   route({
     method: 'GET',
@@ -173,10 +173,7 @@ export const blockRoutes = [
       return { data, etag: document.version }
     },
   }),
-]
 
-/** Several edits of blocks as one change (specification 4.11). */
-export const batchRoutes = [
   route({
     method: 'POST',
     path: '/documents/{id}/batch',

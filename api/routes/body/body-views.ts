@@ -11,8 +11,9 @@ import { Refusal } from '../../../shared/errors/errors.ts'
 import { type CursorScope, decodeCursor, encodeCursor, takeWithin } from '../../http/pagination.ts'
 import { presentBlock } from './block-write.ts'
 
-// Each view of a body is made where the view holds nobody up. It comes as JSON text, which is cheaper to hand over than
-// objects. `heading` and `resolution` are the members before and behind those that follow from the body.
+// Each view of a body is computed without blocking the event loop, in a thread when the body is large. A view is JSON
+// text, which costs less to pass between threads than objects. `heading` and `resolution` are the members before and
+// behind those that follow from the body.
 
 type Framed = { text: string; heading: object; resolution: object }
 type ContentView = Framed & { format: ContentFormat; anchors: boolean }
@@ -43,52 +44,52 @@ export function readText(view: ReadPartView): Promise<string> {
   return compute(read, view)
 }
 
-/** The `data` of a read whose view is the outline, as JSON text; refuses as `checkOutlineQuery` does. */
+/** The `data` of a read with the view `outline`, as JSON text. Refuses as `checkOutlineQuery` does. */
 export function outlinePartText(view: OutlinePartView): Promise<string> {
   return compute(outlinePart, view)
 }
 
-/** One page of the blocks of a body as JSON text, how many blocks it has, and whether more follow it. */
+/** A page of the blocks of a body as JSON text, the number of its blocks, and whether more blocks follow. */
 export function blocksText(view: BlocksView): Promise<{ dataText: string; count: number; hasMore: boolean }> {
   return compute(blocks, view)
 }
 
-/** The `data` of a baseline of changes, to which the manifest of the body belongs, as JSON text. */
+/** The `data` of a baseline of changes, with the manifest of the body, as JSON text. */
 export function baselineText(view: BaselineView): Promise<string> {
   return compute(baseline, view)
 }
 
-/** The work of `contentText`, which a thread calls by its name. @public */
+/** The function of `contentText`, which a thread calls by its name. @public */
 export function renderContent({ text, heading, resolution, format, anchors }: ContentView): string {
   const members = contentMembers(documentOf(text), { format, anchors })
   const warnings = answerWarnings(members.warnings)
   return JSON.stringify({ ...heading, format, ...members, warnings, ...resolution })
 }
 
-/** The work of `outlineText`, which a thread calls by its name. @public */
+/** The function of `outlineText`, which a thread calls by its name. @public */
 export function renderOutline({ text, heading, resolution }: Framed): string {
   return JSON.stringify({ ...heading, ...outlineOf(documentOf(text).content), ...resolution })
 }
 
-/** The work of `readText`, which a thread calls by its name. @public */
+/** The function of `readText`, which a thread calls by its name. @public */
 export function renderRead({ text, heading, resolution, request }: ReadPartView): string {
   const part = readPart(new BlockLines(text.split('\n')), request)
   return JSON.stringify({ ...heading, view: request.view, ...part, ...resolution })
 }
 
-/** The work of `outlinePartText`, which a thread calls by its name. @public */
+/** The function of `outlinePartText`, which a thread calls by its name. @public */
 export function renderOutlinePart({ text, heading, resolution, query }: OutlinePartView): string {
   checkOutlineQuery(new BlockLines(text.split('\n')), query)
   const { sections } = outlineOf(documentOf(text).content)
   return JSON.stringify({ ...heading, view: 'outline', sections, ...resolution })
 }
 
-/** The work of `baselineText`, which a thread calls by its name. @public */
+/** The function of `baselineText`, which a thread calls by its name. @public */
 export function renderBaseline({ text, baseline }: BaselineView): string {
   return JSON.stringify({ ...baseline, manifest: manifestOf(text.split('\n')) })
 }
 
-/** The work of `blocksText`, which a thread calls by its name. @public */
+/** The function of `blocksText`, which a thread calls by its name. @public */
 export function renderBlocks({ text, document, recursive, start, limit, maxBytes }: BlocksView) {
   const blocks = listBlocks(new BlockLines(text.split('\n')), { recursive, from: start })
   const presented = blocks.map((block) => presentBlock(block, document))
@@ -108,7 +109,7 @@ function documentOf(text: string) {
   return new StoredBody({ version: '', text }).document
 }
 
-/** The `data` of the answer to a write of a whole body, as JSON text; `behind` are the members behind the document. */
+/** The `data` of the answer to a write of a whole body, as JSON text. `behind` holds the members after the document. */
 export function writtenText({ text, heading, behind }: { text: string; heading: object; behind: object }): string {
   return withDocument({ before: heading, text, behind })
 }
@@ -123,7 +124,7 @@ function withDocument({ before, text, behind }: { before: object; text: string; 
   return `${JSON.stringify(before).slice(0, -1)},${document},${JSON.stringify(behind).slice(1)}`
 }
 
-/** What of a call a part of a body follows from; plain data. */
+/** The parts of a call that a partial read depends on, as plain data. */
 export type ReadRequest = {
   endpoint: string
   params: { id: string }
@@ -140,8 +141,8 @@ export type ReadRequest = {
 }
 
 /**
- * One part of a body with the cursor of the next. A cursor of other parameters is 400 `invalid_cursor`, one of another
- * version of the body 409 `read_cursor_stale` (decisions 2.6).
+ * Reads one part of a body with the cursor of the next part. Refuses with 400 `invalid_cursor` a cursor of other
+ * parameters, and with 409 `read_cursor_stale` a cursor of another version of the body.
  */
 export function readPart(body: BlockLines, request: ReadRequest) {
   const { view, version, query } = request
@@ -168,8 +169,8 @@ export function readPart(body: BlockLines, request: ReadRequest) {
 }
 
 /**
- * Refuses what an outline is asked for in vain, as every view does: a block that is not there, 404, and any cursor,
- * 400, since an outline is whole and hands out none.
+ * Checks the parameters of an outline, as every view does. Refuses with 404 `block_not_found` an unknown block, and
+ * with 400 `invalid_cursor` any cursor, since an outline has no further parts.
  */
 export function checkOutlineQuery(body: BlockLines, query: ReadRequest['query']): void {
   if (query.cursor !== undefined) throw new Refusal('invalid_cursor')

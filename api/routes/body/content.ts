@@ -20,7 +20,7 @@ const annotate = Type.Optional(
   Type.Enum(['anchors'], { description: 'put the block id above each block; Markdown only' }),
 )
 
-/** Whole bodies (specification 4.9). */
+/** The routes that read and replace whole bodies. */
 export const contentRoutes = [
   route({
     method: 'GET',

@@ -8,7 +8,7 @@ import { bodyHeading, localeParameter, requireVariantBody } from './stored-body.
 
 const tag = 'Content'
 
-/** Outline and partial reads of a body (specification 4.9). */
+/** The routes of outlines and of partial reads. See `api/guide/blocks.md#partial-read`. */
 export const readingRoutes = [
   route({
     method: 'GET',

@@ -11,13 +11,17 @@ import * as queries from './queries.ts'
 import { notifyLive } from './queries.ts'
 import { catchUp, foldSession, loadSession, storeSession } from './y-session.ts'
 
-/** What a live replica applies, in order, to be level with the database; it has seen the log up to row `n` then. */
+/**
+ * The updates that bring a live replica level with the database, in order. Afterwards the replica has seen the log up
+ * to row `n`.
+ */
 export type LiveUpdates = { updates: Uint8Array[]; n: number }
 
 /**
- * The whole Y document of a document, level with its body, for a live process that opens it. The first time ever it is
- * derived from the body, under the document's row lock, and stored before it is answered: a second derivation would
- * merge with the first one into every block twice. 404 `document_not_found` when the document is gone.
+ * Opens the Y document of a document for a live process, level with the body. The first call ever derives the Y
+ * document from the body, under the row lock of the document, and stores it before answering. A second derivation would
+ * merge with the first one into every block twice. Refuses with 404 `document_not_found` when the document is gone.
+ * @internal
  */
 export async function openLive(tx: Transaction, key: queries.DocumentKey): Promise<LiveUpdates> {
   const document = await lockedDocument(tx, key)
@@ -29,10 +33,12 @@ export async function openLive(tx: Transaction, key: queries.DocumentKey): Promi
 }
 
 /**
- * Brings the Y document of a document that is open live level with its body, under the document's row lock: all that
- * the API wrote since becomes one Yjs transaction, whichever process comes first. Answers what the calling replica has
- * not seen yet: that, and what other live processes stored. A process that has typed text pending calls `persistLive`
- * instead, which takes it along when its block moves. 404 `document_not_found` when the document is gone.
+ * Brings an open Y document level with its body, under the row lock of the document. All writes of the API since then
+ * become one Yjs transaction, whichever process comes first. Returns the updates that the calling replica has not seen,
+ * including those that other live processes stored.
+ *
+ * A process with pending typed text calls `persistLive` instead, so that the text moves with its block. Refuses with
+ * 404 `document_not_found` when the document is gone. @internal
  */
 export async function syncY(tx: Transaction, input: queries.DocumentKey & { seen: number }): Promise<LiveUpdates> {
   const document = await lockedDocument(tx, input)
@@ -65,24 +71,29 @@ async function lockedDocument(tx: Transaction, key: queries.DocumentKey): Promis
 /** One flush of a live process. */
 export type Flush = {
   documentId: string
-  /** Who typed, with the memberships of now: rights may have been taken away since the connection was made. */
+  /**
+   * The user who typed, with the present memberships: rights may have been taken away since the connection was made.
+   */
   caller: Caller
-  /** Yjs updates (encoding v1) from browsers that no flush has stored yet, in order of arrival; may be empty. */
+  /** The Yjs updates (encoding v1) from browsers that no flush has stored yet, in order of arrival; may be empty. */
   updates: readonly Uint8Array[]
-  /** The row of the log up to which the process has seen what is stored. */
+  /** The number of the last row of the log that the process has seen. */
   seen: number
 }
 
-/** What a flush did, and what the replica has to apply: writes of the API, of other processes, and repairs. */
+/**
+ * The result of a flush, with the updates that the replica has to apply: writes of the API, of other processes, and
+ * repairs.
+ */
 export type Flushed = LiveUpdates & { document: DocumentRow; changed: boolean; repairs: Repair[] }
 
 /**
- * Stores what people typed, through the same door as every write: same event, same jobs, no snapshot. Typed text is
- * merged before the document follows the body, so that it goes along when its block was moved meanwhile. What the merge
- * left invalid is repaired. The updates are kept also when they make no difference to the body.
+ * Stores typed text through `commitBody`, like every write: same event, same jobs, but no snapshot. The typed text is
+ * merged before the Y document follows the body, so that the text moves with its block. Invalid results of the merge
+ * are repaired. The updates are kept even when they do not change the body.
  *
  * Refuses with 404 `document_not_found`, 403 `forbidden`, and with 422 `document_too_large` or `invalid_node` when the
- * text does not fit any more. Nothing is stored then: the process keeps the updates and hands them over again.
+ * text no longer fits. Nothing is stored then. The process keeps the updates and passes them again. @internal
  */
 export async function persistLive(context: CommitContext, flush: Flush): Promise<Flushed> {
   const { tx } = context
@@ -91,7 +102,7 @@ export async function persistLive(context: CommitContext, flush: Flush): Promise
     caller: flush.caller,
     snapshot: false,
     find: (_, locked) => locked,
-    // Images of attachments that do not exist are let be, as in a rollback: there is nobody to refuse them to.
+    // Images of missing attachments stay, as in a rollback, because there is nobody to refuse them to.
     edit: async (current, locked) => {
       const session = await loadSession(tx, locked)
       session.merge(flush.updates)
@@ -102,15 +113,15 @@ export async function persistLive(context: CommitContext, flush: Flush): Promise
   })
   const { session, repairs } = edited
   await storeSession(tx, { session, document })
-  // A changed body is announced by the commit; other processes need also the rest of what was logged.
+  // The commit announces a changed body. Other processes need the rest of the log as well.
   if (!changed && session.appended.length > 0) await notifyLive(tx, document)
   return { document, changed, repairs, n: session.n, updates: session.missedSince(flush.seen) }
 }
 
 /**
- * Folds the log of a document into its Y state, for a process that closes it; a log that grows long meanwhile is folded
- * by whoever appends to it. Deleted text is forgotten, nothing else changes: a replica that has seen less than was
- * folded gets the whole state next time. Does nothing when the document is gone or was never opened live.
+ * Folds the log of a document into its Y state, for a process that closes the document. Whoever appends to the log
+ * folds it once it is long. Only deleted text is forgotten. A replica that has seen less than was folded gets the whole
+ * state next time. Does nothing when the document is gone or was never opened live. @internal
  */
 export async function compactLive(tx: Transaction, key: queries.DocumentKey): Promise<void> {
   const [document] = await lockDocuments(tx, { workspaceId: key.workspace_id, documentIds: [key.id] })

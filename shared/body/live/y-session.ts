@@ -14,16 +14,16 @@ import * as queries from './queries.ts'
 const longestLog = 200
 
 /**
- * The stored Y document of a locked document, opened in memory for one transaction. It collects what belongs at the end
- * of the log; storing that is the caller's. When the transaction fails, the session goes with it: what it has taken in
- * already would not be told to the log a second time.
+ * The stored Y document of a locked document, opened in memory for one transaction. The session collects the updates
+ * for the end of the log, and the caller stores them. After a failed transaction the session must not be used again,
+ * because it would not log a second time what it has taken in.
  */
 export class YSession {
   readonly #stored: queries.LiveState
   readonly #log: readonly queries.LoggedUpdate[]
   readonly #doc: Y.Doc
   readonly #appended: Uint8Array[] = []
-  // Of what was appended: what the browsers do not know yet.
+  // The appended updates that the browsers do not know yet.
   readonly #answers: Uint8Array[] = []
 
   constructor(stored: queries.LiveState, log: readonly queries.LoggedUpdate[]) {
@@ -32,34 +32,34 @@ export class YSession {
     this.#doc = openState(stored.state, ...log.map(({ update }) => update))
   }
 
-  /** The position of the log that all of this starts from. */
+  /** The stored position of the log at the start of the session. */
   get stored(): Readonly<Omit<queries.LiveState, 'state'>> {
     return this.#stored
   }
 
-  /** What is to be appended to the log, in order. */
+  /** The updates to append to the log, in order. */
   get appended(): readonly Uint8Array[] {
     return this.#appended
   }
 
-  /** The newest row of the log once that is appended. */
+  /** The number of the newest row of the log after the append. */
   get n(): number {
     return this.#stored.n + this.#appended.length
   }
 
-  /** Everything as one state, for folding the log. */
+  /** The whole document as one state, for folding the log. */
   get state(): Uint8Array {
     return Y.encodeStateAsUpdate(this.#doc)
   }
 
-  /** What a replica needs that has seen the log up to row `seen`, and what it has sent itself. */
+  /** The updates for a replica that has seen the log up to row `seen` and knows what it sent itself. */
   missedSince(seen: number): Uint8Array[] {
     const state = seen < this.#stored.folded_n ? [this.#stored.state] : []
     const rows = this.#log.flatMap(({ n, update }) => (n > seen ? [update] : []))
     return [...state, ...rows, ...this.#answers]
   }
 
-  /** Takes in what was typed since the last flush, as one row of the log. */
+  /** Takes in the text that was typed since the last flush, as one row of the log. */
   merge(updates: readonly Uint8Array[]): void {
     if (updates.length === 0) return
     const update = mergeUpdates(updates)
@@ -67,14 +67,16 @@ export class YSession {
     this.#appended.push(update)
   }
 
-  /** Brings the document from the body it stands at to another one, in one Yjs transaction; both as stored lines. */
+  /**
+   * Brings the document from the body it follows to another body in one Yjs transaction. Both bodies are stored lines.
+   */
   follow(from: readonly string[], to: readonly string[]): void {
     this.#answer(followInto(this.#doc, parsedTogether(from, to)))
   }
 
   /**
-   * The body the document holds, in normal form. What a live merge left invalid is repaired here and in the document;
-   * the ids of that follow from the document's id and the position of the log, which never comes twice.
+   * Returns the body of the document in normal form. Invalid results of a live merge are repaired, also in the
+   * document. The new ids follow from the id of the document and the position of the log, which never occurs twice.
    */
   settle(documentId: string): { body: DocNode; repairs: Repair[] } {
     const raw = readDocument(bodyFragment(this.#doc)).document
@@ -90,7 +92,7 @@ export class YSession {
   }
 }
 
-// A line that is in both bodies becomes one object, which the differ then passes over.
+// A line of both bodies becomes one object, which costs the comparison nothing.
 function parsedTogether(from: readonly string[], to: readonly string[]): { from: DocNode; to: DocNode } {
   const parsed = new Map(from.map((line) => [line, JSON.parse(line) as BlockNode]))
   const body = (lines: readonly string[]): DocNode => ({
@@ -100,14 +102,14 @@ function parsedTogether(from: readonly string[], to: readonly string[]): { from:
   return { from: body(from), to: body(to) }
 }
 
-/** Opens the stored Y document of a locked document, which `openLive` must have made before. */
+/** Opens the stored Y document of a locked document. Throws when `openLive` has not made it before. */
 export async function loadSession(tx: Transaction, key: queries.DocumentKey): Promise<YSession> {
   const stored = await queries.liveState(tx, key)
   if (stored === null) throw new Error(`The document ${key.id} was never opened live`)
   return new YSession(stored, await queries.updatesAfter(tx, { ...key, n: stored.folded_n }))
 }
 
-/** Takes over what was written to the body since the one that the Y document stands at. Stores nothing. */
+/** Takes over the writes to the body since the body that the Y document follows. Stores nothing. */
 export async function catchUp(
   tx: Transaction,
   input: { session: YSession; document: DocumentRow; current: string },
@@ -120,7 +122,7 @@ export async function catchUp(
 }
 
 /**
- * Stores what a session took in, standing at the document's body now, and lets go of the body it stood at before. A
+ * Stores the updates of a session, which follows the document's body now, and drops the body that it followed before. A
  * long log is folded into the state, because everybody who opens the document replays it.
  */
 export async function storeSession(
@@ -136,7 +138,7 @@ export async function storeSession(
   if (session.n - stored.folded_n > longestLog) await foldSession(tx, { session, key: document })
 }
 
-/** Folds all that a session holds, and that is stored, into the state. */
+/** Folds everything that a session holds, and that is stored, into the state. */
 export async function foldSession(
   tx: Transaction,
   { session, key }: { session: YSession; key: queries.DocumentKey },

@@ -1,6 +1,6 @@
 /**
- * A sample of Markdown: the text as it is read, the nodes and marks besides texts that hold it, and the text as it is
- * written.
+ * A sample of Markdown: the text as it is read, the nodes and marks that hold it, and the text as it is written. The
+ * nodes of texts are not listed.
  */
 export type Sample = { read: string; becomes: readonly string[]; written: string }
 

@@ -7,8 +7,8 @@ import { type Anchor, type Parsed, type Piece, parseMarkdown } from './parse.ts'
 import { exportSegments, footnoteLabels } from './to-markdown.ts'
 
 /**
- * The options of an import: the stored body that the text is written back to, the limits on the new body, and the JSON
- * pointer of the text.
+ * The options of an import. `stored` is the body that the text is written back to, and `path` the JSON pointer of the
+ * text. The limits apply to the new body.
  */
 export type ImportOptions = Partial<BodyLimits> & { stored?: DocNode; path?: string }
 

@@ -4,10 +4,7 @@ import { isWordCharacter } from './grammar.ts'
 // The offsets in UTF-16 units of the signs in a text that would begin math or a highlight.
 const escapes = new WeakMap<Text, number[]>()
 
-/**
- * The signs that follow an offset on its line or in its block: a dollar that may end math, a `==` that may end a
- * highlight.
- */
+/** The signs that follow an offset on its line or in its block. A dollar may end math, and `==` may end a highlight. */
 type Ahead = { dollar: boolean; equals: boolean }
 
 /**

@@ -22,8 +22,8 @@ export function marksAcrossCode(before: Neighbour | undefined, after: Neighbour 
   return [...both, ...leaning]
 }
 
-// A neighbour leans on the code when it has white space towards the code, or consists of punctuation, such as the colon
-// of a bold term.
+// A neighbour leans on the code when it ends in white space there. Punctuation alone, such as the colon of a bold term,
+// leans as well.
 function leans(neighbour: Neighbour | undefined, edge: RegExp): boolean {
   const text = neighbour?.text ?? ''
   return edge.test(text) || (text !== '' && !/[^\p{P}\s]/u.test(text))

@@ -2,22 +2,25 @@ import * as Y from 'yjs'
 import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
 import { bodySchema, inlineTypes, isTextblock, markTable } from '../nodes.ts'
 
-/** The root type that holds the body: the default field of Tiptap's Collaboration extension. Never rename it. */
+/**
+ * The name of the root type that holds the body. It is the default of Tiptap's Collaboration extension and must never
+ * change.
+ */
 const fragmentName = 'default'
 
 /**
- * What a Y document holds, as it stands: block ids may be missing or doubled and nodes may be where the schema does
- * not allow them, until `repairDocument` has seen it.
+ * The raw content of a Y document. Before `repairDocument`, block ids may be missing or double, and nodes may stand
+ * where the schema forbids them.
  */
 export type RawDocument = { type: 'doc'; content: BodyNode[] }
 
-/** A place the schema has no word for: child indices from the root, and the name found there. */
+/** A node whose type the schema does not know: its child indices from the root, and its type. */
 export type UnknownNode = { path: number[]; type: string }
 
-/** The type under which content that is neither element nor text is read; nothing of it can be expressed. */
+/** The type of content that is neither an element nor a text. The schema cannot express such content. */
 const foreignType = 'yjs:foreign'
 
-// Far above what the schema allows (32), far below what a stack holds.
+// Far more levels than the schema allows (32), and far fewer than would exhaust a stack.
 const deepest = 200
 
 /** The fragment of a Y document that holds the body. */
@@ -26,16 +29,16 @@ export function bodyFragment(doc: Y.Doc): Y.XmlFragment {
 }
 
 /**
- * The body of a Y document, and every node in it whose type the schema does not know. Reads only: the readers of the
- * editor bindings delete what they do not know or what is incomplete, which on a server would delete it for everyone.
- * The attribute objects are those of the Y document, so do not change them.
+ * Reads the body of a Y document, and lists every node whose type the schema does not know. The Y document is not
+ * changed. The readers of the editor bindings delete unknown and incomplete nodes, and a server would delete them for
+ * everyone. The attribute objects belong to the Y document, so callers must not change them.
  */
 export function readDocument(fragment: Y.XmlFragment): { document: RawDocument; unknown: UnknownNode[] } {
   const content = readChildren(fragment)
   return { document: { type: 'doc', content }, unknown: unknownIn(content, []) }
 }
 
-/** One element of a Y document as a node. Elements nested beyond reason come out as foreign nodes. */
+/** Reads an element of a Y document as a node. Elements on too many levels become foreign nodes. */
 export function readElement(element: Y.XmlElement, depth = 0): BodyNode {
   if (depth > deepest) return { type: foreignType }
   const { attrs, marks } = splitElementAttributes(element.getAttributes())
@@ -48,7 +51,7 @@ export function readElement(element: Y.XmlElement, depth = 0): BodyNode {
   }
 }
 
-/** The children of an element or fragment as nodes; texts that stand side by side with equal marks become one. */
+/** Reads the children of an element or fragment as nodes. Adjacent texts with equal marks become one text. */
 export function readChildren(parent: Y.XmlFragment, depth = 0): BodyNode[] {
   const nodes: BodyNode[] = []
   for (const child of childrenOf(parent)) {
@@ -63,14 +66,17 @@ export function childrenOf(parent: Y.XmlFragment): unknown[] {
   return parent.toArray()
 }
 
-/** The block id a child of a fragment or element carries, if any. Inline nodes carry none, as in `blockIdOf`. */
+/** The block id of a child of a fragment or element, if it has one. Inline nodes have none, as in `blockIdOf`. */
 export function idOf(child: unknown): string | undefined {
   const isBlock = child instanceof Y.XmlElement && !inlineTypes.has(child.nodeName)
   const id: unknown = isBlock ? child.getAttribute('id') : undefined
   return typeof id === 'string' ? id : undefined
 }
 
-/** The runs of a Y text as text nodes. What is no text (an embed) comes out as a `yjs:foreign` node of length one. */
+/**
+ * Reads the runs of a Y text as text nodes. Anything else in it, such as an embed, becomes a `yjs:foreign` node of
+ * length one.
+ */
 export function readText(text: Y.XmlText): BodyNode[] {
   const runs = text.toDelta() as { insert: unknown; attributes?: Attrs }[]
   return runs.map(({ insert, attributes }) => {
@@ -80,7 +86,7 @@ export function readText(text: Y.XmlText): BodyNode[] {
   })
 }
 
-/** Appends an inline node, joining text to a text before it that has the same marks. Changes `nodes`. */
+/** Appends an inline node, and joins a text to a text before it with the same marks. Changes `nodes`. */
 export function appendNode(nodes: BodyNode[], node: BodyNode): void {
   const last = nodes.at(-1)
   const joins = last?.type === 'text' && node.type === 'text' && equalMarks(last, node)
@@ -102,8 +108,8 @@ function unknownIn(nodes: readonly BodyNode[], path: number[]): UnknownNode[] {
 }
 
 /**
- * Nodes as Y types that are not part of a document yet, in the encoding of the editor bindings: an element for a
- * node, one Y text for each stretch of text nodes. Equal nodes give equal types.
+ * Writes nodes as Y types outside of any document, in the encoding of the editor bindings. A node becomes an element,
+ * and a stretch of text nodes one Y text. Equal nodes give equal types.
  */
 export function writeNodes(nodes: readonly BodyNode[]): (Y.XmlElement | Y.XmlText)[] {
   const types: (Y.XmlElement | Y.XmlText)[] = []
@@ -124,8 +130,8 @@ export function writeNodes(nodes: readonly BodyNode[]): (Y.XmlElement | Y.XmlTex
 }
 
 /**
- * One node as a Y element. An empty textblock gets an empty Y text, so that two people who start typing in it at the
- * same moment write into one text and not into two beside each other.
+ * Writes a node as a Y element. An empty textblock gets an empty Y text. So two people who start to type at the same
+ * moment write into one text.
  */
 export function writeNode(node: BodyNode): Y.XmlElement {
   const element = new Y.XmlElement(node.type)
@@ -137,37 +143,38 @@ export function writeNode(node: BodyNode): Y.XmlElement {
   return element
 }
 
-/** Text nodes as one Y text. */
+/** Writes text nodes as one Y text. */
 export function writeText(texts: readonly BodyNode[]): Y.XmlText {
   const text = new Y.XmlText()
   text.applyDelta(texts.map((node) => ({ insert: node.text ?? '', attributes: formatsOf(node.marks) })))
   return text
 }
 
-/** Sets an attribute to any JSON value; null, which the bindings never store, removes it. */
+/** Sets an attribute to any JSON value. Null removes the attribute, because the bindings never store null. */
 export function setAttribute(element: Y.XmlElement, name: string, value: Json | undefined): void {
-  // The declared type of Yjs knows strings only; what it stores is any JSON.
+  // The declared type of Yjs only knows strings, but Yjs stores any JSON.
   if (value !== null && value !== undefined) element.setAttribute(name, value as string)
   else if (element.doc) element.removeAttribute(name)
 }
 
-/** Marks as Yjs knows them: mark name to the mark's attributes; null ends a format. */
+/** Marks in the form of Yjs: the name of a mark with its attributes; null ends a format. */
 export type Formats = { [mark: string]: Attrs | null }
 
-// Editors that let a mark overlap itself write `comment--Ab3dEf9+`: the name and eight base64 characters.
+// Editors whose marks may overlap themselves write `comment--Ab3dEf9+`: the name and eight base64 characters.
 const hashedName = /^(.*)--[A-Za-z0-9+/=]{8}$/
-// Where the marks of an inline node that is no text are kept, since an XML element has attributes only.
+// The prefix of the attributes that keep the marks of an inline node other than a text. An XML element has attributes
+// only.
 const elementPrefix = '_mark_'
 const rank = new Map(Object.keys(markTable).map((name, index) => [name, index]))
 
-/** The formats of a text run. No mark of our schema overlaps itself, so the names are never hashed. */
+/** The formats of a run of text. No mark of our schema overlaps itself, so the names are never hashed. */
 export function formatsOf(marks: readonly Mark[] = []): Formats {
   return Object.fromEntries(marks.map((mark) => [mark.type, mark.attrs ?? {}]))
 }
 
 /**
- * The marks of a text run in schema order, unknown names last by name. Attributes that are null are left out, hashed
- * names are read as plain ones, and of equal marks one is kept.
+ * The marks of a run of text in schema order, then unknown marks by name. Null attributes are left out, hashed names
+ * lose their hash, and equal marks are kept once.
  */
 export function marksOf(formats: { [name: string]: unknown } = {}): Mark[] {
   const marks = new Map<string, Mark>()
@@ -181,7 +188,7 @@ export function marksOf(formats: { [name: string]: unknown } = {}): Mark[] {
   return [...marks.values()].sort((a, b) => rankOf(a) - rankOf(b) || (a.type < b.type ? -1 : 1))
 }
 
-/** The XML attributes that carry the marks of an inline node that is no text, such as a link around an image. */
+/** The XML attributes that keep the marks of an inline node other than a text, such as a link around an image. */
 export function elementFormats(marks: readonly Mark[] = []): Attrs {
   return Object.fromEntries(marks.map((mark) => [elementPrefix + mark.type, mark.attrs ?? {}]))
 }
@@ -197,7 +204,7 @@ export function splitElementAttributes(attributes: { [name: string]: unknown }):
   return { attrs: writtenAttrs(own), marks: marksOf(formats) }
 }
 
-// Key order in a Y.Map differs between replicas, so it is made the same here.
+// The order of keys in a Y.Map differs between replicas, so the keys are sorted.
 function writtenAttrs(value: unknown): Attrs | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const entries = Object.entries(value as Attrs).filter(([, member]) => member !== null && member !== undefined)

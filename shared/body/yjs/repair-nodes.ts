@@ -2,7 +2,7 @@ import type { BodyNode } from '../document.ts'
 import { bodySchema, inlineTypes, isTextblock } from '../nodes.ts'
 import type { RawDocument } from './encoding.ts'
 
-/** What was wrong at a place; `block_id` is the nearest block with an id, as it was called before. */
+/** A repair; `block_id` is the nearest block with an id, under its id before the repair. */
 export type Repair = { kind: RepairKind; type: string; block_id: string | null }
 export type RepairKind =
   | 'id_added'
@@ -15,7 +15,9 @@ export type RepairKind =
   | 'removed'
   | 'values'
 
-/** Where a repair collects what it did, how deep containers may stand, and the nearest block around. */
+/**
+ * The state of a repair: the repairs so far, the deepest level for containers, and the id of the nearest block around.
+ */
 export type Pass = { repairs: Repair[]; deepest: number; blockId: string | null }
 
 /** Reports a repair of a node. */
@@ -23,13 +25,13 @@ export function note(pass: Pass, kind: RepairKind, node: BodyNode): void {
   pass.repairs.push({ kind, type: node.type, block_id: idOrNull(node) ?? pass.blockId })
 }
 
-/** The block id of a node, valid or not. */
+/** The block id of a node, valid or not; null without one. */
 export function idOrNull(node: BodyNode): string | null {
   const id = inlineTypes.has(node.type) ? undefined : node.attrs?.id
   return typeof id === 'string' ? id : null
 }
 
-/** The parts of details in their order: one summary, and one content that holds whatever else there is. */
+/** The parts of details in their order: one summary, and one content that holds everything else. */
 export function arranged(parent: BodyNode, pass: Pass): readonly BodyNode[] {
   const children = parent.content ?? []
   if (parent.type !== 'details' || children.length === 0) return children
@@ -42,7 +44,7 @@ export function arranged(parent: BodyNode, pass: Pass): readonly BodyNode[] {
   return [summary, content.length > 0 ? { ...holder, content } : holder]
 }
 
-/** The next child; inline content where blocks belong comes as one paragraph. */
+/** Takes the next child. Inline content where blocks belong becomes one paragraph. */
 export function nextChild(open: BodyNode[], parent: string, pass: Pass): BodyNode | undefined {
   const child = takeFrom(open, pass)
   if (!child || isTextblock(parent) || !inlineTypes.has(child.type)) return child
@@ -52,7 +54,7 @@ export function nextChild(open: BodyNode[], parent: string, pass: Pass): BodyNod
   return { type: 'paragraph', content }
 }
 
-/** What comes in the place of a node that may not stand there: its content, or else what it says. */
+/** The replacement of a node that may not stand at its position: its content, or else its text. */
 export function unwrapped(node: BodyNode): BodyNode[] {
   if (node.content?.length) return [...node.content]
   const text = inlineText(node)
@@ -64,7 +66,7 @@ export function isContainer(node: BodyNode): boolean {
   return !inlineTypes.has(node.type) && !isTextblock(node.type) && (node.content?.length ?? 0) > 0
 }
 
-/** Takes the last of the open nodes. What a leaf holds comes out of it and stands behind it. */
+/** Takes the last of the open nodes. The content of a leaf comes out of the leaf and follows it. */
 function takeFrom(open: BodyNode[], pass: Pass): BodyNode | undefined {
   const node = open.pop()
   if (!node?.content || !bodySchema.nodes[node.type]?.isLeaf) return node
@@ -75,8 +77,8 @@ function takeFrom(open: BodyNode[], pass: Pass): BodyNode | undefined {
 }
 
 /**
- * A node as the type that says the same at a place where its own type may not stand, keeping id and content; the node
- * itself if there is no such type.
+ * Gives a node the type that says the same under its parent, where its own type may not stand. Id and content stay.
+ * Returns the node itself if there is no such type.
  */
 export function retyped(node: BodyNode, { parent, isFirst }: { parent: string; isFirst: boolean }): BodyNode {
   const type = typeAt(node.type, parent)
@@ -86,7 +88,7 @@ export function retyped(node: BodyNode, { parent, isFirst }: { parent: string; i
   return isTextblock(parent) ? asInline(node, type) : { ...node, type }
 }
 
-/** What an inline node that is no text says, where only text may stand. */
+/** The text of an inline node other than a text, for a position where only text may stand. */
 export function inlineText(node: BodyNode): string {
   if (node.type === 'hardBreak') return '\n'
   const { latex, html, yaml, label, alt, id } = node.attrs ?? {}
@@ -96,7 +98,7 @@ export function inlineText(node: BodyNode): string {
   return typeof said === 'string' ? said : ''
 }
 
-/** How many levels of blocks a body has, itself included. */
+/** The number of levels of blocks in a body or node, itself included. */
 export function depthOf(node: BodyNode | RawDocument): number {
   const blocks = (node.content ?? []).filter((child) => !inlineTypes.has(child.type))
   return 1 + blocks.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0)

@@ -6,14 +6,14 @@ import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
 import { isBlockType, markTable, nodeTable } from '../nodes.ts'
 import type { Repair } from './repair-nodes.ts'
 
-/** A string without what neither PostgreSQL nor Yjs can keep: U+0000 and lone surrogates. */
+/** A string without U+0000 and lone surrogates, which neither PostgreSQL nor Yjs can keep. */
 export function repairString(text: string): string {
   return text.replaceAll('\u0000', '').toWellFormed()
 }
 
 /**
- * The attributes of a node with those that its type does not take put back to their default, and those it needs
- * added. The same object if nothing is wrong; attributes the type does not know are left to the normaliser.
+ * The attributes of a node with valid values. Values that the type does not take become their default, and required
+ * attributes are added. Returns the same object if nothing is wrong. The normaliser removes unknown attributes.
  */
 export function repairAttributes(node: BodyNode): Attrs | undefined {
   const table = nodeTable[node.type]?.attrs ?? {}
@@ -30,7 +30,7 @@ export function repairAttributes(node: BodyNode): Attrs | undefined {
   }
 }
 
-/** The marks that our schema has, with attributes it takes. The same array if nothing is wrong. */
+/** The marks of our schema with valid attributes. Returns the same array if nothing is wrong. */
 export function repairMarks(marks: Mark[] | undefined): Mark[] | undefined {
   if (!marks) return marks
   const repaired = marks.flatMap((mark) => repairMark(mark))
@@ -68,10 +68,10 @@ function repairValue(value: Json | undefined, attribute: Attribute): Json | unde
   return typeof value === 'string' ? repairString(value) : value
 }
 
-/** What ids follow from, and where changes are reported. */
+/** The seed of new ids, and the list of repairs. */
 export type IdRepair = { seed: string; repairs: Repair[] }
 
-/** Gives every block an id of its own. The first block in document order keeps a doubled id; others get derived ones. */
+/** Gives every block its own id. The first block in document order keeps a double id; the others get derived ids. */
 export function repairIds(nodes: readonly BodyNode[], { seed, repairs }: IdRepair): BodyNode[] {
   const taken = idsIn(nodes, new Set())
   const met = new Set<string>()
@@ -102,7 +102,7 @@ function isBlockId(value: unknown): value is string {
   return typeof value === 'string' && blockId.test(value)
 }
 
-/** The first id for the origin that no block has. Takes it. */
+/** The first id derived from `origin` that no block has. The id is added to `taken`. */
 function freeId({ seed, origin, taken }: { seed: string; origin: string; taken: Set<string> }): string {
   for (let ordinal = 1; ; ordinal++) {
     const id = derivedId(JSON.stringify([seed, origin, ordinal]))
@@ -112,7 +112,7 @@ function freeId({ seed, origin, taken }: { seed: string; origin: string; taken: 
   }
 }
 
-/** 128 bits of a hash as the 26 characters of a ULID. */
+/** Writes 128 bits of a hash as the 26 characters of a ULID. */
 function derivedId(source: string): string {
   const digest = createHash('sha256').update(source).digest('hex').slice(0, 32)
   let rest = BigInt(`0x${digest}`)

@@ -18,11 +18,13 @@ import {
 import { repairAttributes, repairIds, repairMarks, repairString } from './repair-values.ts'
 
 /**
- * The nearest valid body to one that came out of a live merge: the schema holds, every block has an id of its own and
- * no text is lost. Of blocks with one id the first in document order keeps it; new ids follow from `seed`, the old id
- * and its ordinal alone, so give each repair of a document another seed (its id and version), or the id of a deleted
- * block comes back. Without repairs the answer is the input itself. The result is not in normal form yet; bodies that
- * hold too many nodes or characters are not cut down.
+ * Makes the nearest valid body of a body that came out of a live merge. The schema holds, every block has its own id,
+ * and no text is lost. Of blocks with one id, the first in document order keeps the id. New ids follow only from
+ * `seed`, the old id and an ordinal. Each repair of a document needs another seed (its id and version), or the id of a
+ * deleted block comes back.
+ *
+ * Without repairs, the input itself is returned. The result is not in normal form yet. Bodies with too many nodes or
+ * characters are not cut.
  */
 export function repairDocument(body: RawDocument, seed: string): { document: RawDocument; repairs: Repair[] } {
   const repairs: Repair[] = []
@@ -36,7 +38,7 @@ export function repairDocument(body: RawDocument, seed: string): { document: Raw
 
 // A text below the deepest block may need a table, row, cell and paragraph around it.
 const deepestWrapping = 4
-// What may be left without content, but then holds an empty paragraph (decisions 2.5, deleting the last child).
+// Parents that hold an empty paragraph rather than nothing.
 const keptWhenEmpty = new Set(['tableCell', 'tableHeader', 'detailsContent'])
 
 type Parent = { type: string; children: readonly BodyNode[]; depth: number }
@@ -81,7 +83,7 @@ function repairNode(node: BodyNode, depth: number, pass: Pass): BodyNode | null 
   return null
 }
 
-/** Marks are for inline content outside code only. */
+/** Only inline content outside of code has marks. */
 function withMarks(node: BodyNode, pass: Pass): BodyNode {
   const marks = inlineTypes.has(node.type) ? repairMarks(node.marks) : undefined
   if (marks === node.marks) return node
@@ -93,7 +95,10 @@ function withMarks(node: BodyNode, pass: Pass): BodyNode {
 type Slot = { parent: string; isFirst: boolean; match: ContentMatch | undefined }
 type Fitting = { before: BodyNode[]; node: BodyNode }
 
-/** The child in a form that may stand at the place, with what has to come before it; null if there is none. */
+/**
+ * The child in a form that may stand at the slot, with the nodes that must come before it. Null if there is no such
+ * form.
+ */
 function fittingOf(given: BodyNode, { parent, isFirst, match }: Slot, pass: Pass): Fitting | null {
   const child = retyped(given, { parent, isFirst })
   if (child !== given) note(pass, 'retyped', given)

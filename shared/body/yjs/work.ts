@@ -4,21 +4,21 @@ import { inlineTypes } from '../nodes.ts'
 import { blockIdOf, type Presence, type Siblings } from './align.ts'
 import { childrenOf, idOf } from './encoding.ts'
 
-/** What is known and planned while a change is being applied. The indices by id are made on first use. */
+/** The knowledge and the plan of a change that is being applied. The indices by id are made on first use. */
 export type Work = Presence & {
   steps: (() => void)[]
   oldBlock: (id: string | undefined) => BodyNode | undefined
   liveBlock: (id: string | undefined) => Y.XmlElement | undefined
-  /** As `liveBlock`, for a block that stays where it is but was taken elsewhere by somebody. */
+  /** As `liveBlock`, for a block that stays where it is in the change but that somebody has moved elsewhere. */
   strayBlock: (id: string | undefined) => Y.XmlElement | undefined
-  /** An empty element list outside the document, to put copies together in. */
+  /** An empty fragment outside the document, in which copies are put together. */
   scratch: () => Y.XmlFragment
 }
 
-/** What changes at the top: the blocks of both bodies, and how many are equal at either end. */
+/** The change at the top level: the blocks of both bodies, and the number of equal blocks at either end. */
 export type TopChange = { from: Siblings; to: Siblings; ends: { start: number; end: number } }
 
-/** A plan without steps. What is equal at either end holds no block that moved, came or went. */
+/** A plan without steps. The equal blocks at either end hold no block that moved, came or went. */
 export function newWork(fragment: Y.XmlFragment, { from, to, ends }: TopChange): Work {
   const olds = onFirstUse(() => blocksById(from.slice(ends.start, from.length - ends.end)))
   const news = onFirstUse(() => blocksById(to.slice(ends.start, to.length - ends.end)))
@@ -78,7 +78,7 @@ export function isInlineChild(child: unknown): boolean {
   return child instanceof Y.XmlText || (child instanceof Y.XmlElement && inlineTypes.has(child.nodeName))
 }
 
-/** A value that is made when it is first asked for. */
+/** Makes a value when it is first asked for. */
 export function onFirstUse<T>(make: () => T): () => T {
   let made: { value: T } | undefined
   return () => {
