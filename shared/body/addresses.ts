@@ -10,6 +10,9 @@ const schemePattern = /^([a-z][a-z0-9+.-]*):/i
 const attachmentPath = new RegExp(`^/api/v1/attachments/(att_${ulidPattern})$`)
 const attachmentIdPattern = new RegExp(`^att_${ulidPattern}$`)
 
+// Canonical JSON escapes quotes within texts, so only attributes of images match this pattern.
+const attachmentInText = /"attachmentId":"(att_[0-9A-Z]{26})"/g
+
 /** True if a link may lead to the address: the scheme is allowed, or the address is a relative reference. */
 export function isAllowedHref(href: string): boolean {
   return hasScheme(href, linkSchemes)
@@ -37,17 +40,6 @@ export function isAttachmentId(text: string): boolean {
   return attachmentIdPattern.test(text)
 }
 
-function hasScheme(address: string, allowed: Set<string>): boolean {
-  const bare = address.replace(ignored, '')
-  const scheme = schemePattern.exec(bare)?.[1]
-  // A colon before any slash, query or fragment without a valid scheme is refused, because browsers do not agree on it.
-  if (scheme === undefined) return !/^[^/?#]*:/.test(bare)
-  return allowed.has(scheme.toLowerCase())
-}
-
-// Canonical JSON escapes quotes within texts, so only attributes of images match this pattern.
-const attachmentInText = /"attachmentId":"(att_[0-9A-Z]{26})"/g
-
 /** True if stored lines of a body show the attachment. */
 export function showsAttachment(text: string, id: string): boolean {
   return text.includes(`"attachmentId":${JSON.stringify(id)}`)
@@ -56,4 +48,12 @@ export function showsAttachment(text: string, id: string): boolean {
 /** The ids of the attachments that stored lines of a body show. */
 export function attachmentsIn(text: string): Set<string> {
   return new Set(Array.from(text.matchAll(attachmentInText), (match) => match[1] as string))
+}
+
+function hasScheme(address: string, allowed: Set<string>): boolean {
+  const bare = address.replace(ignored, '')
+  const scheme = schemePattern.exec(bare)?.[1]
+  // A colon before any slash, query or fragment without a valid scheme is refused, because browsers do not agree on it.
+  if (scheme === undefined) return !/^[^/?#]*:/.test(bare)
+  return allowed.has(scheme.toLowerCase())
 }

@@ -5,6 +5,8 @@ import { asText } from '../schema/json-text.ts'
 import type { DocNode } from './document.ts'
 import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
 
+const position = Type.Integer({ minimum: 0 })
+
 /** A body as tiptap-json. The normaliser checks the nodes and names the node that is wrong. */
 export const TiptapDocument = Type.Unsafe<DocNode>({
   $id: 'TiptapDocument',
@@ -92,8 +94,6 @@ export const RolledBack = Type.Object(
   { ...Content.properties, restored_seq: Type.Integer({ minimum: 1 }) },
   { $id: 'RolledBackContent' },
 )
-
-const position = Type.Integer({ minimum: 0 })
 
 /** The titles of the sections around a block, outermost first. */
 export const HeadingPath = Type.Array(Type.String(), {

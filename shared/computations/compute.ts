@@ -20,6 +20,11 @@ const turns = new Turns({
 const idle: Thread[] = []
 const ends = { done: 0, failed: 0, over_limit: 0 }
 
+const memoryLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 }
+// A thread within one long call of the runtime does not report its processor time. Then this many times the limit on
+// the clock ends it.
+const unanswered = 4
+
 /**
  * Computes without blocking the event loop. A large input waits for a turn of the current requester and then runs in a
  * thread. A thread that exceeds a limit is ended. Rejects as the function throws, with ComputationLimitError for too
@@ -64,13 +69,11 @@ function endOf(error: unknown): keyof typeof ends {
   return error instanceof ComputationLimitError ? 'over_limit' : 'failed'
 }
 
-const memoryLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 }
-
 /**
  * A thread that runs one computation at a time. A computation over its limit ends the thread, and `isUsable` is false
  * from then on. A thread keeps the process alive only while it computes.
  */
-export class Thread {
+class Thread {
   readonly #worker = new Worker(new URL('./thread-main.ts', import.meta.url), { resourceLimits: memoryLimits })
   #onAnswer: (answer: ThreadAnswer) => void = () => {}
   #onEnd: (error: Error) => void = () => {}
@@ -130,10 +133,6 @@ export class Thread {
     void this.#worker.terminate()
   }
 }
-
-// A thread within one long call of the runtime does not report its processor time. Then this many times the limit on
-// the clock ends it.
-const unanswered = 4
 
 function outputOf(answer: ThreadAnswer): unknown {
   if ('output' in answer) return answer.output

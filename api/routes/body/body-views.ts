@@ -11,6 +11,22 @@ import { Refusal } from '../../../shared/errors/errors.ts'
 import { type CursorScope, decodeCursor, encodeCursor, takeWithin } from '../../http/pagination.ts'
 import { presentBlock } from './block-write.ts'
 
+/** The parts of a call that a partial read depends on, as plain data. */
+export type ReadRequest = {
+  endpoint: string
+  params: { id: string }
+  query: {
+    around?: string | undefined
+    max_tokens?: number | undefined
+    context_before?: number | undefined
+    context_after?: number | undefined
+    cursor?: string | undefined
+    locale?: string | undefined
+  }
+  view: ReadView
+  version: string
+}
+
 // Each view of a body is computed without blocking the event loop, in a thread when the body is large. A view is JSON
 // text, which costs less to pass between threads than objects. `heading` and `resolution` are the members before and
 // behind those that follow from the body.
@@ -59,6 +75,11 @@ export function baselineText(view: BaselineView): Promise<string> {
   return compute(baseline, view)
 }
 
+/** The `data` of the answer to a write of a whole body, as JSON text. `behind` holds the members after the document. */
+export function writtenText({ text, heading, behind }: { text: string; heading: object; behind: object }): string {
+  return withDocument({ before: heading, text, behind })
+}
+
 /** The function of `contentText`, which a thread calls by its name. @public */
 export function renderContent({ text, heading, resolution, format, anchors }: ContentView): string {
   const members = contentMembers(documentOf(text), { format, anchors })
@@ -97,49 +118,6 @@ export function renderBlocks({ text, document, recursive, start, limit, maxBytes
   return { dataText: JSON.stringify(taken), count: taken.length, hasMore }
 }
 
-const module = import.meta.url
-const content = textComputation({ module, run: renderContent })
-const outline = textComputation({ module, run: renderOutline })
-const read = textComputation({ module, run: renderRead })
-const outlinePart = textComputation({ module, run: renderOutlinePart })
-const baseline = textComputation({ module, run: renderBaseline })
-const blocks = textComputation({ module, run: renderBlocks })
-
-function documentOf(text: string) {
-  return new StoredBody({ version: '', text }).document
-}
-
-/** The `data` of the answer to a write of a whole body, as JSON text. `behind` holds the members after the document. */
-export function writtenText({ text, heading, behind }: { text: string; heading: object; behind: object }): string {
-  return withDocument({ before: heading, text, behind })
-}
-
-function storedJson({ text, heading, resolution, format }: ContentView): string {
-  return withDocument({ before: { ...heading, format }, text, behind: { warnings: [], ...resolution } })
-}
-
-// The stored text is JSON already, one top-level block a line.
-function withDocument({ before, text, behind }: { before: object; text: string; behind: object }): string {
-  const document = `"document":{"type":"doc","content":[${text.replaceAll('\n', ',')}]}`
-  return `${JSON.stringify(before).slice(0, -1)},${document},${JSON.stringify(behind).slice(1)}`
-}
-
-/** The parts of a call that a partial read depends on, as plain data. */
-export type ReadRequest = {
-  endpoint: string
-  params: { id: string }
-  query: {
-    around?: string | undefined
-    max_tokens?: number | undefined
-    context_before?: number | undefined
-    context_after?: number | undefined
-    cursor?: string | undefined
-    locale?: string | undefined
-  }
-  view: ReadView
-  version: string
-}
-
 /**
  * Reads one part of a body with the cursor of the next part. Refuses with 400 `invalid_cursor` a cursor of other
  * parameters, and with 409 `read_cursor_stale` a cursor of another version of the body.
@@ -175,6 +153,28 @@ export function readPart(body: BlockLines, request: ReadRequest) {
 export function checkOutlineQuery(body: BlockLines, query: ReadRequest['query']): void {
   if (query.cursor !== undefined) throw new Refusal('invalid_cursor')
   if (query.around !== undefined) positionOf(body, query.around)
+}
+
+const module = import.meta.url
+const content = textComputation({ module, run: renderContent })
+const outline = textComputation({ module, run: renderOutline })
+const read = textComputation({ module, run: renderRead })
+const outlinePart = textComputation({ module, run: renderOutlinePart })
+const baseline = textComputation({ module, run: renderBaseline })
+const blocks = textComputation({ module, run: renderBlocks })
+
+function documentOf(text: string) {
+  return new StoredBody({ version: '', text }).document
+}
+
+function storedJson({ text, heading, resolution, format }: ContentView): string {
+  return withDocument({ before: { ...heading, format }, text, behind: { warnings: [], ...resolution } })
+}
+
+// The stored text is JSON already, one top-level block a line.
+function withDocument({ before, text, behind }: { before: object; text: string; behind: object }): string {
+  const document = `"document":{"type":"doc","content":[${text.replaceAll('\n', ',')}]}`
+  return `${JSON.stringify(before).slice(0, -1)},${document},${JSON.stringify(behind).slice(1)}`
 }
 
 function resumePosition(scope: CursorScope, input: { cursor: string; version: string }): number {

@@ -11,6 +11,8 @@ import * as queries from './queries.ts'
 import { notifyLive } from './queries.ts'
 import { catchUp, foldSession, loadSession, storeSession } from './y-session.ts'
 
+const beforeEverything = -1
+
 /**
  * The updates that bring a live replica level with the database, in order. Afterwards the replica has seen the log up
  * to row `n`.
@@ -45,27 +47,6 @@ export async function syncY(tx: Transaction, input: queries.DocumentKey & { seen
   const head = await queries.liveHead(tx, document)
   if (head === null) throw new Error(`The document ${document.id} was never opened live`)
   return level(tx, { document, head, seen: input.seen })
-}
-
-const beforeEverything = -1
-
-type Level = { document: DocumentRow; head: queries.LiveHead; seen: number }
-
-async function level(tx: Transaction, { document, head, seen }: Level): Promise<LiveUpdates> {
-  if (head.body_seq === document.body_seq && seen >= head.folded_n) {
-    const rows = await queries.updatesAfter(tx, { ...document, n: seen })
-    return { updates: rows.map(({ update }) => update), n: head.n }
-  }
-  const session = await loadSession(tx, document)
-  await catchUp(tx, { session, document, current: await bodyText(tx, document) })
-  await storeSession(tx, { session, document })
-  return { updates: session.missedSince(seen), n: session.n }
-}
-
-async function lockedDocument(tx: Transaction, key: queries.DocumentKey): Promise<DocumentRow> {
-  const [document] = await lockDocuments(tx, { workspaceId: key.workspace_id, documentIds: [key.id] })
-  if (document === undefined) throw new Refusal('document_not_found', { details: { id: key.id } })
-  return document
 }
 
 /** One flush of a live process. */
@@ -128,4 +109,23 @@ export async function compactLive(tx: Transaction, key: queries.DocumentKey): Pr
   const head = document === undefined ? null : await queries.liveHead(tx, key)
   if (head === null || head.n === head.folded_n) return
   await foldSession(tx, { session: await loadSession(tx, key), key })
+}
+
+type Level = { document: DocumentRow; head: queries.LiveHead; seen: number }
+
+async function level(tx: Transaction, { document, head, seen }: Level): Promise<LiveUpdates> {
+  if (head.body_seq === document.body_seq && seen >= head.folded_n) {
+    const rows = await queries.updatesAfter(tx, { ...document, n: seen })
+    return { updates: rows.map(({ update }) => update), n: head.n }
+  }
+  const session = await loadSession(tx, document)
+  await catchUp(tx, { session, document, current: await bodyText(tx, document) })
+  await storeSession(tx, { session, document })
+  return { updates: session.missedSince(seen), n: session.n }
+}
+
+async function lockedDocument(tx: Transaction, key: queries.DocumentKey): Promise<DocumentRow> {
+  const [document] = await lockDocuments(tx, { workspaceId: key.workspace_id, documentIds: [key.id] })
+  if (document === undefined) throw new Refusal('document_not_found', { details: { id: key.id } })
+  return document
 }

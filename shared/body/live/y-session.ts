@@ -92,16 +92,6 @@ export class YSession {
   }
 }
 
-// A line of both bodies becomes one object, which costs the comparison nothing.
-function parsedTogether(from: readonly string[], to: readonly string[]): { from: DocNode; to: DocNode } {
-  const parsed = new Map(from.map((line) => [line, JSON.parse(line) as BlockNode]))
-  const body = (lines: readonly string[]): DocNode => ({
-    type: 'doc',
-    content: lines.map((line) => parsed.get(line) ?? (JSON.parse(line) as BlockNode)),
-  })
-  return { from: body(from), to: body(to) }
-}
-
 /** Opens the stored Y document of a locked document. Throws when `openLive` has not made it before. */
 export async function loadSession(tx: Transaction, key: queries.DocumentKey): Promise<YSession> {
   const stored = await queries.liveState(tx, key)
@@ -145,4 +135,14 @@ export async function foldSession(
 ): Promise<void> {
   const { workspace_id, id } = key
   await queries.foldLog(tx, { workspace_id, id, n: session.n, state: session.state })
+}
+
+// A line of both bodies becomes one object, which costs the comparison nothing.
+function parsedTogether(from: readonly string[], to: readonly string[]): { from: DocNode; to: DocNode } {
+  const parsed = new Map(from.map((line) => [line, JSON.parse(line) as BlockNode]))
+  const body = (lines: readonly string[]): DocNode => ({
+    type: 'doc',
+    content: lines.map((line) => parsed.get(line) ?? (JSON.parse(line) as BlockNode)),
+  })
+  return { from: body(from), to: body(to) }
 }

@@ -31,7 +31,7 @@ export function inside(context: ExportContext, node: BodyNode, place: ExportCont
   return { ...context, blockId: (node as BlockNode).attrs?.id ?? context.blockId, place }
 }
 
-type LeafPlace = { leaves: Leaf<PhrasingContent>[]; siblings: BodyNode[]; index: number; context: ExportContext }
+type LeafContext = { leaves: Leaf<PhrasingContent>[]; siblings: BodyNode[]; index: number; context: ExportContext }
 type Wrap = (children: PhrasingContent[], mark: Mark) => PhrasingContent[]
 
 /** The mdast phrasing nodes of the inline content of a block. */
@@ -48,7 +48,7 @@ export function exportInline(content: BodyNode[] | undefined, context: ExportCon
   )
 }
 
-const inlineWriters: { [type: string]: (node: BodyNode, place: LeafPlace) => PhrasingContent | null } = {
+const inlineWriters: { [type: string]: (node: BodyNode, place: LeafContext) => PhrasingContent | null } = {
   text: (node, { context }) => {
     const value = node.text ?? ''
     const isCode = node.marks?.some((mark) => mark.type === 'code')
@@ -188,7 +188,7 @@ function includes(marks: readonly Mark[] | undefined, mark: Mark): boolean {
   return marks?.some((other) => sameMark(other, mark)) ?? false
 }
 
-function fitsLineBreak({ leaves, siblings, index, context }: LeafPlace): boolean {
+function fitsLineBreak({ leaves, siblings, index, context }: LeafContext): boolean {
   const next = siblings[index + 1]
   if (context.place === 'heading' || context.place === 'cell' || next === undefined || leaves.length === 0) return false
   const last = leaves.at(-1)?.node
@@ -198,7 +198,7 @@ function fitsLineBreak({ leaves, siblings, index, context }: LeafPlace): boolean
   return next.type !== 'hardBreak' && next.type !== 'htmlInline'
 }
 
-function htmlInline(node: BodyNode, { leaves, siblings, index, context }: LeafPlace): PhrasingContent {
+function htmlInline(node: BodyNode, { leaves, siblings, index, context }: LeafContext): PhrasingContent {
   const html = text(node, 'html')
   // The sign of a mark around the tag comes before the tag on its line.
   const startsLine = leaves.length === 0 && !node.marks?.some((mark) => Object.hasOwn(markWriters, mark.type))
@@ -223,7 +223,7 @@ function inlineCode(value: string, context: ExportContext): PhrasingContent {
   return { type: 'text', value }
 }
 
-function inlineMath(node: BodyNode, { leaves, context }: LeafPlace): PhrasingContent | null {
+function inlineMath(node: BodyNode, { leaves, context }: LeafContext): PhrasingContent | null {
   const latex = text(node, 'latex')
   if (/[\r\n]/.test(latex)) warn(context, 'node_simplified', 'Line ends within inline math become spaces.')
   const value = oneLine(latex)

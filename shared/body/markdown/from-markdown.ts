@@ -28,15 +28,15 @@ export function assemble(parsed: Parsed, { stored, ...context }: ImportOptions):
   const warnings = [...parsed.warnings]
   const anchored = new Set(parsed.pieces.flatMap(({ anchor }) => (anchor === null ? [] : [anchor.id])))
   const taken = new Set(anchored)
-  const placed: Placed[] = parsed.pieces.flatMap((piece, index) => {
+  const entries: BlockEntry[] = parsed.pieces.flatMap((piece, index) => {
     const idle = piece.unused.flatMap((anchor) => emptyParagraphOf(anchor, known, warnings))
-    const blocks = place(piece, { known, anchored, isFirst: index === 0 && idle.length === 0 })
+    const blocks = blockEntries(piece, { known, anchored, isFirst: index === 0 && idle.length === 0 })
     return [...idle.map((node) => ({ node, kept: true, old: undefined })), ...blocks]
   })
-  for (const { node, kept } of placed) if (kept) collectIds(node, taken)
-  const content = placed.map(({ node }) => node)
+  for (const { node, kept } of entries) if (kept) collectIds(node, taken)
+  const content = entries.map(({ node }) => node)
   const { result, ...rest } = normaliseDocument({ type: 'doc', content }, { from: 'markdown', ...context })
-  for (const [index, { kept, old }] of placed.entries()) {
+  for (const [index, { kept, old }] of entries.entries()) {
     const block = result.content[index]
     if (!kept && old !== undefined && block !== undefined) keepIds(block, old, taken)
   }
@@ -45,11 +45,11 @@ export function assemble(parsed: Parsed, { stored, ...context }: ImportOptions):
 
 // A block of the new body. `kept` says that `node` is the stored node itself; `old` is the stored node that `node`
 // replaces.
-type Placed = { node: BodyNode; kept: boolean; old: BlockNode | undefined }
+type BlockEntry = { node: BodyNode; kept: boolean; old: BlockNode | undefined }
 
 type Around = { known: Stored; anchored: ReadonlySet<string>; isFirst: boolean }
 
-function place({ anchor, blocks, source }: Piece, { known, anchored, isFirst }: Around): Placed[] {
+function blockEntries({ anchor, blocks, source }: Piece, { known, anchored, isFirst }: Around): BlockEntry[] {
   const [first, ...rest] = blocks
   if (first === undefined) return []
   const others = rest.map((node) => ({ node, kept: false, old: undefined }))
@@ -91,7 +91,7 @@ function collectIds(node: BodyNode, ids: Set<string>): void {
 }
 
 /** The stored document for a write-back. */
-export type Stored = {
+type Stored = {
   /** Finds the stored block of an id, top-level or nested. */
   find: (id: string) => BlockNode | undefined
   /** True if the top-level block is still written as this Markdown. */
@@ -101,7 +101,7 @@ export type Stored = {
 }
 
 /** The stored document by block id. The Markdown of its blocks is only written when a caller first asks for it. */
-export function storedBlocks(document: DocNode | undefined): Stored {
+function storedBlocks(document: DocNode | undefined): Stored {
   const blocks = document?.content ?? []
   const topLevel = new Map(blocks.map((block) => [block.attrs.id, block]))
   let nested: Map<string, BlockNode> | undefined

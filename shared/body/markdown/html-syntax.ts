@@ -6,6 +6,22 @@ import type { Construct, Extension, Tokenizer } from './grammar.ts'
 const simpleTag = /^<(?:[a-z][a-z0-9-]*(?:[ \t]+[a-z_:][\w.:-]*(?:="[^"\n]*")?)*[ \t]*\/?|\/[a-z][a-z0-9-]*)>$/i
 const lineBreak = /^<br\s*\/?>$/i
 
+// The start of each block that can interrupt a paragraph. Most lines begin with a letter and match none of the
+// patterns.
+const beginnings = [
+  /^#{1,6}(?:[ \t]|$)/,
+  /^>/,
+  /^(?:[-*+]|1[.)])[ \t]+[^ \t]/,
+  /^(?:`{3,}[^`]*|~{3,}.*)$/,
+  /^\${2,}[^$]*$/,
+  /^([-*_])(?:[ \t]*\1){2,}[ \t]*$/,
+  /^(?:=+|-+)[ \t]*$/,
+  /^\[\^[^\s\]]+\]:/,
+  /^<(?:!--|\?|![a-z]|!\[CDATA\[)/i,
+  new RegExp(`^<(?:${htmlRawNames.join('|')})(?:[ \\t>]|$)`, 'i'),
+  new RegExp(`^</?(?:${htmlBlockNames.join('|')})(?:[ \\t>]|/>|$)`, 'i'),
+]
+
 /**
  * True if Markdown reads the text, alone between other blocks, as one block of raw HTML. HTML that is not closed
  * swallows the rest of its container, so it counts only as the last block. The time is linear in the text.
@@ -93,26 +109,10 @@ function firstTokenEnd(tokenizer: Tokenizer, { text, type }: { text: string; typ
  * begins with white space counts as indented by four columns or more. A line that could be the delimiter row of a table
  * never belongs to the paragraph. The time is linear in the line.
  */
-export function continuesParagraph(line: string): boolean {
+function continuesParagraph(line: string): boolean {
   if (/^[ \t]/.test(line)) return /[^ \t]/.test(line)
   return line !== '' && !isDelimiterRow(line) && !beginnings.some((beginning) => beginning.test(line))
 }
-
-// The start of each block that can interrupt a paragraph. Most lines begin with a letter and match none of the
-// patterns.
-const beginnings = [
-  /^#{1,6}(?:[ \t]|$)/,
-  /^>/,
-  /^(?:[-*+]|1[.)])[ \t]+[^ \t]/,
-  /^(?:`{3,}[^`]*|~{3,}.*)$/,
-  /^\${2,}[^$]*$/,
-  /^([-*_])(?:[ \t]*\1){2,}[ \t]*$/,
-  /^(?:=+|-+)[ \t]*$/,
-  /^\[\^[^\s\]]+\]:/,
-  /^<(?:!--|\?|![a-z]|!\[CDATA\[)/i,
-  new RegExp(`^<(?:${htmlRawNames.join('|')})(?:[ \\t>]|$)`, 'i'),
-  new RegExp(`^</?(?:${htmlBlockNames.join('|')})(?:[ \\t>]|/>|$)`, 'i'),
-]
 
 function isDelimiterRow(line: string): boolean {
   return /^[|:\- \t]+$/.test(line) && line.includes('-')

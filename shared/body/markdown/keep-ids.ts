@@ -1,6 +1,8 @@
 import type { Attrs, BlockNode, BodyNode, Mark } from '../document.ts'
 import { isBlockType } from '../nodes.ts'
 
+const attrsLost = new Set(['id', 'textAlign', 'width', 'height', 'colwidth'])
+
 /**
  * Gives the blocks nested in an edited block the ids of their stored counterparts. Blocks with unchanged content come
  * first: there the stored node stays as it is, with everything that Markdown cannot express. Between those, blocks
@@ -24,6 +26,14 @@ export function keepIds(block: BodyNode, old: BodyNode, taken: Set<string>): voi
     from = index + 1
   }
   if (adopted.size > 0) block.content = block.content?.map((child) => adopted.get(child) ?? child) ?? []
+}
+
+/**
+ * The part of a node that Markdown can express, as text, without block ids, alignment, sizes, colours, `target` and
+ * `rel`. Two nodes with equal texts have the same content in Markdown.
+ */
+export function expressible(node: BodyNode): string {
+  return JSON.stringify(reduce(node))
 }
 
 type Adoption = { kept: BlockNode; fresh: BlockNode; taken: Set<string> }
@@ -107,16 +117,6 @@ function blocksIn(node: BodyNode): BlockNode[] {
 
 function idsIn(node: BlockNode): string[] {
   return [node.attrs.id, ...blocksIn(node).flatMap(idsIn)]
-}
-
-const attrsLost = new Set(['id', 'textAlign', 'width', 'height', 'colwidth'])
-
-/**
- * The part of a node that Markdown can express, as text, without block ids, alignment, sizes, colours, `target` and
- * `rel`. Two nodes with equal texts have the same content in Markdown.
- */
-export function expressible(node: BodyNode): string {
-  return JSON.stringify(reduce(node))
 }
 
 function reduce(node: BodyNode): BodyNode {

@@ -127,7 +127,7 @@ function parseWithin(source: string, path: string): Root {
  * any sign of HTML, links, math, tables, fences or references. The count ends at a sign that may hide more than its own
  * paragraph. The time is linear in the text.
  */
-export function leastCharacters(markdown: string): number {
+function leastCharacters(markdown: string): number {
   if (/^\ufeff?---/.test(markdown)) return 0
   const end = markdown.search(/<(?:!|\?|pre|script|style|textarea)|\$\$/i)
   const paragraphs = (end === -1 ? markdown : markdown.slice(0, end)).split(/\n[ \t]*\n/)

@@ -50,6 +50,21 @@ export function blockIdOf(node: BodyNode): string | undefined {
   return typeof id === 'string' ? id : undefined
 }
 
+/**
+ * True if two JSON values are equal. A member that is null or undefined counts as absent, since Y documents keep
+ * neither. The comparison of an object with itself costs nothing, so callers share unchanged blocks.
+ */
+export function equalJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return (a ?? null) === (b ?? null)
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false
+    for (let index = 0; index < a.length; index++) if (!equalJson(a[index], b[index])) return false
+    return true
+  }
+  return !Array.isArray(b) && equalMembers(a as Members, b as Members)
+}
+
 type Alignment = { from: Siblings; to: Siblings; partners: number[]; presence: Presence }
 
 function renameWithinGaps({ from, to, partners, presence }: Alignment): void {
@@ -78,21 +93,6 @@ function isAt(nodes: Siblings, index: number, test: (node: BodyNode) => boolean)
 /** The content of blocks as JSON text without any id. */
 function shapes(nodes: Siblings, which: readonly number[]): string[] {
   return which.map((index) => JSON.stringify(nodes[index], (name, value: unknown) => (name === 'id' ? null : value)))
-}
-
-/**
- * True if two JSON values are equal. A member that is null or undefined counts as absent, since Y documents keep
- * neither. The comparison of an object with itself costs nothing, so callers share unchanged blocks.
- */
-export function equalJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return (a ?? null) === (b ?? null)
-  if (Array.isArray(a)) {
-    if (!Array.isArray(b) || a.length !== b.length) return false
-    for (let index = 0; index < a.length; index++) if (!equalJson(a[index], b[index])) return false
-    return true
-  }
-  return !Array.isArray(b) && equalMembers(a as Members, b as Members)
 }
 
 type Members = { [name: string]: unknown }

@@ -23,6 +23,16 @@ const foreignType = 'yjs:foreign'
 // Far more levels than the schema allows (32), and far fewer than would exhaust a stack.
 const deepest = 200
 
+// Editors whose marks may overlap themselves write `comment--Ab3dEf9+`: the name and eight base64 characters.
+const hashedName = /^(.*)--[A-Za-z0-9+/=]{8}$/
+// The prefix of the attributes that keep the marks of an inline node other than a text. An XML element has attributes
+// only.
+const elementPrefix = '_mark_'
+const rank = new Map(Object.keys(markTable).map((name, index) => [name, index]))
+
+/** Marks in the form of Yjs: the name of a mark with its attributes; null ends a format. */
+export type Formats = { [mark: string]: Attrs | null }
+
 /** The fragment of a Y document that holds the body. */
 export function bodyFragment(doc: Y.Doc): Y.XmlFragment {
   return doc.getXmlFragment(fragmentName)
@@ -94,19 +104,6 @@ export function appendNode(nodes: BodyNode[], node: BodyNode): void {
   else if (node.type !== 'text' || node.text) nodes.push(node)
 }
 
-function equalMarks(a: BodyNode, b: BodyNode): boolean {
-  if (a.marks === b.marks) return true
-  return JSON.stringify(a.marks ?? []) === JSON.stringify(b.marks ?? [])
-}
-
-function unknownIn(nodes: readonly BodyNode[], path: number[]): UnknownNode[] {
-  return nodes.flatMap((node, index) => {
-    const here = [...path, index]
-    const below = node.content ? unknownIn(node.content, here) : []
-    return Object.hasOwn(bodySchema.nodes, node.type) ? below : [{ path: here, type: node.type }, ...below]
-  })
-}
-
 /**
  * Writes nodes as Y types outside of any document, in the encoding of the editor bindings. A node becomes an element,
  * and a stretch of text nodes one Y text. Equal nodes give equal types.
@@ -157,16 +154,6 @@ export function setAttribute(element: Y.XmlElement, name: string, value: Json | 
   else if (element.doc) element.removeAttribute(name)
 }
 
-/** Marks in the form of Yjs: the name of a mark with its attributes; null ends a format. */
-export type Formats = { [mark: string]: Attrs | null }
-
-// Editors whose marks may overlap themselves write `comment--Ab3dEf9+`: the name and eight base64 characters.
-const hashedName = /^(.*)--[A-Za-z0-9+/=]{8}$/
-// The prefix of the attributes that keep the marks of an inline node other than a text. An XML element has attributes
-// only.
-const elementPrefix = '_mark_'
-const rank = new Map(Object.keys(markTable).map((name, index) => [name, index]))
-
 /** The formats of a run of text. No mark of our schema overlaps itself, so the names are never hashed. */
 export function formatsOf(marks: readonly Mark[] = []): Formats {
   return Object.fromEntries(marks.map((mark) => [mark.type, mark.attrs ?? {}]))
@@ -202,6 +189,19 @@ export function splitElementAttributes(attributes: { [name: string]: unknown }):
     else if (name !== 'ychange') own[name] = value
   }
   return { attrs: writtenAttrs(own), marks: marksOf(formats) }
+}
+
+function equalMarks(a: BodyNode, b: BodyNode): boolean {
+  if (a.marks === b.marks) return true
+  return JSON.stringify(a.marks ?? []) === JSON.stringify(b.marks ?? [])
+}
+
+function unknownIn(nodes: readonly BodyNode[], path: number[]): UnknownNode[] {
+  return nodes.flatMap((node, index) => {
+    const here = [...path, index]
+    const below = node.content ? unknownIn(node.content, here) : []
+    return Object.hasOwn(bodySchema.nodes, node.type) ? below : [{ path: here, type: node.type }, ...below]
+  })
 }
 
 // The order of keys in a Y.Map differs between replicas, so the keys are sorted.

@@ -20,6 +20,13 @@ export type RepairKind =
  */
 export type Pass = { repairs: Repair[]; deepest: number; blockId: string | null }
 
+const inlineForms: { [type: string]: string } = {
+  image: 'inlineImage',
+  blockMath: 'inlineMath',
+  htmlBlock: 'htmlInline',
+}
+const itemsOf: { [list: string]: string } = { bulletList: 'listItem', orderedList: 'listItem', taskList: 'taskItem' }
+
 /** Reports a repair of a node. */
 export function note(pass: Pass, kind: RepairKind, node: BodyNode): void {
   pass.repairs.push({ kind, type: node.type, block_id: idOrNull(node) ?? pass.blockId })
@@ -66,16 +73,6 @@ export function isContainer(node: BodyNode): boolean {
   return !inlineTypes.has(node.type) && !isTextblock(node.type) && (node.content?.length ?? 0) > 0
 }
 
-/** Takes the last of the open nodes. The content of a leaf comes out of the leaf and follows it. */
-function takeFrom(open: BodyNode[], pass: Pass): BodyNode | undefined {
-  const node = open.pop()
-  if (!node?.content || !bodySchema.nodes[node.type]?.isLeaf) return node
-  const { content, ...leaf } = node
-  for (const child of content.toReversed()) open.push(child)
-  note(pass, 'unwrapped', node)
-  return leaf
-}
-
 /**
  * Gives a node the type that says the same under its parent, where its own type may not stand. Id and content stay.
  * Returns the node itself if there is no such type.
@@ -104,12 +101,15 @@ export function depthOf(node: BodyNode | RawDocument): number {
   return 1 + blocks.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0)
 }
 
-const inlineForms: { [type: string]: string } = {
-  image: 'inlineImage',
-  blockMath: 'inlineMath',
-  htmlBlock: 'htmlInline',
+/** Takes the last of the open nodes. The content of a leaf comes out of the leaf and follows it. */
+function takeFrom(open: BodyNode[], pass: Pass): BodyNode | undefined {
+  const node = open.pop()
+  if (!node?.content || !bodySchema.nodes[node.type]?.isLeaf) return node
+  const { content, ...leaf } = node
+  for (const child of content.toReversed()) open.push(child)
+  note(pass, 'unwrapped', node)
+  return leaf
 }
-const itemsOf: { [list: string]: string } = { bulletList: 'listItem', orderedList: 'listItem', taskList: 'taskItem' }
 
 function typeAt(type: string, parent: string): string {
   if (isTextblock(parent)) return inlineForms[type] ?? type

@@ -6,6 +6,9 @@ import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
 import { isBlockType, markTable, nodeTable } from '../nodes.ts'
 import type { Repair } from './repair-nodes.ts'
 
+const blockId = new RegExp(blockIdPattern)
+const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
 /** A string without U+0000 and lone surrogates, which neither PostgreSQL nor Yjs can keep. */
 export function repairString(text: string): string {
   return text.replaceAll('\u0000', '').toWellFormed()
@@ -35,6 +38,33 @@ export function repairMarks(marks: Mark[] | undefined): Mark[] | undefined {
   if (!marks) return marks
   const repaired = marks.flatMap((mark) => repairMark(mark))
   return repaired.length === marks.length && repaired.every((mark, index) => mark === marks[index]) ? marks : repaired
+}
+
+/** The seed of new ids, and the list of repairs. */
+export type IdRepair = { seed: string; repairs: Repair[] }
+
+/** Gives every block its own id. The first block in document order keeps a double id; the others get derived ids. */
+export function repairIds(nodes: readonly BodyNode[], { seed, repairs }: IdRepair): BodyNode[] {
+  const taken = idsIn(nodes, new Set())
+  const met = new Set<string>()
+  let nearest = ''
+  const visit = (node: BodyNode): BodyNode => {
+    if (!isBlockType(node.type)) return node
+    const given = node.attrs?.id
+    const keeps = isBlockId(given) && !met.has(given)
+    const id = keeps ? given : freeId({ seed, origin: isBlockId(given) ? given : nearest, taken })
+    if (!keeps)
+      repairs.push({
+        kind: isBlockId(given) ? 'id_changed' : 'id_added',
+        type: node.type,
+        block_id: given ? String(given) : null,
+      })
+    met.add(id)
+    nearest = id
+    const content = node.content?.map(visit)
+    return { ...node, ...(keeps ? {} : { attrs: { ...node.attrs, id } }), ...(content && { content }) }
+  }
+  return nodes.map(visit)
 }
 
 type Table = { [name: string]: Attribute }
@@ -67,36 +97,6 @@ function repairValue(value: Json | undefined, attribute: Attribute): Json | unde
   if (attribute.check(value) !== null) return attribute.required ? '' : undefined
   return typeof value === 'string' ? repairString(value) : value
 }
-
-/** The seed of new ids, and the list of repairs. */
-export type IdRepair = { seed: string; repairs: Repair[] }
-
-/** Gives every block its own id. The first block in document order keeps a double id; the others get derived ids. */
-export function repairIds(nodes: readonly BodyNode[], { seed, repairs }: IdRepair): BodyNode[] {
-  const taken = idsIn(nodes, new Set())
-  const met = new Set<string>()
-  let nearest = ''
-  const visit = (node: BodyNode): BodyNode => {
-    if (!isBlockType(node.type)) return node
-    const given = node.attrs?.id
-    const keeps = isBlockId(given) && !met.has(given)
-    const id = keeps ? given : freeId({ seed, origin: isBlockId(given) ? given : nearest, taken })
-    if (!keeps)
-      repairs.push({
-        kind: isBlockId(given) ? 'id_changed' : 'id_added',
-        type: node.type,
-        block_id: given ? String(given) : null,
-      })
-    met.add(id)
-    nearest = id
-    const content = node.content?.map(visit)
-    return { ...node, ...(keeps ? {} : { attrs: { ...node.attrs, id } }), ...(content && { content }) }
-  }
-  return nodes.map(visit)
-}
-
-const blockId = new RegExp(blockIdPattern)
-const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 function isBlockId(value: unknown): value is string {
   return typeof value === 'string' && blockId.test(value)
