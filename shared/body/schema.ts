@@ -8,7 +8,7 @@ import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
 const position = Type.Integer({ minimum: 0 })
 
 /** A body as tiptap-json. The normaliser checks the nodes and names the node that is wrong. */
-export const TiptapDocument = Type.Unsafe<DocNode>({
+const TiptapDocument = Type.Unsafe<DocNode>({
   $id: 'TiptapDocument',
   type: 'object',
   description: 'A ProseMirror/Tiptap document; the node table is in the reference',

@@ -128,7 +128,7 @@ function elementsById(parent: Y.XmlFragment, found = new Map<string, Y.XmlElemen
   return found
 }
 
-/** The blocks with the same type and parent that have to stay when as few siblings as possible move. */
+/** The blocks of the same type and parent that have to stay when as few siblings as possible move. */
 function stayingIds(from: BodyNode | DocNode, to: BodyNode | DocNode): string[] {
   const olds = (from.content ?? []).map((node) => ({ node, id: node.attrs?.id }))
   const places = new Map(olds.map(({ id }, index) => [id, index]))

@@ -80,7 +80,7 @@ test('lists and tables that were emptied from two sides go, cells stay', async (
   t.strictSame(types, ['table', 'tableRow', 'tableCell', 'paragraph'])
 })
 
-/** The words of all texts; in details that lack their parts text may change places. */
+/** The words of all texts, sorted: text may move in details that lack a part. */
 function words(node: BodyNode | RawDocument): string {
   const own = 'text' in node ? (node.text ?? '') : ''
   return (own + (node.content ?? []).map(words).join(' ')).match(/w\d+/g)?.sort().join(' ') ?? ''

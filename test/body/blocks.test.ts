@@ -284,7 +284,7 @@ t.test('any edit leaves a body in normal form and does not touch other top-level
   )
 })
 
-// Counts how often the content of a block is looked at.
+// Counts the accesses to the content of a block.
 class CountingLines extends BlockLines {
   reads = 0
 

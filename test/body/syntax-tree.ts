@@ -63,7 +63,7 @@ function merged(children: Tree[]): Tree[] {
   return result
 }
 
-// Of marks that span the same text, the one that comes first in the alphabet goes outside.
+// Of marks on the same text, the first in the alphabet is outermost.
 function inOrder(tree: Tree): Tree {
   const [inner, ...others] = tree.children ?? []
   if (!wrappers.has(tree.type) || inner === undefined || others.length > 0 || !wrappers.has(inner.type)) return tree

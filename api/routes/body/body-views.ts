@@ -122,7 +122,7 @@ export function renderBlocks({ text, document, recursive, start, limit, maxBytes
  * Reads one part of a body with the cursor of the next part. Refuses with 400 `invalid_cursor` a cursor of other
  * parameters, and with 409 `read_cursor_stale` a cursor of another version of the body.
  */
-export function readPart(body: BlockLines, request: ReadRequest) {
+function readPart(body: BlockLines, request: ReadRequest) {
   const { view, version, query } = request
   const { around, max_tokens = 4000, context_before = 2, context_after = 4, cursor, locale } = query
   const filters = {
@@ -150,7 +150,7 @@ export function readPart(body: BlockLines, request: ReadRequest) {
  * Checks the parameters of an outline, as every view does. Refuses with 404 `block_not_found` an unknown block, and
  * with 400 `invalid_cursor` any cursor, since an outline has no further parts.
  */
-export function checkOutlineQuery(body: BlockLines, query: ReadRequest['query']): void {
+function checkOutlineQuery(body: BlockLines, query: ReadRequest['query']): void {
   if (query.cursor !== undefined) throw new Refusal('invalid_cursor')
   if (query.around !== undefined) positionOf(body, query.around)
 }

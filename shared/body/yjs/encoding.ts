@@ -163,7 +163,7 @@ export function formatsOf(marks: readonly Mark[] = []): Formats {
  * The marks of a run of text in schema order, then unknown marks by name. Null attributes are left out, hashed names
  * lose their hash, and equal marks are kept once.
  */
-export function marksOf(formats: { [name: string]: unknown } = {}): Mark[] {
+function marksOf(formats: { [name: string]: unknown } = {}): Mark[] {
   const marks = new Map<string, Mark>()
   for (const [name, value] of Object.entries(formats)) {
     if (name === 'ychange' || value === null) continue
@@ -181,7 +181,7 @@ export function elementFormats(marks: readonly Mark[] = []): Attrs {
 }
 
 /** Splits the attributes of an XML element into those of the node and its marks. Null attributes are left out. */
-export function splitElementAttributes(attributes: { [name: string]: unknown }): { attrs?: Attrs; marks: Mark[] } {
+function splitElementAttributes(attributes: { [name: string]: unknown }): { attrs?: Attrs; marks: Mark[] } {
   const formats: { [name: string]: unknown } = {}
   const own: { [name: string]: unknown } = {}
   for (const [name, value] of Object.entries(attributes)) {

@@ -86,7 +86,7 @@ export function retyped(node: BodyNode, { parent, isFirst }: { parent: string; i
 }
 
 /** The text of an inline node other than a text, for a position where only text may stand. */
-export function inlineText(node: BodyNode): string {
+function inlineText(node: BodyNode): string {
   if (node.type === 'hardBreak') return '\n'
   const { latex, html, yaml, label, alt, id } = node.attrs ?? {}
   if (node.type === 'mention') return String(label ?? id ?? '')

@@ -79,7 +79,7 @@ export function isInlineChild(child: unknown): boolean {
 }
 
 /** Makes a value when it is first asked for. */
-export function onFirstUse<T>(make: () => T): () => T {
+function onFirstUse<T>(make: () => T): () => T {
   let made: { value: T } | undefined
   return () => {
     made ??= { value: make() }
