@@ -316,7 +316,7 @@ t.test('any sequence of operations, one by one or in batches, does what a list w
       }
       const { blocks } = await bodyOf(ada, made.id)
       const found = blocks.map((block) => ({ id: block.attrs.id, word: String(block.content?.[0]?.text ?? '') }))
-      // The paragraph that an emptied document gets has an id of its own.
+      // The paragraph that an emptied document gets has an id that the model does not know.
       const expected = model.map(({ id, word: value }, index) => ({
         id: id === '' ? found[index]?.id : id,
         word: value,
@@ -332,11 +332,11 @@ type Line = { id: string; word: string }
 
 let count = 0
 
-/** One step against the model: the model after it, and the operation that should lead there. */
+/** One step of the model: the model after the step, and the operation that should lead there. */
 function plan(model: Line[], one: Step): { model: Line[]; operation: object } {
   const index = 'target' in one ? one.target % model.length : 0
   const id = model[index]?.id
-  // What has no known id yet can only be addressed by its place.
+  // A block without a known id can only be addressed by its position.
   if (one.kind === 'insert' || id === '') {
     const words = one.kind === 'insert' ? one.words : ['x']
     const lines = words.map((value) => ({ id: blockId((++count).toString(16).toUpperCase()), word: value }))

@@ -565,7 +565,7 @@ function blockAt(made: Made, [first = 0, ...rest]: number[]): string {
   )
 }
 
-/** The texts of a body in a row, those of a list in brackets. */
+/** The texts of a body in order; the texts of a list are in brackets. */
 function sketch({ blocks }: Made): string {
   const words = (block: unknown): string => {
     const { text: word, type, content = [] } = block as { text?: string; type: string; content?: unknown[] }

@@ -136,7 +136,7 @@ t.test('a reader that has the current body is told so without it', async (t) => 
     t.equal((await ada.get(path, { 'if-match': 'x' })).status, 200, 'If-Match means nothing to a read')
   }
   for (const part of ['outline', 'read', 'versions']) {
-    // Without a Cache-Control of ours, fetch sends no-cache, which nobody else does.
+    // Without a Cache-Control header, fetch sends no-cache, which no other client does.
     const headers = { 'if-none-match': etag, 'cache-control': 'max-age=0' }
     t.equal((await ada.get(`/documents/${id}/${part}`, headers)).status, 200, part)
   }

@@ -393,7 +393,7 @@ async function walk(client: Client, { id }: Made, query: string): Promise<Part[]
   return parts
 }
 
-/** What a closed range leaves out of a document. */
+/** The ranges of a document outside of a range that includes both ends. */
 function complement({ from_position, to_position }: Part['range'], length: number): object[] {
   return [
     { from_position: 0, to_position: from_position - 1 },
@@ -401,7 +401,7 @@ function complement({ from_position, to_position }: Part['range'], length: numbe
   ].filter((range) => range.from_position <= range.to_position)
 }
 
-/** The estimate of decisions 2.6, computed anew. */
+/** The estimate of tokens, computed independently. */
 function tokens(value: string): number {
   const ascii = [...value].filter((character) => character.charCodeAt(0) < 128).length
   return Math.ceil(ascii / 4 + [...value].length - ascii)

@@ -210,7 +210,7 @@ t.test('a repeated rollback with the same key happens once', async (t) => {
   refused(t, await ada.post(path, undefined, guarded), { status: 404, code: 'workspace_not_found' })
 })
 
-/** Writes a body `count` times; returns the texts that the document had before each write. */
+/** Writes a body `count` times. Returns the texts that the document had before each write. */
 async function write(client: Client, { id }: Made, count: number): Promise<string[]> {
   for (let index = 1; index <= count; index++) await put(client, id, [p(String(index))])
   return Array.from({ length: count }, (_, index) => String(index))

@@ -1,6 +1,5 @@
 import type { Route } from '../http/route.ts'
 import { attachmentRoutes } from './attachments.ts'
-import { batchRoutes } from './body/batch.ts'
 import { blockRoutes } from './body/blocks.ts'
 import { changesRoutes } from './body/changes.ts'
 import { contentRoutes } from './body/content.ts'
@@ -40,7 +39,6 @@ export const routes: readonly Route[] = [
   ...readingRoutes,
   ...versionRoutes,
   ...blockRoutes,
-  ...batchRoutes,
   ...changesRoutes,
   ...localizationRoutes,
   ...attachmentRoutes,

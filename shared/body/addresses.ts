@@ -2,7 +2,7 @@ import { ulidPattern } from '../schema/ids.ts'
 
 const linkSchemes = new Set(['http', 'https', 'mailto', 'tel', 'svc'])
 const imageSchemes = new Set(['http', 'https'])
-// What browsers skip inside an address (controls, white space) and what hides a scheme from a reader (format
+// Characters that browsers skip inside an address (controls, white space), or that hide a scheme from a reader (format
 // characters such as the zero-width space).
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it strips
 const ignored = /[\u0000-\u0020\u007f-\u00a0\u00ad\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/g
@@ -10,17 +10,22 @@ const schemePattern = /^([a-z][a-z0-9+.-]*):/i
 const attachmentPath = new RegExp(`^/api/v1/attachments/(att_${ulidPattern})$`)
 const attachmentIdPattern = new RegExp(`^att_${ulidPattern}$`)
 
-/** True if a link may point there: an allowed scheme, or a relative reference (decisions 2.5). */
+// Canonical JSON escapes quotes within texts, so only attributes of images match this pattern.
+const attachmentInText = /"attachmentId":"(att_[0-9A-Z]{26})"/g
+
+/** True if a link may lead to the address: the scheme is allowed, or the address is a relative reference. */
 export function isAllowedHref(href: string): boolean {
   return hasScheme(href, linkSchemes)
 }
 
-/** True if an image may come from there: `http`, `https` or a relative reference (decisions 2.5). */
+/**
+ * True if an image may come from the address: the scheme is `http` or `https`, or the address is a relative reference.
+ */
 export function isAllowedSrc(src: string): boolean {
   return hasScheme(src, imageSchemes)
 }
 
-/** The attachment an image address names, or null for any other address. */
+/** The id of the attachment that the address of an image names, or null for any other address. */
 export function attachmentIdOf(src: string): string | null {
   return attachmentPath.exec(src)?.[1] ?? null
 }
@@ -35,10 +40,20 @@ export function isAttachmentId(text: string): boolean {
   return attachmentIdPattern.test(text)
 }
 
+/** True if stored lines of a body show the attachment. */
+export function showsAttachment(text: string, id: string): boolean {
+  return text.includes(`"attachmentId":${JSON.stringify(id)}`)
+}
+
+/** The ids of the attachments that stored lines of a body show. */
+export function attachmentsIn(text: string): Set<string> {
+  return new Set(Array.from(text.matchAll(attachmentInText), (match) => match[1] as string))
+}
+
 function hasScheme(address: string, allowed: Set<string>): boolean {
   const bare = address.replace(ignored, '')
   const scheme = schemePattern.exec(bare)?.[1]
-  // A colon before any slash, query or fragment that is no valid scheme is refused: no browser agrees on it.
+  // A colon before any slash, query or fragment without a valid scheme is refused, because browsers do not agree on it.
   if (scheme === undefined) return !/^[^/?#]*:/.test(bare)
   return allowed.has(scheme.toLowerCase())
 }

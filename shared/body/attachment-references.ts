@@ -1,11 +1,11 @@
 import Type from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import { attachmentsIn } from './attachments-in-text.ts'
+import { attachmentsIn } from './addresses.ts'
 import type { BodyWrite, CommitContext } from './consequence.ts'
 import { type NamedAttachments, refuse } from './normalise-state.ts'
 
-/** The current body of a document shows an attachment. */
+/** A row of the index of references: the current body of the document shows the attachment. */
 type Reference = { documentId: string; attachmentId: string }
 
 type AttachmentKey = { workspace_id: string; id: string }
@@ -14,9 +14,9 @@ const IdRow = row(Type.Object({ id: Type.String() }))
 
 /**
  * Refuses with 422 `attachment_not_found` when a body newly shows attachments, `ids`, that its workspace does not have.
- * The details point at the first mention in the request. An attachment that the request does not name may be gone, since
- * a rollback can show an image that no longer exists. The attachments that exist cannot be deleted until the transaction
- * ends.
+ * The details point at the first mention in the request. An attachment that the request does not name may be gone,
+ * since a rollback can show an image that no longer exists. The attachments that exist cannot be deleted until the
+ * transaction ends.
  */
 export async function requireAttachments(
   tx: Transaction,
@@ -69,7 +69,10 @@ export function referencingDocuments(
     ORDER BY document_id LIMIT ${input.limit}::bigint`)
 }
 
-/** Locks an attachment against other deletions and against bodies that newly show it; false when it is gone. */
+/**
+ * Locks an attachment against other deletions and against bodies that newly show the attachment. False when the
+ * attachment is gone.
+ */
 export async function lockAttachmentForDeletion(tx: Transaction, attachment: AttachmentKey): Promise<boolean> {
   const found = await tx.maybeOneFirst(sql.type(IdRow)`
     SELECT id FROM attachments WHERE workspace_id = ${attachment.workspace_id} AND id = ${attachment.id} FOR UPDATE`)
@@ -86,7 +89,7 @@ export async function releaseLocks(tx: Transaction): Promise<void> {
   await tx.query(sql.unsafe`ROLLBACK TO SAVEPOINT attachment_locks`)
 }
 
-// Returns those of the attachments that the workspace has. None of them can be deleted until the transaction ends.
+// Returns the ids of the attachments that the workspace has. None of these can be deleted until the transaction ends.
 function lockAttachmentsForReference(
   tx: Transaction,
   input: { workspaceId: string; ids: readonly string[] },

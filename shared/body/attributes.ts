@@ -1,16 +1,16 @@
+import { codePoints } from '../schema/strings.ts'
 import type { Json } from './document.ts'
-import { codePoints } from './normalise-state.ts'
 
-/** The most code points of an address: the `href` of a link, the `src` of an image. */
+/** The highest number of code points of an address: the `href` of a link, the `src` of an image. */
 const maximumAddress = 8192
 
-/** The most code points of a title or an alternative text. */
+/** The highest number of code points of a title or an alternative text. */
 const maximumCaption = 2000
 
 /**
- * How one attribute behaves: the value it has when absent (`required` when there is none), whether the normal form
- * writes it out even then, and which values it takes. `check` answers what was expected, or null when it fits;
- * `expected` says the same beforehand, `schema` as JSON Schema.
+ * The rules of one attribute. `default` is the value of an absent attribute; a `required` attribute has none. With
+ * `always`, the normal form writes the default out. `check` returns the expected value in words, or null when the value
+ * fits. `expected` has the same words beforehand, `schema` says the same as JSON Schema.
  */
 export type Attribute = {
   default?: Json
@@ -27,7 +27,7 @@ export const optionalText: Attribute = {
   ...takes('a string', { type: 'string' }, (v) => typeof v === 'string'),
 }
 
-/** An address that has to be there, of a bounded length. */
+/** A required address of a bounded length. */
 export const requiredAddress: Attribute = { required: true, ...takesText(maximumAddress) }
 
 /** An optional address that the normal form writes out even when it is null. */
@@ -42,7 +42,7 @@ export const writtenCaption: Attribute = { ...optionalCaption, always: true }
 /** An optional text that the normal form writes out even when it is null. */
 export const writtenText: Attribute = { ...optionalText, always: true }
 
-/** A text that has to be there. */
+/** A required text. */
 export const requiredText: Attribute = {
   required: true,
   ...takes('a string', { type: 'string' }, (v) => typeof v === 'string'),
@@ -58,19 +58,19 @@ export const optionalSize: Attribute = {
   ),
 }
 
-/** A yes or no, no by default. */
+/** A boolean, false by default. */
 export const flag: Attribute = {
   default: false,
   ...takes('true or false', { type: 'boolean' }, (v) => typeof v === 'boolean'),
 }
 
-/** A yes or no that the normal form always writes out. */
+/** A boolean that the normal form always writes out, false by default. */
 export const writtenFlag: Attribute = { ...flag, always: true }
 
-/** How the text of a block is aligned. */
+/** The alignment of the text of a block; null follows the language. */
 export const alignment: Attribute = oneOf(['left', 'center', 'right', 'justify'], null)
 
-/** The widths of the columns a cell covers, in pixels. */
+/** The widths in pixels of the columns that a cell covers. */
 export const columnWidths: Attribute = {
   default: null,
   ...takes(
@@ -80,7 +80,7 @@ export const columnWidths: Attribute = {
   ),
 }
 
-/** An integer of a range, both ends included. */
+/** An integer within a range that includes both ends. */
 export function integer(range: { from: number; to?: number; default: number; always?: boolean }): Attribute {
   const to = range.to ?? Number.MAX_SAFE_INTEGER
   const fits = (v: unknown) => typeof v === 'number' && Number.isSafeInteger(v) && v >= range.from && v <= to
@@ -89,7 +89,7 @@ export function integer(range: { from: number; to?: number; default: number; alw
   return { default: range.default, always: range.always ?? false, ...takes(expected, schema, fits) }
 }
 
-/** One of a few words. */
+/** A word of a list; `fallback` is the default. */
 export function oneOf(words: string[], fallback: string | null): Attribute {
   const fits = (v: unknown) => typeof v === 'string' && words.includes(v)
   return { default: fallback, ...takes(`one of ${words.join(', ')}`, { enum: words }, fits) }

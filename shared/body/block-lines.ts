@@ -2,19 +2,23 @@ import { canonicalJson } from './canonical.ts'
 import type { BlockNode, BodyNode } from './document.ts'
 import { isBlockType } from './nodes.ts'
 
-/** Where a block stands: its top-level ancestor, and the child indices from there down to it (empty for itself). */
-export type Location = { position: number; path: number[] }
+/**
+ * The path of a block: the position of its top-level ancestor, and the child indices from there down to the block. The
+ * indices are empty for a top-level block.
+ */
+export type BlockPath = { position: number; path: number[] }
 
-// A top-level block as its stored line, its parsed form, or both; neither is changed in place.
+// A top-level block as its stored line, its parsed form, or both. Neither form is changed in place.
 type Entry = { line?: string; block?: BlockNode }
 
 const idInLine = /"id":"(block_[0-9A-Z]{26})"/g
-// So many look-ups cost more than an index of all ids.
+// An index of all ids costs less than this many look-ups by search.
 const lookupsBeforeIndex = 4
 
 /**
- * The top-level blocks of a body over their stored lines: only lines that are looked at are parsed, only changed ones
- * are written again, so that an edit costs what it touches. Positions count top-level blocks.
+ * The top-level blocks of a body over their stored lines. Only the lines that somebody reads are parsed, and only the
+ * changed lines are written again. So an edit costs in proportion to what the edit touches. A position counts top-level
+ * blocks from 0.
  */
 export class BlockLines {
   #entries: Entry[]
@@ -29,21 +33,24 @@ export class BlockLines {
     return this.#entries.length
   }
 
-  /** The top-level block at a position; the caller does not change it. */
+  /** The top-level block at a position. The caller must not change the block. */
   block(position: number): BlockNode {
     const entry = this.#entries[position] as Entry
     entry.block ??= JSON.parse(entry.line as string) as BlockNode
     return entry.block
   }
 
-  /** True if the top-level block at a position is a heading; its type is the last member of its line. */
+  /**
+   * True if the top-level block at a position is a heading. An unparsed line tells by its end, since the type is its
+   * last member.
+   */
   isHeading(position: number): boolean {
     const { line, block } = this.#entries[position] as Entry
     return block !== undefined ? block.type === 'heading' : (line as string).endsWith('"type":"heading"}')
   }
 
-  /** Where the block of an id is, or null. */
-  find(id: string): Location | null {
+  /** The path of the block of an id, or null when the body has no such block. */
+  find(id: string): BlockPath | null {
     this.#lookups += 1
     if (this.#lookups > lookupsBeforeIndex) this.#index ??= this.#buildIndex()
     const candidates = this.#index === undefined ? this.#entries : (this.#index.get(id) ?? [])
@@ -90,12 +97,12 @@ export function blockIds(block: BlockNode): string[] {
   return [block.attrs.id, ...nested.flatMap(blockIds)]
 }
 
-/** The node at the end of a path below a block. */
+/** The node at the end of a path of child indices below a block. */
 export function nodeAt(block: BlockNode, path: readonly number[]): BlockNode {
   return path.reduce<BodyNode>((node, index) => node.content?.[index] as BodyNode, block) as BlockNode
 }
 
-/** A copy of a block in which the node at the end of a path is another; what is not on the path is shared. */
+/** A copy of a block with another node at the end of a path. The copy shares all nodes that are not on the path. */
 export function withNodeAt(block: BlockNode, path: readonly number[], node: BlockNode): BlockNode {
   const [index, ...rest] = path
   if (index === undefined) return node
@@ -118,7 +125,8 @@ function idsOf(entry: Entry): string[] {
   return entry.line === undefined ? blockIds(entry.block as BlockNode) : idsInLine(entry.line)
 }
 
-// In canonical JSON quotes within texts are escaped, so only attributes look like this; a mention's id may, too.
+// Canonical JSON escapes quotes within texts, so only attributes match this pattern. The id of a mention may match as
+// well.
 function idsInLine(line: string): string[] {
   return Array.from(line.matchAll(idInLine), (match) => match[1] as string)
 }

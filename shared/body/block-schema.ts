@@ -4,18 +4,17 @@ import { blockIdPattern } from '../schema/ids.ts'
 import { asText } from '../schema/json-text.ts'
 import type { BlockNode } from './document.ts'
 import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
-import { HeadingPath } from './read-schema.ts'
-import { Warning } from './schema.ts'
+import { HeadingPath, Warning } from './schema.ts'
 
-/** A node as tiptap-json returns it. */
+/** A node as an answer in tiptap-json returns it. */
 const TiptapNode = Type.Unsafe<BlockNode>(tiptapNode)
 
-// As far as the request schema goes; the normaliser checks the rest and names the offending node.
+// The request schema only requires an object. The normaliser checks the node and names the node that is wrong.
 const NodeInput = Type.Unsafe<unknown>({ type: 'object', 'x-published': tiptapNodeInput })
 const BlockId = Type.String({ pattern: blockIdPattern })
 const BlockReference = Type.String({ description: 'block id' })
 
-/** A block (decisions 2.5); `hash` guards it alone, `version` the whole body. */
+/** A block as answers show it. `hash` is the precondition for this block alone, `version` for the whole body. */
 export const Block = Type.Object(
   {
     block_id: BlockId,
@@ -44,7 +43,7 @@ const positions = {
   after_heading: Type.Optional(Type.String({ description: 'text of a top-level heading' })),
 }
 
-/** Where blocks go: exactly one of its known members (specification 2.5). */
+/** The position of new blocks: an object with exactly one of the known members. */
 const BlockPosition = Type.Refine(
   Type.Object(positions, { $id: 'BlockPosition', description: 'exactly one of the members' }),
   (value) => Object.keys(positions).filter((key) => Object.hasOwn(value, key)).length === 1,
@@ -55,7 +54,10 @@ const nodes = Type.Array(NodeInput, { minItems: 1, maxItems: 1000 })
 
 export const BlockInsertInput = asText(Type.Object({ position: BlockPosition, nodes }, { $id: 'BlockInsertInput' }))
 
-/** `node` replaces the block; otherwise `attrs` are merged (null resets one) and `content` replaces the children. */
+/**
+ * `node` replaces the block. Otherwise `attrs` are merged, where null resets an attribute, and `content` replaces the
+ * children.
+ */
 export const BlockPatchInput = asText(
   Type.Refine(
     Type.Object(

@@ -5,7 +5,10 @@ import { isBlockType } from './nodes.ts'
 import { HeadingPaths } from './outline.ts'
 import { plainText } from './text.ts'
 
-/** The members of a Block (decisions 2.5) that follow from the body; document id, URI and version are the caller's. */
+/**
+ * The members of the API's Block that follow from the body. The caller adds the id of the document, the URI and the
+ * version.
+ */
 export type BlockDescription = {
   block_id: string
   type: string
@@ -19,7 +22,10 @@ export type BlockDescription = {
   hash: string
 }
 
-/** The block of an id, or null when the body has none; whoever asks for many hands the same `paths` to each call. */
+/**
+ * Describes the block of an id, or returns null when the body has no such block. A caller that describes many blocks
+ * passes the same `paths` to each call.
+ */
 export function describeBlock(
   body: BlockLines,
   id: string,
@@ -34,9 +40,9 @@ export function describeBlock(
 }
 
 /**
- * The top-level blocks in order or, with `recursive`, the blocks of all levels depth-first in document order, without
- * the first `from` of them. A block is described when it is asked for: each carries its whole node, so that all of them
- * can be many times as large as the body.
+ * Lists the top-level blocks in order or, with `recursive`, the blocks of all levels, depth first. The first `from`
+ * blocks are skipped. A block is only described when the caller asks for the next block, because each description
+ * repeats the whole node. All descriptions together can be many times as large as the body.
  */
 export function* listBlocks(
   body: BlockLines,
@@ -55,16 +61,19 @@ export function* listBlocks(
   }
 }
 
-/** The hash of the block of an id as it is now, or null when the body has none; guards compare it with `If-Match`. */
+/**
+ * The hash of the block of an id, or null when the body has no such block. Preconditions compare the hash with
+ * `If-Match`.
+ */
 export function currentBlockHash(body: BlockLines, id: string): string | null {
   const found = body.find(id)
   return found === null ? null : blockHash(nodeAt(body.block(found.position), found.path))
 }
 
-// A block within its top-level block: `parent` is the id of the block around it.
+// A block within its top-level block; `parent` is the id of the next block around it.
 type Found = { node: BlockNode; parent: string | null; depth: number }
 
-// A block and all blocks in it, depth-first.
+// Returns a block and all blocks in it, depth first.
 function withNested(top: BlockNode): Found[] {
   const found: Found[] = []
   const visit = (node: BlockNode, parent: string | null, depth: number): void => {

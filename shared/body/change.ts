@@ -1,30 +1,31 @@
 import { type Computation, computation } from '../computations/computation.ts'
-import { attachmentsIn } from './attachments-in-text.ts'
-import { characterCount, nodeCount, textVersion } from './canonical.ts'
+import { attachmentsIn } from './addresses.ts'
+import { characterCount, nodeCount } from './body-limits.ts'
+import { textVersion } from './canonical.ts'
 import type { DocNode } from './document.ts'
-import { compareLines, manifestStep, type PlacedLine } from './manifest.ts'
+import { compareLines, manifestStep, type PositionedLine } from './manifest.ts'
 
-/** Two bodies as they are stored, one top-level block a line. */
+/** Two stored bodies, one top-level block a line. */
 export type TwoTexts = { from: string; to: string }
 
-/** What a write of a body changes, as far as it follows from the body before and the one after. */
+/** The effects of a write that follow from the body before and the body after. */
 export type BodyChange = {
   /** The version of the new body. */
   version: string
-  /** How many bytes the new body has, and the old one. */
+  /** The number of bytes of the new body and of the old body. */
   bytes: number
   bytesBefore: number
-  /** From the manifest before to the new one: `BlockStep`s as JSON. */
+  /** The step from the old manifest to the new one: an array of `BlockStep` as JSON text. */
   step: string
-  /** How many code points of text and how many nodes there are more than before. */
+  /** The growth of the body in code points of text and in nodes; negative when the body shrinks. */
   characters: number
   nodes: number
-  /** The ids of attachments that only the new body shows, and of those that only the old one did. */
+  /** The ids of the attachments that only the new body shows, and that only the old body showed. */
   shown: string[]
   hidden: string[]
 }
 
-/** The work of `changing`, which a thread calls by its name. @public */
+/** The function of `changing`, which a thread calls by its name. @public */
 export function changeBody({ from, to }: TwoTexts): BodyChange {
   const difference = compareLines(from.split('\n'), to.split('\n'))
   const [removed, added] = [difference.removed, difference.added].map(asDocument) as [DocNode, DocNode]
@@ -39,13 +40,19 @@ export function changeBody({ from, to }: TwoTexts): BodyChange {
   }
 }
 
-/** The ids of top-level blocks that differ between two bodies, at most 100, for a thread to find. @public */
+/**
+ * The ids of at most 100 top-level blocks that differ between two bodies. A thread calls the function by its name.
+ * @public
+ */
 export function changedBlocks({ from, to }: TwoTexts): string[] {
   const step = manifestStep(compareLines(from.split('\n'), to.split('\n')))
   return step.slice(0, 100).map(({ block_id }) => block_id)
 }
 
-/** Declares a computation on the body before a write and the one after; bodies of some 100 kB take less than 20 ms. */
+/**
+ * Declares a computation on the body before a write and the body after. Two bodies of 256 KiB together take less than
+ * 20 ms, so they need no thread.
+ */
 export function twoTextComputation<Input extends TwoTexts, Output>(
   declared: Pick<Computation<Input, Output>, 'module' | 'run'>,
 ): Computation<Input, Output> {
@@ -62,7 +69,7 @@ const module = import.meta.url
 export const changing = twoTextComputation({ module, run: changeBody })
 export const findingChangedBlocks = twoTextComputation({ module, run: changedBlocks })
 
-function asDocument(lines: readonly PlacedLine[]): DocNode {
+function asDocument(lines: readonly PositionedLine[]): DocNode {
   return { type: 'doc', content: lines.map(({ block }) => block) }
 }
 

@@ -6,14 +6,17 @@ import { findingChangedBlocks } from './change.ts'
 import { keptBodyOfVersion } from './queries.ts'
 import type { StoredBody } from './stored-body.ts'
 
-/** Tells which top-level blocks, at most 100, have changed since the newest of some versions; null when it knows none. */
+/**
+ * A function that returns the ids of at most 100 top-level blocks that changed since the newest of some versions. It
+ * returns null when it knows none of the versions.
+ */
 export type ChangedSince = (versions: readonly string[]) => Promise<readonly string[] | null>
 
 /**
- * The 409 of a stale version of a body. While a provided version is known to the document's history, or still kept
- * itself, `changed_block_ids` names the top-level blocks that were added, changed, moved or removed since, at most 100,
- * so that the caller can retry without reading the whole body again (decisions 2.0). Of several provided versions it is
- * the newest that counts. A guard that may be the hash of a block is told the present hash as `current_hash`.
+ * The 409 `version_conflict` for a stale version of a body. `changed_block_ids` names at most 100 top-level blocks that
+ * were added, changed, moved or removed since the provided version. So a caller can retry without another read of the
+ * whole body. The member is absent when the history knows the version no longer and its body is not kept. Of several
+ * provided versions the newest counts. Where the guard may be the hash of a block, `current_hash` is the present hash.
  */
 export async function versionConflict(
   context: Context,
@@ -23,14 +26,14 @@ export async function versionConflict(
     provided: readonly string[]
     changedSince: ChangedSince
     field?: string
-    /** The present hash of the block that is written, where the guard may name it instead of a version. */
+    /** The present hash of the block to be written, where the guard may name the hash instead of a version. */
     blockHash?: string
   },
 ): Promise<Refusal> {
   const { current, provided, blockHash } = input
   const changedIds =
     provided.length === 0 ? null : ((await input.changedSince(provided)) ?? (await keptSince(context, input)))
-  // What is known to be a version is no hash, but a list may hold both.
+  // A known version cannot be a hash, but a list of tags may hold both.
   const mayBeHash = blockHash !== undefined && (changedIds === null || provided.length > 1)
   return new Refusal('version_conflict', {
     details: {

@@ -11,27 +11,30 @@ import { type Normalised, normaliseDocument } from './normalise.ts'
 import type { ContentInput } from './schema.ts'
 import { StoredBody } from './stored-body.ts'
 
-/** A content input, and what the body that it stands for follows from. */
+/** A content input with everything that its body depends on. */
 export type ContentSource = BodyLimits & {
   input: ContentInput
-  /** The body that anchored Markdown takes ids and unchanged blocks from; null for a new document. */
+  /** The stored body, whose ids and unchanged blocks anchored Markdown keeps; null for a new document. */
   stored: StoredBody | null
   /** The JSON pointer of the input within the request, for the details of refusals. */
   path?: string
-  /** Whether the answer shows the new body as Markdown with anchors; for Markdown inputs. */
+  /** True if the answer shows the new body as Markdown with anchors. Only Markdown inputs use this. */
   anchors?: boolean
 }
 
-/** A body that is to be stored: its canonical text, what the limits count, and what the normaliser found out. */
+/**
+ * A body that is ready to be stored: its canonical text, the counts that limits apply to, and the findings of the
+ * normaliser.
+ */
 export type WrittenBody = Pick<Normalised<DocNode>, 'nodes' | 'characters' | 'attachments' | 'warnings'> & {
   text: string
-  /** The body of a Markdown input as the answer shows it. */
+  /** The body of a Markdown input in the form of the answer. */
   markdown: { content: string; warnings: Warning[] } | null
 }
 
 /**
- * The body that a content input stands for. Refuses with the 422 codes of the normaliser and of Markdown anchors, and
- * with 503 `service_unavailable` when too much waits already.
+ * Makes the body of a content input. Refuses with the 422 codes of the normaliser and of Markdown anchors. Refuses with
+ * 503 `service_unavailable` when too many computations wait already.
  */
 export function writeContent(ahead: Ahead, source: ContentSource): WrittenBody {
   const { input, stored, characterLimit, byteLimit, path = '', anchors = false } = source
@@ -45,7 +48,7 @@ export function writeContent(ahead: Ahead, source: ContentSource): WrittenBody {
   }
 }
 
-/** The body of an initial document as it is stored. */
+/** Turns a normalised document into the body that is stored. */
 export function writtenBody({ result, nodes, characters, attachments, warnings }: Normalised<DocNode>): WrittenBody {
   return { text: documentToLines(result).join('\n'), nodes, characters, attachments, warnings, markdown: null }
 }
@@ -54,14 +57,14 @@ type Writing = BodyLimits & {
   format: ContentInput['format']
   /** Markdown, or a document as JSON text. */
   content: string
-  /** The body before, for Markdown; null for a new document. */
+  /** The stored text of the body before, for Markdown; null for a new document. */
   storedText: string | null
   /** The JSON pointer of the content within the request. */
   path: string
   anchors: boolean
 }
 
-/** The work of `writeContent`, which a thread calls by its name. @public */
+/** The function of `writeContent`, which a thread calls by its name. @public */
 export function writeBody({ format, content, storedText, anchors, ...context }: Writing): WrittenBody {
   if (format === 'tiptap-json') {
     return writtenBody(normaliseDocument(JSON.parse(content), { from: 'json', ...context }))
@@ -76,7 +79,7 @@ export function writeBody({ format, content, storedText, anchors, ...context }: 
 }
 
 const anchorStart = '<!-- block='
-// Canonical JSON of this length is normalised or rendered in some milliseconds.
+// Canonical JSON of this length is normalised or rendered in a few milliseconds.
 const smallJson = 32 * 1024
 
 const writing: Computation<Writing, WrittenBody> = computation({
@@ -96,7 +99,7 @@ const writing: Computation<Writing, WrittenBody> = computation({
 /** The formats of `GET /documents/{id}/content`. */
 export type ContentFormat = 'tiptap-json' | 'markdown' | 'html'
 
-/** What a content response carries in each format, beside what all have in common (decisions 2.5). */
+/** The members of a content answer that depend on its format. */
 export function contentMembers(
   document: DocNode,
   options: { format: ContentFormat; anchors: boolean },

@@ -4,22 +4,22 @@ export type Json = null | boolean | number | string | Json[] | { [member: string
 /** The attributes of a node or mark. */
 export type Attrs = { [name: string]: Json }
 
-/** A mark of decisions 2.5, such as `bold` or `link`. */
+/** A mark, such as `bold` or `link`. */
 export type Mark = { type: string; attrs?: Attrs }
 
-/** Any node of a document. What a node of a type may hold is fixed by the table in `nodes.ts`. */
+/** Any node of a document. The table in `nodes.ts` says what a node of each type may hold. */
 export type BodyNode = { type: string; attrs?: Attrs; content?: BodyNode[]; marks?: Mark[]; text?: string }
 
-/** A node that carries a block id: every node but `doc` and the inline ones. */
+/** A node with a block id. All nodes but `doc` and the inline nodes have one. */
 export type BlockNode = BodyNode & { attrs: Attrs & { id: string } }
 
 /** A whole body in the tiptap-json format. A normalised document holds at least one block. */
 export type DocNode = { type: 'doc'; content: BlockNode[] }
 
-/** Something a conversion could not carry over, as content responses list it (decisions 2.5). */
+/** A loss or an oddity of a conversion, as content answers list it. */
 export type Warning = { code: WarningCode; message: string; block_id: string | null }
 
-/** What kind of loss or oddity a warning reports. */
+/** The kind of loss or oddity. */
 export type WarningCode =
   | 'attrs_dropped'
   | 'block_dropped'
@@ -31,3 +31,17 @@ export type WarningCode =
   | 'table_flattened'
   | 'unused_anchor'
   | 'warnings_truncated'
+
+// An answer shows this many warnings.
+const shownWarnings = 100
+
+/**
+ * The warnings of an answer: the first 100. When there are more, a last warning `warnings_truncated` says how many were
+ * left out. A request can cause far more text of warnings than the request holds itself.
+ */
+export function answerWarnings(warnings: readonly Warning[]): Warning[] {
+  const left = warnings.length - shownWarnings
+  if (left <= 0) return [...warnings]
+  const message = left === 1 ? 'One more warning was left out.' : `${left} more warnings were left out.`
+  return [...warnings.slice(0, shownWarnings), { code: 'warnings_truncated', message, block_id: null }]
+}

@@ -1,193 +1,158 @@
-import { type ErrorDetails, Refusal } from '../errors/errors.ts'
-import { BlockLines, blockIds, type Location, nodeAt } from './block-lines.ts'
+import { Refusal } from '../errors/errors.ts'
+import { BlockLines, type BlockPath, blockIds, nodeAt } from './block-lines.ts'
 import { currentBlockHash } from './blocks.ts'
-import type { BlockNode, Warning } from './document.ts'
-import { type Normalised, normaliseBlocks } from './normalise.ts'
-import type { Place } from './normalise-state.ts'
-import { gapAt, gapOf, locate, type Position, putAt, takeOut } from './placement.ts'
+import type { Warning } from './document.ts'
+import { type Normalised, normaliseBlocks, normaliseSingleBlock } from './normalise.ts'
+import { type NormaliseContext, type Pointer, refuse } from './normalise-state.ts'
+import { type EditPointer, gapAt, gapOf, locate, type Position, pointerAt, putAt, takeOut } from './placement.ts'
 
-/** One change of a body's blocks; `if_match` is the hash that the block must have before the first operation. */
+/** One change of a body's blocks. `if_match` is the hash that the block must have before the first operation. */
 export type Operation =
   | { op: 'insert'; position: Position; nodes: unknown[] }
   | { op: 'replace'; block_id: string; node: unknown; if_match?: string }
   | { op: 'patch'; block_id: string; attrs?: unknown; content?: unknown }
   | { op: 'delete'; block_id: string; if_match?: string }
 
-/** What one operation did: the ids of the blocks it put in, changed or took out. */
+/** The outcome of one operation, with the ids of the blocks that the operation inserted, changed or deleted. */
 export type OperationResult = { index: number; op: Operation['op']; block_ids: string[] }
 
-/** The body after an edit, what the edit did, and the attachments that the new nodes name. */
+/** The body after an edit, the outcome of each operation, and the attachments that the new nodes name. */
 export type EditResult = {
   body: BlockLines
   results: OperationResult[]
   warnings: Warning[]
-  attachments: Map<string, Place>
+  attachments: Map<string, Pointer>
 }
 
 /**
- * Applies operations in order to the stored lines of a body, all or nothing (decisions 2.5): every `if_match` is held
- * against the body as it was, then each operation sees what the ones before it made. Refusals carry a JSON pointer
- * under the operation's input and, in a batch, `operation_index`: 409 `version_conflict`; 422 `block_not_found`,
- * `heading_not_found`, `invalid_position`, `block_id_mismatch` and those of the normaliser.
+ * Applies operations in order to a stored body, all or nothing. Every `if_match` is compared with the body before the
+ * batch. Each operation sees the result of the operations before it.
+ *
+ * Refusals carry a JSON pointer below `/operations/<index>` and `operation_index`: 409 `version_conflict`; 422
+ * `block_not_found`, `heading_not_found`, `invalid_position`, `block_id_mismatch` and the codes of the normaliser.
  */
-export function applyBatch(lines: readonly string[], operations: readonly Operation[]): EditResult {
-  const body = new BlockLines(lines)
-  for (const [index, operation] of operations.entries()) requireHash(body, operation, index)
-  const result: EditResult = { body, results: [], warnings: [], attachments: new Map() }
+export function applyBatch(
+  before: { lines: readonly string[]; version: string },
+  operations: readonly Operation[],
+): EditResult {
+  const { lines, version } = before
+  const result = newResult(lines)
+  for (const [index, operation] of operations.entries()) requireHash(result.body, { operation, index, version })
+  const isKnown = knownIds(lines, operations)
   for (const [index, operation] of operations.entries()) {
-    try {
-      apply(result, operation, { index, path: `/operations/${index}` })
-      for (const place of result.attachments.values()) place.operationIndex ??= index
-    } catch (error) {
-      throw error instanceof Refusal ? withIndex(withKnownBlock(error, { lines, operations }), index) : error
-    }
+    apply(result, operation, { path: `/operations/${index}`, operationIndex: index, isKnown })
   }
   return result
 }
 
-/** Applies the one operation of a block endpoint; as `applyBatch`, without `operation_index`. */
+/** Applies the single operation of a block endpoint. Refuses as `applyBatch` does, without `operation_index`. */
 export function applyOperation(lines: readonly string[], operation: Operation): EditResult {
-  const result: EditResult = { body: new BlockLines(lines), results: [], warnings: [], attachments: new Map() }
-  try {
-    apply(result, operation, { index: 0, path: '' })
-  } catch (error) {
-    throw error instanceof Refusal ? withKnownBlock(error, { lines, operations: [operation] }) : error
-  }
+  const result = newResult(lines)
+  apply(result, operation, { path: '', isKnown: knownIds(lines, [operation]) })
   return result
 }
 
-type At = { index: number; path: string }
-type Apply<O extends Operation['op']> = (
-  result: EditResult,
-  operation: Extract<Operation, { op: O }>,
-  path: string,
-) => string[]
+type Apply<O extends Operation> = (result: EditResult, operation: O, pointer: EditPointer) => string[]
 
-function apply(result: EditResult, operation: Operation, { index, path }: At): void {
-  const run = appliers[operation.op] as (result: EditResult, operation: Operation, path: string) => string[]
-  result.results.push({ index, op: operation.op, block_ids: run(result, operation, path) })
+function newResult(lines: readonly string[]): EditResult {
+  return { body: new BlockLines(lines), results: [], warnings: [], attachments: new Map() }
 }
 
-const appliers: { [O in Operation['op']]: Apply<O> } = {
-  insert: (result, { position, nodes }, path) => {
-    const fresh = take(result, normaliseBlocks(nodes, { from: 'json', path: `${path}/nodes` }))
-    requireFree(result.body, fresh.givenIds, { path: `${path}/nodes`, own: new Set() })
-    const put = () => putAt(result.body, gapAt(result.body, position), { count: 0, blocks: fresh.result })
-    pointingAt(`${path}/position`, put)
+// An id that an earlier operation of the same request made means nothing to the caller.
+function knownIds(lines: readonly string[], operations: readonly Operation[]): (id: string) => boolean {
+  return (id) => lines.some((line) => line.includes(id)) || JSON.stringify(operations).includes(id)
+}
+
+function apply(result: EditResult, operation: Operation, pointer: EditPointer): void {
+  const run = appliers[operation.op] as Apply<Operation>
+  const block_ids = run(result, operation, pointer)
+  result.results.push({ index: pointer.operationIndex ?? 0, op: operation.op, block_ids })
+}
+
+const appliers: { [O in Operation['op']]: Apply<Extract<Operation, { op: O }>> } = {
+  insert: (result, { position, nodes }, pointer) => {
+    const { body } = result
+    const inNodes = pointerAt(pointer, '/nodes')
+    const fresh = take(result, normaliseBlocks(nodes, contextAt(inNodes)))
+    requireFree(body, fresh.givenIds, { pointer: inNodes, own: new Set() })
+    const inPosition = pointerAt(pointer, '/position')
+    const gap = gapAt(body, position, inPosition)
+    putAt(body, gap, { count: 0, blocks: fresh.result, pointer: inPosition })
     return fresh.result.map((block) => block.attrs.id)
   },
-  replace: (result, { block_id, node }, path) => {
-    const location = locateNamed(result.body, block_id, path)
-    return replaceBlock(result, { id: block_id, location, node, path: `${path}/node` })
+  replace: (result, { block_id: id, node }, pointer) => {
+    const blockPath = locate(result.body, id, pointerAt(pointer, '/block_id'))
+    return replaceBlock(result, { id, blockPath, node, pointer: pointerAt(pointer, '/node') })
   },
-  patch: (result, { block_id, attrs, content }, path) => {
-    const location = locateNamed(result.body, block_id, path)
-    const current = nodeAt(result.body.block(location.position), location.path)
+  patch: (result, { block_id: id, attrs, content }, pointer) => {
+    const blockPath = locate(result.body, id, pointerAt(pointer, '/block_id'))
+    const current = nodeAt(result.body.block(blockPath.position), blockPath.path)
     const node = {
       type: current.type,
       attrs: { ...current.attrs, ...(attrs as object | undefined) },
       content: content === undefined ? current.content : content,
     }
-    return replaceBlock(result, { id: block_id, location, node, path })
+    return replaceBlock(result, { id, blockPath, node, pointer })
   },
-  delete: (result, { block_id }, path) => {
-    const location = locateNamed(result.body, block_id, path)
-    pointingAt(path, () => takeOut(result.body, location))
-    return [block_id]
+  delete: (result, { block_id: id }, pointer) => {
+    takeOut(result.body, locate(result.body, id, pointerAt(pointer, '/block_id')), pointer)
+    return [id]
   },
 }
 
-// The block keeps its id and place, whatever else the new node changes.
-function replaceBlock(
-  result: EditResult,
-  { id, location, node, path }: { id: string; location: Location; node: unknown; path: string },
-): string[] {
+type Replacement = { id: string; blockPath: BlockPath; node: unknown; pointer: EditPointer }
+
+// The block keeps its id and its position, whatever else the new node changes.
+function replaceBlock(result: EditResult, { id, blockPath, node, pointer }: Replacement): string[] {
   const { body } = result
-  const old = nodeAt(body.block(location.position), location.path)
-  const fresh = take(result, normaliseOne(withId(node, { id, path }), path))
-  requireFree(body, fresh.givenIds, { path, own: new Set(blockIds(old)) })
-  pointingAt(path, () => putAt(body, gapOf(location), { count: 1, blocks: fresh.result }))
+  const old = nodeAt(body.block(blockPath.position), blockPath.path)
+  const fresh = take(result, normaliseSingleBlock(withId(node, id, pointer), contextAt(pointer)))
+  requireFree(body, fresh.givenIds, { pointer, own: new Set(blockIds(old)) })
+  putAt(body, gapOf(blockPath), { count: 1, blocks: [fresh.result], pointer })
   return [id]
 }
 
-function withId(node: unknown, { id, path }: { id: string; path: string }): unknown {
+function withId(node: unknown, id: string, pointer: EditPointer): unknown {
   const { attrs } = (node ?? {}) as { attrs?: unknown }
   if (typeof node !== 'object' || node === null || (attrs != null && typeof attrs !== 'object')) return node
   const given = (attrs as { id?: unknown } | null | undefined)?.id
   if (given !== undefined && given !== null && given !== id) {
-    const reason = 'attrs.id differs from the id of the block'
-    throw new Refusal('block_id_mismatch', { details: { path, reason, block_id: id } })
+    throw refuse('block_id_mismatch', { ...pointer, blockId: id }, 'attrs.id differs from the id of the block')
   }
   return { ...node, attrs: { ...(attrs as object | null | undefined), id } }
 }
 
-function locateNamed(body: BlockLines, id: string, path: string): Location {
-  return pointingAt(`${path}/block_id`, () => locate(body, id))
+function contextAt({ path, operationIndex }: EditPointer): NormaliseContext {
+  return { from: 'json', path, operationIndex }
 }
 
-// What only knows the body refuses without saying which member of the request it was.
-function pointingAt<T>(path: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.details?.path !== '') throw error
-    throw rethrown(error, { ...error.details, path })
-  }
-}
-
-// The node is normalised as a list of one; its pointer names the node itself.
-function normaliseOne(node: unknown, path: string): Normalised<BlockNode[]> {
-  const pointer = (inner: string) => path + inner.replace(/^\/0/, '')
-  try {
-    const fresh = normaliseBlocks([node], { from: 'json' })
-    const places = [...fresh.attachments].map(([id, place]) => [id, { ...place, path: pointer(place.path) }] as const)
-    return { ...fresh, attachments: new Map(places) }
-  } catch (error) {
-    if (!(error instanceof Refusal) || typeof error.details?.path !== 'string') throw error
-    throw rethrown(error, { ...error.details, path: pointer(error.details.path) })
-  }
-}
-
-function take(result: EditResult, fresh: Normalised<BlockNode[]>): Normalised<BlockNode[]> {
+function take<T>(result: EditResult, fresh: Normalised<T>): Normalised<T> {
   result.warnings.push(...fresh.warnings)
-  for (const [id, place] of fresh.attachments) {
-    if (!result.attachments.has(id)) result.attachments.set(id, { ...place })
+  for (const [id, pointer] of fresh.attachments) {
+    if (!result.attachments.has(id)) result.attachments.set(id, pointer)
   }
   return fresh
 }
 
-function requireFree(body: BlockLines, ids: string[], { path, own }: { path: string; own: ReadonlySet<string> }): void {
+type Owner = { pointer: EditPointer; own: ReadonlySet<string> }
+
+function requireFree(body: BlockLines, ids: string[], { pointer, own }: Owner): void {
   const used = ids.find((id) => !own.has(id) && body.find(id) !== null)
   if (used === undefined) return
-  const details = { path, reason: 'the id is in use in the document', block_id: used }
-  throw new Refusal('duplicate_block_id', { details })
+  throw refuse('duplicate_block_id', { ...pointer, blockId: used }, 'the id is in use in the document')
 }
 
-function requireHash(body: BlockLines, operation: Operation, index: number): void {
+type Guarded = { operation: Operation; index: number; version: string }
+
+function requireHash(body: BlockLines, { operation, index, version }: Guarded): void {
   const wanted = 'if_match' in operation ? operation.if_match?.replace(/^"(.*)"$/, '$1') : undefined
   if (wanted === undefined || !('block_id' in operation)) return
-  const hash = currentBlockHash(body, operation.block_id)
-  // A block that is not there is reported by the operation itself.
-  if (hash === null || wanted === hash || wanted === '*') return
   const { block_id } = operation
-  // The caller of `applyBatch` adds `current_version`, which the lines of a body do not tell.
-  const details = { provided: wanted, current_hash: hash, operation_index: index, block_id }
-  throw new Refusal('version_conflict', { details: details as ErrorDetails<'version_conflict'> })
-}
-
-type Known = { lines: readonly string[]; operations: readonly Operation[] }
-
-// An id that was made for an earlier operation of this very request means nothing to the caller.
-function withKnownBlock(error: Refusal, { lines, operations }: Known): Refusal {
-  const { block_id: id, ...details } = error.details ?? {}
-  if (typeof id !== 'string' || lines.some((line) => line.includes(id))) return error
-  return JSON.stringify(operations).includes(id) ? error : rethrown(error, details)
-}
-
-function withIndex(error: Refusal, index: number): Refusal {
-  return rethrown(error, { ...error.details, operation_index: index })
-}
-
-function rethrown(error: Refusal, details: Record<string, unknown>): Refusal {
-  return new Refusal(error.code, { status: error.status, message: error.message, details, cause: error })
+  const hash = currentBlockHash(body, block_id)
+  // The operation itself reports a block that does not exist.
+  if (hash === null || wanted === hash || wanted === '*') return
+  throw new Refusal('version_conflict', {
+    details: { provided: wanted, current_version: version, current_hash: hash, operation_index: index, block_id },
+    headers: { ETag: `"${version}"` },
+  })
 }

@@ -1,14 +1,17 @@
 import type { BodyNode } from './document.ts'
 
-/** Attributes of an element. Those that are null, undefined, false or empty are left out, except an empty `alt`. */
+/**
+ * The attributes of an element. An attribute is left out when it is null, undefined, false or empty; an empty `alt`
+ * stays.
+ */
 export type Attributes = { [name: string]: string | number | boolean | null | undefined }
 
-/** An element of a tag with its attributes, escaped, around content that is HTML already. */
+/** An element with escaped attributes around content that is HTML already. */
 export function element(tag: string, own: Attributes, content: string): string {
   return `<${tag}${attributes(own)}>${content}</${tag}>`
 }
 
-/** Attributes as they stand in a tag, with a space before each. */
+/** The attributes as a tag holds them, each with a space before it. */
 export function attributes(own: Attributes): string {
   let html = ''
   for (const [name, value] of Object.entries(own)) {
@@ -19,7 +22,7 @@ export function attributes(own: Attributes): string {
   return html
 }
 
-/** A text as HTML that shows it, also within the quotes of an attribute. */
+/** Escapes a text for HTML, also within the quotes of an attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] as string)
 }
@@ -32,13 +35,13 @@ const entities: { [character: string]: string } = {
   "'": '&#39;',
 }
 
-/** An attribute of a node that is a string, else null. */
+/** The attribute of a node if the value is a string, else null. */
 export function stringAttribute(node: BodyNode, name: string): string | null {
   const value = node.attrs?.[name]
   return typeof value === 'string' ? value : null
 }
 
-/** An attribute of a node that is a number, else null. */
+/** The attribute of a node if the value is a number, else null. */
 export function numberAttribute(node: BodyNode, name: string): number | null {
   const value = node.attrs?.[name]
   return typeof value === 'number' ? value : null

@@ -8,37 +8,37 @@ import {
   numberAttribute as number,
   stringAttribute as string,
 } from './html-elements.ts'
-import { nestMarks } from './mark-runs.ts'
+import { nestMarks } from './marks.ts'
 import { isTextblock } from './nodes.ts'
 import { isSafeColor, linkRel, sanitizeHtml, sanitizeWithLeaves } from './sanitize.ts'
 
-/** Writes a node as HTML; `writer` writes what the node holds. */
+/** A function that writes a node as HTML; `writer` writes the content of the node. */
 export type NodeRenderer = (node: BodyNode, writer: HtmlWriter) => string
 
-/** Writes a mark as HTML around content that is HTML already. */
+/** A function that writes a mark as HTML around content that is HTML already. */
 export type MarkRenderer = (content: string, mark: Mark) => string
 
-/** How another form of HTML differs from the API's. */
+/** The differences between another form of HTML and the form of the API. */
 export type HtmlForm = {
   /** Renderers by node type. */
   nodes?: { [type: string]: NodeRenderer }
   /** Renderers by mark type. */
   marks?: { [type: string]: MarkRenderer }
-  /** Attributes of every block beside its id. */
+  /** The attributes of every block besides its id. */
   blockAttributes?: (node: BodyNode) => Attributes
 }
 
 /**
- * A document as HTML: only the tags of the tables below, every text escaped, `data-block-id` on each block, links with
- * `rel="noopener noreferrer nofollow"` and an allowed scheme; raw HTML sanitised (decisions 2.5). Safe to put into a
- * page as it is.
+ * A document as HTML that is safe to put into a page. Only tags of the tables below are written, every text is escaped,
+ * each block has `data-block-id`, and raw HTML is sanitised. Links have an allowed scheme and `rel="noopener noreferrer
+ * nofollow"`.
  */
 export function renderHtml(document: DocNode): string {
   const writer = new HtmlWriter()
   return document.content.map((node) => writer.write(node)).join('\n')
 }
 
-/** Writes nodes as HTML, in the API's form unless another one is given. */
+/** Writes nodes as HTML, in the form of the API unless another form is given. */
 export class HtmlWriter {
   readonly #nodes: { [type: string]: NodeRenderer }
   readonly #marks: { [type: string]: MarkRenderer }
@@ -50,12 +50,12 @@ export class HtmlWriter {
     this.#blockAttributes = blockAttributes
   }
 
-  /** A node with all that it holds. */
+  /** Writes a node with all its content. */
   write(node: BodyNode): string {
     return (this.#nodes[node.type] as NodeRenderer)(node, this)
   }
 
-  /** A block as one element around its content. */
+  /** Writes a block as one element around its content. */
   block(tag: string, node: BodyNode, more: Attributes = {}): string {
     return element(tag, { ...this.blockAttributes(node), ...more }, this.inside(node))
   }
@@ -65,7 +65,10 @@ export class HtmlWriter {
     return { 'data-block-id': string(node, 'id'), ...this.#blockAttributes(node) }
   }
 
-  /** The content of a node. Raw tags open and close in different nodes, so a textblock is sanitised as a whole. */
+  /**
+   * Writes the content of a node. Raw tags may open and close in different nodes, so a textblock is sanitised as a
+   * whole.
+   */
   inside(node: BodyNode): string {
     const content = node.content ?? []
     if (!isTextblock(node.type)) return content.map((child) => this.write(child)).join('')
@@ -136,7 +139,7 @@ const nodeRenderers: { [type: string]: NodeRenderer } = {
     const label = string(node, 'label') ?? ''
     return element('sup', { 'data-footnote-reference': label }, escapeHtml(`[${label}]`))
   },
-  // Verbatim: `inside` sanitises it together with the textblock around it.
+  // The tag is written verbatim; `inside` sanitises the tag together with the textblock around it.
   htmlInline: (node) => string(node, 'html') ?? '',
   mention: (node) => {
     const id = string(node, 'id') ?? ''
@@ -144,7 +147,7 @@ const nodeRenderers: { [type: string]: NodeRenderer } = {
   },
 }
 
-// In the order in which they stand where they span the same text, outermost first: one link is one element.
+// The order is that of marks on the same text, outermost first, so that one link is one element.
 const markRenderers: { [type: string]: MarkRenderer } = {
   link: (content, { attrs }) => {
     const href = String(attrs?.href ?? '')
@@ -164,18 +167,18 @@ const markRenderers: { [type: string]: MarkRenderer } = {
 }
 const markOrder = Object.keys(markRenderers)
 
-/** The language that a code block names, without what stands behind it; null when it names none. */
+/** The language of a code block, without further words; null when the block names no language. */
 export function codeLanguage(node: BodyNode): string | null {
   return string(node, 'language')?.split(/\s/)[0] || null
 }
 
-/** The style of a textblock that is aligned otherwise than its language asks for. */
+/** The style of a textblock with an alignment of its own; null without one. */
 export function alignment(node: BodyNode): string | null {
   const align = string(node, 'textAlign')
   return align === null ? null : `text-align:${align}`
 }
 
-/** An image with more attributes before its own; one whose address is not allowed has none. */
+/** An image with more attributes before its own. An image whose address is not allowed has no `src`. */
 export function picture(node: BodyNode, more: Attributes): string {
   const src = string(node, 'src')
   const shown = src !== null && isAllowedSrc(src) ? src : null

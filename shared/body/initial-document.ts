@@ -2,8 +2,8 @@ import type { DocNode } from './document.ts'
 import { type Normalised, normaliseDocument } from './normalise.ts'
 
 /**
- * The body of a document created without content (decisions 2.3): one empty paragraph, or for a spreadsheet a table of
- * three by three cells with a header row.
+ * The body of a document that is created without content: one empty paragraph. A spreadsheet gets a table of three by
+ * three cells with a header row.
  */
 export function initialDocument(type: 'document' | 'spreadsheet'): Normalised<DocNode> {
   const content = type === 'document' ? [] : [table(3, 3)]

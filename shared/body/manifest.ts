@@ -3,27 +3,27 @@ import type { BlockNode } from './document.ts'
 import { longestIncreasing } from './sequence.ts'
 import { plainText } from './text.ts'
 
-/** A top-level block as a manifest lists it (decisions 2.7); `hash` is that of the whole block. */
+/** A top-level block in a manifest; `hash` covers the whole block. */
 export type ManifestEntry = { block_id: string; position: number; type: string; hash: string; text_excerpt: string }
 
 /** The manifest of a body from its stored lines: its top-level blocks in order. */
 export function manifestOf(lines: readonly string[]): ManifestEntry[] {
-  return lines.map((line, position) => entryOf(placed(line, position)))
+  return lines.map((line, position) => entryOf(positioned(line, position)))
 }
 
-/** A stored line with its place among the top-level blocks, parsed. */
-export type PlacedLine = { line: string; position: number; block: BlockNode }
+/** A stored line with its parsed block and its position among the top-level blocks. */
+export type PositionedLine = { line: string; position: number; block: BlockNode }
 
-/** A line that both bodies have, with its place in each. */
+/** A line that both bodies have, with its position in each body. */
 type KeptLine = { line: string; from: number; to: number }
 
 /**
- * The lines that only one of two bodies has. `kept` are those of both, in the order of the second, leaving out what both
- * begin and end with.
+ * The difference of two bodies in lines: the lines that only the old body has and the lines that only the new body has.
+ * `kept` are the lines of both bodies in the new order, without the common start and end.
  */
-export type LineDifference = { removed: PlacedLine[]; added: PlacedLine[]; kept: KeptLine[] }
+export type LineDifference = { removed: PositionedLine[]; added: PositionedLine[]; kept: KeptLine[] }
 
-/** Compares two bodies by their stored lines, of which no line occurs twice in one body. Only what differs is parsed. */
+/** Compares two bodies by their stored lines. No line occurs twice in one body. Only lines that differ are parsed. */
 export function compareLines(from: readonly string[], to: readonly string[]): LineDifference {
   let start = 0
   let [fromEnd, toEnd] = [from.length, to.length]
@@ -32,22 +32,22 @@ export function compareLines(from: readonly string[], to: readonly string[]): Li
     fromEnd -= 1
     toEnd -= 1
   }
-  const places = new Map(from.slice(start, fromEnd).map((line, index) => [line, start + index]))
+  const positions = new Map(from.slice(start, fromEnd).map((line, index) => [line, start + index]))
   const difference: LineDifference = { removed: [], added: [], kept: [] }
   for (const [index, line] of to.slice(start, toEnd).entries()) {
-    const place = places.get(line)
-    if (place === undefined) difference.added.push(placed(line, start + index))
-    else difference.kept.push({ line, from: place, to: start + index })
-    places.delete(line)
+    const oldPosition = positions.get(line)
+    if (oldPosition === undefined) difference.added.push(positioned(line, start + index))
+    else difference.kept.push({ line, from: oldPosition, to: start + index })
+    positions.delete(line)
   }
-  for (const [line, place] of places) difference.removed.push(placed(line, place))
+  for (const [line, oldPosition] of positions) difference.removed.push(positioned(line, oldPosition))
   return difference
 }
 
 /**
- * How one block differs between a manifest and the next. Positions and hashes are those of the block in either of them,
- * null where it is not; type and excerpt are the new ones while there are any. `displaced` blocks stand in another order
- * than before relative to those that are not; there are as few of them as possible.
+ * The change of one block between two manifests. Positions and hashes are null on the side where the block does not
+ * exist. Type and excerpt are those of the new block, or of the old block when the block is gone. A `displaced` block
+ * has another order than before relative to blocks that are not displaced. As few blocks as possible are displaced.
  */
 export type BlockStep = {
   block_id: string
@@ -60,7 +60,10 @@ export type BlockStep = {
   displaced: boolean
 }
 
-/** The step from one manifest to the next: what is gone by its old position, then the rest by its new one. */
+/**
+ * The step from one manifest to the next: first the blocks that are gone, by old position, then the others by new
+ * position.
+ */
 export function manifestStep(difference: LineDifference): BlockStep[] {
   const before = new Map(difference.removed.map((line) => [line.block.attrs.id, line]))
   const after = difference.added.map((line) => ({ ...line, before: before.get(line.block.attrs.id) }))
@@ -73,15 +76,15 @@ export function manifestStep(difference: LineDifference): BlockStep[] {
   const written = after.map((line) => blockStep({ ...line, after: line, displaced: displaced.has(line.position) }))
   const moved = difference.kept.flatMap(({ line, from, to }) => {
     if (!displaced.has(to)) return []
-    const after = placed(line, to)
+    const after = positioned(line, to)
     return [blockStep({ before: { ...after, position: from }, after, displaced: true })]
   })
   return [...gone, ...[...written, ...moved].sort((a, b) => (a.new_position ?? 0) - (b.new_position ?? 0))]
 }
 
-/** The new positions of blocks that are not in the longest common order of both sides. */
-function displacedBlocks(places: { from: number; to: number }[]): Set<number> {
-  const inOrder = places.sort((a, b) => a.to - b.to)
+/** The new positions of the blocks that are not in the longest common order of both sides. */
+function displacedBlocks(positions: { from: number; to: number }[]): Set<number> {
+  const inOrder = positions.sort((a, b) => a.to - b.to)
   const ascending = inOrder.every(({ from }, index) => index === 0 || (inOrder[index - 1]?.from ?? 0) < from)
   if (ascending) return new Set()
   const displaced = new Set(inOrder.map(({ to }) => to))
@@ -89,7 +92,11 @@ function displacedBlocks(places: { from: number; to: number }[]): Set<number> {
   return displaced
 }
 
-function blockStep(step: { before?: PlacedLine | undefined; after?: PlacedLine; displaced: boolean }): BlockStep {
+function blockStep(step: {
+  before?: PositionedLine | undefined
+  after?: PositionedLine
+  displaced: boolean
+}): BlockStep {
   const old = step.before === undefined ? undefined : entryOf(step.before)
   const current = step.after === undefined ? undefined : entryOf(step.after)
   const shown = (current ?? old) as ManifestEntry
@@ -105,11 +112,11 @@ function blockStep(step: { before?: PlacedLine | undefined; after?: PlacedLine; 
   }
 }
 
-function placed(line: string, position: number): PlacedLine {
+function positioned(line: string, position: number): PositionedLine {
   return { line, position, block: JSON.parse(line) as BlockNode }
 }
 
-function entryOf({ line, position, block }: PlacedLine): ManifestEntry {
+function entryOf({ line, position, block }: PositionedLine): ManifestEntry {
   return {
     block_id: block.attrs.id,
     position,
@@ -119,7 +126,7 @@ function entryOf({ line, position, block }: PlacedLine): ManifestEntry {
   }
 }
 
-/** The first 120 code points of a block's text, white space collapsed (decisions 2.7). */
+/** The first 120 code points of a block's text, with white space collapsed. */
 function excerptOf(block: BlockNode): string {
   const text = plainText(block).replace(/\s+/gu, ' ').trim()
   return text.length <= excerptLength

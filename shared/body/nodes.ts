@@ -36,7 +36,7 @@ const cell: Attributes = {
 }
 const textblock = { content: 'inline*', group: 'block' } as const
 
-/** Every node of decisions 2.5: what it holds, where it may stand, which attributes it has besides the block id. */
+/** All nodes: the content of a node, the group in which it may stand, and its attributes besides the block id. */
 export const nodeTable: { [type: string]: NodeRow } = {
   doc: { content: 'block+' },
   paragraph: { ...textblock, attrs: { textAlign: alignment } },
@@ -97,7 +97,7 @@ export const nodeTable: { [type: string]: NodeRow } = {
 
 const allButLink = 'bold italic strike code underline subscript superscript highlight textStyle'
 
-/** Every mark of decisions 2.5, in schema order. `code` lets only `link` stand beside it. */
+/** All marks in schema order. Beside `code` only `link` may stand. */
 export const markTable: { [type: string]: MarkRow } = {
   bold: {},
   italic: {},
@@ -111,7 +111,7 @@ export const markTable: { [type: string]: MarkRow } = {
   link: { attrs: { href: requiredAddress, title: optionalCaption, target: optionalText, rel: optionalText } },
 }
 
-/** The node types that stand inside a line of text and have no block id. */
+/** The types of nodes that stand within a line of text and have no block id. */
 export const inlineTypes: ReadonlySet<string> = new Set(
   Object.keys(nodeTable).filter((type) => nodeTable[type]?.group === 'inline'),
 )
@@ -120,17 +120,17 @@ const textblockTypes = new Set(
   Object.keys(nodeTable).filter((type) => /^(inline|text)\*$/.test(nodeTable[type]?.content ?? '')),
 )
 
-/** True if nodes of the type hold inline content; `codeBlock` is one, whose only inline content is text. */
+/** True if nodes of the type hold inline content. A `codeBlock` does; its only inline content is text. */
 export function isTextblock(type: string): boolean {
   return textblockTypes.has(type)
 }
 
-/** True if nodes of the type carry a block id: every node but `doc` and the inline ones. */
+/** True if nodes of the type have a block id: all types but `doc` and the inline types. */
 export function isBlockType(type: string): boolean {
   return type !== 'doc' && Object.hasOwn(nodeTable, type) && !inlineTypes.has(type)
 }
 
-/** The tables as a ProseMirror schema, for content matching here and for editors that bind to the same document. */
+/** The tables as a ProseMirror schema, for content matching here and for editors of the same document. */
 export const bodySchema = new Schema({
   nodes: Object.fromEntries(Object.entries(nodeTable).map(([type, row]) => [type, nodeSpec(type, row)])),
   marks: Object.fromEntries(Object.entries(markTable).map(([type, row]) => [type, markSpec(row)])),

@@ -1,40 +1,47 @@
 import { Refusal } from '../errors/errors.ts'
 import { blockIdPattern, newId } from '../schema/ids.ts'
-import type { BodyLimits } from './body-limits.ts'
+import { codePoints } from '../schema/strings.ts'
+import { type BodyLimits, maximumNodes } from './body-limits.ts'
 import type { Warning } from './document.ts'
 
-/** Blocks may nest this deep; a top-level block is at depth 1 (decisions 2.5). */
-export const maximumDepth = 32
-
-/** A body may hold this many nodes; text nodes are bounded by the character cap instead (decisions 2.5). */
-export const maximumNodes = 20_000
-
-/** Where the input comes from (Markdown is forgiven more than JSON), and what the body may hold; absent caps are none. */
+/**
+ * The source of the input and the limits of the body. Markdown is forgiven more than JSON. Absent limits do not apply.
+ */
 export type NormaliseContext = Partial<BodyLimits> & {
   from: 'json' | 'markdown'
-  /** JSON pointer of the input within the request, put before the path in `details`; for Markdown that of its string. */
+  /**
+   * The JSON pointer of the input within the request, which begins each `path` in details. For Markdown it is the
+   * pointer of the text.
+   */
   path?: string
+  /** The index of the operation that the input belongs to, in a batch. */
+  operationIndex?: number | undefined
 }
 
 /**
- * Where the normaliser stands: the JSON pointer, and the nearest block with an id that the caller knows; in a batch also
- * which operation it was. `newBlockId` is the nearest block if its id is made here: only a warning, which belongs to a
- * body that is stored, names it.
+ * The position of the normaliser: the JSON pointer, and the nearest block with an id that the caller knows. In a batch,
+ * `operationIndex` is the index of the operation. `newBlockId` is the nearest block if its id is made here. Only a
+ * warning names that id, because a warning belongs to a body that is stored.
  */
-export type Place = { path: string; blockId: string | null; newBlockId?: string | undefined; operationIndex?: number }
+export type Pointer = {
+  path: string
+  blockId: string | null
+  newBlockId?: string | undefined
+  operationIndex?: number | undefined
+}
 
-/** The attachments that nodes name, each with where it is named first. */
-export type NamedAttachments = ReadonlyMap<string, Place>
+/** The attachments that nodes name, each with the pointer of its first mention. */
+export type NamedAttachments = ReadonlyMap<string, Pointer>
 
-/** What the normaliser collects on its way. */
+/** The findings of the normaliser during one pass. */
 export type NormaliseState = {
   context: NormaliseContext
   warnings: Warning[]
   ids: Set<string>
-  attachments: Map<string, Place>
+  attachments: Map<string, Pointer>
   nodes: number
   characters: number
-  /** Bytes that the stored lines will have at least. */
+  /** A lower bound of the bytes of the stored lines. */
   bytes: number
 }
 
@@ -45,65 +52,66 @@ export function newState(context: NormaliseContext): NormaliseState {
   return { context, warnings: [], ids: new Set(), attachments: new Map(), nodes: 0, characters: 0, bytes: 0 }
 }
 
-/** The id of a block: the given one if it is valid and free, a new one if none is given. */
-export function adoptBlockId(given: unknown, place: Place, state: NormaliseState): string {
+/**
+ * The id of a block: the given id if it is valid and free, a new id if none is given. Refuses with 422
+ * `invalid_block_id` or `duplicate_block_id`.
+ */
+export function adoptBlockId(given: unknown, pointer: Pointer, state: NormaliseState): string {
   if (given === undefined || given === null) return newId('block')
   if (typeof given !== 'string' || !blockId.test(given)) {
-    throw refuse('invalid_block_id', place, 'a block id is block_ and a ULID in upper case')
+    throw refuse('invalid_block_id', pointer, 'a block id is block_ and a ULID in upper case')
   }
-  if (state.ids.has(given)) throw refuse('duplicate_block_id', { ...place, blockId: given }, 'the id occurs twice')
+  if (state.ids.has(given)) throw refuse('duplicate_block_id', { ...pointer, blockId: given }, 'the id occurs twice')
   state.ids.add(given)
   return given
 }
 
-/** Counts a node that is no text; refuses the one that is too many. */
-export function countNode(state: NormaliseState, place: Place): void {
+/** Counts a node other than a text. Refuses with 422 `invalid_node` once the body exceeds `maximumNodes`. */
+export function countNode(state: NormaliseState, pointer: Pointer): void {
   state.nodes += 1
-  if (state.nodes > maximumNodes) throw refuseNode(place, `a document holds at most ${maximumNodes} nodes`)
+  if (state.nodes > maximumNodes) throw refuseNode(pointer, `a document holds at most ${maximumNodes} nodes`)
 }
 
-/** Counts the code points of a text against the cap of the context. */
+/** Counts the code points of a text. */
 export function countCharacters(state: NormaliseState, text: string): void {
   state.characters += codePoints(text)
 }
 
-/** The number of code points of a text. */
-export function codePoints(text: string): number {
-  let count = text.length
-  for (let index = 0; index < text.length; index++) {
-    // Each leading surrogate of a pair is one unit too many; texts are well formed here.
-    if ((text.charCodeAt(index) & 0xfc00) === 0xd800) count -= 1
-  }
-  return count
+/**
+ * Refuses with 422 `invalid_node` a text with U+0000 or a lone surrogate, which neither PostgreSQL nor Yjs can keep.
+ */
+export function checkText(text: string, pointer: Pointer): void {
+  if (!text.isWellFormed()) throw refuseNode(pointer, 'the text has a lone surrogate')
+  if (text.includes('\u0000')) throw refuseNode(pointer, 'the text has a U+0000')
 }
 
-/** Refuses what neither PostgreSQL nor Yjs can keep: U+0000 and lone surrogates. */
-export function checkText(text: string, place: Place): void {
-  if (!text.isWellFormed()) throw refuseNode(place, 'the text has a lone surrogate')
-  if (text.includes('\u0000')) throw refuseNode(place, 'the text has a U+0000')
+/** 422 `invalid_node` at a pointer. */
+export function refuseNode(pointer: Pointer, reason: string): Refusal {
+  return refuse('invalid_node', pointer, reason)
 }
 
-/** 422 `invalid_node` at a place. */
-export function refuseNode(place: Place, reason: string): Refusal {
-  return refuse('invalid_node', place, reason)
-}
-
-/** The block that a warning at a place is about. */
-export function warnedBlock({ newBlockId, blockId }: Place): string | null {
+/** The block that a warning at a pointer is about. */
+export function warnedBlock({ newBlockId, blockId }: Pointer): string | null {
   return newBlockId ?? blockId
 }
 
-/** A refusal of a body at a place, with the details of decisions 7. */
-export function refuse(
-  code: 'attachment_not_found' | 'duplicate_block_id' | 'invalid_block_id' | 'invalid_node',
-  place: Place,
-  reason: string,
-): Refusal {
+/** The refusal of a node at a pointer. */
+export function refuse(code: BodyCode, pointer: Pointer, reason: string): Refusal {
   const details = {
-    path: place.path,
+    path: pointer.path,
     reason,
-    ...(place.blockId === null ? {} : { block_id: place.blockId }),
-    ...(place.operationIndex === undefined ? {} : { operation_index: place.operationIndex }),
+    ...(pointer.blockId === null ? {} : { block_id: pointer.blockId }),
+    ...(pointer.operationIndex === undefined ? {} : { operation_index: pointer.operationIndex }),
   }
   return new Refusal(code, { status: 422, details })
 }
+
+/** The codes whose details point at a node of a body. Here all of them answer with 422. */
+type BodyCode =
+  | 'attachment_not_found'
+  | 'block_id_mismatch'
+  | 'block_not_found'
+  | 'duplicate_block_id'
+  | 'invalid_block_id'
+  | 'invalid_node'
+  | 'invalid_position'

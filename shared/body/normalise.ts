@@ -1,77 +1,89 @@
 import { newId } from '../schema/ids.ts'
-import { checkBytes, checkCharacters } from './body-limits.ts'
+import { checkBytes, checkCharacters, maximumDepth } from './body-limits.ts'
 import type { BlockNode, BodyNode, DocNode, Warning } from './document.ts'
+import { sameMarks } from './marks.ts'
 import { bodySchema, inlineTypes, isTextblock } from './nodes.ts'
-import { normaliseAttributes } from './normalise-attributes.ts'
-import { normaliseMarks, sameMarks } from './normalise-marks.ts'
+import { normaliseAttributes, normaliseMarks } from './normalise-attributes.ts'
 import {
   adoptBlockId,
   checkText,
   countCharacters,
   countNode,
-  maximumDepth,
   type NamedAttachments,
   type NormaliseContext,
   type NormaliseState,
   newState,
-  type Place,
+  type Pointer,
   refuseNode,
 } from './normalise-state.ts'
 
 export type { NormaliseContext } from './normalise-state.ts'
 
-/** What the normaliser found out about a body on its way through it. */
+/** A normalised body and the findings of the normaliser. */
 export type Normalised<T> = {
   result: T
   warnings: Warning[]
-  /** The attachments its images name; the caller checks that the newly named ones exist. */
+  /** The attachments that images name. The caller checks that the newly named attachments exist. */
   attachments: NamedAttachments
-  /** The block ids that came with the input rather than being made here. */
+  /** The block ids that came with the input. */
   givenIds: string[]
-  /** Nodes but text, and code points of text, as the limits of decisions 2.5 count them. */
+  /** The number of nodes without texts, and of code points of text, as the limits count them. */
   nodes: number
   characters: number
 }
 
-/** The paragraph that stands where a body or a cell would otherwise be empty. */
+/** The paragraph that a body or a cell holds instead of nothing. */
 export function emptyParagraph(): BlockNode {
   return { attrs: { id: newId('block') }, type: 'paragraph' }
 }
 
 /**
- * Brings a whole body into the one normal form that is stored and hashed (decisions 2.5): ids added, texts merged,
- * marks ordered, default and unknown attributes left out, object keys sorted. The input may be any JSON; it is not
- * changed. Refuses with 422 `invalid_node`, `invalid_block_id`, `duplicate_block_id`, `attachment_not_found` (an id
- * that cannot be one) or `document_too_large`, with the JSON pointer of the offending node.
+ * Brings a whole body into the normal form that is stored and hashed. Ids are added, texts merged, marks ordered,
+ * default and unknown attributes left out, object keys sorted. The input may be any JSON and is not changed. Refuses
+ * with 422 `invalid_node`, `invalid_block_id`, `duplicate_block_id`, `attachment_not_found` (an id of another form) or
+ * `document_too_large`. The details have the JSON pointer of the node.
  */
 export function normaliseDocument(input: unknown, context: NormaliseContext): Normalised<DocNode> {
   const state = newState(context)
-  const place: Place = { path: context.path ?? '', blockId: null }
-  if (!isRecord(input) || input.type !== 'doc') throw refuseNode(place, 'a document is an object of type "doc"')
-  const children = childrenOf(input, place)
-  const content = normaliseChildren({ type: 'doc', children, place, depth: 0, state }) as BlockNode[]
+  const pointer = rootPointer(context)
+  if (!isRecord(input) || input.type !== 'doc') throw refuseNode(pointer, 'a document is an object of type "doc"')
+  const children = childrenOf(input, pointer)
+  const content = normaliseChildren({ type: 'doc', children, pointer, depth: 0, state }) as BlockNode[]
   return finish({ type: 'doc', content: content.length > 0 ? content : [emptyParagraph()] }, state)
 }
 
 /**
- * Normalises nodes that are to be put somewhere into a body: each any node with a block id. Whether it may stand at
- * its place, and whether its ids are free there, is up to the edit. Refuses as `normaliseDocument` does.
+ * Normalises nodes that are to be inserted into a body; each must be a node with a block id. The edit checks whether
+ * the node may stand at its position and whether its ids are free. Refuses as `normaliseDocument` does.
  */
 export function normaliseBlocks(input: unknown, context: NormaliseContext): Normalised<BlockNode[]> {
   const state = newState(context)
-  const place: Place = { path: context.path ?? '', blockId: null }
-  if (!Array.isArray(input)) throw refuseNode(place, 'expected an array of nodes')
-  const blocks = input.map((child, index) => {
-    const inner = { path: `${place.path}/${index}`, blockId: null }
-    const node = normaliseNode({ input: child, parentType: null, place: inner, depth: 1, state })
-    if (node === null || inlineTypes.has(node.type)) throw refuseNode(inner, 'expected a node that carries a block id')
-    return node as BlockNode
-  })
+  const pointer = rootPointer(context)
+  if (!Array.isArray(input)) throw refuseNode(pointer, 'expected an array of nodes')
+  const blocks = input.map((child, index) =>
+    freestandingBlock(child, { ...pointer, path: `${pointer.path}/${index}` }, state),
+  )
   return finish(blocks, state)
 }
 
-type Visit = { input: unknown; parentType: string | null; place: Place; depth: number; state: NormaliseState }
-type Children = { type: string; children: unknown[]; place: Place; depth: number; state: NormaliseState }
+/** As `normaliseBlocks` for one node; the path of the context is the pointer of the node. */
+export function normaliseSingleBlock(input: unknown, context: NormaliseContext): Normalised<BlockNode> {
+  const state = newState(context)
+  return finish(freestandingBlock(input, rootPointer(context), state), state)
+}
+
+type Visit = { input: unknown; parentType: string | null; pointer: Pointer; depth: number; state: NormaliseState }
+type Children = { type: string; children: unknown[]; pointer: Pointer; depth: number; state: NormaliseState }
+
+function rootPointer({ path = '', operationIndex }: NormaliseContext): Pointer {
+  return { path, blockId: null, operationIndex }
+}
+
+function freestandingBlock(input: unknown, pointer: Pointer, state: NormaliseState): BlockNode {
+  const node = normaliseNode({ input, parentType: null, pointer, depth: 1, state })
+  if (node === null || inlineTypes.has(node.type)) throw refuseNode(pointer, 'expected a node that carries a block id')
+  return node as BlockNode
+}
 
 function finish<T>(result: T, state: NormaliseState): Normalised<T> {
   const { warnings, attachments, nodes, characters } = state
@@ -79,12 +91,12 @@ function finish<T>(result: T, state: NormaliseState): Normalised<T> {
   return { result, warnings, attachments, givenIds: [...state.ids], nodes, characters }
 }
 
-function normaliseChildren({ type, children, place, depth, state }: Children): BodyNode[] {
+function normaliseChildren({ type, children, pointer, depth, state }: Children): BodyNode[] {
   const result: BodyNode[] = []
   let match = bodySchema.nodes[type]?.contentMatch
   for (let index = 0; index < children.length; index++) {
-    const inner = { ...place, path: pathOfChild(place.path, index, state) }
-    const node = normaliseNode({ input: children[index], parentType: type, place: inner, depth: depth + 1, state })
+    const inner = { ...pointer, path: pathOfChild(pointer.path, index, state) }
+    const node = normaliseNode({ input: children[index], parentType: type, pointer: inner, depth: depth + 1, state })
     if (node === null) continue
     if (node.type === 'frontmatter' && (type !== 'doc' || result.length > 0)) {
       throw refuseNode(inner, 'frontmatter may only be the first block of a document')
@@ -98,11 +110,11 @@ function normaliseChildren({ type, children, place, depth, state }: Children): B
     result.push(node)
   }
   const isEmptyDoc = type === 'doc' && result.length === 0
-  if (!match?.validEnd && !isEmptyDoc) throw refuseNode(place, `the content of a ${type} is incomplete`)
+  if (!match?.validEnd && !isEmptyDoc) throw refuseNode(pointer, `the content of a ${type} is incomplete`)
   return result
 }
 
-// The caller of Markdown sees a text, not the nodes that it stands for.
+// The caller of Markdown sees a text and no nodes, so the pointer stays that of the text.
 function pathOfChild(path: string, index: number, { context }: NormaliseState): string {
   return context.from === 'markdown' ? path : `${path}/content/${index}`
 }
@@ -112,7 +124,7 @@ function countBytes(state: NormaliseState, bytes: number): void {
   checkBytes(state.bytes, state.context.byteLimit)
 }
 
-// Less than the node takes in its line, without the nodes in it, which were counted before.
+// A lower bound of the bytes of the node in its line, without the nodes inside, which were counted before.
 function leastBytes({ text = '', attrs, marks = [] }: BodyNode): number {
   const own = '{"type":"text"}'.length + Buffer.byteLength(text) + attributeBytes(attrs)
   return marks.reduce((sum, mark) => sum + '{"type":"bold"}'.length + attributeBytes(mark.attrs), own)
@@ -128,34 +140,34 @@ function attributeBytes(attrs: BodyNode['attrs']): number {
 }
 
 function normaliseNode(visit: Visit): BodyNode | null {
-  const { input, place, state } = visit
-  if (!isRecord(input) || typeof input.type !== 'string') throw refuseNode(place, 'a node is an object with a type')
+  const { input, pointer, state } = visit
+  if (!isRecord(input) || typeof input.type !== 'string') throw refuseNode(pointer, 'a node is an object with a type')
   if (input.type === 'text') return normaliseText(input, visit)
   const type = typeInParent(input.type, visit.parentType)
   if (type === 'doc' || !Object.hasOwn(bodySchema.nodes, type)) {
-    throw refuseNode(place, `there is no node type ${JSON.stringify(type)}`)
+    throw refuseNode(pointer, `there is no node type ${JSON.stringify(type)}`)
   }
-  countNode(state, place)
+  countNode(state, pointer)
   return inlineTypes.has(type) ? normaliseInline(type, input, visit) : normaliseBlock(type, input, visit)
 }
 
-function normaliseBlock(type: string, input: Record<string, unknown>, { place, depth, state }: Visit): BodyNode {
-  if (depth > maximumDepth) throw refuseNode(place, `blocks nest deeper than ${maximumDepth} levels`)
-  const given = attributesOf(input, place)
-  const id = adoptBlockId(given.id, place, state)
-  const here = state.ids.has(id) ? { path: place.path, blockId: id } : { ...place, newBlockId: id }
-  const attrs = normaliseAttributes({ type, given, id, place: here, state })
+function normaliseBlock(type: string, input: Record<string, unknown>, { pointer, depth, state }: Visit): BodyNode {
+  if (depth > maximumDepth) throw refuseNode(pointer, `blocks nest deeper than ${maximumDepth} levels`)
+  const given = attributesOf(input, pointer)
+  const id = adoptBlockId(given.id, pointer, state)
+  const here = state.ids.has(id) ? { ...pointer, blockId: id, newBlockId: undefined } : { ...pointer, newBlockId: id }
+  const attrs = normaliseAttributes({ type, given, id, pointer: here, state })
   if (attrs === null) return refusedImage(id, given.alt)
   const children = childrenOf(input, here)
-  const content = normaliseChildren({ type, children, place: here, depth, state })
+  const content = normaliseChildren({ type, children, pointer: here, depth, state })
   return content.length > 0 ? { attrs, content, type } : { attrs, type }
 }
 
-function normaliseInline(type: string, input: Record<string, unknown>, { place, state }: Visit): BodyNode | null {
-  const given = attributesOf(input, place)
-  if (childrenOf(input, place).length > 0) throw refuseNode(place, `a ${type} holds no content`)
-  const marks = normaliseMarks(input.marks, place, state)
-  const attrs = normaliseAttributes({ type, given, id: null, place, state })
+function normaliseInline(type: string, input: Record<string, unknown>, { pointer, state }: Visit): BodyNode | null {
+  const given = attributesOf(input, pointer)
+  if (childrenOf(input, pointer).length > 0) throw refuseNode(pointer, `a ${type} holds no content`)
+  const marks = normaliseMarks(input.marks, pointer, state)
+  const attrs = normaliseAttributes({ type, given, id: null, pointer, state })
   if (attrs === null) {
     return typeof given.alt === 'string' && given.alt !== '' ? textNode(given.alt, marks) : null
   }
@@ -166,13 +178,13 @@ function normaliseInline(type: string, input: Record<string, unknown>, { place, 
   }
 }
 
-function normaliseText(input: Record<string, unknown>, { parentType, place, state }: Visit): BodyNode | null {
-  if (typeof input.text !== 'string') throw refuseNode(place, 'a text node has a string as its text')
+function normaliseText(input: Record<string, unknown>, { parentType, pointer, state }: Visit): BodyNode | null {
+  if (typeof input.text !== 'string') throw refuseNode(pointer, 'a text node has a string as its text')
   if (input.text === '') return null
-  checkText(input.text, place)
+  checkText(input.text, pointer)
   countCharacters(state, input.text)
-  const marks = normaliseMarks(input.marks, place, state)
-  if (marks !== undefined && parentType === 'codeBlock') throw refuseNode(place, 'text in a codeBlock has no marks')
+  const marks = normaliseMarks(input.marks, pointer, state)
+  if (marks !== undefined && parentType === 'codeBlock') throw refuseNode(pointer, 'text in a codeBlock has no marks')
   return textNode(input.text, marks)
 }
 
@@ -180,7 +192,7 @@ function textNode(text: string, marks: BodyNode['marks']): BodyNode {
   return marks === undefined ? { text, type: 'text' } : { marks, text, type: 'text' }
 }
 
-// An image that Markdown brings along but that may not be shown leaves its alternative text behind.
+// An image from Markdown that may not be shown leaves its alternative text.
 function refusedImage(id: string, alt: unknown): BodyNode {
   const content = typeof alt === 'string' && alt !== '' ? [textNode(alt, undefined)] : undefined
   return content === undefined ? { attrs: { id }, type: 'paragraph' } : { attrs: { id }, content, type: 'paragraph' }
@@ -197,15 +209,15 @@ function typeInParent(type: string, parentType: string | null): string {
   return parentType !== null && isTextblock(parentType) ? 'inlineImage' : 'image'
 }
 
-function attributesOf(input: Record<string, unknown>, place: Place): Record<string, unknown> {
+function attributesOf(input: Record<string, unknown>, pointer: Pointer): Record<string, unknown> {
   if (input.attrs === undefined || input.attrs === null) return {}
-  if (!isRecord(input.attrs)) throw refuseNode(place, 'attrs is an object')
+  if (!isRecord(input.attrs)) throw refuseNode(pointer, 'attrs is an object')
   return input.attrs
 }
 
-function childrenOf(input: Record<string, unknown>, place: Place): unknown[] {
+function childrenOf(input: Record<string, unknown>, pointer: Pointer): unknown[] {
   if (input.content === undefined || input.content === null) return []
-  if (!Array.isArray(input.content)) throw refuseNode(place, 'content is an array of nodes')
+  if (!Array.isArray(input.content)) throw refuseNode(pointer, 'content is an array of nodes')
   return input.content
 }
 

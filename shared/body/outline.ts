@@ -2,7 +2,7 @@ import type { BlockLines } from './block-lines.ts'
 import type { BlockNode } from './document.ts'
 import { plainText } from './text.ts'
 
-/** One section of an outline (specification 2.6): a top-level heading and the blocks up to the next one as high. */
+/** A section of an outline: a top-level heading and the blocks up to the next heading of the same or a higher rank. */
 export type OutlineSection = {
   block_id: string
   level: number
@@ -16,7 +16,7 @@ export type OutlineSection = {
   block_count: number
 }
 
-/** A closed run of top-level blocks. */
+/** A run of top-level blocks that includes both ends. */
 export type BlockRange = {
   start_position: number
   end_position: number
@@ -25,7 +25,7 @@ export type BlockRange = {
   block_count: number
 }
 
-/** The members of a DocumentOutline that follow from the blocks. */
+/** The members of the API's DocumentOutline that follow from the blocks. */
 export type Outline = {
   block_count: number
   heading_count: number
@@ -33,20 +33,19 @@ export type Outline = {
   sections: OutlineSection[]
 }
 
-/** The outline of a body: its top-level headings as flat sections, and what stands before the first (decisions 2.6). */
+/** The outline of a body: its top-level headings as flat sections, and the blocks before the first heading. */
 export function outlineOf(blocks: readonly BlockNode[]): Outline {
   const sections: OutlineSection[] = []
   let open: OutlineSection[] = []
   const close = (level: number, position: number): void => {
-    for (const section of open) if (section.level >= level) endSection(section, blocks, position - 1)
-    open = open.filter((section) => section.level < level)
+    const above = sectionsAbove(open, level)
+    for (const ended of open.slice(above.length)) endSection(ended, blocks, position - 1)
+    open = above
   }
   for (const [position, block] of blocks.entries()) {
     if (block.type !== 'heading') continue
-    const level = headingLevel(block)
-    close(level, position)
-    const parent = open.at(-1)
-    const section = startSection(block, position, parent)
+    close(headingLevel(block), position)
+    const section = startSection(block, position, open.at(-1))
     sections.push(section)
     open.push(section)
   }
@@ -56,10 +55,15 @@ export function outlineOf(blocks: readonly BlockNode[]): Outline {
   return { block_count: blocks.length, heading_count: sections.length, preamble, sections }
 }
 
+/** The open sections, outermost first, that a heading of a level does not close. */
+export function sectionsAbove<Section extends { level: number }>(open: readonly Section[], level: number): Section[] {
+  return open.filter((section) => section.level < level)
+}
+
 /**
- * The heading paths of a body that does not change meanwhile: the titles of the sections that a top-level block is in,
- * outermost first, as `headingPathEntry` writes them; a heading's own title is the last. In document order, all paths
- * together take one pass over the headings.
+ * The heading paths of a body that does not change meanwhile. A path holds the titles of the sections around a
+ * top-level block, outermost first, as `headingPathEntry` writes them. The path of a heading ends with its own title.
+ * In document order, all paths together take one pass over the headings.
  */
 export class HeadingPaths {
   readonly #body: BlockLines
@@ -85,17 +89,17 @@ export class HeadingPaths {
   #enter(heading: BlockNode): void {
     const level = headingLevel(heading)
     const entry = headingPathEntry(headingTitle(heading))
-    this.#open = [...this.#open.filter((section) => section.level < level), { level, entry }]
+    this.#open = [...sectionsAbove(this.#open, level), { level, entry }]
   }
 }
 
 /**
- * A title as an entry of a heading path: cut at 200 code points, with `…` behind the cut. Paths repeat the titles of
- * their ancestors, so whole ones would make an answer far larger than its document.
+ * A title as an entry of a heading path: cut after 200 code points, with `…` behind the cut. Paths repeat the titles of
+ * all ancestors. With whole titles an answer could be far larger than its document.
  */
 export function headingPathEntry(title: string): string {
   if (title.length <= entryLength) return title
-  // No code point takes more than two units, so the units looked at do not grow with the title.
+  // A code point takes at most two units, so the work does not grow with the title.
   const codePoints = Array.from(title.slice(0, 2 * entryLength + 2))
   return codePoints.length <= entryLength ? title : `${codePoints.slice(0, entryLength).join('')}…`
 }

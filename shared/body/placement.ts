@@ -1,12 +1,27 @@
 import { Refusal } from '../errors/errors.ts'
-import { type BlockLines, type Location, nodeAt, withNodeAt } from './block-lines.ts'
+import { type BlockLines, type BlockPath, nodeAt, withNodeAt } from './block-lines.ts'
+import { maximumDepth } from './body-limits.ts'
 import type { BlockNode, BodyNode } from './document.ts'
 import { bodySchema } from './nodes.ts'
 import { emptyParagraph } from './normalise.ts'
-import { maximumDepth } from './normalise-state.ts'
+import { refuse } from './normalise-state.ts'
 import { headingTitle } from './outline.ts'
 
-/** Where inserted blocks go; exactly one member is set (specification 2.5), which the request schema sees to. */
+/**
+ * The member of the request that a refusal points at. `operationIndex` is set in a batch. `isKnown` tells whether the
+ * caller knows a block id. A refusal names no other block ids.
+ */
+export type EditPointer = { path: string; operationIndex?: number; isKnown: (blockId: string) => boolean }
+
+// The pointer of an edit that the service makes by itself, without a request.
+const unasked: EditPointer = { path: '', isKnown: () => true }
+
+/** The pointer of a member below another one. */
+export function pointerAt(pointer: EditPointer, member: `/${string}`): EditPointer {
+  return { ...pointer, path: pointer.path + member }
+}
+
+/** The position of inserted blocks. Exactly one member is set; the schema of the request requires that. */
 export type Position = {
   document_start?: unknown
   document_end?: unknown
@@ -17,38 +32,43 @@ export type Position = {
 }
 
 /** A gap between siblings: the parent (null for the document) and the index of the sibling behind the gap. */
-export type Gap = { parent: Location | null; index: number }
+export type Gap = { parent: BlockPath | null; index: number }
+
+type Change = { count: number; blocks: BlockNode[]; pointer?: EditPointer }
+
+// The parents that hold an empty paragraph rather than nothing.
+const keepsParagraph = new Set(['tableCell', 'tableHeader', 'detailsContent'])
 
 /**
- * The gap that a position names. Refuses with 422 `block_not_found` or `heading_not_found`. The frontmatter stays
- * first: the start of the document is behind it.
+ * The gap that a position names. The start of a document is behind its frontmatter, which stays first. Refuses with
+ * 422 `block_not_found` or `heading_not_found`.
  */
-export function gapAt(body: BlockLines, position: Position): Gap {
+export function gapAt(body: BlockLines, position: Position, pointer = unasked): Gap {
   const name = (Object.keys(resolvers) as (keyof Position)[]).find((key) => position[key] !== undefined)
   if (name === undefined) throw new TypeError('a position names a gap')
-  return resolvers[name](body, String(position[name]))
+  return resolvers[name](body, String(position[name]), pointer)
 }
 
-/** Where the block of an id is. Refuses with 422 `block_not_found`. */
-export function locate(body: BlockLines, id: string): Location {
+/** The path of the block of an id. Refuses with 422 `block_not_found`. */
+export function locate(body: BlockLines, id: string, pointer = unasked): BlockPath {
   const found = body.find(id)
   if (found !== null) return found
-  throw new Refusal('block_not_found', {
-    status: 422,
-    details: { path: '', reason: 'there is no such block', block_id: id },
-  })
+  throw refuse('block_not_found', { ...pointer, blockId: id }, 'there is no such block')
 }
 
-/** The parent of a located block, null for the document, and the block's index in it. */
-export function gapOf({ position, path }: Location): Gap {
+/** The gap before a block: its parent, null for the document, and its index among the parent's children. */
+export function gapOf({ position, path }: BlockPath): Gap {
   if (path.length === 0) return { parent: null, index: position }
   return { parent: { position, path: path.slice(0, -1) }, index: path.at(-1) as number }
 }
 
-/** Puts blocks in place of `count` siblings at a gap. Refuses with 422 `invalid_position` what may not stand there. */
-export function putAt(body: BlockLines, { parent, index }: Gap, change: { count: number; blocks: BlockNode[] }): void {
-  const { count, blocks } = change
-  requireDepth(blocks, parent === null ? 0 : parent.path.length + 1)
+/**
+ * Replaces the `count` siblings behind a gap by blocks. Refuses with 422 `invalid_position` blocks that the parent may
+ * not hold there, and blocks that would nest too deep.
+ */
+export function putAt(body: BlockLines, { parent, index }: Gap, change: Change): void {
+  const { count, blocks, pointer = unasked } = change
+  requireDepth(change, parent === null ? 0 : parent.path.length + 1)
   if (parent === null) {
     requireTopLevel(body, index, change)
     body.splice(index, count, blocks)
@@ -58,17 +78,20 @@ export function putAt(body: BlockLines, { parent, index }: Gap, change: { count:
   const node = nodeAt(top, parent.path)
   const content = [...(node.content ?? [])]
   content.splice(index, count, ...blocks)
-  if (!isContentOf(node.type, content)) throw misplaced(`${names(blocks)} may not stand there in a ${node.type}`, node)
+  if (!isContentOf(node.type, content)) {
+    throw misplaced(`${names(blocks)} may not stand there in a ${node.type}`, pointer, node)
+  }
   body.splice(parent.position, 1, [withNodeAt(top, parent.path, { attrs: node.attrs, content, type: node.type })])
 }
 
 /**
- * Takes a block out. Ancestors that it leaves empty go with it, but a table cell and the content of `details` keep an
- * empty paragraph, as does an item that would no longer begin with one, and a document. Refuses with 422
- * `invalid_position` when what is left could not stand (a `details` without its summary).
+ * Takes a block out of a body. Ancestors that the block leaves empty go with it. An empty paragraph stays in a
+ * document, in a table cell and in the content of `details`. An item that would no longer begin with a paragraph gets
+ * one. Refuses with 422 `invalid_position` when the parent cannot do without the block, such as `details` without its
+ * summary.
  */
-export function takeOut(body: BlockLines, location: Location): void {
-  const { parent, index } = gapOf(location)
+export function takeOut(body: BlockLines, blockPath: BlockPath, pointer = unasked): void {
+  const { parent, index } = gapOf(blockPath)
   if (parent === null) {
     body.splice(index, 1, body.length === 1 ? [emptyParagraph()] : [])
     return
@@ -77,34 +100,32 @@ export function takeOut(body: BlockLines, location: Location): void {
   const node = nodeAt(top, parent.path)
   const left = (node.content ?? []).filter((_, at) => at !== index)
   if (left.length === 0 && !keepsParagraph.has(node.type)) {
-    takeOut(body, parent)
+    takeOut(body, parent, pointer)
     return
   }
   const content = [left, [emptyParagraph(), ...left]].find((candidate) => isContentOf(node.type, candidate))
-  if (content === undefined) throw misplaced(`a ${node.type} cannot do without this block`, node)
+  if (content === undefined) throw misplaced(`a ${node.type} cannot do without this block`, pointer, node)
   body.splice(parent.position, 1, [withNodeAt(top, parent.path, { attrs: node.attrs, content, type: node.type })])
 }
 
-const keepsParagraph = new Set(['tableCell', 'tableHeader', 'detailsContent'])
-
-const resolvers: Record<keyof Position, (body: BlockLines, value: string) => Gap> = {
+const resolvers: Record<keyof Position, (body: BlockLines, value: string, pointer: EditPointer) => Gap> = {
   document_start: (body) => ({ parent: null, index: hasFrontmatter(body) ? 1 : 0 }),
   document_end: (body) => ({ parent: null, index: body.length }),
-  before_block_id: (body, id) => gapOf(locate(body, id)),
-  after_block_id: (body, id) => {
-    const { parent, index } = gapOf(locate(body, id))
+  before_block_id: (body, id, pointer) => gapOf(locate(body, id, pointer)),
+  after_block_id: (body, id, pointer) => {
+    const { parent, index } = gapOf(locate(body, id, pointer))
     return { parent, index: index + 1 }
   },
-  parent_block_id: (body, id) => {
-    const parent = locate(body, id)
+  parent_block_id: (body, id, pointer) => {
+    const parent = locate(body, id, pointer)
     const node = nodeAt(body.block(parent.position), parent.path)
     return { parent, index: node.content?.length ?? 0 }
   },
-  after_heading: (body, heading) => ({ parent: null, index: findHeading(body, heading) + 1 }),
+  after_heading: (body, heading, pointer) => ({ parent: null, index: findHeading(body, heading, pointer) + 1 }),
 }
 
-// An exact match, ignoring case and extra white space, comes before the first heading that contains the text.
-function findHeading(body: BlockLines, wanted: string): number {
+// An exact match, ignoring case and extra white space, beats the first heading that contains the text.
+function findHeading(body: BlockLines, wanted: string, { operationIndex }: EditPointer): number {
   const text = comparable(wanted)
   let containing = -1
   for (let position = 0; position < body.length; position++) {
@@ -113,7 +134,10 @@ function findHeading(body: BlockLines, wanted: string): number {
     if (title === text) return position
     if (containing === -1 && text !== '' && title.includes(text)) containing = position
   }
-  if (containing === -1) throw new Refusal('heading_not_found', { details: { heading: wanted } })
+  if (containing === -1) {
+    const details = { heading: wanted, ...(operationIndex !== undefined && { operation_index: operationIndex }) }
+    throw new Refusal('heading_not_found', { details })
+  }
   return containing
 }
 
@@ -125,23 +149,19 @@ function hasFrontmatter(body: BlockLines): boolean {
   return body.block(0).type === 'frontmatter'
 }
 
-function requireTopLevel(
-  body: BlockLines,
-  index: number,
-  { count, blocks }: { count: number; blocks: BlockNode[] },
-): void {
-  if (!isContentOf('doc', blocks)) throw misplaced(`${names(blocks)} may not stand at the top level`)
+function requireTopLevel(body: BlockLines, index: number, { count, blocks, pointer = unasked }: Change): void {
+  if (!isContentOf('doc', blocks)) throw misplaced(`${names(blocks)} may not stand at the top level`, pointer)
   const isStart = index === 0
   if (blocks.slice(isStart ? 1 : 0).some((block) => block.type === 'frontmatter')) {
-    throw misplaced('frontmatter may only be the first block of a document')
+    throw misplaced('frontmatter may only be the first block of a document', pointer)
   }
   const pushesFrontmatter = isStart && count === 0 && hasFrontmatter(body)
-  if (pushesFrontmatter) throw misplaced('frontmatter has to stay the first block of a document')
+  if (pushesFrontmatter) throw misplaced('frontmatter has to stay the first block of a document', pointer)
 }
 
-function requireDepth(blocks: BlockNode[], above: number): void {
+function requireDepth({ blocks, pointer = unasked }: Change, above: number): void {
   if (above + Math.max(0, ...blocks.map(height)) > maximumDepth) {
-    throw misplaced(`blocks nest deeper than ${maximumDepth} levels there`)
+    throw misplaced(`blocks nest deeper than ${maximumDepth} levels there`, pointer)
   }
 }
 
@@ -155,7 +175,7 @@ function isContentOf(type: string, content: BodyNode[]): boolean {
   for (const node of content) {
     const child = bodySchema.nodes[node.type]
     if (match === null || child === undefined) return false
-    // Frontmatter is in the block group, but only a document may open with it.
+    // Frontmatter is in the group of blocks, but only a document may begin with it.
     if (node.type === 'frontmatter' && type !== 'doc') return false
     match = match.matchType(child)
   }
@@ -166,7 +186,7 @@ function names(blocks: BlockNode[]): string {
   return [...new Set(blocks.map((block) => block.type))].join(', ')
 }
 
-function misplaced(reason: string, parent?: BlockNode): Refusal {
-  const details = { path: '', reason, ...(parent && { block_id: parent.attrs.id }) }
-  return new Refusal('invalid_position', { details })
+function misplaced(reason: string, pointer: EditPointer, parent?: BlockNode): Refusal {
+  const blockId = parent !== undefined && pointer.isKnown(parent.attrs.id) ? parent.attrs.id : null
+  return refuse('invalid_position', { ...pointer, blockId }, reason)
 }

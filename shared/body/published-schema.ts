@@ -6,12 +6,12 @@ type JsonSchema = { [keyword: string]: unknown }
 
 const markSchema: JsonSchema = { $id: 'TiptapMark', anyOf: Object.keys(markTable).map(markAlternative) }
 
-/** Which side of a node is described: `read` is what the service answers with, `written` is what a request may send. */
+/** The side that a schema describes: `read` is a node in an answer, `written` a node in a request. */
 type Side = 'read' | 'written'
 
 /**
- * The node table as JSON Schema, under the name it is published by: a `TiptapNode` is any node but the document, with
- * the attributes and children its type may have. What the order of children must be is in `content` of the reference.
+ * The node table as JSON Schema. A `TiptapNode` is any node but the document, with the attributes and the children that
+ * its type may have. The order of children is in the column `content` of the reference.
  */
 export const tiptapNode: JsonSchema = {
   $id: 'TiptapNode',
@@ -20,8 +20,8 @@ export const tiptapNode: JsonSchema = {
 }
 
 /**
- * A node as a request may send it: block ids and attributes that have a default may be missing or null, and attributes
- * that the table does not know are left out by the service.
+ * A node in a request. Block ids and attributes with a default may be missing or null. The service leaves out
+ * attributes that the table does not know.
  */
 export const tiptapNodeInput: JsonSchema = {
   $id: 'TiptapNodeInput',

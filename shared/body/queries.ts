@@ -4,12 +4,12 @@ import { row } from '../database/row.ts'
 import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
 import { Nullable } from '../schema/identifiers.ts'
 
-/** Where the history of one document lies. */
+/** The key of a document, by which its bodies are found. */
 type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
 
 const BodyText = row(Type.Object({ body: Type.String() }))
 
-/** The canonical text of a document's body at one body_seq. */
+/** The canonical text of a body of a document. */
 export function bodyText(db: Queryable, key: DocumentKey & { body_seq: number }): Promise<string> {
   return db.oneFirst(
     prepared(sql.type(BodyText)`
@@ -18,7 +18,7 @@ export function bodyText(db: Queryable, key: DocumentKey & { body_seq: number })
   )
 }
 
-/** The newest kept body of a document that has one of these versions, or null when none is kept any more. */
+/** The newest kept body of a document with one of these versions, or null when none is kept. */
 export function keptBodyOfVersion(
   db: Queryable,
   key: DocumentKey & { versions: readonly string[] },
@@ -41,10 +41,12 @@ const CurrentShape = Type.Object({
   body: Type.String(),
 })
 
-/** A visible document's body with what its readers show beside it. */
+/** The body of a visible document with the members that answers show beside it. */
 export type CurrentBody = Static<typeof CurrentShape>
 
-/** The current body of a visible document in one statement, so that version and text belong together; or null. */
+/**
+ * The current body of a visible document, or null. One statement reads both, so that version and text belong together.
+ */
 export function currentBody(db: Queryable, locator: DocumentLocator): Promise<CurrentBody | null> {
   return db.maybeOne(
     prepared(sql.type(row(CurrentShape))`
@@ -56,10 +58,7 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
   )
 }
 
-/**
- * Stores a body; rows are never changed afterwards. Beside it goes how its manifest differs from that of the body
- * before, as JSON.
- */
+/** Stores a body and the step from the manifest before to its own, as JSON text. Rows are never changed afterwards. */
 export async function insertBody(
   tx: Transaction,
   stored: DocumentKey & { body_seq: number; version: string; body: string; step: string },
@@ -76,7 +75,7 @@ export async function insertBody(
   )
 }
 
-/** Stores the first bodies of documents of one workspace, which differ from none before. */
+/** Stores the first bodies of documents of one workspace. A first body has no step. */
 export async function insertFirstBodies(
   tx: Transaction,
   input: { workspaceId: string; bodies: readonly { id: string; version: string; body: string }[] },
@@ -100,8 +99,8 @@ export async function insertFirstBodies(
 }
 
 /**
- * Keeps the current body of a locked document as its next snapshot, drops what is older than the `keep` newest
- * snapshots, and drops bodies that are neither current (`currentBodySeq`) nor kept nor what a Y document stands at.
+ * Keeps the current body of a locked document as its next snapshot and drops all but the `keep` newest snapshots. A
+ * body is dropped when it is not current (`currentBodySeq`), no snapshot keeps it and no Y document follows it.
  */
 export async function snapshot(
   tx: Transaction,
@@ -137,7 +136,7 @@ export async function snapshot(
   )
 }
 
-/** Drops a body unless it is current, kept by a snapshot, or what a Y document stands at. */
+/** Drops a body unless the body is current, a snapshot keeps it, or a Y document follows it. */
 export async function dropUnusedBody(tx: Transaction, key: DocumentKey & { body_seq: number }): Promise<void> {
   const { workspace_id, id, body_seq } = key
   await tx.query(sql.unsafe`
@@ -155,18 +154,18 @@ export async function dropUnusedBody(tx: Transaction, key: DocumentKey & { body_
 const standingAt = ({ workspace_id, id }: DocumentKey) => sql.fragment`
   SELECT FROM document_y_states y WHERE y.workspace_id = ${workspace_id} AND y.document_id = ${id}`
 
-/** What a commit changes in the row of a locked document. */
+/** The columns that a commit changes in the row of a locked document. */
 export type BodyState = {
   version: string
   bodySeq: number
   versionSeq: number
   characterCount: number
   nodeCount: number
-  /** Who changed the body; undefined when it did not change, so that `updated_at` stays. */
+  /** The user who changed the body; undefined when the body is unchanged, so that `updated_at` stays. */
   changedBy?: string | null
 }
 
-/** Makes the stored body the current one and returns the time of the last change. */
+/** Makes the stored body the current one. Returns the time of the last change in milliseconds. */
 export function updateBodyState(tx: Transaction, input: { document: DocumentRow; state: BodyState }): Promise<number> {
   const { document, state } = input
   const changed = state.changedBy !== undefined
@@ -188,7 +187,7 @@ const VersionShape = Type.Object({
   size: Type.Number(),
 })
 
-/** Kept snapshots, newest first, below `before`, with one more than `limit` when there are more. */
+/** The kept snapshots below `before`, newest first; one more than `limit` when there are more. */
 export function versionPage(
   db: Queryable,
   key: DocumentKey,
@@ -201,7 +200,7 @@ export function versionPage(
     ORDER BY seq DESC LIMIT ${page.limit + 1}`)
 }
 
-/** The text of a kept snapshot, or null when there is none of that number. */
+/** The text of a kept snapshot, or null when there is no snapshot of that number. */
 export function snapshotText(db: Queryable, key: DocumentKey & { seq: number }): Promise<string | null> {
   return db.maybeOneFirst(sql.type(BodyText)`
     SELECT b.body FROM document_versions v

@@ -1,14 +1,13 @@
 import { Refusal } from '../errors/errors.ts'
 import type { BlockLines } from './block-lines.ts'
-import type { BlockNode, DocNode, Warning } from './document.ts'
+import { answerWarnings, type BlockNode, type DocNode, type Warning } from './document.ts'
 import { exportSegments, joinSegments, toMarkdown } from './markdown/to-markdown.ts'
 import { plainText } from './text.ts'
-import { answerWarnings } from './warnings.ts'
 
 /** The views of a read that return content. */
 export type ReadView = 'markdown' | 'tiptap-json' | 'plain-text'
 
-/** What a read asks for; `resume` is the position at which an earlier read of the same window went on. */
+/** The parameters of a read. `resume` is the position where the part before ended. */
 export type ReadQuery = {
   view: ReadView
   maxTokens: number
@@ -18,7 +17,10 @@ export type ReadQuery = {
   resume?: number
 }
 
-/** The members of a DocumentRead that follow from the body; `resume` goes into the cursor, null at the window's end. */
+/**
+ * The members of the API's DocumentRead that follow from the body. `resume` goes into the cursor; it is null at the end
+ * of the window.
+ */
 export type ReadResult = {
   range: {
     from_position: number
@@ -39,9 +41,9 @@ export type ReadResult = {
 }
 
 /**
- * A part of a body within a budget of tokens (decisions 2.6): blocks of the window, the whole document or the
- * surroundings of a block, taken while they fit, one at least. Refuses with 404 `block_not_found` for an unknown
- * `around`, 400 `invalid_cursor` for a position outside the window.
+ * Reads a part of a body within a budget of tokens. The window is the whole document or the surroundings of a block;
+ * blocks are taken while they fit, at least one. Refuses with 404 `block_not_found` an unknown `around`, and with 400
+ * `invalid_cursor` a position outside of the window.
  */
 export function readWindow(body: BlockLines, query: ReadQuery): ReadResult {
   const window = windowOf(body, query)
@@ -51,7 +53,7 @@ export function readWindow(body: BlockLines, query: ReadQuery): ReadResult {
   const taken = { from: start, to: start }
   let used = measure(start) + (query.view === 'tiptap-json' ? wrapperUnits : 0)
   const budget = query.maxTokens * 4
-  // Without `around`, and on later pages, only the blocks after the start are of interest.
+  // Without `around`, and on later pages, only the blocks behind the start are taken.
   const sides = { after: true, before: window.centre !== null && query.resume === undefined }
   for (let after = true; sides.after || sides.before; after = !after) {
     const side = after ? 'after' : 'before'
@@ -67,7 +69,7 @@ export function readWindow(body: BlockLines, query: ReadQuery): ReadResult {
   return present(body, { query, window, taken })
 }
 
-/** The tokens a text is estimated to have: a quarter of its ASCII characters and each other one (decisions 2.6). */
+/** Estimates the tokens of a text: a quarter of a token for each ASCII character, one for any other character. */
 export function estimateTokens(text: string): number {
   return Math.ceil(quarterTokens(text) / 4)
 }
@@ -76,7 +78,7 @@ export function estimateTokens(text: string): number {
 const wrapperUnits = '{"type":"doc","content":[]}'.length
 const separatorUnits: Record<ReadView, number> = { markdown: 1, 'tiptap-json': 1, 'plain-text': 2 }
 
-/** The position of the top-level block that `around` names or stands in; 404 `block_not_found` when there is none. */
+/** The position of the top-level block that `around` names or is inside of. Refuses with 404 `block_not_found`. */
 export function positionOf(body: BlockLines, around: string): number {
   const position = body.find(around)?.position
   if (position === undefined) throw new Refusal('block_not_found', { details: { id: around, field: 'around' } })
@@ -139,7 +141,7 @@ function blocksOf(body: BlockLines, { from, to }: Range): BlockNode[] {
   return Array.from({ length: to - from + 1 }, (_, index) => body.block(from + index))
 }
 
-// What a block adds to the serialisation, in quarter tokens; each is measured once.
+// The quarter tokens that a block adds to the text. Each block is measured once.
 function measurer(body: BlockLines, view: ReadView): (position: number) => number {
   const known = new Map<number, number>()
   return (position) => {

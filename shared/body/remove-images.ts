@@ -1,4 +1,4 @@
-import { showsAttachment } from './attachments-in-text.ts'
+import { showsAttachment } from './addresses.ts'
 import { BlockLines } from './block-lines.ts'
 import type { BlockNode, BodyNode } from './document.ts'
 import { isBlockType } from './nodes.ts'
@@ -6,19 +6,19 @@ import { normaliseBlocks } from './normalise.ts'
 import { locate, takeOut } from './placement.ts'
 
 /**
- * A body without the images of an attachment, in its stored lines: blocks go with the ancestors that they leave empty,
- * as when they are deleted one by one; a paragraph that is left empty stays.
+ * Removes the images of an attachment from a body, as stored lines. An image block goes with the ancestors that it
+ * leaves empty, as for the deletion of a single block. A paragraph that is left empty stays.
  */
 export function withoutImagesOf(lines: readonly string[], attachmentId: string): string[] {
   const body = new BlockLines(lines)
-  const places = [...lines.keys()].filter((position) => showsAttachment(lines[position] ?? '', attachmentId))
-  for (const position of places) {
+  const positions = [...lines.keys()].filter((position) => showsAttachment(lines[position] ?? '', attachmentId))
+  for (const position of positions) {
     const stripped = withoutInline(body.block(position), attachmentId)
-    // Texts that an image parted become one again.
+    // Two texts with an image between them become one text again.
     if (stripped !== body.block(position))
       body.splice(position, 1, normaliseBlocks([stripped], { from: 'json' }).result)
   }
-  const blocks = places.flatMap((position) => imageBlocks(body.block(position), attachmentId))
+  const blocks = positions.flatMap((position) => imageBlocks(body.block(position), attachmentId))
   for (const id of blocks) takeOut(body, locate(body, id))
   return body.toLines()
 }

@@ -2,29 +2,29 @@ import sanitize from 'sanitize-html'
 import { isAllowedHref, isAllowedSrc } from './addresses.ts'
 import { withoutTags } from './text.ts'
 
-/** What every link of a rendered body carries. */
+/** The `rel` of every link in a rendered body. */
 export const linkRel = 'noopener noreferrer nofollow'
 
 const safeColor = /^(?:#[0-9a-f]{3,8}|[a-z]{1,30}|(?:rgb|hsl)a?\([0-9.,%\s/]{1,40}\))$/i
 
-/** True for a colour that cannot be anything but a colour. */
+/** True for a text that can only be a colour. */
 export function isSafeColor(color: string): boolean {
   return safeColor.test(color)
 }
 
 /**
- * Raw HTML reduced to harmless tags and attributes, elements closed: no scripts, styles, handlers, forms, frames, ids
- * or classes, addresses only of the allowed schemes. HTML that nests deeper than 512 elements loses its tags and keeps
- * its text. The time is linear in the length.
+ * Reduces raw HTML to harmless tags and attributes and closes all elements. Scripts, styles, handlers, forms, frames,
+ * ids and classes go; addresses keep only allowed schemes. HTML with more than 512 levels loses its tags and keeps its
+ * text. The time is linear in the length.
  */
 export function sanitizeHtml(html: string): string {
   return sanitized(html, options)
 }
 
 /**
- * HTML with raw tags in it, sanitised but for its leaves: elements that `write` has given to `keep`, which are safe
- * already and come back untouched. `keep` answers what stands for the leaf meanwhile. Raw HTML that imitates the
- * stand-in of a leaf cannot show the leaf a second time.
+ * Sanitises HTML except for its leaves. `write` returns the HTML and passes each safe element to `keep`, which returns
+ * a stand-in. The leaves come back untouched. Raw HTML that imitates the stand-in of a leaf cannot show the leaf a
+ * second time.
  */
 export function sanitizeWithLeaves(write: (keep: (leaf: string) => string) => string): string {
   const leaves: string[] = []
@@ -32,7 +32,7 @@ export function sanitizeWithLeaves(write: (keep: (leaf: string) => string) => st
     write((leaf) => `<x-leaf n="${leaves.push(leaf) - 1}"></x-leaf>`),
     optionsWithLeaves,
   )
-  // Sanitised text and attributes hold no `<`, so that only stand-ins look like this.
+  // Sanitised text and attributes hold no `<`, so only stand-ins match this pattern.
   const shown = new Set<string>()
   return html.replace(/<x-leaf n="(\d+)">|<\/?x-leaf[^>]*>/g, (_, index?: string) => {
     if (index === undefined || shown.has(index)) return ''
@@ -59,7 +59,7 @@ function sanitized(html: string, options: sanitize.IOptions): string {
 }
 
 // The parser searches all open elements at many tags, so its time would grow with the square of the depth. Browsers
-// nest no deeper either.
+// nest no deeper than this either.
 const deepest = 512
 
 class TooDeep extends Error {}
@@ -119,7 +119,7 @@ const options: sanitize.IOptions = {
     th: cell,
     time: ['datetime'],
   },
-  // The transformations below let no other style through, and the library's parser of styles is slow at broken ones.
+  // The transformations below remove all other styles. The library's parser of styles is slow at broken ones.
   parseStyleAttributes: false,
   allowedSchemes: ['http', 'https', 'mailto', 'tel', 'svc'],
   allowedSchemesByTag: { img: ['http', 'https'] },
@@ -143,7 +143,7 @@ const optionsWithLeaves: sanitize.IOptions = {
   allowedAttributes: { ...options.allowedAttributes, 'x-leaf': ['n'] },
 }
 
-// Reduces the style of a tag to one property, the last safe value of it.
+// Reduces the style of a tag to the last safe value of one property.
 function onlyColor(property: string): sanitize.Transformer {
   return (tagName, { style, ...rest }) => {
     const declarations = style?.split(';').map((declaration) => declaration.split(':').map((part) => part.trim())) ?? []

@@ -5,8 +5,10 @@ import { asText } from '../schema/json-text.ts'
 import type { DocNode } from './document.ts'
 import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
 
-/** A body as tiptap-json; what it may hold is checked by the normaliser, which names the offending node. */
-export const TiptapDocument = Type.Unsafe<DocNode>({
+const position = Type.Integer({ minimum: 0 })
+
+/** A body as tiptap-json. The normaliser checks the nodes and names the node that is wrong. */
+const TiptapDocument = Type.Unsafe<DocNode>({
   $id: 'TiptapDocument',
   type: 'object',
   description: 'A ProseMirror/Tiptap document; the node table is in the reference',
@@ -14,7 +16,7 @@ export const TiptapDocument = Type.Unsafe<DocNode>({
   properties: { type: { const: 'doc' }, content: { type: 'array', minItems: 1, items: tiptapNode } },
 })
 
-// Anything that is an object gets as far as the normaliser and its precise 422.
+// The request schema lets any object through to the normaliser, whose 422 is more precise.
 const TiptapDocumentInput = asText(
   Type.Unsafe<unknown>({
     type: 'object',
@@ -28,7 +30,7 @@ const TiptapDocumentInput = asText(
   }),
 )
 
-/** Body of `PUT /documents/{id}/content` and `content` of a create. */
+/** The body of `PUT /documents/{id}/content`, and `content` of a new document. */
 export const ContentInput = Type.Union(
   [
     Type.Object(
@@ -42,10 +44,10 @@ export const ContentInput = Type.Union(
   ],
   { $id: 'ContentInput', 'x-discriminator': 'format', description: 'a body in either of the two writable formats' },
 )
-/** As handlers get it: the document is JSON text. */
+/** The content input as handlers get it, with the document as JSON text. */
 export type ContentInput = StaticDecode<typeof ContentInput>
 
-/** Something a conversion could not carry over. */
+/** A loss or an oddity of a conversion. */
 export const Warning = Type.Object(
   { code: Type.String(), message: Type.String(), block_id: Nullable(Type.String()) },
   {
@@ -55,7 +57,7 @@ export const Warning = Type.Object(
   },
 )
 
-/** The answer of every read and write of a whole body (decisions 2.5). */
+/** The answer of every read and write of a whole body. */
 export const Content = Type.Object(
   {
     document_id: Type.String(),
@@ -76,7 +78,7 @@ export const Content = Type.Object(
   { $id: 'Content', description: 'A body; `version` is the ETag without quotes' },
 )
 
-/** A kept snapshot (specification 2.5); `size` is that of the stored text in bytes. */
+/** A kept snapshot; `size` is the number of bytes of the stored text. */
 export const DocumentVersion = Type.Object(
   {
     seq: Type.Integer({ minimum: 1 }),
@@ -91,4 +93,82 @@ export const DocumentVersion = Type.Object(
 export const RolledBack = Type.Object(
   { ...Content.properties, restored_seq: Type.Integer({ minimum: 1 }) },
   { $id: 'RolledBackContent' },
+)
+
+/** The titles of the sections around a block, outermost first. */
+export const HeadingPath = Type.Array(Type.String(), {
+  description: 'titles, outermost first; each is cut at 200 code points, with `…` behind the cut',
+})
+
+/** A section of an outline. Its range of top-level blocks includes both ends. */
+const OutlineSection = Type.Object(
+  {
+    block_id: Nullable(Type.String()),
+    level: Type.Integer({ minimum: 1, maximum: 6 }),
+    title: Type.String(),
+    heading_path: HeadingPath,
+    parent_block_id: Nullable(Type.String()),
+    start_position: position,
+    end_position: position,
+    start_block_id: Type.String(),
+    end_block_id: Type.String(),
+    block_count: Type.Integer({ minimum: 1 }),
+  },
+  { $id: 'OutlineSection' },
+)
+
+const BlockRange = Type.Object(
+  {
+    start_position: position,
+    end_position: position,
+    start_block_id: Type.String(),
+    end_block_id: Type.String(),
+    block_count: Type.Integer({ minimum: 1 }),
+  },
+  { $id: 'BlockRange' },
+)
+
+export const DocumentOutline = Type.Object(
+  {
+    document_id: Type.String(),
+    version: Version,
+    block_count: Type.Integer({ minimum: 0 }),
+    heading_count: Type.Integer({ minimum: 0 }),
+    preamble: Nullable(BlockRange),
+    sections: Type.Array(OutlineSection),
+    ...resolvedLocaleMembers,
+  },
+  { $id: 'DocumentOutline' },
+)
+
+/** A part of a body within a budget of tokens. */
+export const DocumentRead = Type.Object(
+  {
+    document_id: Type.String(),
+    document_uri: Type.Optional(Type.String()),
+    version: Version,
+    view: Type.Enum(['markdown', 'tiptap-json', 'plain-text', 'outline']),
+    range: Type.Optional(
+      Type.Object({
+        from_position: position,
+        to_position: position,
+        start_block_id: Type.String(),
+        end_block_id: Type.String(),
+        block_count: Type.Integer({ minimum: 1 }),
+      }),
+    ),
+    estimated_tokens: Type.Optional(Type.Integer({ minimum: 0 })),
+    max_tokens: Type.Optional(Type.Integer({ minimum: 64 })),
+    budget_exceeded: Type.Optional(Type.Boolean()),
+    truncated: Type.Optional(Type.Boolean()),
+    omitted_ranges: Type.Optional(Type.Array(Type.Object({ from_position: position, to_position: position }))),
+    has_more: Type.Optional(Type.Boolean()),
+    next_cursor: Type.Optional(Nullable(Type.String())),
+    content: Type.Optional(Type.String()),
+    document: Type.Optional(TiptapDocument),
+    sections: Type.Optional(Type.Array(OutlineSection)),
+    warnings: Type.Optional(Type.Array(Warning)),
+    ...resolvedLocaleMembers,
+  },
+  { $id: 'DocumentRead' },
 )

@@ -1,16 +1,18 @@
-/** A stretch that two sequences have in common: `length` elements from `a` in the one and from `b` in the other. */
+/**
+ * A stretch that two sequences have in common: `length` elements from index `a` of the one and index `b` of the other.
+ */
 export type Match = { a: number; b: number; length: number }
 
-// Below this many pairs a stretch without unique elements is aligned exactly; above it counts as rewritten.
+// Up to this many pairs, a stretch without unique elements is aligned exactly. A larger one counts as rewritten.
 const exactAlignmentCells = 40_000
 
-// How often each element is looked at for anchors, on average. A text that people edit needs a few rounds. A hostile one
-// can yield a single anchor a round, and would need as many rounds as it has elements.
+// The average number of times that each element is searched for anchors. A text that people edit needs a few rounds. A
+// hostile text can yield a single anchor a round, and would need as many rounds as it has elements.
 const mostRounds = 40
 
 /**
- * The indices of a longest strictly increasing subsequence, ascending. Negative values never take part: they stand
- * for elements without a partner. O(n log n), unlike the patience piles of lib0, which are quadratic.
+ * The indices of a longest strictly increasing subsequence, ascending. Negative values stand for elements without a
+ * partner and never take part. The cost is O(n log n); the patience piles of lib0 are quadratic.
  */
 export function longestIncreasing(values: readonly number[]): number[] {
   const ends: number[] = []
@@ -27,9 +29,9 @@ export function longestIncreasing(values: readonly number[]): number[] {
 }
 
 /**
- * Patience alignment of two sequences of keys: common ends first, then the elements that are unique on both sides,
- * then the stretches between them by the same rule. Answers the stretches in common, ascending in both. The work grows
- * with the length alone: where it is spent, of the stretches that are left only common ends are matched.
+ * Aligns two sequences of keys by patience diff. The common ends come first, then the elements that are unique on both
+ * sides. The stretches between these follow the same rule. Returns the common stretches in ascending order. The work
+ * grows only with the length. When the work is spent, only the common ends of the remaining stretches are matched.
  */
 export function matchSequences(a: readonly string[], b: readonly string[]): Match[] {
   const matches: Match[] = []
@@ -41,7 +43,7 @@ export function matchSequences(a: readonly string[], b: readonly string[]): Matc
     work -= inner.aEnd - inner.a + inner.bEnd - inner.b
     if (work < 0) continue
     const anchors = uniqueAnchors(a, b, inner)
-    // Not spread into the calls: there can be more of them than a call takes arguments.
+    // The elements are not spread into one call, because there can be more elements than a call takes arguments.
     if (anchors.length > 0) for (const between of stretchesBetween(anchors, inner)) open.push(between)
     else for (const match of alignExactly(a, b, inner)) matches.push(match)
   }
@@ -79,23 +81,23 @@ function trimCommonEnds(input: { a: Keys; b: Keys; stretch: Stretch; matches: Ma
 }
 
 function uniqueAnchors(a: Keys, b: Keys, stretch: Stretch): Match[] {
-  const inB = uniquePlaces(b, stretch.b, stretch.bEnd)
-  const places = [...uniquePlaces(a, stretch.a, stretch.aEnd)].filter(([, place]) => place >= 0)
-  const partners = places.map(([key]) => inB.get(key) ?? -1)
-  return longestIncreasing(partners).map((i) => ({ a: places[i]?.[1] ?? 0, b: partners[i] ?? 0, length: 1 }))
+  const inB = uniquePositions(b, stretch.b, stretch.bEnd)
+  const positions = [...uniquePositions(a, stretch.a, stretch.aEnd)].filter(([, position]) => position >= 0)
+  const partners = positions.map(([key]) => inB.get(key) ?? -1)
+  return longestIncreasing(partners).map((i) => ({ a: positions[i]?.[1] ?? 0, b: partners[i] ?? 0, length: 1 }))
 }
 
-/** Key to place, or to -1 where the key occurs more than once. In order of first occurrence. */
-function uniquePlaces(keys: Keys, start: number, end: number): Map<string, number> {
-  const places = new Map<string, number>()
-  for (let place = start; place < end; place++) {
-    const key = keys[place] ?? ''
-    places.set(key, places.has(key) ? -1 : place)
+/** Maps each key to its position, or to -1 when the key occurs more than once; in order of first occurrence. */
+function uniquePositions(keys: Keys, start: number, end: number): Map<string, number> {
+  const positions = new Map<string, number>()
+  for (let position = start; position < end; position++) {
+    const key = keys[position] ?? ''
+    positions.set(key, positions.has(key) ? -1 : position)
   }
-  return places
+  return positions
 }
 
-/** The stretches that begin at each anchor (trimming finds the anchor again), and the one before the first. */
+/** The stretches that begin at each anchor, which trimming finds again, and the stretch before the first anchor. */
 function stretchesBetween(anchors: readonly Match[], stretch: Stretch): Stretch[] {
   const starts = [{ a: stretch.a, b: stretch.b }, ...anchors]
   return starts.map(({ a, b }, index) => {
@@ -104,7 +106,7 @@ function stretchesBetween(anchors: readonly Match[], stretch: Stretch): Stretch[
   })
 }
 
-/** Longest common subsequence by table. The stretch holds no element that is unique on both sides. */
+/** The longest common subsequence by a table. The stretch holds no element that is unique on both sides. */
 function alignExactly(a: Keys, b: Keys, { a: aStart, aEnd, b: bStart, bEnd }: Stretch): Match[] {
   const height = aEnd - aStart
   const width = bEnd - bStart

@@ -4,8 +4,8 @@ import { isTextblock } from './nodes.ts'
 type TextWriter = (node: BodyNode) => string
 
 /**
- * The plain text of a node or document (decisions 2.5): blocks parted by blank lines, list items and rows by line
- * ends, cells by tabs; raw HTML without its tags.
+ * The plain text of a node or document: blank lines between blocks, line ends between items and rows, tabs between
+ * cells. Raw HTML loses its tags.
  */
 export function plainText(node: BodyNode | DocNode): string {
   const write = writers[node.type]
@@ -13,7 +13,7 @@ export function plainText(node: BodyNode | DocNode): string {
   return isTextblock(node.type) ? inlineText(node) : joined(node, '\n\n')
 }
 
-/** The text of raw HTML, its character references as they are: without tags, comments, scripts and style sheets. */
+/** The text of raw HTML without tags, comments, scripts and style sheets. Character references stay as they are. */
 export function withoutTags(html: string): string {
   return html
     .replace(/<!--[\s\S]*?(-->|$)|<(script|style)\b[\s\S]*?(<\/\2\s*>|$)/gi, '')
@@ -58,7 +58,7 @@ function joined(node: BodyNode | DocNode, separator: string): string {
   return parts.filter((part) => part !== '').join(separator)
 }
 
-// A cell is one field of one line, so what would end either becomes a space.
+// A cell is one field of one line, so tabs and line ends become spaces.
 function cellText(cell: BodyNode): string {
   return joined(cell, ' ').replace(/[\t\n\r]+/g, ' ')
 }

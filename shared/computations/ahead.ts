@@ -3,25 +3,26 @@ import { Refusal } from '../errors/errors.ts'
 import { type Computation, ComputationLimitError } from './computation.ts'
 import { compute } from './compute.ts'
 
-/** Where a transaction gets what has to be computed while it holds locks. */
+/** The source of results that a transaction needs while it holds locks. */
 export type Ahead = {
-  /** The output of a computation; throws what the function throws and ComputationLimitError. */
+  /** Returns the output of a computation. Throws as the function does, or ComputationLimitError. */
   result: <Input, Output>(computation: Computation<Input, Output>, input: Input) => Output
 }
 
-/** Computes on the spot, for transactions that only the caller itself waits for. */
+/** Computes immediately, for transactions that nobody but the caller waits for. */
 export const onTheSpot: Ahead = { result: (computation, input) => computation.run(input) }
 
 /**
- * Runs a transaction that never waits for a thread: neither its locks nor its connection are held while work queues for
- * its turn, so nobody else waits for that turn and no cycle of waits can arise. A result that takes long is computed
- * between two rounds: where it is missing, the transaction rolls back, the result is computed, and the transaction runs
- * again, with the locks and checks of a first one. When an input has changed by then, the computation is done again.
- * In the tenth round the transaction computes on the spot, so that every write comes through.
+ * Runs a transaction that never waits for a thread. While a computation waits for its turn, the transaction holds
+ * neither locks nor a connection. So nobody else waits for that turn, and no circle of waits can arise.
  *
- * `transaction` must have no effect outside the database. Of each computation only the latest result is kept, so it may
- * ask for one. Small results are kept as well: computed again they could have other ids of new blocks, and a result
- * that is made from them would never be found.
+ * Large results are computed between two rounds. Where a result is missing, the transaction rolls back, the result is
+ * computed, and the transaction runs again with all its locks and checks. When an input has changed by then, it is
+ * computed anew. In the tenth round the transaction computes everything immediately, so that every write comes through.
+ *
+ * `transaction` must have no effect outside the database. Of each computation only the latest result is kept, so a
+ * transaction may ask for one. Small results are kept as well. Otherwise new blocks would get other ids in each round,
+ * and results that depend on them would never be found.
  */
 export async function computingAhead<T>(transaction: (ahead: Ahead) => Promise<T>): Promise<T> {
   const known: Known = new Map()
@@ -36,7 +37,7 @@ export async function computingAhead<T>(transaction: (ahead: Ahead) => Promise<T
   }
 }
 
-// A large write takes three or four rounds; the others are for races that it loses.
+// A large write takes three or four rounds. The others are for races that the write loses.
 const rounds = 10
 
 type Piece<Input, Output> = { computation: Computation<Input, Output>; input: Input; isLast: boolean }
@@ -57,7 +58,7 @@ function resultOf<Input, Output>(known: Known, piece: Piece<Input, Output>): Out
   })
 }
 
-// A refusal, so that a transaction which meets it rolls back without losing its connection.
+// The error is a refusal, so that the transaction rolls back without losing its connection.
 class NotComputed extends Refusal {
   readonly compute: () => Promise<void>
 
@@ -67,7 +68,7 @@ class NotComputed extends Refusal {
   }
 }
 
-// What the input is refused for is told when the transaction asks for it again, so that the order of checks is kept.
+// The refusal of an input is thrown when the transaction asks for the result again, so that the order of checks stays.
 async function settled<T>(result: Promise<T>): Promise<() => T> {
   try {
     const value = await result

@@ -1,10 +1,12 @@
 import { availableParallelism } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { Refusal } from '../errors/errors.ts'
 import { Turns } from '../turns/turns.ts'
 import { type Computation, ComputationLimitError } from './computation.ts'
-import { Thread } from './thread.ts'
+import type { ThreadAnswer } from './thread-main.ts'
 
-// With a thread more than one workspace may have, whoever else comes finds a free one.
+// One thread more than a workspace may use, so that another workspace finds a free thread.
 const atOnce = Math.max(2, availableParallelism())
 
 const turns = new Turns({
@@ -18,17 +20,25 @@ const turns = new Turns({
 const idle: Thread[] = []
 const ends = { done: 0, failed: 0, over_limit: 0 }
 
+const memoryLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 }
+// A thread within one long call of the runtime does not report its processor time. Then this many times the limit on
+// the clock ends it.
+const unanswered = 4
+
 /**
- * Computes without holding the event loop: what is not small waits for a turn of the current requester and then runs in a
- * thread, which its end over a limit costs. Rejects as the function throws, with ComputationLimitError for what takes too
- * much time or memory, and with 503 `service_unavailable` when too much waits already.
+ * Computes without blocking the event loop. A large input waits for a turn of the current requester and then runs in a
+ * thread. A thread that exceeds a limit is ended. Rejects as the function throws, with ComputationLimitError for too
+ * much time or memory, and with 503 `service_unavailable` when too many computations wait already.
  */
 export async function compute<Input, Output>(computation: Computation<Input, Output>, input: Input): Promise<Output> {
   if (computation.isSmall(input)) return computation.run(input)
   return turns.run(() => computeInThread(computation, input))
 }
 
-/** What the threads of this process do: pieces that run and that wait, and how those in threads have ended. */
+/**
+ * The load of the threads of this process: the computations that run and wait, and the number of computations in
+ * threads by outcome.
+ */
 export function computationLoad(): { running: number; waiting: number; ends: Readonly<typeof ends> } {
   return { ...turns.state, ends: { ...ends } }
 }
@@ -47,14 +57,90 @@ async function computeInThread<Input, Output>(computation: Computation<Input, Ou
   }
 }
 
-// A thread may have ended while it had nothing to do.
+// A thread may have ended while it was idle.
 function idleThread(): Thread | undefined {
   for (let thread = idle.pop(); thread !== undefined; thread = idle.pop()) if (thread.isUsable) return thread
   return undefined
 }
 
-// A refusal is an answer like any other.
+// A refusal is a regular answer.
 function endOf(error: unknown): keyof typeof ends {
   if (error instanceof Refusal) return 'done'
   return error instanceof ComputationLimitError ? 'over_limit' : 'failed'
+}
+
+/**
+ * A thread that runs one computation at a time. A computation over its limit ends the thread, and `isUsable` is false
+ * from then on. A thread keeps the process alive only while it computes.
+ */
+class Thread {
+  readonly #worker = new Worker(new URL('./thread-main.ts', import.meta.url), { resourceLimits: memoryLimits })
+  #onAnswer: (answer: ThreadAnswer) => void = () => {}
+  #onEnd: (error: Error) => void = () => {}
+  isUsable = true
+
+  constructor() {
+    this.#worker.unref()
+    this.#worker.on('message', (answer: ThreadAnswer) => this.#onAnswer(answer))
+    this.#worker.on('error', (error) => this.#ended(error as Error))
+    this.#worker.on('exit', () => this.#ended(new Error('the thread has ended')))
+  }
+
+  /** Runs a computation. Rejects as its function throws, and with ComputationLimitError for too much time or memory. */
+  async run<Input, Output>(computation: Computation<Input, Output>, input: Input): Promise<Output> {
+    const { module, name } = computation
+    const over = new AbortController()
+    const { promise, resolve, reject } = Promise.withResolvers<ThreadAnswer>()
+    this.#onEnd = reject
+    this.#onAnswer = (answer) => {
+      // The time for loading the module does not count against the input.
+      if ('loaded' in answer) void this.#endLate(computation.cpuMs(input), over.signal)
+      else resolve(answer)
+    }
+    this.#worker.ref()
+    try {
+      this.#worker.postMessage({ module, name, input })
+      return outputOf(await promise) as Output
+    } finally {
+      over.abort()
+      this.#worker.unref()
+    }
+  }
+
+  #ended(error: Error): void {
+    this.isUsable = false
+    this.#onEnd(isOutOfMemory(error) ? new ComputationLimitError('memory') : error)
+  }
+
+  // Processor time counts and not the clock, because a busy machine must not refuse what it computes otherwise.
+  async #endLate(limitMs: number, over: AbortSignal): Promise<void> {
+    const latest = performance.now() + unanswered * limitMs
+    try {
+      const before = await this.#worker.cpuUsage()
+      for (let left = limitMs; left > 0; ) {
+        await sleep(Math.max(left, 20), undefined, { signal: over, ref: false })
+        const silent = sleep(Math.max(latest - performance.now(), 100), null, { signal: over, ref: false })
+        const used = await Promise.race([this.#worker.cpuUsage(before), silent])
+        if (used === null) break
+        left = limitMs - (used.user + used.system) / 1000
+      }
+    } catch {
+      // The computation has ended, or the thread has ended, which rejects the call of `run`.
+      return
+    }
+    this.#ended(new ComputationLimitError('time'))
+    // A single call of the runtime cannot be interrupted, so nobody waits for the thread to end.
+    void this.#worker.terminate()
+  }
+}
+
+function outputOf(answer: ThreadAnswer): unknown {
+  if ('output' in answer) return answer.output
+  if (!('refused' in answer)) throw 'error' in answer ? answer.error : new Error('no answer')
+  const { code, message, status, details, headers } = answer.refused
+  throw new Refusal(code, { message, status, headers, ...(details !== undefined && { details }) })
+}
+
+function isOutOfMemory(error: Error): boolean {
+  return (error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY'
 }

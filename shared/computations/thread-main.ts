@@ -2,13 +2,13 @@ import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { type ErrorCode, type ErrorDetails, Refusal } from '../errors/errors.ts'
 
-/** What a thread is asked for: a function of a module, and its input. */
+/** A task of the thread: a function of a module, and its input. */
 type Task = { module: string; name: string; input: unknown }
 
-/** What a thread says: that the module is loaded, and then how the computation ended. */
+/** A message of the thread: first that the module is loaded, then the outcome of the computation. */
 export type ThreadAnswer = { loaded: true } | { output: unknown } | { refused: RefusalData } | { error: unknown }
 
-/** A refusal as data, since errors lose their class on the way. */
+/** A refusal as plain data, since errors lose their class between threads. */
 type RefusalData = {
   code: ErrorCode
   message: string
@@ -17,7 +17,7 @@ type RefusalData = {
   headers: Record<string, string>
 }
 
-// From -20, the first to run, to 19.
+// Nice values go from -20, the first to run, to 19.
 const nice = 5
 
 yieldToOthers()
@@ -36,12 +36,13 @@ async function answer({ module, name, input }: Task): Promise<ThreadAnswer> {
   }
 }
 
-// On Linux a nice value is that of one thread, so that the event loop comes first; elsewhere it is that of the process.
+// On Linux a nice value belongs to one thread, so the event loop comes first. Elsewhere it belongs to the whole
+// process.
 function yieldToOthers(): void {
   if (process.platform !== 'linux') return
   try {
     setPriority(nice)
   } catch {
-    // A sandbox may forbid the call; then threads and event loop share the processors as equals.
+    // A sandbox may forbid the call. Then threads and event loop share the processors as equals.
   }
 }

@@ -1,6 +1,5 @@
 import { toMarkdown } from '../body/markdown/to-markdown.ts'
-import { StoredBody } from '../body/stored-body.ts'
-import { textComputation } from '../body/text-computation.ts'
+import { StoredBody, textComputation } from '../body/stored-body.ts'
 import { ComputationLimitError } from '../computations/computation.ts'
 import { compute } from '../computations/compute.ts'
 import type { Logger } from '../process/log.ts'

@@ -1,8 +1,9 @@
-import { characterCount, documentToLines, linesToDocument, nodeCount } from '../body/canonical.ts'
+import { characterCount, nodeCount } from '../body/body-limits.ts'
+import { documentToLines, linesToDocument } from '../body/canonical.ts'
 import type { BlockNode, BodyNode, DocNode } from '../body/document.ts'
 import { isBlockType } from '../body/nodes.ts'
 import type { FirstBody } from '../body/store-documents.ts'
-import { textComputation } from '../body/text-computation.ts'
+import { textComputation } from '../body/stored-body.ts'
 import { newId } from '../schema/ids.ts'
 import { blank, textBlocks } from './units/texts.ts'
 

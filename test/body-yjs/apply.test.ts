@@ -4,9 +4,8 @@ import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
 import { longestIncreasing } from '../../shared/body/sequence.ts'
 import { applyDocument } from '../../shared/body/yjs/apply.ts'
-import { bodyFragment, idOf, readDocument } from '../../shared/body/yjs/read.ts'
+import { bodyFragment, idOf, readDocument, writeNodes } from '../../shared/body/yjs/encoding.ts'
 import { followInto } from '../../shared/body/yjs/state.ts'
-import { writeNodes } from '../../shared/body/yjs/write.ts'
 import { runs } from '../support/property-runs.ts'
 import { edited, idFrom, normalised, randomBody, randomEdits } from './random-body.ts'
 
@@ -129,7 +128,7 @@ function elementsById(parent: Y.XmlFragment, found = new Map<string, Y.XmlElemen
   return found
 }
 
-/** The blocks with the same type and parent that have to stay when as few siblings as possible move. */
+/** The blocks of the same type and parent that have to stay when as few siblings as possible move. */
 function stayingIds(from: BodyNode | DocNode, to: BodyNode | DocNode): string[] {
   const olds = (from.content ?? []).map((node) => ({ node, id: node.attrs?.id }))
   const places = new Map(olds.map(({ id }, index) => [id, index]))

@@ -3,7 +3,7 @@ import type { Attrs, BodyNode, DocNode, Mark } from '../../shared/body/document.
 import { isBlockType, isTextblock } from '../../shared/body/nodes.ts'
 import { normaliseDocument } from '../../shared/body/normalise.ts'
 
-/** A block id made of a number, so that a failing case can be read. */
+/** A block id made of a number, so that a person can read a failing case. */
 export function idFrom(number: number): string {
   return `block_${String(number).padStart(26, '0')}`
 }
@@ -16,12 +16,12 @@ export function randomBody(): fc.Arbitrary<DocNode> {
   })
 }
 
-/** Random edits, to be read by `edited`. */
+/** Random edits for `edited`. */
 export function randomEdits(): fc.Arbitrary<Edit[]> {
   return fc.array(edit, { minLength: 1, maxLength: 8 })
 }
 
-/** A body after edits, in normal form. New blocks get ids from `firstId` on. Edits that do not fit are passed over. */
+/** A body after edits, in normal form. New blocks get ids from `firstId` on. Edits that do not fit are skipped. */
 export function edited(body: DocNode, edits: readonly Edit[], firstId: number): DocNode {
   const copy = structuredClone(body) as BodyNode
   let next = firstId
@@ -29,7 +29,7 @@ export function edited(body: DocNode, edits: readonly Edit[], firstId: number): 
   return normalised(copy)
 }
 
-/** Every block of a body below its parent: for identity tests. */
+/** Every block of a body below its parent, for tests of identity. */
 export function blocksOf(body: BodyNode): { node: BodyNode; parent: BodyNode; index: number }[] {
   const children = (body.content ?? []).filter((node) => isBlockType(node.type))
   return children.flatMap((node, index) => [{ node, parent: body, index }, ...blocksOf(node)])
@@ -48,7 +48,7 @@ export function normalised(body: BodyNode): DocNode {
 const kinds = ['text', 'marks', 'atom', 'rewrite', 'insert', 'remove', 'move', 'retype', 'attribute', 'wrap'] as const
 type Kind = (typeof kinds)[number]
 
-/** One edit: what to do, at which of the places where it can be done, to which other place, with what. */
+/** One edit: its kind, the index of its position, the index of another position, and its content. */
 export type Edit = { kind: Kind; at: number; to: number; word: string; mark: Mark; fresh: BodyNode }
 
 const word = fc.oneof(
@@ -240,7 +240,7 @@ const operations: Record<Kind, Operation> = {
   },
 }
 
-/** Where a block of the group `block` stands and may be exchanged for any other. */
+/** The positions at which a block of the group `block` may be replaced by any other. */
 function slotsOf(body: BodyNode): Slot[] {
   const holders = [body, ...blocksOf(body).map(({ node }) => node)]
   return holders.flatMap((holder) => {

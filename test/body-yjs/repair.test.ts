@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import * as Y from 'yjs'
 import type { BodyNode } from '../../shared/body/document.ts'
-import { bodyFragment, type RawDocument, readDocument } from '../../shared/body/yjs/read.ts'
+import { bodyFragment, type RawDocument, readDocument, writeNodes } from '../../shared/body/yjs/encoding.ts'
 import { repairDocument } from '../../shared/body/yjs/repair.ts'
 import { followInto } from '../../shared/body/yjs/state.ts'
-import { writeNodes } from '../../shared/body/yjs/write.ts'
 import { runs } from '../support/property-runs.ts'
 import { blocksOf, idFrom, normalised, randomBody } from './random-body.ts'
 import { wreck } from './wreck.ts'
@@ -81,7 +80,7 @@ test('lists and tables that were emptied from two sides go, cells stay', async (
   t.strictSame(types, ['table', 'tableRow', 'tableCell', 'paragraph'])
 })
 
-/** The words of all texts; in details that lack their parts text may change places. */
+/** The words of all texts, sorted: text may move in details that lack a part. */
 function words(node: BodyNode | RawDocument): string {
   const own = 'text' in node ? (node.text ?? '') : ''
   return (own + (node.content ?? []).map(words).join(' ')).match(/w\d+/g)?.sort().join(' ') ?? ''

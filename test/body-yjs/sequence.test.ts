@@ -4,7 +4,7 @@ import { matchSequences } from '../../shared/body/sequence.ts'
 const count = 1500
 const numbered = (length: number, name: (index: number) => string) => Array.from({ length }, (_, index) => name(index))
 
-/** Pairs of versions of a text that only a machine writes, each in so many words. */
+/** Pairs of versions of a text that only a machine writes, with the number of words of each. */
 const hostile: Record<string, (length: number) => [string[], string[]]> = {
   'all equal': (length) => [numbered(length, () => 'x'), numbered(length + 1, () => 'x')],
   alternating: (length) => [
@@ -16,7 +16,7 @@ const hostile: Record<string, (length: number) => [string[], string[]]> = {
     numbered(length, (index) => (index % 2 === 0 ? 'x' : `a${index}`)),
     numbered(length, (index) => (index % 2 === 0 ? 'x' : `b${index}`)),
   ],
-  // Each word occurs twice until the one after it is found.
+  // Each word occurs twice until the next word is found.
   'one word at a time': (length) => [nested(length, 'a'), nested(length, 'b')],
 }
 
@@ -49,7 +49,7 @@ function nested(length: number, own: string): string[] {
   return numbers.flatMap((number) => [`w${number}`, `w${number + 1}`, `${own}${number}`])
 }
 
-/** How many elements a comparison reads. */
+/** The number of elements that a comparison reads. */
 function lookedAt([a, b]: [string[], string[]]): number {
   let reads = 0
   const counted = (list: string[]) =>

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
-import { bodyFragment, idOf, type RawDocument, readDocument, readText } from '../../shared/body/yjs/read.ts'
+import { bodyFragment, idOf, type RawDocument, readDocument, readText } from '../../shared/body/yjs/encoding.ts'
 import { repairDocument } from '../../shared/body/yjs/repair.ts'
 import { deriveState, followInto, openState } from '../../shared/body/yjs/state.ts'
 import { blocksOf, type Edit, edited, normalised, randomEdits } from './random-body.ts'
 
-/** What happens next: somebody types, the network carries something, a program writes, the server saves. */
+/** A step of a session: somebody types, the network delivers something, a program writes, or the server saves. */
 export type Step =
   | { kind: 'type'; editor: number; block: number; offset: number }
   | { kind: 'send' | 'receive'; editor: number }
@@ -29,7 +29,7 @@ export function randomStep(): fc.Arbitrary<Step> {
   )
 }
 
-/** A server that follows a body, and two editors that are connected to it now and then. */
+/** A server that follows a body, and two editors that are connected to it at times. */
 export class Session {
   body: DocNode
   server: Y.Doc
@@ -37,7 +37,7 @@ export class Session {
   typed: Typed[] = []
   nextId = 1000
   writes = 0
-  /** The write that each editor has seen last, and the write that made a block's text anew last. */
+  /** The last write that each editor has seen, and the last write that made the text of a block anew. */
   received = [0, 0]
   remade = new Map<string | undefined, number>()
 
@@ -61,7 +61,7 @@ export class Session {
     const target = texts[block % Math.max(texts.length, 1)]
     const id = target && idOf(target.parent)
     if (!target || id === undefined) return
-    // One token each, and outside what the generators write.
+    // A token that the generators never write.
     const marker = String.fromCodePoint(0xf0000 + this.typed.length)
     const text = readText(target)
       .map((node) => node.text ?? '')
@@ -96,7 +96,9 @@ export class Session {
     this.body = normalised(document)
   }
 
-  /** A block Yjs has to make anew takes along what had arrived; what is still under way to it loses its place. */
+  /**
+   * A block that Yjs makes anew takes along the text that had arrived. Text still under way to the old block is lost.
+   */
   follow(from: RawDocument, to: RawDocument): void {
     this.writes += 1
     const before = textsById(bodyFragment(this.server))

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { nodeTable } from '../../shared/body/nodes.ts'
-import type { RawDocument } from '../../shared/body/yjs/read.ts'
+import type { RawDocument } from '../../shared/body/yjs/encoding.ts'
 import { idFrom } from './random-body.ts'
 
-/** Trees of any known and unknown types in any order, with doubled, bad and missing ids, and bad values. */
+/** Trees of known and unknown types in any order, with double, bad and missing ids, and with bad values. */
 export function wreck(): fc.Arbitrary<RawDocument> {
   const { tree } = fc.letrec<{ tree: BodyNode }>((tie) => ({
     tree: fc.oneof(

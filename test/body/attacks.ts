@@ -2,7 +2,7 @@ import type { BodyNode } from '../../shared/body/document.ts'
 import { h, node, p, text } from './build.ts'
 
 const scripts = ['alert(1)', '\nalert(1)', 'alert`1`', '//%0aalert(1)']
-// What browsers skip or decode before, within or after the scheme of an address, and schemes that could run something.
+// Characters that browsers skip or decode in the scheme of an address, and schemes that could run something.
 const schemes = [
   'javascript:',
   'JaVaScRiPt:',
@@ -22,10 +22,10 @@ const schemes = [
   'blob:',
 ]
 
-/** Addresses that would run a script where a renderer let them through. */
+/** Addresses that would run a script if a renderer let them through. */
 export const hostileAddresses: readonly string[] = schemes.flatMap((scheme) => scripts.map((script) => scheme + script))
 
-/** Pieces of HTML that would run a script, or fetch something, where a renderer let them through. */
+/** Pieces of HTML that would run a script, or fetch something, if a renderer let them through. */
 export const attacks: readonly string[] = [
   '<script>alert(1)</script>',
   '<SCRIPT SRC=//x></SCRIPT>',
@@ -113,7 +113,7 @@ export const attacks: readonly string[] = [
   ...hostileAddresses.flatMap((address) => [`<a href="${address}">x</a>`, `<img src='${address}'>`]),
 ]
 
-/** Blocks that carry a text through every node and attribute that takes one. */
+/** Blocks that hold a text in every node and attribute that takes one. */
 export function doorsFor(attack: string): BodyNode[] {
   const color = { color: attack }
   const link = { href: `https://x/${attack}`, title: attack, target: attack, rel: attack }
@@ -144,7 +144,7 @@ export function doorsFor(attack: string): BodyNode[] {
   ]
 }
 
-/** A Markdown text that carries an attack as text, as a block, as a label and as an address. */
+/** A Markdown text with an attack as text, as a block, as a label and as an address. */
 export function markdownFor(attack: string): string {
   const address = attack.replace(/[<>\n\r]/g, '')
   return `x ${attack}\n\n${attack}\n\n[x](<${address}>) ![x](<${address}>) <${address}>\n\n[${attack}](/x)`

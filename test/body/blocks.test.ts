@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { BlockLines, blockIds } from '../../shared/body/block-lines.ts'
 import { currentBlockHash, describeBlock, listBlocks } from '../../shared/body/blocks.ts'
-import { blockHash, documentToLines, linesToDocument } from '../../shared/body/canonical.ts'
+import { blockHash, bodyVersion, documentToLines, linesToDocument } from '../../shared/body/canonical.ts'
 import type { BlockNode, BodyNode, DocNode } from '../../shared/body/document.ts'
 import { applyBatch, applyOperation, type Operation } from '../../shared/body/edit.ts'
 import { normaliseDocument } from '../../shared/body/normalise.ts'
@@ -144,7 +144,7 @@ t.test('a batch is applied in order or not at all, its hashes held against the b
   const lines = documentToLines(document)
   const hash = blockHash(at(document, 0))
   const made = node('paragraph', { id: blockId('A') })
-  const { body, results } = applyBatch(lines, [
+  const { body, results } = applyBatch({ lines, version: bodyVersion(lines) }, [
     { op: 'insert', position: { document_start: true }, nodes: [made] },
     { op: 'replace', block_id: blockId('A'), node: p('first') },
     { op: 'replace', block_id: id(document, 0), node: p('a2'), if_match: `"${hash}"` },
@@ -157,7 +157,7 @@ t.test('a batch is applied in order or not at all, its hashes held against the b
   t.match(results, [{ index: 0, op: 'insert', block_ids: [blockId('A')] }, {}, {}, { block_ids: [id(document, 1)] }])
   t.throws(
     () =>
-      applyBatch(lines, [
+      applyBatch({ lines, version: bodyVersion(lines) }, [
         { op: 'delete', block_id: id(document, 0) },
         { op: 'delete', block_id: id(document, 1), if_match: hash },
       ]),
@@ -168,7 +168,7 @@ t.test('a batch is applied in order or not at all, its hashes held against the b
   )
   t.throws(
     () =>
-      applyBatch(lines, [
+      applyBatch({ lines, version: bodyVersion(lines) }, [
         { op: 'delete', block_id: id(document, 0) },
         { op: 'delete', block_id: id(document, 0) },
       ]),
@@ -284,7 +284,7 @@ t.test('any edit leaves a body in normal form and does not touch other top-level
   )
 })
 
-// Counts how often the content of a block is looked at.
+// Counts the accesses to the content of a block.
 class CountingLines extends BlockLines {
   reads = 0
 

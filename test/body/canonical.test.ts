@@ -1,14 +1,8 @@
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import t from 'tap'
-import {
-  blockHash,
-  bodyVersion,
-  canonicalJson,
-  characterCount,
-  documentToLines,
-  linesToDocument,
-} from '../../shared/body/canonical.ts'
+import { characterCount } from '../../shared/body/body-limits.ts'
+import { blockHash, bodyVersion, canonicalJson, documentToLines, linesToDocument } from '../../shared/body/canonical.ts'
 import { runs } from '../support/property-runs.ts'
 import { doc, p } from './build.ts'
 import { anyDocument } from './random.ts'

@@ -3,14 +3,15 @@ import type { Test } from 'tap'
 /** The same work on a small input and on one four times as large. */
 export type Growth<T> = { small: T; large: T; work: (input: T) => void }
 
-/** How often the large input may cost the small one: far more than four times, far less than the square of four. */
+/** The allowed ratio of the two costs: far more than four, far less than the square of four. */
 const bound = 9
-// What takes less time than this, in milliseconds, is too short for its time to tell anything.
+// A time below this many milliseconds is too short to be compared.
 const negligible = 20
 
 /**
- * Asserts that work on an input four times as large takes nowhere near sixteen times as long. Both are measured in time
- * of this thread, so other processes do not count; the least of several measurements is taken where the ratio is high.
+ * Asserts that work on an input four times as large takes nowhere near sixteen times as long. Both are measured in
+ * processor time of this thread, so other processes do not count. Where the ratio is high, the measurement is repeated
+ * and the least value counts.
  */
 export function assertLinear<T>(t: Test, name: string, { small, large, work }: Growth<T>): void {
   let best = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] as const

@@ -5,7 +5,8 @@ import { fromMarkdownAsync, timeLimit } from '../../shared/body/markdown/parse-a
 import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 
-// Every text either becomes a document that converts on, or is refused with a 422; never a crash or a hang.
+// Every text either becomes a document that can be converted, or is refused with a 422. No text crashes or hangs the
+// parser.
 async function survives(markdown: string): Promise<string> {
   try {
     const { result } = await fromMarkdownAsync(markdown)

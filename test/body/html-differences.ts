@@ -1,4 +1,4 @@
-/** A kind of difference to the reference renderer that is meant to be: what takes it away on either side. */
+/** An intended difference to the reference renderer, as the functions that remove it on either side. */
 export type Difference = { ours?: (html: string) => string; reference?: (html: string) => string }
 
 const strip = (pattern: RegExp) => (html: string) => html.replace(pattern, '')
@@ -6,8 +6,8 @@ const unwrapParagraphs = (html: string) =>
   mapElements(html, ({ name, parent }) => (name === 'p' && /^(li|t[dh])$/.test(parent) ? null : name))
 
 /**
- * Every kind of difference between our HTML and markdown-it's, in the order in which they are taken away. What each is
- * and why it is right stands in `html-differences.md`, a row for each name.
+ * Every kind of difference between our HTML and that of markdown-it, in the order of removal. `html-differences.md`
+ * describes each kind and its reason, one row for each name.
  */
 export const differences: { [name: string]: Difference } = {
   'block ids': { ours: strip(/ data-block-id="\w+"/g) },
@@ -63,7 +63,7 @@ export const differences: { [name: string]: Difference } = {
   'white space between blocks': { ours: tidy, reference: tidy },
 }
 
-/** The HTML of a side without the differences that are meant to be, but for those that are left in. */
+/** The HTML of a side without the intended differences, except for the kinds that are left in. */
 export function withoutDifferences(side: keyof Difference, html: string, left?: string): string {
   const entries = Object.entries(differences).filter(([name]) => name !== left)
   return entries.reduce((rest, [, difference]) => difference[side]?.(rest) ?? rest, html)
@@ -71,7 +71,7 @@ export function withoutDifferences(side: keyof Difference, html: string, left?: 
 
 type Element = { name: string; attributes: string; parent: string }
 
-// Renames elements, or unwraps those that `rename` gives null for.
+// Renames elements; an element for which `rename` returns null loses its tags.
 function mapElements(html: string, rename: (element: Element) => string | null): string {
   const open: { name: string; renamed: string | null }[] = []
   return html.replace(/<(\/?)(\w+)([^>]*)>/g, (tag, slash: string, name: string, attributes: string) => {
@@ -104,7 +104,7 @@ function sortAttributes(html: string): string {
   })
 }
 
-// Each stretch of text under the sorted list of its marks: what is left when nesting is no matter.
+// Each stretch of text with the sorted list of its marks, whatever their nesting.
 function flattenMarks(html: string): string {
   const open: string[] = []
   let before = ''

@@ -9,10 +9,10 @@ import { differences, withoutDifferences } from './html-differences.ts'
 
 const markdownIt = new MarkdownIt({ html: true, linkify: true })
 markdownIt.linkify.set({ fuzzyLink: false })
-// GFM links an address whatever its top-level domain is; linkify-it must be told those that occur here.
+// GFM links an address with any top-level domain. linkify-it must be told the domains that occur here.
 markdownIt.linkify.tlds('llc', true)
 markdownIt.normalizeLink = (address) => address
-// Raw HTML is sanitised in the pieces in which a body holds it.
+// Raw HTML is sanitised in the pieces that a body keeps.
 markdownIt.renderer.rules['html_block'] = (tokens, index) =>
   `<div data-type="html">${sanitizeHtml((tokens[index]?.content ?? '').trim())}</div>\n`
 const { renderInline } = markdownIt.renderer
@@ -25,7 +25,7 @@ const texts = new Set(markdownFiles(2000).map(({ text }) => text))
 const sample = Array.from(texts)
   .filter((text) => text.length < 16_000 && text.isWellFormed())
   .slice(0, 400)
-// No package of these ships a list of tasks.
+// None of these packages reads lists of tasks.
 const tasks = '- [x] a\n- [ ] b\n'
 const rendered = [...sample, tasks].map((text) => ({
   ours: renderHtml(fromMarkdown(text).result),

@@ -11,7 +11,7 @@ import { parseTree } from '../../shared/body/markdown/processor.ts'
 import { runs } from '../support/property-runs.ts'
 import { assertLinear } from './growth.ts'
 
-// What the parser makes of the whole text, which is what a reader gets and costs more than a hostile text may.
+// The parser's reading of the whole text. A reader gets this reading, but it costs more than a hostile text may cost.
 function readsAsBlock(html: string, isLast: boolean): boolean {
   const [block, ...after] = parseTree(isLast ? html : `${html}\n\nx`).children
   const isWhole = isLast ? after.length === 0 : after.length === 1 && after[0]?.type === 'paragraph'

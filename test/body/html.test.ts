@@ -8,7 +8,7 @@ import { runs } from '../support/property-runs.ts'
 import { attacks, doorsFor, markdownFor } from './attacks.ts'
 import { doc, h, node, p, text, ul } from './build.ts'
 
-// Nothing that a browser could run or load: what is not text is one of the tags and attributes named here.
+// Nothing that a browser could run or load: everything but text is one of the tags and attributes named here.
 function isHarmless(html: string): boolean {
   const tag = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*\/?>/gi
   const rest = html.replace(tag, (_, _close: string, name: string, attributes: string) => {

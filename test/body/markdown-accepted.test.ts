@@ -20,7 +20,7 @@ t.test('the reference shows each sample in a row of three cells', async (t) => {
   t.ok(rows.every(({ content }) => content?.length === 3))
 })
 
-// The types of nodes but text, and of marks.
+// The types of all nodes but texts, and of all marks.
 function namesIn(nodes: readonly BodyNode[], names = new Set<string>()): Set<string> {
   for (const node of nodes) {
     if (node.type !== 'text') names.add(node.type)

@@ -117,7 +117,7 @@ t.test('a text that is certainly too long is refused for its length before it is
   }
   const paragraphs = 'some words of text\n\n'.repeat(100)
   t.match(refusal(paragraphs), { code: 'document_too_large', limit: 1000, unit: 'characters' })
-  // Nesting would be refused with another code, had the text been parsed.
+  // If the text had been parsed, its nesting would have been refused with another code.
   t.match(refusal(`${paragraphs}${'- '.repeat(100)}x`), { code: 'document_too_large' })
   const hidden = [`<!--\n\n${paragraphs}-->`, `---\n${paragraphs.replaceAll('\n\n', '\n')}---`, `$$\n${paragraphs}$$`]
   for (const markdown of hidden) t.equal(refusal(markdown), undefined, markdown.slice(0, 5))

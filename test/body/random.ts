@@ -88,7 +88,7 @@ const words = fc.constantFrom(
   ],
 )
 
-/** Text full of what Markdown could mistake for syntax. */
+/** A text full of characters that Markdown could mistake for syntax. */
 const hostileText = fc.array(words, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''))
 
 const plainMarks = ['bold', 'italic', 'strike', 'underline', 'subscript', 'superscript', 'highlight', 'code']
@@ -254,7 +254,7 @@ const { block } = fc.letrec<{ block: BodyNode; flow: BodyNode[] }>((tie) => {
   }
 })
 
-/** Any document the schema allows, normalised, made to be hard on every conversion. */
+/** A random normalised document that the schema allows and that is hard on every conversion. */
 export const anyDocument: fc.Arbitrary<DocNode> = fc
   .tuple(fc.boolean(), fc.array(block, { minLength: 1, maxLength: 6 }))
   .map(([hasFrontmatter, blocks]) => {

@@ -6,15 +6,16 @@ import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
 import { root } from '../support/processes.ts'
 import { syntaxTree } from './syntax-tree.ts'
 
-// The READMEs that come back with another syntax tree, and why. A body has no mark but a link on code, so what stands
-// around nothing but code cannot be kept; whoever writes such a text is warned of it.
+// The READMEs that come back with another syntax tree, and the reasons. A body keeps only links beside code, so a mark
+// around nothing but code is lost. A warning tells the author.
 const explained: { [path: string]: string } = {
   'acorn-loose/README.md': 'Bold around nothing but code.',
   'dom-serializer/README.md': 'Bold around nothing but code.',
   'mdast-util-gfm-table/readme.md': 'Bold around nothing but code.',
 }
 
-// Chosen at even distances from the 688 different READMEs of that day, and fixed: which packages there are changes.
+// These were taken at even distances from 688 different READMEs of installed packages. The list is fixed, because
+// packages change.
 const paths = [
   '@alcalzone/ansi-tokenize/README.md',
   '@aws-sdk/credential-provider-login/README.md',

@@ -7,10 +7,10 @@ type Definitions = ReadonlyMap<string, { url: string; title?: string | null | un
 const wrappers = new Set(['emphasis', 'strong', 'delete', 'link', 'highlight'])
 
 /**
- * The syntax tree of a Markdown text as JSON, without positions, in the normal form in which spellings of the same
- * content are equal: links by reference are links, `<br>` is a break, line ends within code are spaces, marks on the
- * same text have no order, rows of a table are equally long, the marker of a callout stands apart from its text, and
- * neither the blank lines of a list count nor white space at the edges of `<details>` and `<summary>`.
+ * The syntax tree of a Markdown text as JSON, without positions, in a normal form in which spellings of the same
+ * content are equal. Links by reference are links, `<br>` is a break, and line ends within code are spaces. Marks on
+ * the same text have no order. Rows of a table are equally long. The marker of a callout is apart from its text. Blank
+ * lines of a list do not count, and neither does white space at the edges of `<details>` and `<summary>`.
  */
 export function syntaxTree(markdown: string): string {
   const root = parseTree(markdown.replace(/\r\n?/g, '\n'))
@@ -63,7 +63,7 @@ function merged(children: Tree[]): Tree[] {
   return result
 }
 
-// Of marks that span the same text, the one that comes first in the alphabet goes outside.
+// Of marks on the same text, the first in the alphabet is outermost.
 function inOrder(tree: Tree): Tree {
   const [inner, ...others] = tree.children ?? []
   if (!wrappers.has(tree.type) || inner === undefined || others.length > 0 || !wrappers.has(inner.type)) return tree

@@ -1,5 +1,5 @@
+import { maximumDepth } from '../../shared/body/body-limits.ts'
 import type { Mark } from '../../shared/body/document.ts'
-import { maximumDepth } from '../../shared/body/normalise-state.ts'
 
 type Node = { type: string; attrs?: object; content?: Node[]; marks?: Mark[]; text?: string }
 

@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
-import { bodyFragment, idOf } from '../../shared/body/yjs/read.ts'
+import { bodyFragment, idOf } from '../../shared/body/yjs/encoding.ts'
 import { blocksOf, type Edit, edited, randomEdits } from '../body-yjs/random-body.ts'
 import { copyInto, type LiveKey, LiveProcess, plain, type Site, shown, split } from './site.ts'
 
-/** What happens next: somebody types, the network carries something, a program writes, a process does its duties. */
+/**
+ * A step of a session: somebody types, the network delivers something, a program writes, or a process does its duties.
+ */
 export type Step =
   | { kind: 'type' | 'split'; editor: number; block: number; offset: number }
   | { kind: 'send' | 'receive'; editor: number }
@@ -27,23 +29,23 @@ export function randomStep(): fc.Arbitrary<Step> {
   )
 }
 
-/** A word somebody typed: into which Y text, how far it has come, and whether it may be missing. */
+/** A word that somebody typed: its Y text, how far it has come, and whether it may be missing. */
 type Typed = { marker: string; home: string; editor: number; at: 'editor' | 'process' | 'database'; mayBeLost: boolean }
 
 type Text = { home: string; block: string | undefined; characters: string }
 
-/** A live process in front of the database, two editors that are connected to it now and then, and a program. */
+/** A live process with the database, two editors that are connected to it at times, and a program. */
 export class Session {
   readonly #site: Site
   readonly #key: LiveKey
   readonly #live: LiveProcess
   readonly #editors = [new Y.Doc(), new Y.Doc()]
   readonly #typed: Typed[] = []
-  /** Y texts that a change of the body took away: what is typed into them has no place any more. */
+  /** Y texts that a change of the body removed. Text that is typed into them is lost. */
   readonly #removed = new Set<string>()
   #splits = 0
   #nextId = 1000
-  /** The stored body, and the one the Y document stands at. */
+  /** The stored body, and the body that the Y document follows. */
   #body: DocNode
   #stood: DocNode
 
@@ -74,7 +76,7 @@ export class Session {
     else await this.#restart()
   }
 
-  /** Lets everything arrive and holds all replicas, the body and what was typed against each other. */
+  /** Lets everything arrive, and compares all replicas, the body and the typed words with each other. */
   async finish(): Promise<void> {
     for (const editor of [0, 1, 0, 1]) {
       this.#send(editor)
@@ -100,7 +102,7 @@ export class Session {
     const texts = textsBelow(bodyFragment(this.#editor(editor)))
     const target = texts[block % Math.max(texts.length, 1)]
     if (!target) return
-    // One token each, and outside what the generators write.
+    // A token that the generators never write.
     const marker = String.fromCodePoint(0xf0000 + this.#typed.length)
     const places = placesIn(plain(target))
     target.insert(places[offset % places.length] ?? 0, marker)
@@ -135,7 +137,7 @@ export class Session {
     this.#nextId += 500
   }
 
-  // The process loses its memory; a browser that is still there sends it again what it had.
+  // The process loses its memory. A browser that is still connected sends everything again.
   async #restart(): Promise<void> {
     for (const one of this.#typed) if (one.at === 'process') one.at = 'editor'
     await this.#follow(() => this.#live.restart())
@@ -188,12 +190,12 @@ function textsBelow(parent: Y.XmlFragment): Y.XmlText[] {
   })
 }
 
-/** What a Y text is called in every replica. */
+/** The name of a Y text in every replica. */
 function homeOf(text: Y.XmlText): string {
   return `${text._item?.id.client}:${text._item?.id.clock}`
 }
 
-/** Where words can be put in and texts be split: no word and no character is torn apart. */
+/** The positions at which words can be inserted and texts be split without tearing a word or a character apart. */
 function placesIn(text: string): number[] {
   return [0, text.length, ...[...text.matchAll(/(?<= )/g)].map((found) => found.index)]
 }

@@ -8,13 +8,11 @@ import type { CommitContext } from '../../shared/body/consequence.ts'
 import { writtenBody } from '../../shared/body/content.ts'
 import { createDocument } from '../../shared/body/create-document.ts'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
-import { compactLive } from '../../shared/body/live/compact.ts'
-import { type Flushed, persistLive } from '../../shared/body/live/persist.ts'
+import { compactLive, type Flushed, openLive, persistLive, syncY } from '../../shared/body/live/live-document.ts'
 import { liveHead } from '../../shared/body/live/queries.ts'
-import { openLive, syncY } from '../../shared/body/live/sync.ts'
 import { normaliseDocument } from '../../shared/body/normalise.ts'
 import { bodyText } from '../../shared/body/queries.ts'
-import { bodyFragment, readDocument, readText } from '../../shared/body/yjs/read.ts'
+import { bodyFragment, readDocument, readText } from '../../shared/body/yjs/encoding.ts'
 import { onTheSpot } from '../../shared/computations/ahead.ts'
 import { bodyConsequences } from '../../shared/consequences/body.ts'
 import { inTransaction, sql } from '../../shared/database/database.ts'
@@ -22,7 +20,7 @@ import { visibleDocument } from '../../shared/documents/queries.ts'
 import type { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
 
-/** A service with one writer, and what tests of live editing ask of it and of its database. */
+/** A service with one writer, with helpers for live editing and its tables. */
 export class Site {
   readonly service: Awaited<ReturnType<typeof startTestService>>
   readonly client: Client
@@ -56,7 +54,7 @@ export class Site {
     return inTransaction(this.service.database, (tx) => work({ tx, ...context }))
   }
 
-  /** Creates a document and answers its key. */
+  /** Creates a document and returns its key. */
   async create(body: BodyNode): Promise<LiveKey> {
     const content = () => writtenBody(normaliseDocument(body, { from: 'json' }))
     const input = { title: 'Live', knowledge_base_id: this.#knowledgeBaseId }
@@ -87,12 +85,12 @@ export class Site {
     return { document, body: { type: 'doc', content: JSON.parse(`[${text.split('\n').join(',')}]`) } as DocNode }
   }
 
-  /** Where the Y document stands. */
+  /** The position of the Y document. */
   async head(key: LiveKey) {
     return (await liveHead(this.service.database, key)) ?? { body_seq: 0, n: 0, folded_n: 0 }
   }
 
-  /** Which bodies are kept, oldest first. */
+  /** The kept bodies, oldest first. */
   async keptBodies(key: LiveKey): Promise<number[]> {
     const found = await this.service.database.anyFirst(sql.unsafe`
       SELECT body_seq FROM document_bodies WHERE document_id = ${key.id} ORDER BY body_seq`)
@@ -100,10 +98,10 @@ export class Site {
   }
 }
 
-/** Which document. */
+/** The key of a document. */
 export type LiveKey = { workspace_id: string; id: string }
 
-/** A process that holds a document open for browsers, as far as the database sees it. */
+/** A process that holds a document open for browsers, as the database sees it. */
 export class LiveProcess {
   readonly site: Site
   readonly key: LiveKey
@@ -122,18 +120,18 @@ export class LiveProcess {
     return opened
   }
 
-  /** Forgets what is in memory and opens the document again. */
+  /** Forgets its memory and opens the document again. */
   async restart(): Promise<void> {
     this.doc = new Y.Doc()
     this.pending = []
     this.#take(await this.site.run(({ tx }) => openLive(tx, this.key)))
-    // What is in the document beyond that comes from browsers.
+    // Updates of another origin than the database come from browsers.
     this.doc.on('update', (update: Uint8Array, origin: unknown) => {
       if (origin !== database) this.pending.push(update)
     })
   }
 
-  /** Answers what the database had to tell. */
+  /** Fetches the updates of the database, applies and returns them. */
   async sync(): Promise<Uint8Array[]> {
     return this.#take(await this.site.run(({ tx }) => syncY(tx, { ...this.key, seen: this.seen })))
   }
@@ -161,19 +159,19 @@ export class LiveProcess {
 
 const database = Symbol('database')
 
-/** Brings both up to each other, as a browser and its server do after a reconnect. */
+/** Exchanges updates both ways, as a browser and its server do after a reconnect. */
 export function exchange(a: Y.Doc, b: Y.Doc): void {
   copyInto(b, a)
   copyInto(a, b)
 }
 
-/** Brings `to` up to `from`. */
+/** Sends `to` the updates of `from` that it lacks. */
 export function copyInto(to: Y.Doc, from: Y.Doc): void {
   const missing = Y.encodeStateAsUpdate(from, Y.encodeStateVector(to))
   Y.applyUpdate(to, missing)
 }
 
-/** The body a Y document shows, in normal form. */
+/** The body of a Y document in normal form. */
 export function shown(doc: Y.Doc): DocNode {
   return normaliseDocument(readDocument(bodyFragment(doc)).document, { from: 'json' }).result
 }
@@ -183,7 +181,7 @@ export function textAt(doc: Y.Doc, index: number): Y.XmlText {
   return (bodyFragment(doc).get(index) as Y.XmlElement).get(0) as Y.XmlText
 }
 
-/** Splits a top-level paragraph as an editor does on Enter: both halves carry its id. */
+/** Splits a top-level paragraph as an editor does on Enter: both halves have its id. */
 export function split(doc: Y.Doc, index: number, offset: number): void {
   doc.transact(() => {
     const text = textAt(doc, index)

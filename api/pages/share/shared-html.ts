@@ -1,5 +1,4 @@
-import { StoredBody } from '../../../shared/body/stored-body.ts'
-import { textComputation } from '../../../shared/body/text-computation.ts'
+import { StoredBody, textComputation } from '../../../shared/body/stored-body.ts'
 import { compute } from '../../../shared/computations/compute.ts'
 import { publicDocument } from '../../../shared/sharing/public-document.ts'
 import { pageHtml } from './page-html.ts'

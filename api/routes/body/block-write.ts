@@ -2,6 +2,7 @@ import { BlockLines } from '../../../shared/body/block-lines.ts'
 import { type BlockDescription, currentBlockHash, describeBlock } from '../../../shared/body/blocks.ts'
 import { textVersion } from '../../../shared/body/canonical.ts'
 import type { Edited } from '../../../shared/body/commit.ts'
+import { answerWarnings } from '../../../shared/body/document.ts'
 import {
   applyBatch,
   applyOperation,
@@ -10,44 +11,39 @@ import {
   type OperationResult,
 } from '../../../shared/body/edit.ts'
 import { HeadingPaths } from '../../../shared/body/outline.ts'
-import type { StoredBody } from '../../../shared/body/stored-body.ts'
-import { textComputation } from '../../../shared/body/text-computation.ts'
-import { answerWarnings } from '../../../shared/body/warnings.ts'
+import { type StoredBody, textComputation } from '../../../shared/body/stored-body.ts'
 import type { Ahead } from '../../../shared/computations/ahead.ts'
 import { type Computation, computation } from '../../../shared/computations/computation.ts'
-import { type ErrorDetails, Refusal } from '../../../shared/errors/errors.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
 
-/** What a request does to blocks; `input` is its body, or the operations of a batch, as JSON text. */
+/** An edit that a request asks for. `input` is the request's body, or the operations of a batch, as JSON text. */
 type BlockEdit =
   | { op: 'insert' | 'batch'; input: string }
   | { op: 'change'; blockId: string; input: string }
   | { op: 'delete'; blockId: string }
 
-/** An edit of blocks as the commit door takes it, with what its answer shows. */
+/** An edit of blocks for `commitBody`, with the members of its answer. */
 export type BlockWrite = Edited & {
   results: readonly OperationResult[]
   warnings: ReturnType<typeof answerWarnings>
-  /** The blocks that were inserted or changed as the API returns them, each as JSON text. */
+  /** The inserted or changed blocks in the form of the API, each as JSON text. */
   blocks: readonly string[]
 }
 
-/**
- * Edits the blocks of a body, a batch all or nothing; refuses as `applyOperation` and `applyBatch` do. The 409 of a block
- * guard in a batch tells the version of the body as well.
- */
+/** Edits the blocks of a body, a batch all or nothing. Refuses as `applyOperation` and `applyBatch` do. */
 export function editBlocks(ahead: Ahead, edit: BlockEdit & { current: StoredBody; documentId: string }): BlockWrite {
   const { current, ...named } = edit
   return ahead.result(editing, { blockId: '', input: '{}', ...named, text: current.text, version: current.version })
 }
 
-/** The hash of a block that the path names; 404 when the body has none. */
+/** The hash of a block that the path names. Refuses with 404 `block_not_found` when the body has no such block. */
 export function findBlock(ahead: Ahead, { current, blockId }: { current: StoredBody; blockId: string }): string {
   const hash = ahead.result(hashing, { text: current.text, blockId })
   if (hash === null) throw new Refusal('block_not_found', { details: { id: blockId } })
   return hash
 }
 
-/** A block as the API returns it (decisions 2.5). */
+/** A block in the form of the API. */
 export function presentBlock(block: BlockDescription, document: { id: string; version: string }) {
   return {
     ...block,
@@ -66,7 +62,7 @@ type Editing = {
   input: string
 }
 
-/** The work of `editBlocks`, which a thread calls by its name. @public */
+/** The function of `editBlocks`, which a thread calls by its name. @public */
 export function editText(edit: Editing): BlockWrite {
   const { body, results, warnings, attachments } = edited(edit)
   const text = body.toLines().join('\n')
@@ -75,12 +71,12 @@ export function editText(edit: Editing): BlockWrite {
   return { text, attachments, results, warnings: answerWarnings(warnings), blocks }
 }
 
-/** The work of `findBlock`, which a thread calls by its name. @public */
+/** The function of `findBlock`, which a thread calls by its name. @public */
 export function hashBlock({ text, blockId }: { text: string; blockId: string }): string | null {
   return currentBlockHash(new BlockLines(text.split('\n')), blockId)
 }
 
-// So much JSON is edited within 15 ms, even in one block.
+// JSON of up to this length is edited within 15 ms, even in one block.
 const smallLength = 256 * 1024
 
 const module = import.meta.url
@@ -94,17 +90,11 @@ const editing: Computation<Editing, BlockWrite> = computation({
 
 function edited({ text, version, op, blockId, input }: Editing): EditResult {
   const lines = text.split('\n')
-  if (op !== 'batch') return applyOperation(lines, operationOf({ op, blockId, members: JSON.parse(input) }))
-  try {
-    return applyBatch(lines, JSON.parse(input))
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== 'version_conflict') throw error
-    const details = { current_version: version, ...error.details } as ErrorDetails<'version_conflict'>
-    throw new Refusal('version_conflict', { details, headers: { ETag: `"${version}"` }, cause: error })
-  }
+  if (op === 'batch') return applyBatch({ lines, version }, JSON.parse(input))
+  return applyOperation(lines, operationOf({ op, blockId, members: JSON.parse(input) }))
 }
 
-// The body of a change has the node that replaces the block, or the members of the block that become others.
+// The body of a change holds either `node`, which replaces the block, or the members to change.
 function operationOf(edit: { op: 'insert' | 'change' | 'delete'; blockId: string; members: object }): Operation {
   const { op, blockId: block_id, members } = edit
   if (op === 'insert') return { op, ...(members as Pick<Operation & { op: 'insert' }, 'position' | 'nodes'>) }

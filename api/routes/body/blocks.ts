@@ -1,6 +1,8 @@
 import Type from 'typebox'
 import { BlockLines } from '../../../shared/body/block-lines.ts'
 import {
+  BatchInput,
+  BatchResult,
   Block,
   BlockDeleted,
   BlockInsertInput,
@@ -13,6 +15,7 @@ import { Refusal } from '../../../shared/errors/errors.ts'
 import { blockIdPattern } from '../../../shared/schema/ids.ts'
 import { decodeCursor, encodeCursor } from '../../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
+import { mergeGuards } from '../../http/preconditions.ts'
 import { apiPrefix, route } from '../../http/route.ts'
 import { writeContext } from '../../http/write-context.ts'
 import { type BlockWrite, editBlocks, findBlock, presentBlock } from './block-write.ts'
@@ -23,7 +26,7 @@ import { requireBody } from './stored-body.ts'
 
 const tag = 'Blocks'
 
-// A document nests 32 levels deep, so that the nodes of all its blocks can be 32 times as large as itself.
+// A document has up to 32 levels, so the nodes of all its blocks together can be 32 times as large as the document.
 const pageBytes = 8 * 1024 * 1024
 
 const BlockParameter = Type.Object({
@@ -33,7 +36,7 @@ const BlockParameter = Type.Object({
 
 const writeErrors = [...nodeErrors, 'document_not_found', 'version_conflict', 'invalid_position'] as const
 
-/** Single blocks (specification 4.11). */
+/** The routes of blocks: single blocks, and batches of operations. See `api/guide/blocks.md#blocks`. */
 export const blockRoutes = [
   route({
     method: 'GET',
@@ -168,6 +171,48 @@ export const blockRoutes = [
       })
       const data = { document_id: document.id, version: document.version, deleted_block_id: blockId }
       return { data, etag: document.version }
+    },
+  }),
+
+  route({
+    method: 'POST',
+    path: '/documents/{id}/batch',
+    operationId: 'batchBlocks',
+    tag: 'Blocks',
+    summary: 'Apply up to 100 block operations, all or nothing',
+    description:
+      'Operations run in order, each on the result of the ones before it. `if_match` holds a block hash against the body before the batch.',
+    scopes: ['documents:write'],
+    params: DocumentParameter,
+    body: BatchInput,
+    guard: 'optional',
+    success: { status: 200, description: 'What the operations did', data: BatchResult, etag: true },
+    errors: [
+      ...nodeErrors,
+      'document_not_found',
+      'precondition_mismatch',
+      'version_conflict',
+      'block_id_mismatch',
+      'invalid_position',
+      'block_not_found',
+      'heading_not_found',
+    ],
+    async handle(call) {
+      const { caller, params, body } = call
+      const guard = mergeGuards(call.guard, body.base_version)
+      const { document, edited } = await commitBody(writeContext(call), {
+        documentId: params.id,
+        caller,
+        guard: bodyGuard({ ...call, guard }),
+        edit: (current) =>
+          editBlocks(call.ahead, { current, documentId: params.id, op: 'batch', input: body.operations }),
+      })
+      const { results, warnings } = edited
+      return {
+        data: { document_id: document.id, version: document.version, applied: results.length, results, warnings },
+        etag: document.version,
+        workspaceId: document.workspace_id,
+      }
     },
   }),
 ]

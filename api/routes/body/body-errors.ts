@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
 
-/** What can be wrong with nodes that a request puts into a body ("body codes" of decisions C, without anchors). */
+/** The codes for faults of nodes that a request puts into a body. */
 export const nodeErrors = [
   'invalid_node',
   'invalid_block_id',
@@ -9,7 +9,7 @@ export const nodeErrors = [
   'document_too_large',
 ] as const satisfies readonly ErrorCode[]
 
-/** What can be wrong with a whole body in either writable format. */
+/** The codes for faults of a whole body in either writable format. */
 export const contentErrors = [
   ...nodeErrors,
   'duplicate_block_anchor',

@@ -11,20 +11,24 @@ import { type EntityTags, type Guard, satisfies } from '../../http/preconditions
 type GuardedCall = { tx: Queryable; ahead: Ahead; guard: Guard }
 
 /**
- * Makes the guard of a body write for `commitBody`: 428 when a required If-Match is missing, 409 when none of its tags
- * is the current version.
+ * Makes the guard of a body write for `commitBody`. It refuses with 428 when a required If-Match is missing, and with
+ * 409 when none of the tags is the current version.
  */
 export function bodyGuard(call: GuardedCall) {
   return (current: StoredBody, document: DocumentRow): Promise<void> => hold(call, { current, document })
 }
 
-/** As `bodyGuard` for a write to one block: the hash of the block, which the commit finds, satisfies the guard as well. */
+/**
+ * As `bodyGuard` for a write to one block. The hash of the block, which the commit finds, satisfies the guard as well.
+ */
 export function blockGuard(call: GuardedCall) {
   return (current: StoredBody, document: DocumentRow, blockHash: string): Promise<void> =>
     hold(call, { current, document, blockHash })
 }
 
-/** As `bodyGuard` for a write to a document's metadata: optional, and the body is only read for the conflict. */
+/**
+ * As `bodyGuard` for a write to a document's metadata. If-Match is optional, and the body is only read for a conflict.
+ */
 export function requireBodyVersion(call: GuardedCall) {
   return async (document: DocumentRow): Promise<void> => {
     const { tx, guard } = call

@@ -7,7 +7,7 @@ import { route } from '../../http/route.ts'
 import { baselineText } from './body-views.ts'
 import { requireBody, requireDocument } from './stored-body.ts'
 
-/** What has changed in a document since a watermark (specification 4.12). */
+/** The route of the changes of a document. See `api/guide/changes.md#watermark`. */
 export const changesRoutes = [
   route({
     method: 'GET',

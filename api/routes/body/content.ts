@@ -2,9 +2,9 @@ import Type from 'typebox'
 import { bodyLimits } from '../../../shared/body/body-limits.ts'
 import { commitBody } from '../../../shared/body/commit.ts'
 import { type ContentSource, writeContent } from '../../../shared/body/content.ts'
+import { answerWarnings } from '../../../shared/body/document.ts'
 import { Content, ContentInput } from '../../../shared/body/schema.ts'
 import type { StoredBody } from '../../../shared/body/stored-body.ts'
-import { answerWarnings } from '../../../shared/body/warnings.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { vendorType } from '../../http/request-headers.ts'
 import { route } from '../../http/route.ts'
@@ -13,15 +13,14 @@ import { writeContext } from '../../http/write-context.ts'
 import { contentErrors } from './body-errors.ts'
 import { bodyGuard } from './body-guard.ts'
 import { contentText, writtenText } from './body-views.ts'
-import { localeParameter, requireVariantBody } from './locale-read.ts'
-import { bodyHeading } from './stored-body.ts'
+import { bodyHeading, localeParameter, requireVariantBody } from './stored-body.ts'
 
 const tag = 'Content'
 const annotate = Type.Optional(
   Type.Enum(['anchors'], { description: 'put the block id above each block; Markdown only' }),
 )
 
-/** Whole bodies (specification 4.9). */
+/** The routes that read and replace whole bodies. */
 export const contentRoutes = [
   route({
     method: 'GET',

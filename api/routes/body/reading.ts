@@ -1,15 +1,14 @@
 import Type from 'typebox'
-import { DocumentOutline, DocumentRead } from '../../../shared/body/read-schema.ts'
+import { DocumentOutline, DocumentRead } from '../../../shared/body/schema.ts'
 import { blockIdPattern } from '../../../shared/schema/ids.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
 import { outlinePartText, outlineText, readText } from './body-views.ts'
-import { localeParameter, requireVariantBody } from './locale-read.ts'
-import { bodyHeading } from './stored-body.ts'
+import { bodyHeading, localeParameter, requireVariantBody } from './stored-body.ts'
 
 const tag = 'Content'
 
-/** Outline and partial reads of a body (specification 4.9). */
+/** The routes of outlines and of partial reads. See `api/guide/blocks.md#partial-read`. */
 export const readingRoutes = [
   route({
     method: 'GET',

@@ -24,7 +24,7 @@ const VersionParameter = Type.Object({
   }),
 })
 
-/** Snapshots of bodies and the way back (specification 4.10). */
+/** The routes of snapshots and of the rollback. See `api/guide/blocks.md#history`. */
 export const versionRoutes = [
   route({
     method: 'GET',
@@ -67,7 +67,7 @@ export const versionRoutes = [
       const { document, body } = await commitBody<Edited, string>(writeContext(call), {
         documentId: params.id,
         caller,
-        // Read before the commit prunes: its own snapshot can push the target out (decisions D50).
+        // The snapshot is read before the commit prunes, because the commit's own snapshot can push it out.
         find: async (_current, document) => {
           const text = Number.isSafeInteger(seq) ? await snapshotText(tx, { ...document, seq }) : null
           if (text === null) throw new Refusal('version_not_found', { details: { id: params.seq } })

@@ -4,10 +4,10 @@ import { row } from '../../database/row.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import type { BodyWrite, CommitContext } from '../consequence.ts'
 
-/** Which document: a row of `documents`, or its key alone. */
+/** The key of a document. */
 export type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
 
-/** Channel on which a write tells live processes `<document id> <body_seq>` of a body they may hold open. */
+/** The channel on which a write tells live processes `<document id> <body_seq>` of a body that they may hold open. */
 export const liveBodiesChannel = 'svc_live_bodies'
 
 const Bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array)
@@ -15,7 +15,10 @@ const HeadShape = Type.Object({ body_seq: Type.Number(), n: Type.Number(), folde
 const StateShape = Type.Object({ ...HeadShape.properties, state: Bytes })
 const UpdateShape = Type.Object({ n: Type.Number(), update: Bytes })
 
-/** Where a Y document stands: the body it stands at, the newest log row, and the newest that its state contains. */
+/**
+ * The position of a Y document: the body that it follows, the newest row of its log, and the newest row that its state
+ * contains.
+ */
 export type LiveHead = Static<typeof HeadShape>
 
 /** A row of `document_y_states`. */
@@ -24,14 +27,14 @@ export type LiveState = Static<typeof StateShape>
 /** A row of the log. */
 export type LoggedUpdate = Static<typeof UpdateShape>
 
-/** Where the Y document of a document stands, without its state; null when it was never opened live. */
+/** The position of the Y document of a document, without its state; null when the document was never opened live. */
 export function liveHead(db: Queryable, key: DocumentKey): Promise<LiveHead | null> {
   return db.maybeOne(sql.type(row(HeadShape))`
     SELECT body_seq, n, folded_n FROM document_y_states
     WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.id}`)
 }
 
-/** The stored Y state of a document, or null when it was never opened live. */
+/** The stored Y state of a document; null when the document was never opened live. */
 export function liveState(db: Queryable, key: DocumentKey): Promise<LiveState | null> {
   return db.maybeOne(sql.type(row(StateShape))`
     SELECT body_seq, n, folded_n, state FROM document_y_states
@@ -45,7 +48,7 @@ export function updatesAfter(db: Queryable, key: DocumentKey & { n: number }): P
     WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.id} AND n > ${key.n} ORDER BY n`)
 }
 
-/** Stores the first state of a document; the only one that is not a fold of what was there. */
+/** Stores the first state of a document. Every later state is a fold of state and log. */
 export async function insertState(
   tx: Transaction,
   stored: DocumentKey & { state: Uint8Array; body_seq: number },
@@ -55,7 +58,7 @@ export async function insertState(
     VALUES (${stored.workspace_id}, ${stored.id}, ${sql.binary(Buffer.from(stored.state))}, ${stored.body_seq})`)
 }
 
-/** Appends updates to the log behind row `n` and lets the Y document stand at a body. */
+/** Appends updates to the log behind row `n` and sets the body that the Y document follows. */
 export async function advance(
   tx: Transaction,
   input: DocumentKey & { n: number; updates: readonly Uint8Array[]; body_seq: number },
@@ -72,7 +75,7 @@ export async function advance(
     WHERE workspace_id = ${workspace_id} AND document_id = ${id}`)
 }
 
-/** Replaces the state by one that contains the log up to row `n`, and drops those rows. */
+/** Replaces the state by a state that contains the log up to row `n`, and deletes those rows. */
 export async function foldLog(tx: Transaction, input: DocumentKey & { n: number; state: Uint8Array }): Promise<void> {
   const { workspace_id, id, n } = input
   await tx.query(sql.unsafe`
@@ -85,8 +88,8 @@ export async function foldLog(tx: Transaction, input: DocumentKey & { n: number;
 }
 
 /**
- * Tells live processes that a document they may hold open has moved on. Silent when it was never opened live: commits
- * that notify wait for each other in the whole database server.
+ * Tells live processes that a document they may hold open has changed. Nothing is sent for a document that was never
+ * opened live, because commits that notify wait for each other in the whole database server.
  */
 export async function notifyLive(tx: Transaction, document: DocumentKey & { body_seq: number }): Promise<void> {
   await tx.query(

@@ -1,7 +1,10 @@
-/** A sample of Markdown: how it is read, the nodes and marks that hold it besides texts, and how it is written back. */
+/**
+ * A sample of Markdown: the text as it is read, the nodes and marks that hold it, and the text as it is written. The
+ * nodes of texts are not listed.
+ */
 export type Sample = { read: string; becomes: readonly string[]; written: string }
 
-/** What is read as more than text, one sample for each construct; a test reads and writes each of them. */
+/** One sample for each construct that is read as more than text. A test reads and writes each sample. */
 export const accepted: readonly Sample[] = [
   same('# Title', 'heading'),
   { read: 'Title\n===', becomes: ['heading'], written: '# Title' },
@@ -43,7 +46,7 @@ export const accepted: readonly Sample[] = [
   same('<!-- a -->', 'htmlBlock'),
 ]
 
-/** What looks like markup and stays text; a test reads and writes each of them. */
+/** Samples that look like markup and stay text. A test reads and writes each sample. */
 export const literal: readonly Sample[] = [
   '$5 and $6',
   '$ x $',
@@ -62,7 +65,7 @@ export const literal: readonly Sample[] = [
     { read: '\\==a==', becomes: ['paragraph'], written: '\\==a==' },
   ])
 
-/** The samples as tables and the limits in prose, in Markdown, for the reference. */
+/** The reference's chapter on Markdown, as Markdown: the samples as tables and the limits in prose. */
 export function describeMarkdown(): string {
   return [introduction, tableOf(accepted), staysText, tableOf(literal), limits].join('\n\n')
 }
@@ -82,7 +85,7 @@ function tableOf(samples: readonly Sample[]): string {
   return ['| Read | Becomes | Written back |', '|---|---|---|', ...rows].join('\n')
 }
 
-// In a table a line end within a sample is shown as the sign for one, and each bar is escaped.
+// A table shows a line end within a sample as a sign and escapes each bar.
 function code(text: string): string {
   const line = text.replaceAll('\n', '⏎').replaceAll('|', '\\|')
   return line.includes('`') ? `\`\` ${line} \`\`` : `\`${line}\``

@@ -9,10 +9,10 @@ const fence = 'mathTextSequence' as Event[1]['type']
 const content = 'mathTextData' as Event[1]['type']
 
 /**
- * Inline math between single dollars, by GitHub's rule: no white space just inside the dollars, no digit right after the
- * closing dollar, all on one line. A dollar within the math is written `\$`. The tokens are those of
- * `micromark-extension-math`, which reads math between longer runs of dollars. A text is read in linear time, because
- * no dollar is looked for beyond the next one.
+ * Reads inline math between single dollars by GitHub's rule. There is no white space just inside the dollars and no
+ * digit right behind the closing dollar. All math is on one line. A dollar within the math is written `\$`. The tokens
+ * are those of `micromark-extension-math`, which reads math between longer runs of dollars. The time is linear in the
+ * text, because the search for a closing dollar ends at the next dollar.
  */
 export const dollarMath: Extension = {
   text: {
@@ -73,7 +73,7 @@ function tokenize(...[effects, ok, nok]: Parameters<Tokenize>): ReturnType<Token
   }
 }
 
-// Codes below -2 are line endings, -2 and -1 stand for a tab.
+// Codes below -2 are line endings. The codes -2 and -1 stand for a tab.
 function isLineEnd(code: Code): boolean {
   return code === null || code < -2
 }

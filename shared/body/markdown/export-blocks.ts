@@ -1,22 +1,20 @@
 import type { BlockContent, PhrasingContent, RootContent } from 'mdast'
 import type { BodyNode } from '../document.ts'
-import { exportDetails } from './details.ts'
-import { type ExportContext, inside, warn } from './export-context.ts'
-import { exportImage, exportInline, isFootnoteLabel, text } from './export-inline.ts'
+import { type ExportContext, exportImage, exportInline, inside, isFootnoteLabel, text, warn } from './export-inline.ts'
 import { exportTable } from './export-table.ts'
-import { isHtmlBlock } from './html-syntax.ts'
+import { isHtmlBlock, isHtmlInline } from './html-syntax.ts'
 
 type BlockWriter = (node: BodyNode, context: ExportContext) => RootContent[]
 
-/** The mdast nodes of one block: usually one, none for what Markdown cannot show, several for `details`. */
+/** The mdast nodes of one block: usually one, several for `details`, none for a block that Markdown cannot show. */
 export function exportBlock(node: BodyNode, context: ExportContext): RootContent[] {
   const own = inside(context, node, context.place)
   return (blockWriters[node.type] as BlockWriter)(node, own)
 }
 
 /**
- * The mdast nodes of the blocks inside a container; a lone empty paragraph is the container's being empty. `closes`
- * says that the end of the container is the end of whatever its last block leaves open.
+ * The mdast nodes of the blocks inside a container. A single empty paragraph means an empty container. `closes` says
+ * that the end of the container ends whatever its last block leaves open.
  */
 function exportFlow(content: BodyNode[] | undefined, context: ExportContext, closes = true): BlockContent[] {
   const blocks = content ?? []
@@ -31,7 +29,7 @@ function exportAll(blocks: BodyNode[], context: ExportContext, closes = true): B
   ) as BlockContent[]
 }
 
-/** True for the paragraph that holds nothing. */
+/** True for a paragraph without content. */
 function isEmptyParagraph(node: BodyNode | undefined): boolean {
   return node?.type === 'paragraph' && node.content === undefined
 }
@@ -51,7 +49,7 @@ const blockWriters: { [type: string]: BlockWriter } = {
   codeBlock: exportCode,
   horizontalRule: () => [{ type: 'thematicBreak' }],
   image: (node, context) => [{ type: 'paragraph', children: [exportImage(node, context)] }],
-  details: (node, context) => exportDetails(node, { context, exportFlow }),
+  details: exportDetails,
   blockMath: (node, context) => {
     const latex = text(node, 'latex')
     if (latex.includes('\r')) warn(context, 'node_simplified', 'Carriage returns become line feeds.')
@@ -115,7 +113,7 @@ function exportItem(item: BodyNode, context: ExportContext) {
 
 type ItemHead = { after: BlockContent | undefined; checked: boolean | null; context: ExportContext }
 
-// An item may open with another block than a paragraph; the empty paragraph in front of it needs no Markdown.
+// An item may begin with another block than a paragraph. The empty paragraph before that block needs no Markdown.
 function exportItemHead(head: BodyNode | undefined, { after, checked, context }: ItemHead): BlockContent[] {
   if (head?.content !== undefined) return exportBlock(head, { ...context, place: 'listHead' }) as BlockContent[]
   if (head !== undefined) warnAlignment(head, inside(context, head, 'nested'))
@@ -130,7 +128,7 @@ function exportCode(node: BodyNode, context: ExportContext): RootContent[] {
   const value = (node.content ?? []).map((child) => child.text ?? '').join('')
   if (value.includes('\r')) warn(context, 'node_simplified', 'Carriage returns become line feeds.')
   const language = text(node, 'language')
-  // The info string is one attribute here; its first word and the rest are two fields there.
+  // A body keeps the info string as one attribute; mdast keeps its first word and the rest as two fields.
   const [, lang, meta] = /^([^\s]+) (\S(?:.*\S)?)$/s.exec(language) ?? [null, language, null]
   return [{ type: 'code', lang: lang || null, meta: meta ?? null, value }]
 }
@@ -167,4 +165,51 @@ function exportHtml(node: BodyNode, context: ExportContext): RootContent[] {
 
 function warnAlignment(node: BodyNode, context: ExportContext): void {
   if (node.attrs?.textAlign !== undefined) warn(context, 'attrs_dropped', 'The alignment of a text is left out.')
+}
+
+/**
+ * Writes details as HTML around Markdown: `<details>` with a `<summary>`, the content, `</details>`. A summary of texts
+ * and raw tags stands inside its tag, because HTML says these exactly. Any other summary is a paragraph between the two
+ * tags.
+ */
+function exportDetails(node: BodyNode, context: ExportContext): RootContent[] {
+  const open = node.attrs?.open === true ? '<details open>' : '<details>'
+  const [summary, content] = node.content ?? []
+  // The closing tag has to stay readable, so the last block inside is not the last block of the text.
+  const flow = exportFlow(content?.content, content ? inside(context, content, 'nested') : context, false)
+  const html = (value: string): RootContent => ({ type: 'html', value })
+  const plain = plainSummary(summary)
+  if (plain !== null) return [html(`${open}\n<summary>${plain}</summary>`), ...flow, html('</details>')]
+  const children = exportInline(summary?.content, summary ? inside(context, summary, 'nested') : context)
+  const lines: RootContent[] = [{ type: 'paragraph', children }]
+  return [html(`${open}\n<summary>`), ...lines, html('</summary>'), ...flow, html('</details>')]
+}
+
+function plainSummary(summary: BodyNode | undefined): string | null {
+  let html = ''
+  for (const child of summary?.content ?? []) {
+    if (child.marks !== undefined) return null
+    if (child.type === 'text') html += escapeText(child.text ?? '')
+    else if (child.type === 'hardBreak') html += '<br>'
+    else if (child.type === 'htmlInline' && isPlainTag(String(child.attrs?.html))) html += child.attrs?.html
+    else return null
+  }
+  const coded = (space: string) => `&#x${space.charCodeAt(0).toString(16).toUpperCase()};`
+  return html.replace(/^\s|\s$/g, coded)
+}
+
+function isPlainTag(html: string): boolean {
+  return /^<[^<>\n]*>$/.test(html) && !/^<\/?(summary|br|u|sub|sup|mark)\b/i.test(html) && isHtmlInline(html)
+}
+
+// Line ends, and white space beside them, would not be read back as they are.
+function escapeText(text: string): string {
+  const entities: { [character: string]: string } = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '\n': '&#xA;',
+    '\r': '&#xD;',
+  }
+  return text.replace(/[&<>\n\r]/g, (character) => entities[character] as string)
 }

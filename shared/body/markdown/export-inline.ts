@@ -1,15 +1,40 @@
 import type { PhrasingContent } from 'mdast'
-import type { BodyNode, Mark } from '../document.ts'
-import { type Leaf, nestMarks } from '../mark-runs.ts'
-import { sameMark, sameMarks } from '../normalise-marks.ts'
-import { type ExportContext, warn } from './export-context.ts'
+import type { BlockNode, BodyNode, Mark, Warning, WarningCode } from '../document.ts'
+import { type Leaf, nestMarks, sameMark, sameMarks } from '../marks.ts'
 import { indentInlineHtml, isHtmlInline, isLineBreak, opensHtmlBlock } from './html-syntax.ts'
 import { marksAcrossCode, type Neighbour } from './marks-across-code.ts'
 
-type LeafPlace = { leaves: Leaf<PhrasingContent>[]; siblings: BodyNode[]; index: number; context: ExportContext }
+/** The losses of an export. The key of a loss is its block and its wording, so that each loss is reported once. */
+export type ExportWarnings = Map<string, Warning>
+
+/** The surroundings of a node that is exported. `blockId` is the block that warnings belong to. */
+export type ExportContext = {
+  warnings: ExportWarnings
+  blockId: string | null
+  /** The labels of all footnote definitions of the document, in lower case; null when they are unknown. */
+  labels: ReadonlySet<string> | null
+  /** True if nothing follows in the container, or in the text if the container is the text. */
+  isLast: boolean
+  inFootnote?: boolean
+  place: 'top' | 'first' | 'nested' | 'listHead' | 'cell' | 'heading'
+}
+
+/** Reports a loss once for each block and wording. */
+export function warn(context: ExportContext, code: WarningCode, message: string): void {
+  const { warnings, blockId } = context
+  const key = `${blockId} ${code} ${message}`
+  if (!warnings.has(key)) warnings.set(key, { code, message, block_id: blockId })
+}
+
+/** The context for the inside of a node. */
+export function inside(context: ExportContext, node: BodyNode, place: ExportContext['place']): ExportContext {
+  return { ...context, blockId: (node as BlockNode).attrs?.id ?? context.blockId, place }
+}
+
+type LeafContext = { leaves: Leaf<PhrasingContent>[]; siblings: BodyNode[]; index: number; context: ExportContext }
 type Wrap = (children: PhrasingContent[], mark: Mark) => PhrasingContent[]
 
-/** The mdast phrasing of the inline content of a block. */
+/** The mdast phrasing nodes of the inline content of a block. */
 export function exportInline(content: BodyNode[] | undefined, context: ExportContext): PhrasingContent[] {
   const leaves: Leaf<PhrasingContent>[] = []
   const siblings = content ?? []
@@ -23,7 +48,7 @@ export function exportInline(content: BodyNode[] | undefined, context: ExportCon
   )
 }
 
-const inlineWriters: { [type: string]: (node: BodyNode, place: LeafPlace) => PhrasingContent | null } = {
+const inlineWriters: { [type: string]: (node: BodyNode, place: LeafContext) => PhrasingContent | null } = {
   text: (node, { context }) => {
     const value = node.text ?? ''
     const isCode = node.marks?.some((mark) => mark.type === 'code')
@@ -38,18 +63,18 @@ const inlineWriters: { [type: string]: (node: BodyNode, place: LeafPlace) => Phr
     warn(context, 'node_simplified', 'A mention is written as a link.')
     const id = text(node, 'id')
     const label = text(node, 'label') || id
-    // Links do not nest.
+    // A link cannot hold another link.
     if (node.marks?.some((mark) => mark.type === 'link')) return { type: 'text', value: `@${label}` }
     return { type: 'link', url: `#mention=${encodeURIComponent(id)}`, children: [{ type: 'text', value: `@${label}` }] }
   },
 }
 
-// Beside such a mark, or with its counterpart, the tag is read as the mark's own.
+// Beside such a mark, or together with its counterpart, a raw tag is read as the tag of a mark.
 const markTag = /^<\/?(?:u|sub|sup|mark)\b[^>]*>$/i
 
 const dropped = (): null => null
 
-// In the order in which they wrap, outermost first, where they span the same text.
+// The order of marks on the same text, outermost first.
 const markWriters: { [type: string]: Wrap } = {
   italic: (children) => [{ type: 'emphasis', children }],
   bold: (children) => [{ type: 'strong', children }],
@@ -101,7 +126,7 @@ function expressibleMarks(node: BodyNode, context: ExportContext): Mark[] {
   return writtenMarks(node)
 }
 
-// The marks that Markdown can say, in the order in which they wrap.
+// The marks that Markdown can express, in the order of `markWriters`.
 function writtenMarks(node: BodyNode): Mark[] {
   return inWrapOrder((node.marks ?? []).filter(({ type }) => Object.hasOwn(markWriters, type)).map(writtenMark))
 }
@@ -115,7 +140,7 @@ function writtenMark(mark: Mark): Mark {
   return { type: 'link', attrs: { href: mark.attrs?.href ?? '', title: mark.attrs?.title || null } }
 }
 
-// Marks run through code that stands between, or beside the white space of, what has them.
+// Marks are written through inline code between their texts, and through code beside the white space at their edge.
 function markCode(leaves: Leaf<PhrasingContent>[]): Leaf<PhrasingContent>[] {
   const result = [...leaves]
   for (let from = 0; from < leaves.length; from += 1) {
@@ -136,7 +161,7 @@ function neighbour(leaf: Leaf<PhrasingContent> | undefined): Neighbour | undefin
   return leaf && { marks: leaf.marks, text: leaf.node.type === 'text' ? leaf.node.value : null }
 }
 
-// Emphasis cannot begin or end with a break, so breaks at the edges of a run lose their marks.
+// Emphasis cannot begin or end with a break, so breaks at the edge of a run lose their marks.
 function trimBreaks(leaves: Leaf<PhrasingContent>[], context: ExportContext): Leaf<PhrasingContent>[] {
   const before = heldMarks(leaves)
   const after = heldMarks([...leaves].reverse()).reverse()
@@ -148,7 +173,7 @@ function trimBreaks(leaves: Leaf<PhrasingContent>[], context: ExportContext): Le
   })
 }
 
-// For each leaf the marks of the one before it that, unbroken up to there, begin at something else than a break or tag.
+// For each leaf, the marks of the leaf before it that reach unbroken back to a leaf other than a break or a tag.
 function heldMarks(leaves: Leaf<PhrasingContent>[]): (readonly Mark[])[] {
   let held: readonly Mark[] = []
   return leaves.map(({ node, marks }) => {
@@ -163,19 +188,19 @@ function includes(marks: readonly Mark[] | undefined, mark: Mark): boolean {
   return marks?.some((other) => sameMark(other, mark)) ?? false
 }
 
-function fitsLineBreak({ leaves, siblings, index, context }: LeafPlace): boolean {
+function fitsLineBreak({ leaves, siblings, index, context }: LeafContext): boolean {
   const next = siblings[index + 1]
   if (context.place === 'heading' || context.place === 'cell' || next === undefined || leaves.length === 0) return false
   const last = leaves.at(-1)?.node
   if (last?.type === 'break' || last?.type === 'html') return false
-  // Beside a line end, white space would have to be written as a character reference.
+  // Beside a line end, white space would need a character reference.
   if ((last?.type === 'text' && /\s$/.test(last.value)) || /^\s/.test(next.text ?? '')) return false
   return next.type !== 'hardBreak' && next.type !== 'htmlInline'
 }
 
-function htmlInline(node: BodyNode, { leaves, siblings, index, context }: LeafPlace): PhrasingContent {
+function htmlInline(node: BodyNode, { leaves, siblings, index, context }: LeafContext): PhrasingContent {
   const html = text(node, 'html')
-  // A mark that is written around it stands before it on the line.
+  // The sign of a mark around the tag comes before the tag on its line.
   const startsLine = leaves.length === 0 && !node.marks?.some((mark) => Object.hasOwn(markWriters, mark.type))
   const endsLine = !/^[^\n]*[^\s]/.test(siblings[index + 1]?.text ?? (siblings[index + 1] ? 'x' : ''))
   const isBlock = startsLine && opensHtmlBlock(html, endsLine)
@@ -198,12 +223,12 @@ function inlineCode(value: string, context: ExportContext): PhrasingContent {
   return { type: 'text', value }
 }
 
-function inlineMath(node: BodyNode, { leaves, context }: LeafPlace): PhrasingContent | null {
+function inlineMath(node: BodyNode, { leaves, context }: LeafContext): PhrasingContent | null {
   const latex = text(node, 'latex')
   if (/[\r\n]/.test(latex)) warn(context, 'node_simplified', 'Line ends within inline math become spaces.')
   const value = oneLine(latex)
   const before = leaves.at(-1)
-  // The dollars of neighbours would run together.
+  // The dollars of two neighbours would be read as one run.
   const touches = before?.node.type === 'inlineMath' && sameMarks(before.marks as Mark[], writtenMarks(node))
   if (touches || /^$|^\s|\s$|^\$|\$$/.test(value) || (context.place === 'cell' && value.includes('\\|'))) {
     warn(context, 'node_simplified', 'Inline math that Markdown cannot hold here is written as text.')
@@ -216,7 +241,7 @@ function oneLine(value: string): string {
   return value.replace(/\r?\n|\r/g, ' ')
 }
 
-// A bar parts cells wherever it stands, unless it is escaped; a backslash cannot be.
+// A bar separates cells wherever it is, unless it is escaped. A backslash before a bar cannot be escaped.
 function escapeBars(value: string): string {
   return value.replaceAll('|', '\\|')
 }

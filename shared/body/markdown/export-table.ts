@@ -1,11 +1,12 @@
 import type { AlignType, PhrasingContent, RootContent, TableCell } from 'mdast'
+import { maximumNodes } from '../body-limits.ts'
 import type { BodyNode } from '../document.ts'
 import { isTextblock } from '../nodes.ts'
-import { maximumNodes } from '../normalise-state.ts'
-import { type ExportContext, inside, warn } from './export-context.ts'
-import { exportImage, exportInline } from './export-inline.ts'
+import { type ExportContext, exportImage, exportInline, inside, warn } from './export-inline.ts'
 
-/** The GFM table of a table: one line a row, the first row as its header, cells of one paragraph each. */
+/**
+ * Writes a table as a GFM table: one line for each row, the first row as the header, and one paragraph in each cell.
+ */
 export function exportTable(node: BodyNode, context: ExportContext): RootContent[] {
   const rows = node.content ?? []
   const width = rows.reduce((most, row) => Math.max(most, row.content?.length ?? 0), 0)
@@ -19,7 +20,7 @@ export function exportTable(node: BodyNode, context: ExportContext): RootContent
   return [{ type: 'table', align, children }]
 }
 
-// Markdown fills each row up to the longest one; a few long rows among many would make a text that no body can be.
+// Markdown fills each row up to the longest row. A few long rows among many would make a text that no body can hold.
 function exportNarrowTable(rows: BodyNode[], context: ExportContext): RootContent[] {
   warn(context, 'table_flattened', 'A table with rows of very different lengths is written with one cell a row.')
   const children = rows.map((row) => {
@@ -48,7 +49,7 @@ function exportCell(cell: BodyNode, align: AlignType, context: ExportContext): T
   return { type: 'tableCell', children: joined(blocks.map((block) => exportLine(block, own))) }
 }
 
-// Whatever a block in a cell is, its texts and images survive on the one line there is.
+// A cell has one line. The texts and images of any block in the cell are kept on it.
 function exportLine(block: BodyNode, context: ExportContext): PhrasingContent[] {
   if (block.type === 'image') return [exportImage(block, context)]
   if (block.type === 'codeBlock') {
@@ -61,7 +62,7 @@ function exportLine(block: BodyNode, context: ExportContext): PhrasingContent[] 
   return joined((block.content ?? []).map((child) => exportLine(child, context)))
 }
 
-// In a cell, code cannot say a backslash before a bar.
+// Code in a cell cannot contain a backslash before a bar.
 function codeLine(value: string): PhrasingContent[] {
   if (value === '') return []
   return [{ type: value.includes('\\|') ? 'text' : 'inlineCode', value }]
@@ -72,7 +73,7 @@ function joined(lines: PhrasingContent[][]): PhrasingContent[] {
   return filled.flatMap((line, index) => (index === 0 ? line : [{ type: 'html', value: '<br>' }, ...line]))
 }
 
-// A column is aligned if all its cells are: the alignment of Markdown columns, kept on the paragraphs of the cells.
+// A column is aligned if all its cells are. The alignment of a Markdown column is kept on the paragraphs of its cells.
 function columnAlignment(rows: BodyNode[]): AlignType[] {
   const width = rows[0]?.content?.length ?? 0
   return Array.from({ length: width }, (_, column) => {

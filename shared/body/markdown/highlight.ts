@@ -16,25 +16,25 @@ declare module 'mdast' {
   }
 }
 
-/** Highlighted text in mdast. */
+/** The mdast node of highlighted text. */
 export interface Highlight extends Parent {
   type: 'highlight'
   children: PhrasingContent[]
 }
 
-// What stands in the token of a `==`, whether it may begin a highlight, end one or both.
+// The token of a `==`, with whether it may begin a highlight and whether it may end one.
 type Sequence = Token & { _open?: boolean; _close?: boolean }
 
 const construct: Construct = { name: 'highlight', previous: (code) => code !== equals, tokenize, resolveAll }
 
 /**
- * Highlighted text between `==` and `==`, where both touch a word on their inner side: `==a b==`, but neither `a == b`
- * nor `===`. A closing `==` goes with the nearest one before it that may open, so that highlights do not nest. A text
- * is read in linear time.
+ * Reads highlighted text between `==` and `==`. Both touch a word on their inner side: `==a b==`, but neither `a == b`
+ * nor `===`. A closing `==` belongs to the nearest earlier `==` that may open, so that highlights do not nest. The time
+ * is linear in the text.
  */
 export const highlight: Extension = { text: { [equals]: construct }, insideSpan: { null: [construct] } }
 
-/** What the tokens of `highlight` become in mdast: a node `highlight` with children. */
+/** Turns the tokens of `highlight` into an mdast node `highlight` with children. */
 export const highlightFromMarkdown = {
   canContainEols: ['highlight'],
   enter: {
@@ -82,8 +82,8 @@ const temporary = 'highlightSequenceTemporary' as Token['type']
 const final = 'highlightSequence' as Token['type']
 
 /**
- * Puts each pair of sequences with all between them into a token `highlight`; the other sequences become text. The
- * events are changed in place, because the parser holds on to the list.
+ * Puts each pair of sequences, with everything between them, into a token `highlight`. The other sequences become text.
+ * The events are changed in place, because the parser keeps the list.
  */
 function resolveAll(events: Event[], context: Context): Event[] {
   const ends = pairs(events)
@@ -100,7 +100,7 @@ function resolveAll(events: Event[], context: Context): Event[] {
   return events
 }
 
-/** For each sequence that begins a highlight, the position where the sequence that ends it is entered. */
+/** Maps each sequence that begins a highlight to the position of the event that enters its closing sequence. */
 function pairs(events: Event[]): Map<Token, number> {
   const ends = new Map<Token, number>()
   let open: Token | undefined
@@ -115,7 +115,7 @@ function pairs(events: Event[]): Map<Token, number> {
   return ends
 }
 
-// The events are those of a sequence, of what it highlights and of the other sequence.
+// The events of a pair of sequences with everything between them become those of a highlight.
 function highlighted(events: Event[], context: Context): Event[] {
   const [opening, closing] = [events[0], events.at(-1)] as [Event, Event]
   const token = { type: 'highlight', start: { ...opening[1].start }, end: { ...closing[1].end } } as unknown as Token
@@ -124,7 +124,7 @@ function highlighted(events: Event[], context: Context): Event[] {
   return [['enter', token, context], ...events.slice(0, 2), ...inside, ...events.slice(-2), ['exit', token, context]]
 }
 
-// Emphasis that begins within a highlight ends there, too.
+// Emphasis that begins within a highlight also ends there.
 function resolveInside(events: Event[], context: Context): Event[] {
   const constructs = context.parser.constructs.insideSpan.null ?? []
   const resolvers = new Set(constructs.map((inner) => inner.resolveAll).filter((resolver) => resolver !== undefined))

@@ -1,14 +1,30 @@
 import { parse, preprocess } from 'micromark'
 import * as commonmark from 'micromark-core-commonmark'
+import { htmlBlockNames, htmlRawNames } from 'micromark-util-html-tag-name'
 import type { Construct, Extension, Tokenizer } from './grammar.ts'
-import { continuesParagraph } from './paragraph-lines.ts'
 
 const simpleTag = /^<(?:[a-z][a-z0-9-]*(?:[ \t]+[a-z_:][\w.:-]*(?:="[^"\n]*")?)*[ \t]*\/?|\/[a-z][a-z0-9-]*)>$/i
 const lineBreak = /^<br\s*\/?>$/i
 
+// The start of each block that can interrupt a paragraph. Most lines begin with a letter and match none of the
+// patterns.
+const beginnings = [
+  /^#{1,6}(?:[ \t]|$)/,
+  /^>/,
+  /^(?:[-*+]|1[.)])[ \t]+[^ \t]/,
+  /^(?:`{3,}[^`]*|~{3,}.*)$/,
+  /^\${2,}[^$]*$/,
+  /^([-*_])(?:[ \t]*\1){2,}[ \t]*$/,
+  /^(?:=+|-+)[ \t]*$/,
+  /^\[\^[^\s\]]+\]:/,
+  /^<(?:!--|\?|![a-z]|!\[CDATA\[)/i,
+  new RegExp(`^<(?:${htmlRawNames.join('|')})(?:[ \\t>]|$)`, 'i'),
+  new RegExp(`^</?(?:${htmlBlockNames.join('|')})(?:[ \\t>]|/>|$)`, 'i'),
+]
+
 /**
- * True if Markdown reads the text, standing alone between other blocks, as one block of raw HTML. HTML that is not
- * closed takes all that follows in its container with it, so it only stands last. The cost is linear in the text.
+ * True if Markdown reads the text, alone between other blocks, as one block of raw HTML. HTML that is not closed
+ * swallows the rest of its container, so it counts only as the last block. The time is linear in the text.
  */
 export function isHtmlBlock(html: string, isLast: boolean): boolean {
   if (lineBreak.test(html) || html.includes('\r') || html.endsWith('\n')) return false
@@ -16,8 +32,8 @@ export function isHtmlBlock(html: string, isLast: boolean): boolean {
 }
 
 /**
- * True if Markdown reads the text, standing amid other text, as one piece of inline HTML. Where a further line might be
- * the delimiter row of a table, the answer is false without a look at the rows. The cost is linear in the text.
+ * True if Markdown reads the text, within other text, as one piece of inline HTML. The answer is false where a further
+ * line might be the delimiter row of a table; the rows are not examined. The time is linear in the text.
  */
 export function isHtmlInline(html: string): boolean {
   if (simpleTag.test(html)) return true
@@ -27,25 +43,32 @@ export function isHtmlInline(html: string): boolean {
   return lines.every((line, index) => continuesParagraph(index === lines.length - 1 ? `${line}x` : line))
 }
 
-/** True if a paragraph that begins with this inline HTML, alone on its line or not, would be a block of raw HTML. */
+/**
+ * True if a paragraph that begins with this inline HTML would be a block of raw HTML. `isAlone` says that the HTML has
+ * its line to itself.
+ */
 export function opensHtmlBlock(html: string, isAlone: boolean): boolean {
   const text = isAlone ? html : `${html}x`
   const lineEnd = text.indexOf('\n')
-  // What begins a block of raw HTML stands on one line.
+  // The beginning of a block of raw HTML is on one line.
   return htmlBlockEnd(lineEnd === -1 ? text : text.slice(0, lineEnd)) !== null
 }
 
-/** Inline HTML as it has to be written: up to three spaces at the start of a line are no part of what is read back. */
+/**
+ * Inline HTML in the form in which it is written. The parser drops up to three spaces at the start of a line, so three
+ * are added.
+ */
 export function indentInlineHtml(html: string): string {
   return html.replace(/\n(?=[ \t])/g, '\n   ')
 }
 
-/** True for the tags that are read as a hardBreak. */
+/** True for a tag that is read as a hardBreak. */
 export function isLineBreak(html: string): boolean {
   return lineBreak.test(html)
 }
 
-// Inline HTML at the very start of a text: each `<?` that is never closed would else be sought to the end of the text.
+// Reads inline HTML only at the start of a text. Otherwise each `<?` that is never closed would be searched to the end
+// of the text.
 const htmlTextAtStart: Construct = {
   name: 'htmlTextAtStart',
   tokenize(effects, ok, nok) {
@@ -53,7 +76,7 @@ const htmlTextAtStart: Construct = {
   },
 }
 
-// The parser's own grammar of raw HTML and nothing besides: what else a hostile text holds is passed over as text.
+// The parser's own grammar of raw HTML alone. Everything else in a hostile text is passed over as text.
 const onlyHtmlBlocks: Extension = { disable: { null: allConstructsBut('codeIndented', 'htmlFlow') } }
 const onlyInlineHtml: Extension = { disable: { null: allConstructsBut() }, text: { 60: htmlTextAtStart } }
 
@@ -62,7 +85,10 @@ function allConstructsBut(...kept: string[]): string[] {
   return names.filter((name) => name !== undefined && !kept.includes(name)) as string[]
 }
 
-/** Where the block of raw HTML that begins the text ends, in UTF-16 units, or null when the text begins otherwise. */
+/**
+ * The offset in UTF-16 units where the block of raw HTML at the start of the text ends; null when the text begins
+ * otherwise.
+ */
 function htmlBlockEnd(text: string): number | null {
   if (!/^ {0,3}</.test(text)) return null
   return firstTokenEnd(parse({ extensions: [onlyHtmlBlocks] }).flow(), { text, type: 'htmlFlow' })
@@ -76,4 +102,18 @@ function firstTokenEnd(tokenizer: Tokenizer, { text, type }: { text: string; typ
   const [first] = tokenizer.write(preprocess()(text, undefined, true))
   const token = first?.[1]
   return token?.type === type && token.start.offset === 0 ? token.end.offset : null
+}
+
+/**
+ * True if a line below the first line of a paragraph belongs to that paragraph, which begins the document. A line that
+ * begins with white space counts as indented by four columns or more. A line that could be the delimiter row of a table
+ * never belongs to the paragraph. The time is linear in the line.
+ */
+function continuesParagraph(line: string): boolean {
+  if (/^[ \t]/.test(line)) return /[^ \t]/.test(line)
+  return line !== '' && !isDelimiterRow(line) && !beginnings.some((beginning) => beginning.test(line))
+}
+
+function isDelimiterRow(line: string): boolean {
+  return /^[|:\- \t]+$/.test(line) && line.includes('-')
 }

@@ -1,6 +1,6 @@
 import type { List, ListItem, Paragraph, RootContent, Table } from 'mdast'
+import { maximumNodes } from '../body-limits.ts'
 import type { BodyNode } from '../document.ts'
-import { maximumNodes } from '../normalise-state.ts'
 import { isLineBreak } from './html-syntax.ts'
 import { deeper, type ImportContext, refuseText, warnAt } from './import-context.ts'
 import { detailsEnds, readDetails } from './import-details.ts'
@@ -9,12 +9,12 @@ import { importInline } from './import-inline.ts'
 type BlockReader = (node: never, context: ImportContext) => BodyNode[]
 type Of<T extends RootContent['type']> = Extract<RootContent, { type: T }>
 
-/** What a run of sibling flow nodes stands for, with the first and last node of the run. */
+/** The blocks of a run of sibling flow nodes, with the first and the last node of the run. */
 export type Reading = { blocks: BodyNode[]; node: RootContent; last: RootContent }
 
 /**
- * The blocks that sibling flow nodes stand for, one reading for each node or, for `details`, for a run of nodes.
- * Nodes that are no block (definitions) make an empty reading.
+ * Reads sibling flow nodes: one reading for each node or, for `details`, for a run of nodes. A node without a block,
+ * such as a definition, makes an empty reading.
  */
 export function readFlow(nodes: RootContent[], context: ImportContext): Reading[] {
   const readings: Reading[] = []
@@ -29,7 +29,7 @@ export function readFlow(nodes: RootContent[], context: ImportContext): Reading[
   return readings
 }
 
-/** The blocks inside a container, an empty paragraph if there are none. */
+/** Reads the blocks inside a container. An empty container holds an empty paragraph. */
 function importFlow(nodes: RootContent[], context: ImportContext): BodyNode[] {
   const blocks = readFlow(nodes, deeper(context)).flatMap((reading) => reading.blocks)
   return blocks.length > 0 ? blocks : [{ type: 'paragraph' }]
@@ -70,7 +70,7 @@ const blockReaders: { [T in RootContent['type']]?: (node: Of<T>, context: Import
   },
 }
 
-// The parser leaves the indentation of a footnote on lines that hold nothing else.
+// The parser leaves the indentation of a footnote on lines without other content.
 function verbatim(value: string, { footnotes }: ImportContext): string {
   if (footnotes === 0) return value
   const indentation = new RegExp(`^ {1,${4 * footnotes}}`)
@@ -81,7 +81,7 @@ function quote(node: Of<'blockquote'>, context: ImportContext): BodyNode {
   return { type: 'blockquote', content: importFlow(node.children, context) }
 }
 
-// A paragraph that is one image alone is an image block (decisions 2.5).
+// A paragraph with an image alone is an image block.
 function importParagraph(node: Paragraph, context: ImportContext): BodyNode {
   const content = importInline(node.children, context)
   const [only] = content
@@ -92,13 +92,13 @@ function importParagraph(node: Paragraph, context: ImportContext): BodyNode {
 }
 
 function importHtml(node: Of<'html'>, context: ImportContext): BodyNode[] {
-  // A line of breaks alone is what a paragraph of breaks is written as.
+  // A paragraph of breaks is written as a line of breaks.
   if (isLineBreak(node.value.trim())) return [{ type: 'paragraph', content: [{ type: 'hardBreak' }] }]
   if (/^\s*<!--\s*block=/.test(node.value)) {
     const message = 'a block anchor only counts alone at the top level; here it is content.'
     warnAt(context, { code: 'misplaced_anchor', message, line: node.position?.start.line })
   }
-  // HTML that is never closed takes in the line ends before the end of its container.
+  // HTML that is never closed includes the line ends before the end of its container.
   return [{ type: 'htmlBlock', attrs: { html: withoutFinalLineFeeds(verbatim(node.value, context)) } }]
 }
 
@@ -108,14 +108,14 @@ function withoutFinalLineFeeds(text: string): string {
   return text.slice(0, end)
 }
 
-// `> [!NOTE]`: the marker stands unescaped on the first line, alone.
+// The marker of a callout, such as `> [!NOTE]`, is unescaped and alone on the first line.
 function importCallout(node: Of<'blockquote'>, context: ImportContext): BodyNode | null {
   const [head, ...rest] = node.children
   if (head?.type !== 'paragraph') return null
   const [first, ...after] = head.children
   if (first?.type !== 'text' || sourceAt(first, context) !== '[') return null
   const marker = /^\[!(note|tip|important|warning|caution)\][ \t]*(\n|$)/i.exec(first.value)
-  // Spaces behind the marker make its line end a break, which is no part of the callout.
+  // Spaces behind the marker make its line end a break, which does not belong to the callout.
   const isSpaced = marker?.[2] === '' && after[0]?.type === 'break' && sourceAt(after[0], context) === ' '
   const others = isSpaced ? after.slice(1) : after
   if (marker === null || (marker[2] === '' && others.length > 0 && !isSpaced)) return null
@@ -131,7 +131,7 @@ function sourceAt(node: RootContent, context: ImportContext): string | undefined
   return context.source[node.position?.start.offset ?? 0]
 }
 
-// One list of Markdown may mix items with and without a checkbox; runs of the same sort become lists of their own.
+// A list of Markdown may mix items with and without a checkbox. Each run of items of one kind becomes a list.
 function importList(node: List, context: ImportContext): BodyNode[] {
   const lists: BodyNode[] = []
   for (const item of node.children) {
@@ -159,7 +159,8 @@ function importItem(item: ListItem, { ordered, context }: { ordered: boolean; co
 
 type Lead = { item: ListItem; ordered: boolean; isBare: boolean; within: ImportContext }
 
-// The first paragraph of an item stays one even if it is an image alone; numbered items keep a checkbox as text.
+// The first paragraph of an item stays a paragraph even if it is an image alone. Numbered items keep a checkbox as
+// text.
 function leadOf(head: RootContent | undefined, { item, ordered, isBare, within }: Lead): BodyNode | null {
   if (isBare) return { type: 'paragraph' }
   if (head?.type === 'html' && isLineBreak(head.value)) return { type: 'paragraph', content: [{ type: 'hardBreak' }] }
@@ -170,7 +171,7 @@ function leadOf(head: RootContent | undefined, { item, ordered, isBare, within }
   return { type: 'paragraph', content: [...box, ...content] }
 }
 
-// GFM wants a text behind the checkbox; an item of a checkbox alone is an empty task all the same.
+// GFM requires a text behind the checkbox. Here an item with only a checkbox is an empty task.
 function bareCheckbox(head: RootContent | undefined, context: ImportContext): boolean | null {
   if (head?.type !== 'paragraph' || head.children.length !== 1) return null
   const source = context.source.slice(head.position?.start.offset ?? 0, head.position?.end.offset ?? 0)

@@ -1,28 +1,30 @@
 import type { Definition, Root } from 'mdast'
 import type { Refusal } from '../../errors/errors.ts'
-import { checkBytes } from '../body-limits.ts'
+import { checkBytes, maximumDepth } from '../body-limits.ts'
 import type { Warning, WarningCode } from '../document.ts'
-import { maximumDepth, refuseNode } from '../normalise-state.ts'
+import { refuseNode } from '../normalise-state.ts'
 
-/** What the import of a node knows of the text around it. */
+/** The surroundings of a node that is imported. */
 export type ImportContext = {
   source: string
   /** The JSON pointer of the text in the request. */
   path: string
-  /** Bytes that addresses and titles take in the body so far; what many links refer to multiplies. */
+  /**
+   * The bytes of addresses and titles in the body so far. A definition that many links use counts once for each link.
+   */
   spent: { bytes: number; limit: number | undefined }
   warnings: Warning[]
   definitions: Map<string, Definition>
   used: Set<string>
   depth: number
   inCell: boolean
-  /** How many footnotes the node is inside of. */
+  /** The number of footnotes around the node. */
   footnotes: number
 }
 
 type Text = { source: string; path: string; byteLimit: number | undefined }
 
-/** The context for the root of a tree: its link definitions, the first of a name winning. */
+/** The context of the root of a tree, with its link definitions. The first definition of a name wins. */
 export function importContext(root: Root, { source, path, byteLimit }: Text): ImportContext {
   const definitions = new Map<string, Definition>()
   const open: { children: unknown[] }[] = [root]
@@ -36,35 +38,41 @@ export function importContext(root: Root, { source, path, byteLimit }: Text): Im
   return { source, path, spent, warnings: [], definitions, used: new Set(), depth: 0, inCell: false, footnotes: 0 }
 }
 
-/** 422 `invalid_node` for what no body may hold; the place is the text as a whole. */
+/** 422 `invalid_node` for content that no body may hold. The pointer is that of the whole text. */
 export function refuseText({ path }: Pick<ImportContext, 'path'>, reason: string): Refusal {
   return refuseNode({ path, blockId: null }, reason)
 }
 
-/** Counts an address with its title, so many times as the body will hold it; refuses when that is over the cap. */
+/**
+ * Counts the bytes of an address and its title, `times` over. Refuses with 422 `document_too_large` when the sum
+ * exceeds the limit.
+ */
 export function spend(context: ImportContext, target: { url: string; title?: string | null }, times: number): void {
   const { spent } = context
   spent.bytes += times * (Buffer.byteLength(target.url) + Buffer.byteLength(target.title ?? ''))
   checkBytes(spent.bytes, spent.limit)
 }
 
-/** The context one container further in; refuses where no body may go, before the recursion does. */
+/**
+ * The context of the next container inside. Refuses with 422 `invalid_node` before the recursion exceeds the depth of a
+ * body.
+ */
 export function deeper(context: ImportContext): ImportContext {
-  // Lists and tables take up to three levels of blocks for one of Markdown.
+  // One level of Markdown makes up to three levels of blocks, for lists and tables.
   if (context.depth >= maximumDepth) {
     throw refuseText(context, `blocks nest deeper than ${maximumDepth} levels`)
   }
   return { ...context, depth: context.depth + 1 }
 }
 
-/** Reports what an import leaves out or reads otherwise, with the line where it stands. */
+/** Reports content that an import leaves out or changes, with its line. */
 export function warnAt(context: ImportContext, at: Warned): void {
   context.warnings.push({ code: at.code, message: `Line ${at.line ?? 1}: ${at.message}`, block_id: at.blockId ?? null })
 }
 
 type Warned = { code: WarningCode; message: string; line: number | undefined; blockId?: string }
 
-// The tree is walked from its end, so of two definitions of one name the earlier is seen last or stands earlier.
+// The walk visits the end of the tree first, so the offsets decide which of two definitions of a name is the earlier.
 function collect(definitions: Map<string, Definition>, node: Definition): void {
   const known = definitions.get(node.identifier)
   const isEarlier = (known?.position?.start.offset ?? 0) > (node.position?.start.offset ?? 0)

@@ -9,9 +9,10 @@ const plainOpening = /^<details( open)?>\s*<summary>([\s\S]*)<\/summary>$/i
 const richOpening = /^<details( open)?>\s*<summary>$/i
 
 /**
- * The `details` that begins at a sibling, and the last sibling that belongs to it: raw HTML `<details>` with a
- * `<summary>`, blocks, raw HTML `</details>`. Null where no such run begins; the HTML then stays as it is.
- * `importFlow` reads the blocks inside; it is passed in because it comes back here for details within details.
+ * Reads the `details` that begin at a sibling: raw HTML `<details>` with a `<summary>`, blocks, raw HTML `</details>`.
+ * `end` is the index of the last sibling that belongs to them. Null where no such run begins; the HTML then stays as it
+ * is. `importFlow` reads the blocks inside. It is an argument because it calls this function for details within
+ * details.
  */
 export function readDetails(
   nodes: RootContent[],
@@ -35,7 +36,7 @@ export function readDetails(
 }
 
 type Recursion = {
-  /** Where the details that begin at a sibling end; see `detailsEnds`. */
+  /** The index of the closing tag for each index of an opening tag, from `detailsEnds`. */
   ends: ReadonlyMap<number, number>
   context: ImportContext
   importFlow: (nodes: RootContent[], context: ImportContext) => BodyNode[]
@@ -58,7 +59,7 @@ function details(open: string | undefined, summary: BodyNode[], content: BodyNod
   }
 }
 
-/** The position of the `</details>` for each position of a `<details>` that has one among the siblings. */
+/** Maps the index of each `<details>` to the index of its `</details>` among the siblings. */
 export function detailsEnds(nodes: RootContent[]): Map<number, number> {
   const ends = new Map<number, number>()
   const open: number[] = []
@@ -72,13 +73,13 @@ export function detailsEnds(nodes: RootContent[]): Map<number, number> {
   return ends
 }
 
-// A summary within the summary is none of ours.
+// A summary with another summary inside is not read as details.
 function plainOpeningOf(html: string): RegExpExecArray | null {
   const match = plainOpening.exec(html)
   return match === null || /<\/?summary\b/i.test(match[2] ?? '') ? null : match
 }
 
-// Within HTML no Markdown is read: tags stay tags, the rest is text with character references.
+// Markdown is not read within HTML: tags stay tags, and the rest is text with character references.
 function readSummary(html: string): BodyNode[] {
   const nodes = html
     .replace(/^[ \t\n]+/, '')

@@ -1,8 +1,8 @@
 import type { PhrasingContent } from 'mdast'
 import { isAllowedHref } from '../addresses.ts'
+import { maximumNodes } from '../body-limits.ts'
 import type { BodyNode, Mark } from '../document.ts'
-import { sameMark } from '../normalise-marks.ts'
-import { maximumNodes } from '../normalise-state.ts'
+import { sameMark } from '../marks.ts'
 import { isLineBreak } from './html-syntax.ts'
 import { type ImportContext, refuseText, spend, warnAt } from './import-context.ts'
 import { marksAcrossCode, type Neighbour } from './marks-across-code.ts'
@@ -17,10 +17,10 @@ const markTags: { [tag: string]: string } = {
   mark: 'highlight',
 }
 const markTypes = Object.values(markTags)
-// Emphasis within emphasis adds no mark, so this many levels are no text of anybody's.
+// Emphasis within emphasis adds no mark, so no real text has this many levels.
 const maximumSpans = 500
 
-/** The inline content that mdast phrasing stands for; not yet normalised. */
+/** Reads mdast phrasing nodes as inline content, which is not normalised yet. */
 export function importInline(nodes: PhrasingContent[], context: ImportContext, depth = 0): BodyNode[] {
   if (depth > maximumSpans) throw refuseText(context, 'emphasis nests too deeply')
   const result: BodyNode[] = []
@@ -33,8 +33,8 @@ export function importInline(nodes: PhrasingContent[], context: ImportContext, d
 }
 
 /**
- * Takes from inline code the marks that run through it. A body has none of them beside code, and they are written again
- * for what stands beside the code; of other marks the normaliser says that they are left out.
+ * Removes from inline code the marks that run through it. A body keeps no such mark beside code, and the export writes
+ * the marks again for the neighbours of the code. The normaliser reports other marks as left out.
  */
 function unmarkCode(nodes: BodyNode[]): BodyNode[] {
   const result = [...nodes]
@@ -62,8 +62,8 @@ function withoutMarks(node: BodyNode, marks: readonly Mark[]): BodyNode {
 }
 
 /**
- * Pairs of `<u>`, `<sub>`, `<sup>` and `<mark>` that stand beside each other in inline content, as marks on what they
- * enclose; a closing tag goes with the nearest opening one, unpaired and empty ones stay as they are.
+ * Turns pairs of `<u>`, `<sub>`, `<sup>` and `<mark>` in inline content into marks on the content between them. A
+ * closing tag belongs to the nearest opening tag. Tags without a partner and empty pairs stay as they are.
  */
 export function pairTags(nodes: BodyNode[]): BodyNode[] {
   if (!nodes.some((node) => node.type === 'htmlInline')) return nodes
@@ -84,7 +84,7 @@ function enclosedBy(node: BodyNode, depths: ReadonlyMap<string, number>): BodyNo
 
 type Half = { type: string; step: 1 | -1 }
 
-// The tags that are halves of a pair, by position. What else was opened within a pair stays unpaired.
+// The tags that are halves of a pair, by position. Another tag that was opened within a pair stays without a partner.
 function tagPairs(nodes: BodyNode[]): Map<number, Half> {
   const halves = new Map<number, Half>()
   const open = new Map(markTypes.map((type): [string, number[]] => [type, []]))
@@ -139,7 +139,7 @@ function link(
   return marked(content, { type: 'link', attrs: { href: target.url, title: target.title || null } })
 }
 
-// A link is a mark on something; one without a text, such as a target for jumps, lives on as raw HTML.
+// A link is a mark on content. A link without a text, such as a target for jumps, becomes raw HTML.
 function bareLink(href: string, { line, context }: { line: number | undefined; context: ImportContext }): BodyNode[] {
   if (!isAllowedHref(href)) {
     warnAt(context, { code: 'link_removed', message: 'a link without a text was left out.', line })
@@ -150,7 +150,7 @@ function bareLink(href: string, { line, context }: { line: number | undefined; c
   return [`<a href="${escaped}">`, '</a>'].map((html) => ({ type: 'htmlInline', attrs: { html } }))
 }
 
-// Within a table a bar is escaped even where a backslash is otherwise only itself.
+// Within a table a bar is escaped, even where a backslash is otherwise an ordinary character.
 function withBars(value: string, context: ImportContext): string {
   return context.inCell ? value.replaceAll('\\|', '|') : value
 }
@@ -177,7 +177,7 @@ function marked(nodes: BodyNode[], mark: Mark): BodyNode[] {
   return nodes.map((node) => withMark(node, mark))
 }
 
-// The innermost of two marks of a type is the one that counts, as for a link within a link.
+// Of two marks of one type the innermost wins, as for a link within a link.
 function withMark(node: BodyNode, mark: Mark): BodyNode {
   if (node.marks?.some((inner) => inner.type === mark.type)) return node
   return { ...node, marks: [mark, ...(node.marks ?? [])] }

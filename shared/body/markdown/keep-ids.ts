@@ -1,11 +1,13 @@
-import type { BlockNode, BodyNode } from '../document.ts'
+import type { Attrs, BlockNode, BodyNode, Mark } from '../document.ts'
 import { isBlockType } from '../nodes.ts'
-import { expressible } from './expressible.ts'
+
+const attrsLost = new Set(['id', 'textAlign', 'width', 'height', 'colwidth'])
 
 /**
- * Gives the blocks nested in an edited block the ids that their stored counterparts had: first where the content is
- * unchanged (the stored node then stays as it is, with what Markdown cannot say), then, between those, where type
- * and order match. Ids in `taken` are in use elsewhere; ids given out are added. Changes `block` in place.
+ * Gives the blocks nested in an edited block the ids of their stored counterparts. Blocks with unchanged content come
+ * first: there the stored node stays as it is, with everything that Markdown cannot express. Between those, blocks
+ * match by type and order. `taken` holds the ids in use elsewhere; ids that are given out are added. Changes `block` in
+ * place.
  */
 export function keepIds(block: BodyNode, old: BodyNode, taken: Set<string>): void {
   const before = blocksIn(old)
@@ -26,9 +28,18 @@ export function keepIds(block: BodyNode, old: BodyNode, taken: Set<string>): voi
   if (adopted.size > 0) block.content = block.content?.map((child) => adopted.get(child) ?? child) ?? []
 }
 
+/**
+ * The part of a node that Markdown can express, as text, without block ids, alignment, sizes, colours, `target` and
+ * `rel`. Two nodes with equal texts have the same content in Markdown.
+ */
+export function expressible(node: BodyNode): string {
+  return JSON.stringify(reduce(node))
+}
+
 type Adoption = { kept: BlockNode; fresh: BlockNode; taken: Set<string> }
 
-// Whether the stored node stands in for the fresh one; where an id in it is in use, only its own id is given on.
+// True if the stored node replaces the fresh one. Where an id inside the stored node is in use, only its own id is
+// passed on.
 function adopts({ kept, fresh, taken }: Adoption): boolean {
   const ids = idsIn(kept)
   if (ids.some((id) => taken.has(id))) {
@@ -55,7 +66,7 @@ function matchInOrder(before: BlockNode[], after: BlockNode[], taken: Set<string
   }
 }
 
-// Equal ends are trimmed; between them a block is paired with the first later stored block of its content.
+// Equal ends are trimmed. Between them, a block is paired with the first later stored block of the same content.
 function matchUnchanged(before: BlockNode[], after: BlockNode[]): [number, number][] {
   const oldKeys = before.map(expressible)
   const newKeys = after.map(expressible)
@@ -74,7 +85,9 @@ function matchUnchanged(before: BlockNode[], after: BlockNode[]): [number, numbe
   return pairs
 }
 
-/** The positions of keys in a list, taken in order: each is behind the one taken before, whatever its key was. */
+/**
+ * The positions of keys in a list, taken in order. Each position is behind the position taken before, of whatever key.
+ */
 class Positions {
   readonly #byKey = new Map<string, { positions: number[]; passed: number }>()
   #next = 0
@@ -104,4 +117,31 @@ function blocksIn(node: BodyNode): BlockNode[] {
 
 function idsIn(node: BlockNode): string[] {
   return [node.attrs.id, ...blocksIn(node).flatMap(idsIn)]
+}
+
+function reduce(node: BodyNode): BodyNode {
+  const attrs = reduceAttrs(node.attrs ?? {})
+  const content = mergeTexts((node.content ?? []).map(reduce))
+  const marks = (node.marks ?? []).filter((mark) => mark.type !== 'textStyle').map(reduceMark)
+  return { type: node.type, attrs, content, marks, text: node.text ?? '' }
+}
+
+function reduceAttrs(attrs: Attrs): Attrs {
+  return Object.fromEntries(Object.entries(attrs).filter(([name, value]) => !attrsLost.has(name) && value !== ''))
+}
+
+function reduceMark(mark: Mark): Mark {
+  if (mark.type !== 'link') return { type: mark.type, attrs: {} }
+  return { type: mark.type, attrs: { href: mark.attrs?.href ?? '', title: mark.attrs?.title || null } }
+}
+
+function mergeTexts(nodes: BodyNode[]): BodyNode[] {
+  const merged: BodyNode[] = []
+  for (const node of nodes) {
+    const last = merged.at(-1)
+    if (last?.type === 'text' && node.type === 'text' && JSON.stringify(last.marks) === JSON.stringify(node.marks)) {
+      last.text = `${last.text}${node.text}`
+    } else merged.push(node)
+  }
+  return merged
 }

@@ -1,16 +1,16 @@
 import type { Nodes, Parents, Text } from 'mdast'
 import { isWordCharacter } from './grammar.ts'
 
-// Where in a text a sign stands that would begin math or a highlight, in UTF-16 units.
+// The offsets in UTF-16 units of the signs in a text that would begin math or a highlight.
 const escapes = new WeakMap<Text, number[]>()
 
-/** What follows a place on its line or in its block: a dollar that may end math, a `==` that may end a highlight. */
+/** The signs that follow an offset on its line or in its block. A dollar may end math, and `==` may end a highlight. */
 type Ahead = { dollar: boolean; equals: boolean }
 
 /**
- * Finds the dollars and the `==` in the texts of flow nodes that would be read as the beginning of math or of a
- * highlight, for `withEscapes`. A sign is left alone where nothing behind it could end what it begins; where that is
- * hard to tell, the sign counts. Several dollars in a row always count. The cost is linear in the text.
+ * Finds the dollars and the `==` in texts that would be read as the beginning of math or of a highlight; `withEscapes`
+ * escapes them. A sign stays as it is where nothing behind it could end what it begins. In doubt the sign is escaped,
+ * and several dollars in a row always are. The time is linear in the text.
  */
 export function markLiteralSigns(nodes: readonly Nodes[]): void {
   for (const node of nodes) {
@@ -20,7 +20,10 @@ export function markLiteralSigns(nodes: readonly Nodes[]): void {
   }
 }
 
-/** A text as `safe` writes it, the marked signs escaped. `safe` gets each part with what stands beside it. */
+/**
+ * Writes a text by `safe` with the marked signs escaped. `safe` gets each part of the text with the characters beside
+ * it.
+ */
 export function withEscapes<T extends Beside>(
   node: Text,
   around: T,
@@ -39,18 +42,18 @@ export function withEscapes<T extends Beside>(
   return written
 }
 
-/** The characters beside a text, and the nodes they belong to. */
+/** The characters beside a text, and the nodes that they belong to. */
 type Beside = { before: string; after: string; beforeNode?: Nodes | undefined; afterNode?: Nodes | undefined }
 
 type Reading = { ahead: Ahead; breaksLines: boolean }
 
-// From the end to the start, so that what is ahead is known.
+// The nodes are read from the end, so that the signs ahead are known.
 function markPhrasing(parent: Parents, reading: Reading): void {
   const { ahead } = reading
   for (const node of [...parent.children].reverse()) {
     if (node.type === 'text') markText(node, reading)
     else if (node.type === 'break') ahead.dollar = false
-    // Whatever the node is, one dollar in its address or its code can end math that begins before it.
+    // A dollar in the address or the code of any node can end math that begins before the node.
     else if (hasDollar(node)) ahead.dollar = true
     if ('children' in node) markPhrasing(node, reading)
   }
@@ -90,7 +93,7 @@ function mayCloseMath(sign: Sign): boolean {
   return sign.run === '$' && !/\d/.test(sign.value[sign.index + 1] ?? '') && !isSpaced(sign, -1)
 }
 
-// White space beside more white space, at an edge of the text or at a line end may be written as a character reference.
+// White space beside more white space, at an edge of the text or at a line end may become a character reference.
 function isSpaced({ index, value, breaksLines }: Sign, step: 1 | -1): boolean {
   const [space = '', beyond = ' '] = [value[index + step], value[index + 2 * step]]
   return (breaksLines ? /[^\S\r]/ : /[^\S\r\n]/).test(space) && /\S/.test(beyond)
@@ -108,7 +111,7 @@ function mayCloseHighlight(sign: Sign): boolean {
   return touchesEdge(sign) || (sign.run === '==' && isWordCharacter(sign.value.charCodeAt(sign.index - 1)))
 }
 
-// The run may go on in the next text, and what stands there is not known here.
+// The run may go on in the next text, which is not known here.
 function touchesEdge({ run, index, value }: Sign): boolean {
   return index === 0 || index + run.length === value.length
 }

@@ -1,16 +1,16 @@
 import type { Mark } from '../document.ts'
-import { sameMark } from '../normalise-marks.ts'
+import { sameMark } from '../marks.ts'
 
-/** What stands beside a run of inline code: its marks and its text, which is null for what is no text. */
+/** A neighbour of a run of inline code: its marks and its text; null for a node other than a text. */
 export type Neighbour = { marks: readonly Mark[]; text: string | null }
 
-// Emphasis can neither begin before white space nor end behind it.
+// Emphasis can neither begin before white space nor end behind white space.
 const emphasis = new Set(['bold', 'italic', 'strike'])
 
 /**
- * The marks that Markdown puts around inline code although a body has nothing but links beside code. The marks are
- * those of both neighbours, and the emphasis of a neighbour that leans on the code. So bold text with code in it is
- * written as people write it, and white space at the edge of a mark needs no character reference.
+ * The marks that Markdown puts around inline code, although a body keeps only links beside code. They are the marks of
+ * both neighbours, and the emphasis of a neighbour that leans on the code. So bold text with code in it is written as
+ * people write it. White space at the edge of a mark then needs no character reference.
  */
 export function marksAcrossCode(before: Neighbour | undefined, after: Neighbour | undefined): Mark[] {
   const left = spanning(before)
@@ -22,7 +22,8 @@ export function marksAcrossCode(before: Neighbour | undefined, after: Neighbour 
   return [...both, ...leaning]
 }
 
-// White space towards the code leans on it, and so does punctuation alone, such as the colon of a bold term.
+// A neighbour leans on the code when it ends in white space there. Punctuation alone, such as the colon of a bold term,
+// leans as well.
 function leans(neighbour: Neighbour | undefined, edge: RegExp): boolean {
   const text = neighbour?.text ?? ''
   return edge.test(text) || (text !== '' && !/[^\p{P}\s]/u.test(text))

@@ -6,24 +6,25 @@ import { refuseNode } from '../normalise-state.ts'
 import { assemble, type ImportOptions } from './from-markdown.ts'
 import { type MarkdownInput, type Parsed, parseMarkdown } from './parse.ts'
 
-// Ordinary Markdown of this length parses in 4 ms; the worst found (setext headings, `*_`) takes below 200 ms.
+// Ordinary Markdown of this length parses in 4 ms. The slowest text that was found (setext headings, `*_`) takes less
+// than 200 ms.
 const inlineLength = 2 * 1024
 
 /**
- * How many milliseconds of its processor the thread may spend on a text of so many characters. Ordinary Markdown takes
- * 0.6 to 2.8 s a megabyte, one of nothing but tiny blocks 70 µs a block; a hostile text, which needs few characters,
- * must not keep those who wait for long.
+ * The milliseconds of processor time that a thread may spend on a text of `length` characters. Ordinary Markdown takes
+ * 0.6 to 2.8 s a megabyte, and a text of many tiny blocks 70 µs a block. A hostile text needs few characters and must
+ * not keep others waiting for long.
  */
 export function timeLimit(length: number): number {
   return Math.min(10_000, 1000 + length * 0.02)
 }
 
-/** Whether a text certainly parses at once: it is short and has few markers that nest or could pair. */
+/** True if a text certainly parses at once, because it is short and has few markers that nest or could pair. */
 export function parsesAtOnce(markdown: string): boolean {
   return markdown.length <= inlineLength && !isSuspicious(markdown)
 }
 
-/** How a thread parses; see `parseMarkdownAsync`. */
+/** Declares how a thread parses a text. */
 const parsing = computation({
   module: new URL('./parse.ts', import.meta.url).href,
   run: parseMarkdown,
@@ -32,11 +33,11 @@ const parsing = computation({
 })
 
 /**
- * `parseMarkdown` without holding the event loop: longer texts, and those that nest suspiciously, wait for their turn and
- * are parsed in a thread with a bound on time and memory. Refuses as `parseMarkdown` does, with 422 `invalid_node` a text
- * that breaks the bounds, and with 503 `service_unavailable` when too much waits already.
+ * Runs `parseMarkdown` without blocking the event loop. Longer texts, and texts that nest suspiciously, are parsed in a
+ * thread with limits on time and memory. Refuses as `parseMarkdown` does, with 422 `invalid_node` when a text exceeds
+ * the limits, and with 503 `service_unavailable` when too many computations wait already.
  */
-export async function parseMarkdownAsync(input: MarkdownInput): Promise<Parsed> {
+async function parseMarkdownAsync(input: MarkdownInput): Promise<Parsed> {
   try {
     return await compute(parsing, input)
   } catch (error) {
@@ -44,18 +45,24 @@ export async function parseMarkdownAsync(input: MarkdownInput): Promise<Parsed> 
   }
 }
 
-/** The refusal of a Markdown text that breaks the bounds; `path` is its JSON pointer within the request. */
+/**
+ * The 422 `invalid_node` for a Markdown text that exceeds the limits; `path` is its JSON pointer within the request.
+ */
 export function tooCostly(path = ''): Error {
   return refuseNode({ path, blockId: null }, 'the Markdown takes too much time or memory to read')
 }
 
-/** `fromMarkdown` for texts of callers; see `parseMarkdownAsync`. */
+/**
+ * Runs `fromMarkdown` without blocking the event loop, for tests and benches. Writes of the API compute the whole body
+ * in a thread instead. Refuses as `parseMarkdown` does, with 422 `invalid_node` for a text over the limits, and with
+ * 503 `service_unavailable`. @internal
+ */
 export async function fromMarkdownAsync(markdown: string, options: ImportOptions = {}): Promise<Normalised<DocNode>> {
   const { stored: _, ...context } = options
   return assemble(await parseMarkdownAsync({ markdown, ...context }), options)
 }
 
-// A few kilobytes of markers that nest or could pair are enough to keep the parser busy for seconds.
+// A few kilobytes of markers that nest or could pair can keep the parser busy for seconds.
 function isSuspicious(markdown: string): boolean {
   return /(?:[>*_[\]!~`<$=-]\s?){64}/.test(markdown) || (markdown.match(/[[\]*_`<$=]/g)?.length ?? 0) > 1024
 }

@@ -1,39 +1,40 @@
 import type { Html, Root, RootContent } from 'mdast'
 import { Refusal } from '../../errors/errors.ts'
 import { blockIdPattern } from '../../schema/ids.ts'
+import { codePoints } from '../../schema/strings.ts'
 import { type BodyLimits, checkCharacters } from '../body-limits.ts'
 import type { BodyNode, Warning } from '../document.ts'
 import { checkText, refuseNode } from '../normalise-state.ts'
 import { readFlow } from './import-blocks.ts'
 import { type ImportContext, importContext, warnAt } from './import-context.ts'
-import { leastCharacters } from './least-characters.ts'
 import { parseTree } from './processor.ts'
 
-/** An anchor of the text: the block id it names, and its line. */
+/** An anchor of the text: the block id that it names, and its line number. */
 export type Anchor = { id: string; line: number }
 
 /**
- * A stretch of the text with the blocks it stands for: `source` is its Markdown without trailing white space. `unused`
- * are the anchors above it that are not the nearest; the last piece of a text may hold only those.
+ * A stretch of the text and its blocks. `source` is its Markdown without white space at the end. `anchor` is the
+ * nearest anchor above the blocks, and `unused` are the anchors above that one. The last piece of a text may hold only
+ * unused anchors.
  */
 export type Piece = { anchor: Anchor | null; unused: Anchor[]; blocks: BodyNode[]; source: string }
 
-/** A parsed text; plain data, so that a thread can hand it over. */
+/** A parsed text as plain data, which a thread can pass on. */
 export type Parsed = { pieces: Piece[]; warnings: Warning[] }
 
-// What an anchor comment holds, trimmed: the id and, perhaps, a slug.
+// The trimmed content of an anchor comment: the id and, optionally, a slug.
 const anchorPattern = /^block=(\S*)(?:\s+\S+)?$/
 const blockId = new RegExp(blockIdPattern)
-// So many lines of an anchor that is used again and again are enough to find it.
+// A refusal lists this many lines of an anchor that occurs again and again.
 const shownLines = 20
 
-/** A text to parse, the JSON pointer of it in the request, and the caps on the body; plain data, too. */
+/** A text to parse, its JSON pointer in the request, and the limits on the body; plain data as well. */
 export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: string }
 
 /**
- * Parses a Markdown text into blocks, not yet normalised. Refuses with 422 `invalid_markdown_anchor`,
- * `duplicate_block_anchor`, `document_too_large` as soon as a cap is certainly broken, or `invalid_node` for what no body
- * may hold.
+ * Parses a Markdown text into blocks, which are not normalised yet. Refuses with 422 `invalid_markdown_anchor`,
+ * `duplicate_block_anchor`, `invalid_node` for content that no body may hold, and `document_too_large` as soon as a
+ * limit is certainly exceeded.
  */
 export function parseMarkdown({ markdown, path = '', characterLimit, byteLimit }: MarkdownInput): Parsed {
   checkText(markdown, { path, blockId: null })
@@ -72,7 +73,7 @@ function readPieces(root: Root, context: ImportContext): Piece[] {
   return pieces
 }
 
-/** The anchor that a root node is: raw HTML that is wholly one anchor comment. */
+/** The anchor of a root node: raw HTML that is one anchor comment; null for any other node. */
 function anchorOf(node: RootContent): Anchor | null {
   const comment = node.type === 'html' ? (node as Html).value.trim() : ''
   if (!comment.startsWith('<!--') || !comment.endsWith('-->')) return null
@@ -102,7 +103,7 @@ function checkAnchors(pieces: Piece[]): void {
   }
 }
 
-// A definition that nothing refers to has no place in a body; those that are used live on in their links.
+// A body has no room for a definition without a link. The other definitions live on in their links.
 function warnUnusedDefinitions(context: ImportContext): void {
   for (const [identifier, definition] of context.definitions) {
     if (context.used.has(identifier)) continue
@@ -111,7 +112,7 @@ function warnUnusedDefinitions(context: ImportContext): void {
   }
 }
 
-// The parser itself recurses where nodes nest, which hostile texts drive to the end of the stack.
+// The parser itself recurses where nodes nest. A hostile text can exhaust the stack.
 function parseWithin(source: string, path: string): Root {
   try {
     return parseTree(source)
@@ -119,4 +120,22 @@ function parseWithin(source: string, path: string): Root {
     if (!(error instanceof RangeError)) throw error
     throw refuseNode({ path, blockId: null }, 'the Markdown nests too deeply')
   }
+}
+
+/**
+ * A lower bound of the characters of a body, from its Markdown text. It counts the letters of the paragraphs without
+ * any sign of HTML, links, math, tables, fences or references. The count ends at a sign that may hide more than its own
+ * paragraph. The time is linear in the text.
+ */
+function leastCharacters(markdown: string): number {
+  if (/^\ufeff?---/.test(markdown)) return 0
+  const end = markdown.search(/<(?:!|\?|pre|script|style|textarea)|\$\$/i)
+  const paragraphs = (end === -1 ? markdown : markdown.slice(0, end)).split(/\n[ \t]*\n/)
+  // The last paragraph may be the first half of a paragraph that was cut.
+  if (end !== -1) paragraphs.pop()
+  return paragraphs.reduce((sum, text) => sum + (/[<>[\]&|$`~]/.test(text) ? 0 : letters(text)), 0)
+}
+
+function letters(text: string): number {
+  return codePoints(text.replace(/\P{L}+/gu, ''))
 }

@@ -11,16 +11,16 @@ import { markLiteralSigns, withEscapes } from './literal-signs.ts'
 type ConstructName = Extract<NonNullable<NonNullable<Options['unsafe']>[number]['inConstruct']>, string>
 type Handler = NonNullable<NonNullable<Options['handlers']>[keyof NonNullable<Options['handlers']>]>
 
-// Tags that cannot end a paragraph at the start of a line; a list on the safe side.
+// Tags that cannot end a paragraph at the start of a line. The list is on the safe side.
 const phrasingTag = /^<\/?(a|abbr|b|br|cite|code|del|em|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|u|var)\b/i
 
-// A line ending beside white space, raw HTML or the edge of a block would be trimmed or end what it stands in.
+// A line end beside white space, raw HTML or the edge of a block would be trimmed, or would end its surroundings.
 const safeText: Handler = (node, parent, state, info) => {
   const siblings = parent?.children ?? []
   const index = state.indexStack.at(-1) ?? 0
   const around = { ...info, beforeNode: siblings[index - 1], afterNode: siblings[index + 1] }
   let value = withEscapes(node, around, (text, config) => state.safe(text, config))
-  // At the start of a block, a reference to a footnote and a colon would define the footnote.
+  // At the start of a block, a footnote reference and a colon would define the footnote.
   if (index === 1 && siblings[0]?.type === 'footnoteReference') value = value.replace(/^:/, '\\:')
   const opensLine = index === 1 && siblings[0]?.type === 'html'
   if (value.startsWith('\n') && (opensLine || /(^|\s)$/.test(info.before))) value = `&#xA;${value.slice(1)}`
@@ -30,12 +30,12 @@ const safeText: Handler = (node, parent, state, info) => {
   return state.stack.includes('tableCell') ? codeEdges(value, index, siblings.length) : value
 }
 
-// Cells are trimmed, and a cell has no line start that would make white space be coded.
+// Cells are trimmed. The writer codes white space at the start of a line, but a cell has no such start.
 function codeEdges(value: string, index: number, length: number): string {
   const coded = (space: string) => (space === ' ' ? '&#x20;' : '&#x9;')
   const start = index === 0 ? value.replace(/^[ \t]/, coded) : value
   if (index < length - 1) return start
-  // A backslash in front of the reference would make it text.
+  // A backslash before the character reference would make the reference text.
   return start.replace(/(\\?)([ \t])$/, (_, slash: string, space: string) => `${slash}${slash}${coded(space)}`)
 }
 
@@ -43,7 +43,7 @@ function opensBlock(next: { type: string; value?: string } | undefined): boolean
   return next?.type === 'html' && !phrasingTag.test(next.value ?? '')
 }
 
-// The blocks of a body one by one: two lists side by side take different bullets, unless anchors part them.
+// Writes the blocks of a body one by one. Two adjacent lists take different bullets, unless anchors separate them.
 const segments: Handler = (node, _, state, info) => {
   const results: string[] = []
   for (const child of node.children) {
@@ -94,7 +94,7 @@ export function parseTree(markdown: string): Root {
   return processor.parse(markdown) as Root
 }
 
-/** The Markdown of each block, given as its flow nodes; `parted` says that anchors will stand between the blocks. */
+/** Writes the Markdown of each block from its flow nodes. `parted` says that anchors will separate the blocks. */
 export function writeFlow(blocks: RootContent[][], parted: boolean): string[] {
   const between = { type: 'segmentBreak' }
   for (const nodes of blocks) markLiteralSigns(nodes)
@@ -109,14 +109,15 @@ export function writeFlow(blocks: RootContent[][], parted: boolean): string[] {
 
 type Extensions = { micromarkExtensions?: unknown[]; fromMarkdownExtensions?: unknown[] }
 
-/** A plugin of remark that reads math between single dollars and highlights between `==`; neither is written so. */
+/** A plugin of remark that reads math between single dollars and highlights between `==`. Neither form is written. */
 function readSigns(this: { data: () => Extensions }): void {
   const data = this.data()
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), dollarMath, highlight]
   data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), highlightFromMarkdown]
 }
 
-// The tokeniser links bare addresses; the transform beside it would do so again in texts whose escapes it cannot see.
+// The tokeniser links bare addresses. The transform would link them again, also where an escape that it cannot see
+// forbids a link.
 function keepEscapedAddresses(this: { data: () => Extensions }): void {
   const data = this.data()
   data.fromMarkdownExtensions = (data.fromMarkdownExtensions ?? []).flat(3).map((extension) => {

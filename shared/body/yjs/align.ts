@@ -1,23 +1,22 @@
 import type { BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
 import { longestIncreasing, matchSequences } from '../sequence.ts'
-import { equalJson } from './equal.ts'
 
 /** Siblings: the children of one block, or of the document. */
 export type Siblings = readonly BodyNode[]
 
-/** Which blocks the old and the new document have at all, needed to tell a move from a new block. */
+/** Tells which blocks exist in the old and in the new document, so that a move differs from a new block. */
 export type Presence = {
-  /** True if no block of the old document has the id of this one. */
+  /** True if no block of the old document has the id of the node. */
   isNew: (node: BodyNode) => boolean
-  /** True if this block of the old document has no counterpart with its id in the new one. */
+  /** True if the new document has no block with the id of this old block. */
   isGone: (node: BodyNode) => boolean
 }
 
 /**
- * For every new sibling the index of the old one that stays in its place for it, or -1 if it has to be inserted. Blocks
- * are matched by id; as few as possible count as moved. A new block where one with the same content goes is that
- * block under another id, so that giving an id to a block (or another one to a duplicate) leaves it where it is.
+ * For every new sibling, the index of the old sibling that stays for it, or -1 if the new sibling has to be inserted.
+ * Blocks are matched by id, and as few blocks as possible count as moved. A new block where an old block with the same
+ * content goes is that block under another id. So a block that gets an id, or a new id, stays where it is.
  */
 export function alignSiblings(from: Siblings, to: Siblings, presence: Presence): number[] {
   const places = new Map<unknown, number>()
@@ -32,7 +31,10 @@ export function alignSiblings(from: Siblings, to: Siblings, presence: Presence):
   return partners
 }
 
-/** How many siblings are equal at either end: nearly all of them as a rule, and nothing need be known about these. */
+/**
+ * The number of equal siblings at the start and at the end. Nearly all siblings are equal as a rule, and these need no
+ * further work.
+ */
 export function equalEnds(from: Siblings, to: Siblings): { start: number; end: number } {
   const shorter = Math.min(from.length, to.length)
   let start = 0
@@ -42,10 +44,25 @@ export function equalEnds(from: Siblings, to: Siblings): { start: number; end: n
   return { start, end }
 }
 
-/** The id of a block, if it has one. An inline node has none: the `id` of a mention is that of a person. */
+/** The id of a block, if it has one. An inline node has no block id: the `id` of a mention is that of a person. */
 export function blockIdOf(node: BodyNode): string | undefined {
   const id = inlineTypes.has(node.type) ? undefined : node.attrs?.id
   return typeof id === 'string' ? id : undefined
+}
+
+/**
+ * True if two JSON values are equal. A member that is null or undefined counts as absent, since Y documents keep
+ * neither. The comparison of an object with itself costs nothing, so callers share unchanged blocks.
+ */
+export function equalJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return (a ?? null) === (b ?? null)
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false
+    for (let index = 0; index < a.length; index++) if (!equalJson(a[index], b[index])) return false
+    return true
+  }
+  return !Array.isArray(b) && equalMembers(a as Members, b as Members)
 }
 
 type Alignment = { from: Siblings; to: Siblings; partners: number[]; presence: Presence }
@@ -73,7 +90,15 @@ function isAt(nodes: Siblings, index: number, test: (node: BodyNode) => boolean)
   return node !== undefined && test(node)
 }
 
-/** The content of blocks without any id, as text. */
+/** The content of blocks as JSON text without any id. */
 function shapes(nodes: Siblings, which: readonly number[]): string[] {
   return which.map((index) => JSON.stringify(nodes[index], (name, value: unknown) => (name === 'id' ? null : value)))
+}
+
+type Members = { [name: string]: unknown }
+
+function equalMembers(a: Members, b: Members): boolean {
+  for (const name in a) if (!equalJson(a[name], b[name])) return false
+  for (const name in b) if (a[name] === undefined && (b[name] ?? null) !== null) return false
+  return true
 }

@@ -1,27 +1,34 @@
 import * as Y from 'yjs'
 import type { BodyNode } from '../document.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
-import { alignSiblings, blockIdOf, equalEnds, type Siblings } from './align.ts'
-import { equalJson } from './equal.ts'
+import { alignSiblings, blockIdOf, equalEnds, equalJson, type Siblings } from './align.ts'
+import {
+  childrenOf,
+  elementFormats,
+  type RawDocument,
+  readChildren,
+  readElement,
+  setAttribute,
+  writeNode,
+} from './encoding.ts'
 import { applyInline } from './inline-apply.ts'
 import { diffInline, rebaseInline } from './inline-diff.ts'
-import { isInlineChild, type LivePlaces, livePlaces } from './live-places.ts'
-import { elementFormats } from './marks.ts'
-import { childrenOf, type RawDocument, readChildren, readElement } from './read.ts'
-import { newWork, type Work } from './work.ts'
-import { setAttribute, writeNode } from './write.ts'
+import { isInlineChild, newWork, type Work, type YPositions, yPositions } from './work.ts'
 
-/** What to apply: the fragment of a Y document, the body it follows so far, and the body it is to follow. */
+/**
+ * A change to apply: the fragment of a Y document, the body that the document follows so far, and the next body.
+ * `origin` goes to the observers of the Y document.
+ */
 export type Application = { fragment: Y.XmlFragment; from: RawDocument; to: RawDocument; origin?: unknown }
 
 /**
- * Brings a Y document from one body to another as one Yjs transaction (with `origin`), changing only what differs
- * between the two: blocks are matched by id and keep their Y types unless they moved among their siblings, changed
- * parent or changed type; text is changed word by word.
+ * Brings a Y document from one body to another in one Yjs transaction and changes only the differences. Blocks are
+ * matched by id. A block keeps its Y type unless it moved among its siblings, changed its parent or changed its type.
+ * Text is changed word by word.
  *
- * The document may be ahead of `from`: what people have typed since stays, also in blocks that Yjs has to make anew
- * because they moved or changed type. Blocks they deleted stay deleted. A change that is applied again changes
- * nothing that can be read. When the document stands at `from`, it reads as `to` afterwards.
+ * The Y document may be ahead of `from`. Text that people have typed since stays, also in blocks that Yjs has to make
+ * anew after a move or a change of type. Blocks that people deleted stay deleted. A second application of a change
+ * changes nothing that can be read. A Y document that stands at `from` reads as `to` afterwards.
  */
 export function applyDocument({ fragment, from, to, origin }: Application): void {
   const { doc } = fragment
@@ -31,7 +38,7 @@ export function applyDocument({ fragment, from, to, origin }: Application): void
   const work = newWork(fragment, { ...contents, ends })
   planChildren(fragment, { ...contents, work }, ends)
   if (work.steps.length === 0) return
-  // Everything is read before anything is written: what one step deletes may be what another one rescues.
+  // Everything is read before anything is written, because one step may delete what another step has to rescue.
   doc.transact(() => run(work), origin)
 }
 
@@ -72,39 +79,44 @@ function planChildren(parent: Y.XmlFragment, { from, to, work }: ChildrenChange,
   const news = to.slice(ends.start, to.length - ends.end)
   if (olds.length + news.length === 0) return
   const live = childrenOf(parent)
-  const places = livePlaces({ live, from, offset: ends.start })
+  const positions = yPositions({ live, from, offset: ends.start })
   const partners = alignSiblings(olds, news, work)
-  const edit: Edit = { removals: removalsOf({ live, olds, places, partners }), insertions: new Map() }
+  const edit: Edit = { removals: removalsOf({ live, olds, positions, partners }), insertions: new Map() }
   const siblings = new Map(olds.map((node) => [blockIdOf(node), node]))
-  let anchor = places.before
+  let anchor = positions.before
   for (const [index, node] of news.entries()) {
     const partner = partners[index] ?? -1
     const old = olds[partner]
-    const place = old ? places.ofOld(partner) : places.ofId(blockIdOf(node))
+    const position = old ? positions.ofOld(partner) : positions.ofId(blockIdOf(node))
     if (!old) {
-      // A block that is here although it was not among the old siblings came with an earlier run of this change.
+      // The block was no old sibling, so an earlier application of this change has inserted it.
       const sibling = siblings.get(blockIdOf(node))
-      if (place !== undefined && !sibling) anchor = place
-      else insertAfter(edit, { anchor, node: rescued(node, work, { old: sibling, live: live[place ?? -1] }) })
+      if (position !== undefined && !sibling) anchor = position
+      else insertAfter(edit, { anchor, node: rescued(node, work, { old: sibling, live: live[position ?? -1] }) })
       continue
     }
-    anchor = place ?? anchor
-    const element = place === undefined ? work.strayBlock(blockIdOf(old)) : live[place]
+    anchor = position ?? anchor
+    const element = position === undefined ? work.strayBlock(blockIdOf(old)) : live[position]
     if (!(element instanceof Y.XmlElement)) continue
     if (element.nodeName === node.type) planBlock(element, { from: old, to: node, work })
-    else if (place !== undefined) {
-      edit.removals.add(place)
+    else if (position !== undefined) {
+      edit.removals.add(position)
       insertAfter(edit, { anchor, node: rescued(node, work, { old, live: element }) })
     }
   }
   if (edit.removals.size + edit.insertions.size > 0) work.steps.push(() => editChildren(parent, live.length, edit))
 }
 
-/** The places of the old siblings that go, and of inline content where only blocks may stand. */
-function removalsOf(input: { live: unknown[]; olds: Siblings; places: LivePlaces; partners: number[] }): Set<number> {
-  const { live, olds, places } = input
+/** The positions of the old siblings to be removed, and of inline content where only blocks may stand. */
+function removalsOf(input: {
+  live: unknown[]
+  olds: Siblings
+  positions: YPositions
+  partners: number[]
+}): Set<number> {
+  const { live, olds, positions } = input
   const stay = new Set(input.partners)
-  const gone = olds.flatMap((_, index) => (stay.has(index) ? [] : (places.ofOld(index) ?? [])))
+  const gone = olds.flatMap((_, index) => (stay.has(index) ? [] : (positions.ofOld(index) ?? [])))
   if (!olds.some((node) => inlineTypes.has(node.type))) return new Set(gone)
   return new Set([...gone, ...live.flatMap((child, index) => (isInlineChild(child) ? index : []))])
 }
@@ -115,24 +127,24 @@ function insertAfter(edit: Edit, { anchor, node }: { anchor: number; node: BodyN
   else edit.insertions.set(anchor, [node])
 }
 
-/** From right to left, so that the places of what is still to do hold. */
+/** Edits run from right to left, so that the remaining positions stay valid. */
 function editChildren(parent: Y.XmlFragment, length: number, { removals, insertions }: Edit): void {
   let pending = 0
-  for (let place = length - 1; place >= -1; place--) {
-    const nodes = insertions.get(place)
-    const removed = removals.has(place)
+  for (let position = length - 1; position >= -1; position--) {
+    const nodes = insertions.get(position)
+    const removed = removals.has(position)
     if (pending > 0 && (nodes || !removed)) {
-      parent.delete(place + 1, pending)
+      parent.delete(position + 1, pending)
       pending = 0
     }
-    if (nodes) parent.insert(place + 1, nodes.map(writeNode))
+    if (nodes) parent.insert(position + 1, nodes.map(writeNode))
     if (removed) pending += 1
   }
 }
 
 /**
- * A block that has to be made anew, with what people typed into it (and into the blocks below it, wherever they stood)
- * since `from`. `known` is what it was, where that is at hand. The three versions are put together in a document of their own.
+ * Makes a block anew with the text that people typed into it, and into the blocks below it, since `from`. `known` is
+ * the block so far, where the caller has it at hand. The three versions are merged in a Y document of their own.
  */
 function rescued(node: BodyNode, work: Work, known: { old?: BodyNode; live?: unknown } = {}): BodyNode {
   const isKnown = known.old !== undefined && known.live instanceof Y.XmlElement

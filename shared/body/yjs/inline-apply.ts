@@ -1,28 +1,26 @@
 import * as Y from 'yjs'
 import type { BodyNode } from '../document.ts'
+import { childrenOf, formatsOf, readText, writeNodes, writeText } from './encoding.ts'
 import type { InlineChange, InlineEdit, InlineFormat } from './inline-diff.ts'
 import { lineOf, sliceLine } from './line.ts'
-import { formatsOf } from './marks.ts'
-import { childrenOf, readText } from './read.ts'
-import { writeNodes, writeText } from './write.ts'
 
 type Child = { type: unknown; index: number; start: number; end: number }
 type TextChild = Child & { type: Y.XmlText }
 
 /**
- * Changes the inline content of an element in place. Y texts stay what they are, with two exceptions that Yjs forces:
- * a node put into the middle of a text splits it (the longer half keeps its identity), and texts that come to stand
- * side by side become one, because each editor would otherwise join them by itself and double the text.
+ * Changes the inline content of an element in place. Y texts stay the same, with two exceptions that Yjs forces. A node
+ * in the middle of a text splits the text, and the longer half keeps its identity. Adjacent texts become one, because
+ * otherwise each editor would join them by itself and double the text.
  */
 export function applyInline(element: Y.XmlElement, change: InlineChange): void {
   applyFormats(element, change.formats)
-  // From right to left, so that the offsets of what is still to do hold; at one offset removals come first.
+  // Edits run from right to left, so that the remaining offsets stay valid. At one offset, removals come first.
   const edits = [...change.edits].sort((a, b) => b.start - a.start || b.end - a.end)
   for (const edit of edits) applyEdit(element, edit)
   joinTexts(element)
 }
 
-/** Formats leave all offsets as they are, and they ascend. */
+/** Formats keep all offsets valid, and they come in ascending order. */
 function applyFormats(element: Y.XmlElement, formats: readonly InlineFormat[]): void {
   if (formats.length === 0) return
   const texts = layoutOf(element).filter(isText)
@@ -45,7 +43,10 @@ function applyEdit(element: Y.XmlElement, { start, end, insert }: InlineEdit): v
   else insertMixed(element, start, insert)
 }
 
-/** Keeps the texts that the range covers in part, or else one of those it covers whole, for what is typed there. */
+/**
+ * Removes a range. Texts that the range covers in part stay, or else one of the texts that it covers, for whatever
+ * people type there.
+ */
 function removeRange(element: Y.XmlElement, start: number, end: number): void {
   const covered = layoutOf(element).filter((child) => child.start < end && child.end > start)
   const texts = covered.filter(isText)
@@ -72,7 +73,7 @@ function insertText(element: Y.XmlElement, offset: number, texts: readonly BodyN
   else element.insert(layout.filter((child) => child.end <= offset).length, [writeText(texts)])
 }
 
-/** Inserts content that holds nodes: its texts at either end join the texts they come to stand beside. */
+/** Inserts content with nodes in it. The texts at its ends join the texts beside them. */
 function insertMixed(element: Y.XmlElement, offset: number, nodes: readonly BodyNode[]): void {
   splitAt(element, offset)
   const layout = layoutOf(element)
@@ -120,12 +121,12 @@ function joinTexts(element: Y.XmlElement): void {
 }
 
 function writeInto(text: Y.XmlText, offset: number, nodes: readonly BodyNode[]): void {
-  let place = offset
+  let end = offset
   for (const node of nodes) {
     const run = node.text ?? ''
-    // Explicit formats, or Yjs would give the run those of the text before it.
-    text.insert(place, run, formatsOf(node.marks))
-    place += run.length
+    // The formats are explicit, since Yjs would otherwise give the run the formats of the text before it.
+    text.insert(end, run, formatsOf(node.marks))
+    end += run.length
   }
 }
 

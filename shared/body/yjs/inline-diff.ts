@@ -1,22 +1,25 @@
 import type { BodyNode } from '../document.ts'
 import { type Match, matchSequences } from '../sequence.ts'
-import { equalJson } from './equal.ts'
+import { equalJson } from './align.ts'
+import { type Formats, formatsOf } from './encoding.ts'
 import { type Line, lineOf, plainText, sliceLine, type Token, tokensOf } from './line.ts'
-import { type Formats, formatsOf } from './marks.ts'
 
-/** Puts content in the place of what stands between two offsets. */
+/** Replaces the content between two offsets. */
 export type InlineEdit = { start: number; end: number; insert: BodyNode[] }
 
-/** Sets (or with null ends) marks between two offsets. */
+/** Sets marks between two offsets, or ends them with null. */
 export type InlineFormat = { start: number; end: number; set: Formats }
 
-/** Changes of a line; all offsets refer to the line before any of them. */
+/** The changes of a line. All offsets refer to the line before any of the changes. */
 export type InlineChange = { edits: InlineEdit[]; formats: InlineFormat[] }
 
-// Each edit looks at the nodes of the line. Above so many looks, everything between the common ends is exchanged.
+// Each edit looks at the nodes of the line. Above this many looks, everything between the common ends is replaced.
 const mostLooks = 1_000_000
 
-/** What turns one line into another: whole words are exchanged, words in common are kept and at most reformatted. */
+/**
+ * The change that turns one line into another. Words are replaced as a whole. Common words are kept, at most with other
+ * marks.
+ */
 export function diffInline(fromNodes: readonly BodyNode[], toNodes: readonly BodyNode[]): InlineChange {
   const [from, to] = [lineOf(fromNodes), lineOf(toNodes)]
   const found = matchTokens(tokensOf(from, wholeKey), tokensOf(to, wholeKey))
@@ -25,8 +28,8 @@ export function diffInline(fromNodes: readonly BodyNode[], toNodes: readonly Bod
 }
 
 /**
- * The change `from` → `to` for a line that has meanwhile become `live`. What both did is left out, text that came in
- * between stays beside its left neighbour, and text that went is not brought back.
+ * Adapts the change `from` → `to` to a line that has become `live` meanwhile. Edits that both made are left out. New
+ * text stays beside its left neighbour, and removed text does not come back.
  */
 export function rebaseInline(input: {
   change: InlineChange
@@ -54,8 +57,8 @@ function matchTokens(a: readonly Token[], b: readonly Token[]): Match[] {
 }
 
 /**
- * The stretches that `live` kept. Nodes are compared by type only, since an editor writes default attributes out, and
- * in words that differ the common beginning and end count as kept, since people type into words.
+ * The stretches that `live` kept. Nodes are compared by type only, since an editor writes default attributes out. In
+ * words that differ, the common beginning and end count as kept, since people type into words.
  */
 function matchClosely(from: Line, live: Line): Match[] {
   const matches = matchTokens(tokensOf(from, typeOf), tokensOf(live, typeOf))
@@ -113,12 +116,12 @@ function formatChange(before: Formats, after: Formats): Formats | null {
 function rebaseEdit(edit: InlineEdit, kept: readonly Match[]): InlineEdit[] {
   const removals = overlaps(edit, kept).map((range) => ({ ...range, insert: [] }))
   if (edit.insert.length === 0) return removals
-  const place = placeAfter(edit.start, kept)
-  return [{ start: place, end: place, insert: edit.insert }, ...removals]
+  const offset = offsetAfter(edit.start, kept)
+  return [{ start: offset, end: offset, insert: edit.insert }, ...removals]
 }
 
 /** The live offset right behind the last kept unit before an offset. */
-function placeAfter(offset: number, kept: readonly Match[]): number {
+function offsetAfter(offset: number, kept: readonly Match[]): number {
   const left = kept.findLast((match) => match.a < offset)
   return left ? left.b + Math.min(offset - left.a, left.length) : 0
 }
@@ -131,7 +134,7 @@ function overlaps(range: { start: number; end: number }, kept: readonly Match[])
   })
 }
 
-/** How much of two texts is equal from either end, in UTF-16 units, never half of a surrogate pair. */
+/** The lengths of the common beginning and end of two texts, in UTF-16 units, never with half of a surrogate pair. */
 function commonEnds(a: string, b: string): { prefix: number; suffix: number } {
   const shorter = Math.min(a.length, b.length)
   let prefix = 0
@@ -160,7 +163,7 @@ function editKey({ start, end, insert }: InlineEdit): string {
   return JSON.stringify([start, end, insert.map((node) => [wholeKey(node), node.text])])
 }
 
-// The normal form writes some attributes out that are null; a Y document never has them.
+// The normal form writes out some attributes that are null. A Y document never has them.
 function wholeKey(node: BodyNode): string {
   const marks = (node.marks ?? []).map(({ type, attrs }) => [type, attrs])
   return JSON.stringify([node.type, node.attrs, marks, node.content], (_, value: unknown) => value ?? undefined)

@@ -1,17 +1,17 @@
 import type { BodyNode } from '../document.ts'
-import { appendNode } from './read.ts'
+import { appendNode } from './encoding.ts'
 
 /**
- * The inline content of a block with the offset of every node. Offsets count UTF-16 units as Yjs does; a node that is
- * no text counts one.
+ * The inline content of a block with the offset of every node. Offsets count UTF-16 units, as Yjs does. A node other
+ * than a text counts one.
  */
 export type Line = { nodes: readonly BodyNode[]; starts: readonly number[]; length: number }
 
-/** A word, a space or a node that is no text: what is kept or exchanged as a whole. */
+/** A word, a space or a node other than a text. A token is kept or replaced as a whole. */
 export type Token = { key: string; start: number; length: number }
 
-// Words, single ideographs (scripts that write no spaces), white space, and any other character by itself. With the v
-// flag the dot is a code point, so that no surrogate pair is ever split.
+// Words, single ideographs (for scripts without spaces), white space, and any other single character. With the v flag
+// the dot is a code point, so no surrogate pair is split.
 const word =
   /[[\p{L}\p{N}\p{M}_]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]]+|\s+|./gsv
 
@@ -39,12 +39,12 @@ export function sliceLine(line: Line, start: number, end: number): BodyNode[] {
   return part
 }
 
-/** The text of a line, with U+FFFC for each node that is no text; as long as the line. */
+/** The text of a line, with U+FFFC for each node other than a text. It is as long as the line. */
 export function plainText(line: Line): string {
   return line.nodes.map((node) => (node.type === 'text' ? (node.text ?? '') : '\ufffc')).join('')
 }
 
-/** The tokens of a line. Marks play no part; a node that is no text has the key that `keyOf` gives it. */
+/** The tokens of a line. Marks play no part. A node other than a text has the key that `keyOf` returns. */
 export function tokensOf(line: Line, keyOf: (node: BodyNode) => string): Token[] {
   const tokens: Token[] = []
   let text = ''
@@ -60,7 +60,7 @@ export function tokensOf(line: Line, keyOf: (node: BodyNode) => string): Token[]
     if (node.type === 'text') text += node.text ?? ''
     else {
       flush(offset + 1)
-      // No text token is longer than one character and starts with U+0000.
+      // No token of a text is longer than one character and starts with U+0000.
       tokens.push({ key: `\u0000${keyOf(node)}`, start: offset, length: 1 })
     }
   })

@@ -1,16 +1,22 @@
+import { createHash } from 'node:crypto'
+import { blockIdPattern } from '../../schema/ids.ts'
 import { isAllowedHref, isAllowedSrc, isAttachmentId } from '../addresses.ts'
 import { type Attribute, requiredAddress } from '../attributes.ts'
 import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
-import { markTable, nodeTable } from '../nodes.ts'
+import { isBlockType, markTable, nodeTable } from '../nodes.ts'
+import type { Repair } from './repair-nodes.ts'
 
-/** A string without what neither PostgreSQL nor Yjs can keep: U+0000 and lone surrogates. */
+const blockId = new RegExp(blockIdPattern)
+const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** A string without U+0000 and lone surrogates, which neither PostgreSQL nor Yjs can keep. */
 export function repairString(text: string): string {
   return text.replaceAll('\u0000', '').toWellFormed()
 }
 
 /**
- * The attributes of a node with those that its type does not take put back to their default, and those it needs
- * added. The same object if nothing is wrong; attributes the type does not know are left to the normaliser.
+ * The attributes of a node with valid values. Values that the type does not take become their default, and required
+ * attributes are added. Returns the same object if nothing is wrong. The normaliser removes unknown attributes.
  */
 export function repairAttributes(node: BodyNode): Attrs | undefined {
   const table = nodeTable[node.type]?.attrs ?? {}
@@ -27,11 +33,38 @@ export function repairAttributes(node: BodyNode): Attrs | undefined {
   }
 }
 
-/** The marks that our schema has, with attributes it takes. The same array if nothing is wrong. */
+/** The marks of our schema with valid attributes. Returns the same array if nothing is wrong. */
 export function repairMarks(marks: Mark[] | undefined): Mark[] | undefined {
   if (!marks) return marks
   const repaired = marks.flatMap((mark) => repairMark(mark))
   return repaired.length === marks.length && repaired.every((mark, index) => mark === marks[index]) ? marks : repaired
+}
+
+/** The seed of new ids, and the list of repairs. */
+export type IdRepair = { seed: string; repairs: Repair[] }
+
+/** Gives every block its own id. The first block in document order keeps a double id; the others get derived ids. */
+export function repairIds(nodes: readonly BodyNode[], { seed, repairs }: IdRepair): BodyNode[] {
+  const taken = idsIn(nodes, new Set())
+  const met = new Set<string>()
+  let nearest = ''
+  const visit = (node: BodyNode): BodyNode => {
+    if (!isBlockType(node.type)) return node
+    const given = node.attrs?.id
+    const keeps = isBlockId(given) && !met.has(given)
+    const id = keeps ? given : freeId({ seed, origin: isBlockId(given) ? given : nearest, taken })
+    if (!keeps)
+      repairs.push({
+        kind: isBlockId(given) ? 'id_changed' : 'id_added',
+        type: node.type,
+        block_id: given ? String(given) : null,
+      })
+    met.add(id)
+    nearest = id
+    const content = node.content?.map(visit)
+    return { ...node, ...(keeps ? {} : { attrs: { ...node.attrs, id } }), ...(content && { content }) }
+  }
+  return nodes.map(visit)
 }
 
 type Table = { [name: string]: Attribute }
@@ -63,4 +96,38 @@ function repairValue(value: Json | undefined, attribute: Attribute): Json | unde
   if (value === undefined || value === null) return attribute.required ? '' : value
   if (attribute.check(value) !== null) return attribute.required ? '' : undefined
   return typeof value === 'string' ? repairString(value) : value
+}
+
+function isBlockId(value: unknown): value is string {
+  return typeof value === 'string' && blockId.test(value)
+}
+
+/** The first id derived from `origin` that no block has. The id is added to `taken`. */
+function freeId({ seed, origin, taken }: { seed: string; origin: string; taken: Set<string> }): string {
+  for (let ordinal = 1; ; ordinal++) {
+    const id = derivedId(JSON.stringify([seed, origin, ordinal]))
+    if (taken.has(id)) continue
+    taken.add(id)
+    return id
+  }
+}
+
+/** Writes 128 bits of a hash as the 26 characters of a ULID. */
+function derivedId(source: string): string {
+  const digest = createHash('sha256').update(source).digest('hex').slice(0, 32)
+  let rest = BigInt(`0x${digest}`)
+  let characters = ''
+  for (let digit = 0; digit < 26; digit++) {
+    characters = crockford.charAt(Number(rest & 31n)) + characters
+    rest >>= 5n
+  }
+  return `block_${characters}`
+}
+
+function idsIn(nodes: readonly BodyNode[], ids: Set<string>): Set<string> {
+  for (const node of nodes) {
+    if (typeof node.attrs?.id === 'string') ids.add(node.attrs.id)
+    if (node.content) idsIn(node.content, ids)
+  }
+  return ids
 }

@@ -1,20 +1,30 @@
 import type { ContentMatch } from 'prosemirror-model'
+import { maximumDepth } from '../body-limits.ts'
 import type { BodyNode } from '../document.ts'
 import { bodySchema, inlineTypes } from '../nodes.ts'
-import { maximumDepth } from '../normalise-state.ts'
-import type { RawDocument } from './read.ts'
-import { arranged, isContainer, nextChild, unwrapped } from './repair-children.ts'
-import { depthOf, retyped } from './repair-conversions.ts'
-import { repairIds } from './repair-ids.ts'
-import { idOrNull, note, type Pass, type Repair } from './repair-pass.ts'
-import { repairAttributes, repairMarks, repairString } from './repair-values.ts'
+import type { RawDocument } from './encoding.ts'
+import {
+  arranged,
+  depthOf,
+  idOrNull,
+  isContainer,
+  nextChild,
+  note,
+  type Pass,
+  type Repair,
+  retyped,
+  unwrapped,
+} from './repair-nodes.ts'
+import { repairAttributes, repairIds, repairMarks, repairString } from './repair-values.ts'
 
 /**
- * The nearest valid body to one that came out of a live merge: the schema holds, every block has an id of its own and
- * no text is lost. Of blocks with one id the first in document order keeps it; new ids follow from `seed`, the old id
- * and its ordinal alone, so give each repair of a document another seed (its id and version), or the id of a deleted
- * block comes back. Without repairs the answer is the input itself. The result is not in normal form yet; bodies that
- * hold too many nodes or characters are not cut down.
+ * Makes the nearest valid body of a body that came out of a live merge. The schema holds, every block has its own id,
+ * and no text is lost. Of blocks with one id, the first in document order keeps the id. New ids follow only from
+ * `seed`, the old id and an ordinal. Each repair of a document needs another seed (its id and version), or the id of a
+ * deleted block comes back.
+ *
+ * Without repairs, the input itself is returned. The result is not in normal form yet. Bodies with too many nodes or
+ * characters are not cut.
  */
 export function repairDocument(body: RawDocument, seed: string): { document: RawDocument; repairs: Repair[] } {
   const repairs: Repair[] = []
@@ -28,7 +38,7 @@ export function repairDocument(body: RawDocument, seed: string): { document: Raw
 
 // A text below the deepest block may need a table, row, cell and paragraph around it.
 const deepestWrapping = 4
-// What may be left without content, but then holds an empty paragraph (decisions 2.5, deleting the last child).
+// Parents that hold an empty paragraph rather than nothing.
 const keptWhenEmpty = new Set(['tableCell', 'tableHeader', 'detailsContent'])
 
 type Parent = { type: string; children: readonly BodyNode[]; depth: number }
@@ -38,8 +48,8 @@ function fitChildren({ type, children, depth }: Parent, pass: Pass): BodyNode[] 
   const open = [...arranged({ type, content: [...children] }, pass)].reverse()
   let match = matchOf(type)
   for (let child = nextChild(open, type, pass); child; child = nextChild(open, type, pass)) {
-    const place = { parent: type, isFirst: fitted.length === 0, match }
-    const fitting = depth >= pass.deepest && isContainer(child) ? null : fittingOf(child, place, pass)
+    const slot = { parent: type, isFirst: fitted.length === 0, match }
+    const fitting = depth >= pass.deepest && isContainer(child) ? null : fittingOf(child, slot, pass)
     if (fitting === null) {
       note(pass, unwrapped(child).length === 0 ? 'removed' : 'unwrapped', child)
       for (const node of unwrapped(child).toReversed()) open.push(node)
@@ -73,7 +83,7 @@ function repairNode(node: BodyNode, depth: number, pass: Pass): BodyNode | null 
   return null
 }
 
-/** Marks are for inline content outside code only. */
+/** Only inline content outside of code has marks. */
 function withMarks(node: BodyNode, pass: Pass): BodyNode {
   const marks = inlineTypes.has(node.type) ? repairMarks(node.marks) : undefined
   if (marks === node.marks) return node
@@ -82,11 +92,14 @@ function withMarks(node: BodyNode, pass: Pass): BodyNode {
   return marks && marks.length > 0 ? { ...rest, marks } : rest
 }
 
-type Place = { parent: string; isFirst: boolean; match: ContentMatch | undefined }
+type Slot = { parent: string; isFirst: boolean; match: ContentMatch | undefined }
 type Fitting = { before: BodyNode[]; node: BodyNode }
 
-/** The child in a form that may stand at the place, with what has to come before it; null if there is none. */
-function fittingOf(given: BodyNode, { parent, isFirst, match }: Place, pass: Pass): Fitting | null {
+/**
+ * The child in a form that may stand at the slot, with the nodes that must come before it. Null if there is no such
+ * form.
+ */
+function fittingOf(given: BodyNode, { parent, isFirst, match }: Slot, pass: Pass): Fitting | null {
   const child = retyped(given, { parent, isFirst })
   if (child !== given) note(pass, 'retyped', given)
   const type = Object.hasOwn(bodySchema.nodes, child.type) ? bodySchema.nodes[child.type] : undefined

@@ -1,9 +1,8 @@
 import * as Y from 'yjs'
 import { applyDocument } from './apply.ts'
-import { bodyFragment, type RawDocument, readDocument } from './read.ts'
-import { writeNodes } from './write.ts'
+import { bodyFragment, type RawDocument, readDocument, writeNodes } from './encoding.ts'
 
-/** A Y document opened from its stored state and the updates logged since, oldest first. Garbage is collected. */
+/** Opens a Y document from its stored state and the updates logged since, oldest first. Garbage is collected. */
 export function openState(...updates: readonly Uint8Array[]): Y.Doc {
   const doc = new Y.Doc({ gc: true })
   doc.transact(() => {
@@ -13,8 +12,9 @@ export function openState(...updates: readonly Uint8Array[]): Y.Doc {
 }
 
 /**
- * The first Y state of a body (Yjs encoding v1). Only ever once for a document, under its lock, and stored before
- * anybody is served: two states derived apart carry different client ids and merge into every block twice.
+ * Derives the first Y state of a body (Yjs encoding v1). Call this once in the life of a document, under its lock, and
+ * store the result before anybody is served. Two derivations have different client ids, and merge into every block
+ * twice.
  */
 export function deriveState(body: RawDocument): Uint8Array {
   const doc = new Y.Doc({ gc: true })
@@ -23,9 +23,9 @@ export function deriveState(body: RawDocument): Uint8Array {
 }
 
 /**
- * Brings a stored state from the body it stands at to the current one. `update` is what the others need (null when
- * there is nothing to tell), `state` the whole. Every call writes under a client id of its own and with that adds up
- * to ten bytes to the state for good; a process that holds the document open calls `followInto` on it instead.
+ * Brings a stored state from the body it follows to the current body. `update` is for the other replicas, null when
+ * nothing changed; `state` is the whole. Every call writes under a new client id, which adds up to ten bytes to the
+ * state for good. A process that holds the document open calls `followInto` instead. @internal
  */
 export function catchUp(input: { state: Uint8Array; from: RawDocument; to: RawDocument }): {
   update: Uint8Array | null
@@ -36,7 +36,7 @@ export function catchUp(input: { state: Uint8Array; from: RawDocument; to: RawDo
   return { update, state: update === null ? input.state : Y.encodeStateAsUpdate(doc) }
 }
 
-/** As `catchUp`, for a document that is open and may be ahead of `from`. Answers the update, null if there is none. */
+/** As `catchUp`, for an open document that may be ahead of `from`. Returns the update, or null when nothing changed. */
 export function followInto(
   doc: Y.Doc,
   { from, to, origin }: { from: RawDocument; to: RawDocument; origin?: unknown },
@@ -52,17 +52,20 @@ export function followInto(
   return updates[0] === undefined ? null : mergeUpdates(updates)
 }
 
-/** The body a stored state holds. */
+/** The body that a stored state holds. @internal */
 export function readState(state: Uint8Array): RawDocument {
   return readDocument(bodyFragment(openState(state))).document
 }
 
-/** Several updates as one, without a document: for what came in from browsers since the last flush. */
+/** Merges several updates into one without a document, for the updates from browsers since the last flush. */
 export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
   return updates.length === 1 && updates[0] ? updates[0] : Y.mergeUpdates([...updates])
 }
 
-/** A state with the updates logged since as one new state, rid of deleted content. Cheaper than `mergeUpdates`. */
+/**
+ * Merges a state with the updates logged since into one state without deleted content. It costs less than
+ * `mergeUpdates`. @internal
+ */
 export function compact(state: Uint8Array, log: readonly Uint8Array[]): Uint8Array {
   return Y.encodeStateAsUpdate(openState(state, ...log))
 }

@@ -1,23 +1,24 @@
 import * as Y from 'yjs'
 import type { BodyNode } from '../document.ts'
+import { inlineTypes } from '../nodes.ts'
 import { blockIdOf, type Presence, type Siblings } from './align.ts'
-import { childrenOf, idOf } from './read.ts'
+import { childrenOf, idOf } from './encoding.ts'
 
-/** What is known and planned while a change is being applied. The indices by id are made on first use. */
+/** The knowledge and the plan of a change that is being applied. The indices by id are made on first use. */
 export type Work = Presence & {
   steps: (() => void)[]
   oldBlock: (id: string | undefined) => BodyNode | undefined
   liveBlock: (id: string | undefined) => Y.XmlElement | undefined
-  /** As `liveBlock`, for a block that stays where it is but was taken elsewhere by somebody. */
+  /** As `liveBlock`, for a block that stays where it is in the change but that somebody has moved elsewhere. */
   strayBlock: (id: string | undefined) => Y.XmlElement | undefined
-  /** An empty element list outside the document, to put copies together in. */
+  /** An empty fragment outside the document, in which copies are put together. */
   scratch: () => Y.XmlFragment
 }
 
-/** What changes at the top: the blocks of both bodies, and how many are equal at either end. */
+/** The change at the top level: the blocks of both bodies, and the number of equal blocks at either end. */
 export type TopChange = { from: Siblings; to: Siblings; ends: { start: number; end: number } }
 
-/** A plan without steps. What is equal at either end holds no block that moved, came or went. */
+/** A plan without steps. The equal blocks at either end hold no block that moved, came or went. */
 export function newWork(fragment: Y.XmlFragment, { from, to, ends }: TopChange): Work {
   const olds = onFirstUse(() => blocksById(from.slice(ends.start, from.length - ends.end)))
   const news = onFirstUse(() => blocksById(to.slice(ends.start, to.length - ends.end)))
@@ -37,8 +38,48 @@ export function newWork(fragment: Y.XmlFragment, { from, to, ends }: TopChange):
   }
 }
 
-/** A value that is made when it is first asked for. */
-export function onFirstUse<T>(make: () => T): () => T {
+/** The index of a child among the live children of a Y element or fragment. */
+export type YPosition = number
+
+/** The positions of blocks among live children. The Y document may be ahead of the body that it follows. */
+export type YPositions = {
+  /** The position of the old sibling `index` siblings behind the offset; undefined when somebody removed the block. */
+  ofOld: (index: number) => YPosition | undefined
+  /** The position of the first child with the id of a block. */
+  ofId: (id: string | undefined) => YPosition | undefined
+  /** The position of the last child that is an old sibling before the offset, or -1. */
+  before: YPosition
+}
+
+/**
+ * Finds old siblings among the live children. Where the Y document is not ahead, a sibling has its old index. Elsewhere
+ * the id decides, and the order among blocks with the same id or without an id. Texts between blocks do not count.
+ */
+export function yPositions(input: { live: readonly unknown[]; from: Siblings; offset: number }): YPositions {
+  const { live, from, offset } = input
+  const isLevel = live.length === from.length
+  const byOrder = onFirstUse(() => matchByOrder(live, from))
+  const positionOf = (index: number) => {
+    const id = blockIdOf(from[index] ?? { type: 'text' })
+    if (isLevel && id !== undefined && idOf(live[index]) === id) return index
+    return byOrder().positions[index]
+  }
+  let before: number | undefined
+  for (let index = offset - 1; index >= 0 && before === undefined; index--) before = positionOf(index)
+  return {
+    ofOld: (index) => positionOf(offset + index),
+    ofId: (id) => byOrder().first.get(id ?? ''),
+    before: before ?? -1,
+  }
+}
+
+/** True if a live child is text or an inline node, neither of which may stand between blocks. */
+export function isInlineChild(child: unknown): boolean {
+  return child instanceof Y.XmlText || (child instanceof Y.XmlElement && inlineTypes.has(child.nodeName))
+}
+
+/** Makes a value when it is first asked for. */
+function onFirstUse<T>(make: () => T): () => T {
   let made: { value: T } | undefined
   return () => {
     made ??= { value: make() }
@@ -63,4 +104,27 @@ function elementsById(parent: Y.XmlFragment, found = new Map<string, Y.XmlElemen
     elementsById(child, found)
   }
   return found
+}
+
+type Order = { positions: (YPosition | undefined)[]; first: Map<string, number> }
+
+function matchByOrder(live: readonly unknown[], from: Siblings): Order {
+  const first = new Map<string, number>()
+  // Only blocks without an id, or with the id of an earlier block, need a list.
+  const others = new Map<string, number[]>()
+  live.forEach((child, index) => {
+    if (isInlineChild(child)) return
+    const id = idOf(child) ?? ''
+    if (id !== '' && !first.has(id)) first.set(id, index)
+    else if (!others.get(id)?.push(index)) others.set(id, [index])
+  })
+  const met = new Map<string, number>()
+  const positions = from.map((node) => {
+    if (inlineTypes.has(node.type)) return undefined
+    const id = blockIdOf(node) ?? ''
+    const before = met.get(id) ?? (id === '' ? 1 : 0)
+    met.set(id, before + 1)
+    return before === 0 ? first.get(id) : others.get(id)?.[before - 1]
+  })
+  return { positions, first }
 }

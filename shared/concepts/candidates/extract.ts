@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { BodyNode, Mark } from '../../body/document.ts'
 import { isTextblock } from '../../body/nodes.ts'
+import { textComputation } from '../../body/stored-body.ts'
 import { plainText } from '../../body/text.ts'
-import { textComputation } from '../../body/text-computation.ts'
 import { normaliseName } from '../names.ts'
 import type { Extractor } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../body/canonical.ts'
 import type { Attrs, BodyNode, Json, Mark } from '../../body/document.ts'
-import { sameMark } from '../../body/normalise-marks.ts'
+import { sameMark } from '../../body/marks.ts'
 
 /**
  * Returns a key for everything that a translation has to keep: each stretch of a mark, each link with its address, each

@@ -1,5 +1,5 @@
 import type { BodyNode, Mark } from '../../body/document.ts'
-import { sameMark, sameMarks } from '../../body/normalise-marks.ts'
+import { sameMark, sameMarks } from '../../body/marks.ts'
 import { plainText } from '../../body/text.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { BlockLines, type Location, nodeAt } from '../../body/block-lines.ts'
+import { BlockLines, type BlockPath, nodeAt } from '../../body/block-lines.ts'
 import type { BlockNode, BodyNode } from '../../body/document.ts'
 import { isBlockType } from '../../body/nodes.ts'
 import { gapOf, locate, putAt, takeOut } from '../../body/placement.ts'
@@ -87,7 +87,7 @@ function insertText(
   return block.attrs.id
 }
 
-function topOf({ position }: Location): Location {
+function topOf({ position }: BlockPath): BlockPath {
   return { position, path: [] }
 }
 

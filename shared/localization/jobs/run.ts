@@ -1,5 +1,4 @@
-import { StoredBody } from '../../body/stored-body.ts'
-import { textComputation } from '../../body/text-computation.ts'
+import { StoredBody, textComputation } from '../../body/stored-body.ts'
 import { limited } from '../../computations/computation.ts'
 import { compute } from '../../computations/compute.ts'
 import type { Queryable, Transaction } from '../../database/database.ts'

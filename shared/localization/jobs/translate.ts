@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { BodyNode } from '../../body/document.ts'
-import { codePoints } from '../../body/normalise-state.ts'
 import { estimateTokens } from '../../body/read.ts'
 import { ModelError, type ModelErrorCode, type ModelRequest } from '../../models/model.ts'
+import { codePoints } from '../../schema/strings.ts'
 import { computeContent, computeMarkdown } from '../inline/compute.ts'
 import type { InlineMarkdown } from '../inline/markdown.ts'
 

@@ -1,5 +1,5 @@
 import { type TwoTexts, twoTextComputation } from '../../body/change.ts'
-import { compareLines, type PlacedLine } from '../../body/manifest.ts'
+import { compareLines, type PositionedLine } from '../../body/manifest.ts'
 import type { Ahead } from '../../computations/ahead.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
@@ -65,6 +65,6 @@ function hashes({ from, to }: TwoTexts): { before: Map<string, string>; after: M
   return { before: hashesById(removed), after: hashesById(added) }
 }
 
-function hashesById(lines: readonly PlacedLine[]): Map<string, string> {
+function hashesById(lines: readonly PositionedLine[]): Map<string, string> {
   return new Map(textBlocks(lines.map(({ block }) => block)).map(({ id, hash }) => [id, hash]))
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import type { BodyNode, DocNode } from '../../body/document.ts'
 import { isTextblock } from '../../body/nodes.ts'
-import { headingPathEntry } from '../../body/outline.ts'
+import { headingPathEntry, sectionsAbove } from '../../body/outline.ts'
 import { plainText } from '../../body/text.ts'
 
 /** Top-level headings as [position, level, title], in order. */
@@ -36,13 +36,12 @@ export function textblocksOf(document: DocNode): Textblock[] {
  * part of its own path.
  */
 export function headingPathAt(headings: Headings, position: number): string[] {
-  const path: [level: number, title: string][] = []
+  let path: { level: number; title: string }[] = []
   for (const [at, level, title] of headings) {
     if (at > position) break
-    while ((path.at(-1)?.[0] ?? 0) >= level) path.pop()
-    path.push([level, title])
+    path = [...sectionsAbove(path, level), { level, title }]
   }
-  return path.map(([, title]) => headingPathEntry(title))
+  return path.map(({ title }) => headingPathEntry(title))
 }
 
 function textblocksIn(node: BodyNode, topBlockId: string): Textblock[] {

@@ -1,3 +1,5 @@
+import { codePoints } from '../../schema/strings.ts'
+
 /** A text in NFKC that maps its own UTF-16 offsets back to offsets of the original text. */
 export type Normalised = { text: string; startAt(offset: number): number; endAt(offset: number): number }
 
@@ -93,8 +95,4 @@ function stripAccents(lower: string): string {
 
 function identity(offset: number): number {
   return offset
-}
-
-function codePoints(text: string): number {
-  return Array.from(text).length
 }

@@ -1,6 +1,6 @@
 import type { BlockNode } from '../../body/document.ts'
+import { textComputation } from '../../body/stored-body.ts'
 import { plainText } from '../../body/text.ts'
-import { textComputation } from '../../body/text-computation.ts'
 import { limited } from '../../computations/computation.ts'
 import { compute } from '../../computations/compute.ts'
 import { type Coverage, sourceLimit } from '../schema.ts'

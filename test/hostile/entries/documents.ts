@@ -1,13 +1,13 @@
 import { renderShared } from '../../../api/pages/share/shared-html.ts'
 import { editText, hashBlock } from '../../../api/routes/body/block-write.ts'
 import {
+  type ReadRequest,
   renderBlocks,
   renderContent,
   renderOutline,
   renderOutlinePart,
   renderRead,
 } from '../../../api/routes/body/body-views.ts'
-import type { ReadRequest } from '../../../api/routes/body/read-part.ts'
 import { BlockLines } from '../../../shared/body/block-lines.ts'
 import { currentBlockHash, describeBlock } from '../../../shared/body/blocks.ts'
 import { documentToLines } from '../../../shared/body/canonical.ts'
@@ -85,7 +85,7 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'find a block': ({ text, lastId }) => hashBlock({ text, blockId: lastId }),
   'a batch': ({ lines, document }) =>
     applyBatch(
-      lines,
+      { lines, version: 'v' },
       document.content.slice(0, 100).map(({ attrs }) => ({ op: 'replace', block_id: attrs.id, node: paragraph('a') })),
     ).results.length,
   'hash of a block': ({ lines, lastId }) => currentBlockHash(new BlockLines(lines), lastId),

@@ -1,6 +1,5 @@
 import { harmlessFilename } from '../../../shared/attachments/filename.ts'
-import { attachmentIdOf, isAllowedHref, isAllowedSrc } from '../../../shared/body/addresses.ts'
-import { showsAttachment } from '../../../shared/body/attachments-in-text.ts'
+import { attachmentIdOf, isAllowedHref, isAllowedSrc, showsAttachment } from '../../../shared/body/addresses.ts'
 import type { BodyNode } from '../../../shared/body/document.ts'
 import { assemble } from '../../../shared/body/markdown/from-markdown.ts'
 import {

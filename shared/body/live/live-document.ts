@@ -1,0 +1,132 @@
+import type { Caller } from '../../auth/caller.ts'
+import type { Transaction } from '../../database/database.ts'
+import { type DocumentRow, lockDocuments } from '../../documents/queries.ts'
+import { Refusal } from '../../errors/errors.ts'
+import { documentToLines, linesToDocument } from '../canonical.ts'
+import { commitBody } from '../commit.ts'
+import type { CommitContext } from '../consequence.ts'
+import { bodyText } from '../queries.ts'
+import type { Repair } from '../yjs/repair-nodes.ts'
+import { deriveState } from '../yjs/state.ts'
+import * as queries from './queries.ts'
+import { notifyLive } from './queries.ts'
+import { catchUp, foldSession, loadSession, storeSession } from './y-session.ts'
+
+const beforeEverything = -1
+
+/**
+ * The updates that bring a live replica level with the database, in order. Afterwards the replica has seen the log up
+ * to row `n`.
+ */
+export type LiveUpdates = { updates: Uint8Array[]; n: number }
+
+/**
+ * Opens the Y document of a document for a live process, level with the body. The first call ever derives the Y
+ * document from the body, under the row lock of the document, and stores it before answering. A second derivation would
+ * merge with the first one into every block twice. Refuses with 404 `document_not_found` when the document is gone.
+ * @internal
+ */
+export async function openLive(tx: Transaction, key: queries.DocumentKey): Promise<LiveUpdates> {
+  const document = await lockedDocument(tx, key)
+  const head = await queries.liveHead(tx, document)
+  if (head !== null) return level(tx, { document, head, seen: beforeEverything })
+  const state = deriveState(linesToDocument((await bodyText(tx, document)).split('\n')))
+  await queries.insertState(tx, { ...document, state })
+  return { updates: [state], n: 0 }
+}
+
+/**
+ * Brings an open Y document level with its body, under the row lock of the document. All writes of the API since then
+ * become one Yjs transaction, whichever process comes first. Returns the updates that the calling replica has not seen,
+ * including those that other live processes stored.
+ *
+ * A process with pending typed text calls `persistLive` instead, so that the text moves with its block. Refuses with
+ * 404 `document_not_found` when the document is gone. @internal
+ */
+export async function syncY(tx: Transaction, input: queries.DocumentKey & { seen: number }): Promise<LiveUpdates> {
+  const document = await lockedDocument(tx, input)
+  const head = await queries.liveHead(tx, document)
+  if (head === null) throw new Error(`The document ${document.id} was never opened live`)
+  return level(tx, { document, head, seen: input.seen })
+}
+
+/** One flush of a live process. */
+export type Flush = {
+  documentId: string
+  /**
+   * The user who typed, with the present memberships: rights may have been taken away since the connection was made.
+   */
+  caller: Caller
+  /** The Yjs updates (encoding v1) from browsers that no flush has stored yet, in order of arrival; may be empty. */
+  updates: readonly Uint8Array[]
+  /** The number of the last row of the log that the process has seen. */
+  seen: number
+}
+
+/**
+ * The result of a flush, with the updates that the replica has to apply: writes of the API, of other processes, and
+ * repairs.
+ */
+export type Flushed = LiveUpdates & { document: DocumentRow; changed: boolean; repairs: Repair[] }
+
+/**
+ * Stores typed text through `commitBody`, like every write: same event, same jobs, but no snapshot. The typed text is
+ * merged before the Y document follows the body, so that the text moves with its block. Invalid results of the merge
+ * are repaired. The updates are kept even when they do not change the body.
+ *
+ * Refuses with 404 `document_not_found`, 403 `forbidden`, and with 422 `document_too_large` or `invalid_node` when the
+ * text no longer fits. Nothing is stored then. The process keeps the updates and passes them again. @internal
+ */
+export async function persistLive(context: CommitContext, flush: Flush): Promise<Flushed> {
+  const { tx } = context
+  const { document, edited, changed } = await commitBody(context, {
+    documentId: flush.documentId,
+    caller: flush.caller,
+    snapshot: false,
+    find: (_, locked) => locked,
+    // Images of missing attachments stay, as in a rollback, because there is nobody to refuse them to.
+    edit: async (current, locked) => {
+      const session = await loadSession(tx, locked)
+      session.merge(flush.updates)
+      await catchUp(tx, { session, document: locked, current: current.text })
+      const { body, repairs } = session.settle(locked.id)
+      return { text: documentToLines(body).join('\n'), session, repairs }
+    },
+  })
+  const { session, repairs } = edited
+  await storeSession(tx, { session, document })
+  // The commit announces a changed body. Other processes need the rest of the log as well.
+  if (!changed && session.appended.length > 0) await notifyLive(tx, document)
+  return { document, changed, repairs, n: session.n, updates: session.missedSince(flush.seen) }
+}
+
+/**
+ * Folds the log of a document into its Y state, for a process that closes the document. Whoever appends to the log
+ * folds it once it is long. Only deleted text is forgotten. A replica that has seen less than was folded gets the whole
+ * state next time. Does nothing when the document is gone or was never opened live. @internal
+ */
+export async function compactLive(tx: Transaction, key: queries.DocumentKey): Promise<void> {
+  const [document] = await lockDocuments(tx, { workspaceId: key.workspace_id, documentIds: [key.id] })
+  const head = document === undefined ? null : await queries.liveHead(tx, key)
+  if (head === null || head.n === head.folded_n) return
+  await foldSession(tx, { session: await loadSession(tx, key), key })
+}
+
+type Level = { document: DocumentRow; head: queries.LiveHead; seen: number }
+
+async function level(tx: Transaction, { document, head, seen }: Level): Promise<LiveUpdates> {
+  if (head.body_seq === document.body_seq && seen >= head.folded_n) {
+    const rows = await queries.updatesAfter(tx, { ...document, n: seen })
+    return { updates: rows.map(({ update }) => update), n: head.n }
+  }
+  const session = await loadSession(tx, document)
+  await catchUp(tx, { session, document, current: await bodyText(tx, document) })
+  await storeSession(tx, { session, document })
+  return { updates: session.missedSince(seen), n: session.n }
+}
+
+async function lockedDocument(tx: Transaction, key: queries.DocumentKey): Promise<DocumentRow> {
+  const [document] = await lockDocuments(tx, { workspaceId: key.workspace_id, documentIds: [key.id] })
+  if (document === undefined) throw new Refusal('document_not_found', { details: { id: key.id } })
+  return document
+}

@@ -1,0 +1,216 @@
+import * as Y from 'yjs'
+import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
+import { bodySchema, inlineTypes, isTextblock, markTable } from '../nodes.ts'
+
+/**
+ * The name of the root type that holds the body. It is the default of Tiptap's Collaboration extension and must never
+ * change.
+ */
+const fragmentName = 'default'
+
+/**
+ * The raw content of a Y document. Before `repairDocument`, block ids may be missing or double, and nodes may stand
+ * where the schema forbids them.
+ */
+export type RawDocument = { type: 'doc'; content: BodyNode[] }
+
+/** A node whose type the schema does not know: its child indices from the root, and its type. */
+export type UnknownNode = { path: number[]; type: string }
+
+/** The type of content that is neither an element nor a text. The schema cannot express such content. */
+const foreignType = 'yjs:foreign'
+
+// Far more levels than the schema allows (32), and far fewer than would exhaust a stack.
+const deepest = 200
+
+// Editors whose marks may overlap themselves write `comment--Ab3dEf9+`: the name and eight base64 characters.
+const hashedName = /^(.*)--[A-Za-z0-9+/=]{8}$/
+// The prefix of the attributes that keep the marks of an inline node other than a text. An XML element has attributes
+// only.
+const elementPrefix = '_mark_'
+const rank = new Map(Object.keys(markTable).map((name, index) => [name, index]))
+
+/** Marks in the form of Yjs: the name of a mark with its attributes; null ends a format. */
+export type Formats = { [mark: string]: Attrs | null }
+
+/** The fragment of a Y document that holds the body. */
+export function bodyFragment(doc: Y.Doc): Y.XmlFragment {
+  return doc.getXmlFragment(fragmentName)
+}
+
+/**
+ * Reads the body of a Y document, and lists every node whose type the schema does not know. The Y document is not
+ * changed. The readers of the editor bindings delete unknown and incomplete nodes, and a server would delete them for
+ * everyone. The attribute objects belong to the Y document, so callers must not change them.
+ */
+export function readDocument(fragment: Y.XmlFragment): { document: RawDocument; unknown: UnknownNode[] } {
+  const content = readChildren(fragment)
+  return { document: { type: 'doc', content }, unknown: unknownIn(content, []) }
+}
+
+/** Reads an element of a Y document as a node. Elements on too many levels become foreign nodes. */
+export function readElement(element: Y.XmlElement, depth = 0): BodyNode {
+  if (depth > deepest) return { type: foreignType }
+  const { attrs, marks } = splitElementAttributes(element.getAttributes())
+  const content = readChildren(element, depth + 1)
+  return {
+    type: element.nodeName,
+    ...(attrs && { attrs }),
+    ...(content.length > 0 && { content }),
+    ...(marks.length > 0 && { marks }),
+  }
+}
+
+/** Reads the children of an element or fragment as nodes. Adjacent texts with equal marks become one text. */
+export function readChildren(parent: Y.XmlFragment, depth = 0): BodyNode[] {
+  const nodes: BodyNode[] = []
+  for (const child of childrenOf(parent)) {
+    if (child instanceof Y.XmlText) for (const node of readText(child)) appendNode(nodes, node)
+    else nodes.push(child instanceof Y.XmlElement ? readElement(child, depth) : { type: foreignType })
+  }
+  return nodes
+}
+
+/** The children of an element or fragment. A client can put any type or value there, not only XML. */
+export function childrenOf(parent: Y.XmlFragment): unknown[] {
+  return parent.toArray()
+}
+
+/** The block id of a child of a fragment or element, if it has one. Inline nodes have none, as in `blockIdOf`. */
+export function idOf(child: unknown): string | undefined {
+  const isBlock = child instanceof Y.XmlElement && !inlineTypes.has(child.nodeName)
+  const id: unknown = isBlock ? child.getAttribute('id') : undefined
+  return typeof id === 'string' ? id : undefined
+}
+
+/**
+ * Reads the runs of a Y text as text nodes. Anything else in it, such as an embed, becomes a `yjs:foreign` node of
+ * length one.
+ */
+export function readText(text: Y.XmlText): BodyNode[] {
+  const runs = text.toDelta() as { insert: unknown; attributes?: Attrs }[]
+  return runs.map(({ insert, attributes }) => {
+    if (typeof insert !== 'string') return { type: foreignType }
+    const marks = marksOf(attributes)
+    return marks.length > 0 ? { type: 'text', text: insert, marks } : { type: 'text', text: insert }
+  })
+}
+
+/** Appends an inline node, and joins a text to a text before it with the same marks. Changes `nodes`. */
+export function appendNode(nodes: BodyNode[], node: BodyNode): void {
+  const last = nodes.at(-1)
+  const joins = last?.type === 'text' && node.type === 'text' && equalMarks(last, node)
+  if (joins) nodes[nodes.length - 1] = { ...last, text: `${last.text ?? ''}${node.text ?? ''}` }
+  else if (node.type !== 'text' || node.text) nodes.push(node)
+}
+
+/**
+ * Writes nodes as Y types outside of any document, in the encoding of the editor bindings. A node becomes an element,
+ * and a stretch of text nodes one Y text. Equal nodes give equal types.
+ */
+export function writeNodes(nodes: readonly BodyNode[]): (Y.XmlElement | Y.XmlText)[] {
+  const types: (Y.XmlElement | Y.XmlText)[] = []
+  let texts: BodyNode[] = []
+  const flush = () => {
+    if (texts.length > 0) types.push(writeText(texts))
+    texts = []
+  }
+  for (const node of nodes) {
+    if (node.type === 'text') texts.push(node)
+    else {
+      flush()
+      types.push(writeNode(node))
+    }
+  }
+  flush()
+  return types
+}
+
+/**
+ * Writes a node as a Y element. An empty textblock gets an empty Y text. So two people who start to type at the same
+ * moment write into one text.
+ */
+export function writeNode(node: BodyNode): Y.XmlElement {
+  const element = new Y.XmlElement(node.type)
+  const attributes = { ...node.attrs, ...elementFormats(node.marks) }
+  for (const [name, value] of Object.entries(attributes)) setAttribute(element, name, value)
+  const children = writeNodes(node.content ?? [])
+  if (children.length === 0 && isTextblock(node.type)) children.push(new Y.XmlText())
+  element.insert(0, children)
+  return element
+}
+
+/** Writes text nodes as one Y text. */
+export function writeText(texts: readonly BodyNode[]): Y.XmlText {
+  const text = new Y.XmlText()
+  text.applyDelta(texts.map((node) => ({ insert: node.text ?? '', attributes: formatsOf(node.marks) })))
+  return text
+}
+
+/** Sets an attribute to any JSON value. Null removes the attribute, because the bindings never store null. */
+export function setAttribute(element: Y.XmlElement, name: string, value: Json | undefined): void {
+  // The declared type of Yjs only knows strings, but Yjs stores any JSON.
+  if (value !== null && value !== undefined) element.setAttribute(name, value as string)
+  else if (element.doc) element.removeAttribute(name)
+}
+
+/** The formats of a run of text. No mark of our schema overlaps itself, so the names are never hashed. */
+export function formatsOf(marks: readonly Mark[] = []): Formats {
+  return Object.fromEntries(marks.map((mark) => [mark.type, mark.attrs ?? {}]))
+}
+
+/**
+ * The marks of a run of text in schema order, then unknown marks by name. Null attributes are left out, hashed names
+ * lose their hash, and equal marks are kept once.
+ */
+function marksOf(formats: { [name: string]: unknown } = {}): Mark[] {
+  const marks = new Map<string, Mark>()
+  for (const [name, value] of Object.entries(formats)) {
+    if (name === 'ychange' || value === null) continue
+    const type = hashedName.exec(name)?.[1] ?? name
+    const attrs = writtenAttrs(value)
+    const mark = attrs ? { type, attrs } : { type }
+    marks.set(JSON.stringify(mark), mark)
+  }
+  return [...marks.values()].sort((a, b) => rankOf(a) - rankOf(b) || (a.type < b.type ? -1 : 1))
+}
+
+/** The XML attributes that keep the marks of an inline node other than a text, such as a link around an image. */
+export function elementFormats(marks: readonly Mark[] = []): Attrs {
+  return Object.fromEntries(marks.map((mark) => [elementPrefix + mark.type, mark.attrs ?? {}]))
+}
+
+/** Splits the attributes of an XML element into those of the node and its marks. Null attributes are left out. */
+function splitElementAttributes(attributes: { [name: string]: unknown }): { attrs?: Attrs; marks: Mark[] } {
+  const formats: { [name: string]: unknown } = {}
+  const own: { [name: string]: unknown } = {}
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith(elementPrefix)) formats[name.slice(elementPrefix.length)] = value
+    else if (name !== 'ychange') own[name] = value
+  }
+  return { attrs: writtenAttrs(own), marks: marksOf(formats) }
+}
+
+function equalMarks(a: BodyNode, b: BodyNode): boolean {
+  if (a.marks === b.marks) return true
+  return JSON.stringify(a.marks ?? []) === JSON.stringify(b.marks ?? [])
+}
+
+function unknownIn(nodes: readonly BodyNode[], path: number[]): UnknownNode[] {
+  return nodes.flatMap((node, index) => {
+    const here = [...path, index]
+    const below = node.content ? unknownIn(node.content, here) : []
+    return Object.hasOwn(bodySchema.nodes, node.type) ? below : [{ path: here, type: node.type }, ...below]
+  })
+}
+
+// The order of keys in a Y.Map differs between replicas, so the keys are sorted.
+function writtenAttrs(value: unknown): Attrs | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const entries = Object.entries(value as Attrs).filter(([, member]) => member !== null && member !== undefined)
+  return entries.length > 0 ? Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) : undefined
+}
+
+function rankOf(mark: Mark): number {
+  return rank.get(mark.type) ?? rank.size
+}

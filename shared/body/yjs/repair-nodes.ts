@@ -1,0 +1,136 @@
+import type { BodyNode } from '../document.ts'
+import { bodySchema, inlineTypes, isTextblock } from '../nodes.ts'
+import type { RawDocument } from './encoding.ts'
+
+/** A repair; `block_id` is the nearest block with an id, under its id before the repair. */
+export type Repair = { kind: RepairKind; type: string; block_id: string | null }
+export type RepairKind =
+  | 'id_added'
+  | 'id_changed'
+  | 'retyped'
+  | 'wrapped'
+  | 'unwrapped'
+  | 'rearranged'
+  | 'filled'
+  | 'removed'
+  | 'values'
+
+/**
+ * The state of a repair: the repairs so far, the deepest level for containers, and the id of the nearest block around.
+ */
+export type Pass = { repairs: Repair[]; deepest: number; blockId: string | null }
+
+const inlineForms: { [type: string]: string } = {
+  image: 'inlineImage',
+  blockMath: 'inlineMath',
+  htmlBlock: 'htmlInline',
+}
+const itemsOf: { [list: string]: string } = { bulletList: 'listItem', orderedList: 'listItem', taskList: 'taskItem' }
+
+/** Reports a repair of a node. */
+export function note(pass: Pass, kind: RepairKind, node: BodyNode): void {
+  pass.repairs.push({ kind, type: node.type, block_id: idOrNull(node) ?? pass.blockId })
+}
+
+/** The block id of a node, valid or not; null without one. */
+export function idOrNull(node: BodyNode): string | null {
+  const id = inlineTypes.has(node.type) ? undefined : node.attrs?.id
+  return typeof id === 'string' ? id : null
+}
+
+/** The parts of details in their order: one summary, and one content that holds everything else. */
+export function arranged(parent: BodyNode, pass: Pass): readonly BodyNode[] {
+  const children = parent.content ?? []
+  if (parent.type !== 'details' || children.length === 0) return children
+  const summary = children.find((child) => child.type === 'detailsSummary') ?? { type: 'detailsSummary' }
+  const holder = children.find((child) => child.type === 'detailsContent') ?? { type: 'detailsContent' }
+  if (children.length === 2 && children[0] === summary && children[1] === holder) return children
+  note(pass, 'rearranged', parent)
+  const others = children.filter((child) => child !== summary)
+  const content = others.flatMap((child) => (child.type === 'detailsContent' ? (child.content ?? []) : child))
+  return [summary, content.length > 0 ? { ...holder, content } : holder]
+}
+
+/** Takes the next child. Inline content where blocks belong becomes one paragraph. */
+export function nextChild(open: BodyNode[], parent: string, pass: Pass): BodyNode | undefined {
+  const child = takeFrom(open, pass)
+  if (!child || isTextblock(parent) || !inlineTypes.has(child.type)) return child
+  const content = [child]
+  while (inlineTypes.has(open.at(-1)?.type ?? '')) content.push(takeFrom(open, pass) ?? child)
+  note(pass, 'wrapped', child)
+  return { type: 'paragraph', content }
+}
+
+/** The replacement of a node that may not stand at its position: its content, or else its text. */
+export function unwrapped(node: BodyNode): BodyNode[] {
+  if (node.content?.length) return [...node.content]
+  const text = inlineText(node)
+  return text === '' ? [] : [{ type: 'text', text }]
+}
+
+/** True if a node holds other blocks. */
+export function isContainer(node: BodyNode): boolean {
+  return !inlineTypes.has(node.type) && !isTextblock(node.type) && (node.content?.length ?? 0) > 0
+}
+
+/**
+ * Gives a node the type that says the same under its parent, where its own type may not stand. Id and content stay.
+ * Returns the node itself if there is no such type.
+ */
+export function retyped(node: BodyNode, { parent, isFirst }: { parent: string; isFirst: boolean }): BodyNode {
+  const type = typeAt(node.type, parent)
+  if (node.type === 'frontmatter' && !(parent === 'doc' && isFirst)) return asCode(node)
+  if (parent === 'codeBlock' && node.type !== 'text') return asText(node)
+  if (type === node.type) return node
+  return isTextblock(parent) ? asInline(node, type) : { ...node, type }
+}
+
+/** The text of an inline node other than a text, for a position where only text may stand. */
+function inlineText(node: BodyNode): string {
+  if (node.type === 'hardBreak') return '\n'
+  const { latex, html, yaml, label, alt, id } = node.attrs ?? {}
+  if (node.type === 'mention') return String(label ?? id ?? '')
+  if (node.type === 'footnoteReference') return `[^${label ?? ''}]`
+  const said = [node.text, latex, html, yaml, alt].find((value) => typeof value === 'string')
+  return typeof said === 'string' ? said : ''
+}
+
+/** The number of levels of blocks in a body or node, itself included. */
+export function depthOf(node: BodyNode | RawDocument): number {
+  const blocks = (node.content ?? []).filter((child) => !inlineTypes.has(child.type))
+  return 1 + blocks.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0)
+}
+
+/** Takes the last of the open nodes. The content of a leaf comes out of the leaf and follows it. */
+function takeFrom(open: BodyNode[], pass: Pass): BodyNode | undefined {
+  const node = open.pop()
+  if (!node?.content || !bodySchema.nodes[node.type]?.isLeaf) return node
+  const { content, ...leaf } = node
+  for (const child of content.toReversed()) open.push(child)
+  note(pass, 'unwrapped', node)
+  return leaf
+}
+
+function typeAt(type: string, parent: string): string {
+  if (isTextblock(parent)) return inlineForms[type] ?? type
+  if (type === 'inlineImage') return 'image'
+  if (type === 'detailsSummary' && parent !== 'details') return 'paragraph'
+  const isItem = type === 'listItem' || type === 'taskItem'
+  return (isItem ? itemsOf[parent] : undefined) ?? type
+}
+
+function asInline(node: BodyNode, type: string): BodyNode {
+  const { id: _, ...attrs } = node.attrs ?? {}
+  return { type, attrs }
+}
+
+function asCode(node: BodyNode): BodyNode {
+  const text = inlineText(node)
+  const attrs = { ...(node.attrs?.id === undefined ? {} : { id: node.attrs.id }), language: 'yaml' }
+  return { type: 'codeBlock', attrs, ...(text !== '' && { content: [{ type: 'text', text }] }) }
+}
+
+function asText(node: BodyNode): BodyNode {
+  const text = inlineText(node)
+  return text === '' ? node : { type: 'text', text }
+}
