@@ -20,7 +20,9 @@ export type Commit<E extends Edited, Found = undefined> = {
   caller: Caller
   /** Finds in the locked body what the path names; refuses with 404, before role and guard are checked. */
   find?: (current: StoredBody, document: DocumentRow) => Promise<Found> | Found
-  /** Checks the caller's precondition before the edit; refuses with 428 when it is missing, with 409 when it is stale. */
+  /**
+   * Checks the caller's precondition before the edit; refuses with 428 when it is missing, with 409 when it is stale.
+   */
   guard?: (current: StoredBody, document: DocumentRow, found: Found) => Promise<void> | void
   /** Makes the new body from the locked body, all or nothing: a Refusal leaves the document as it was. */
   edit: (current: StoredBody, found: Found) => Promise<E> | E
@@ -42,8 +44,8 @@ export type Committed<E extends Edited> = {
  * request that leads to the same body keeps its snapshot, but has no event and no consequences
  * (api/guide/writes.md#unchanged).
  *
- * Whatever takes long comes from `context.ahead`. With `computingAhead` nothing long is computed, and nothing waits for a
- * thread, while the document is locked.
+ * Whatever takes long comes from `context.ahead`. With `computingAhead` nothing long is computed, and nothing waits for
+ * a thread, while the document is locked.
  *
  * Refuses with 404 when the document is not visible, with 403 when the role may not write, and with 422
  * `document_too_large` or `attachment_not_found` for what only the whole body can tell.

@@ -26,7 +26,7 @@ export type NewDocumentInput = LocationInput & {
 type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits & Pick<Config, 'DOCUMENT_MAX_BYTES'> }
 
 /**
- * Creates a document with its first body, which is no snapshot (decisions 2.5): row, body, event and jobs in the
+ * Creates a document with its first body, which is no snapshot: row, body, event and jobs in the
  * caller's transaction. `content` is asked for after the checks that come before it: 404 of the location, 403, and 409
  * `document_id_conflict` for an id that was used before, ever, anywhere.
  */

@@ -18,8 +18,8 @@ export type FirstBody = {
 }
 
 /**
- * Stores new documents of one workspace with their first bodies, which are no snapshots (decisions 2.5): rows, bodies, a
- * `document.created` event each and their jobs. The ids are claimed already and the place is held. Refuses with 422
+ * Stores new documents of one workspace with their first bodies, which are no snapshots: rows, bodies,
+ * a `document.created` event each and their jobs. The ids are claimed already and the place is held. Refuses with 422
  * `document_too_large` a body of more than `byteLimit` bytes, if there is such a limit, and with 409 `quota_exceeded`;
  * to be called once a transaction and, since it enqueues jobs, last.
  */

@@ -15,8 +15,8 @@ export type Deletion = {
 }
 
 /**
- * A consequence of deletions. It runs inside the transaction of the deletion, after the rows are gone. The core calls the
- * list in `shared/consequences` without knowing its nouns.
+ * A consequence of deletions. It runs inside the transaction of the deletion, after the rows are gone. The core calls
+ * the list in `shared/consequences` without knowing its nouns.
  */
 export type DeletionConsequence = (context: DeletionContext, deletion: Deletion) => Promise<void>
 
@@ -53,10 +53,10 @@ export async function deleteDocuments(
 }
 
 /**
- * Deletes the rows of documents and records a `document.deleted` event for each; returns their last rows. Every deletion
- * of a document, folder or knowledge base comes through here, so there may be thousands of documents. A table whose rows
- * go with a document references `documents` ON DELETE CASCADE; a table whose rows outlive the document does not.
- * `followDeletion` has to come after it.
+ * Deletes the rows of documents and records a `document.deleted` event for each; returns their last rows. Every
+ * deletion of a document, folder or knowledge base comes through here, so there may be thousands of documents. A table
+ * whose rows go with a document references `documents` ON DELETE CASCADE; a table whose rows outlive the document does
+ * not. `followDeletion` has to come after it.
  */
 export function deleteDocumentRows(
   tx: Transaction,

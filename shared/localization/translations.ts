@@ -143,8 +143,8 @@ function newTranslation({ source, mode, userId }: NewTranslations, locale: strin
 /** A new translation. `blockIds` maps blocks of the source to their copies and is empty for a blank body. */
 type NewTarget = { document: DocumentRow; blockIds: ReadonlyMap<string, string> }
 
-// Creates the units of new translations, a unit for each text that is `present` in the source, and maps them to the copied
-// blocks. The caller has locked the source.
+// Creates the units of new translations, a unit for each text that is `present` in the source, and maps them to the
+// copied blocks. The caller has locked the source.
 async function startUnits(
   tx: Transaction,
   input: { source: DocumentRow; present: SourceChange['present']; targets: readonly NewTarget[] },

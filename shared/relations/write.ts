@@ -63,8 +63,8 @@ export async function deleteRelation(tx: Transaction, input: { id: string; calle
 }
 
 /**
- * A consequence of deletions: deletes the relations of a deleted knowledge base of which no end is left. Where a document
- * or folder was deleted, relations stay (api/guide/documents.md#deletion).
+ * A consequence of deletions: deletes the relations of a deleted knowledge base of which no end is left. Where a
+ * document or folder was deleted, relations stay (api/guide/documents.md#deletion).
  */
 export async function deleteRelationsWithoutEnds(
   { tx }: { tx: Transaction },

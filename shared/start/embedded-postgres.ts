@@ -161,8 +161,8 @@ async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<v
   clearTimeout(impatient)
 }
 
-// A stale lock file names a process id that may be in use again, as happens in containers. PostgreSQL then believes that
-// its server still runs. It ignores its own id, its parent's id and the id that is named here.
+// A stale lock file names a process id that may be in use again, as happens in containers. PostgreSQL then believes
+// that its server still runs. It ignores its own id, its parent's id and the id that is named here.
 function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C', PG_GRANDPARENT_PID: String(process.ppid) }
 }

@@ -33,8 +33,8 @@ export async function deleteFolder(context: DeletionContext, seen: FolderRow): P
 }
 
 /**
- * Deletes a knowledge base with everything in it. Refuses with 404 `knowledge_base_not_found` when somebody else deleted
- * the knowledge base since the caller found it.
+ * Deletes a knowledge base with everything in it. Refuses with 404 `knowledge_base_not_found` when somebody else
+ * deleted the knowledge base since the caller found it.
  */
 export async function deleteKnowledgeBase(context: DeletionContext, key: KnowledgeBaseKey): Promise<void> {
   const { tx } = context

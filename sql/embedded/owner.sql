@@ -1,5 +1,5 @@
--- Makes the ordinary role `documents` the owner of the embedded database and of everything in it. Run by the superuser at
--- each start: databases of earlier versions belonged to the superuser, and so did whatever the service made in them.
+-- Makes the ordinary role `documents` the owner of the embedded database and of everything in it. Run by the superuser
+-- at each start: databases of earlier versions belonged to the superuser, and so did whatever the service made in them.
 DO $$
 DECLARE
   command text;

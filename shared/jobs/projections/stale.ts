@@ -19,9 +19,9 @@ export type ChangedDocuments = {
 
 /**
  * Marks every projection that depends on one of the changes as stale and enqueues its jobs, in the transaction of the
- * write: no write without its jobs, no job without its write. A projection in which documents enrol is left alone for all
- * other documents. Call it last in the transaction. Documents are taken in the order of their ids, so that two writers of
- * the same documents cannot deadlock.
+ * write: no write without its jobs, no job without its write. A projection in which documents enrol is left alone for
+ * all other documents. Call it last in the transaction. Documents are taken in the order of their ids, so that two
+ * writers of the same documents cannot deadlock.
  */
 export async function markStale(context: { tx: Transaction; jobs: Jobs }, changed: ChangedDocuments): Promise<void> {
   const documents = [...changed.documents].sort((a, b) => (a.id < b.id ? -1 : 1))

@@ -9,8 +9,8 @@ type RequestedJobSources = { workspaceId: string } & (
 )
 
 /**
- * A consequence of body writes: ends the open jobs whose source is the changed document, so that nobody waits for a result
- * that cannot come (api/guide/jobs.md#obsolescence).
+ * A consequence of body writes: ends the open jobs whose source is the changed document, so that nobody waits for a
+ * result that cannot come (api/guide/jobs.md#obsolescence).
  */
 export async function endJobsOfChangedBody(
   { tx }: { tx: Transaction },
