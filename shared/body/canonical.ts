@@ -22,7 +22,7 @@ export function linesToDocument(lines: readonly string[]): DocNode {
 
 /**
  * The version of a body: `sha256:` and 64 hexadecimal digits of the hash of its stored lines. The ETag is the version
- * in quotes.
+ * in quotes. @internal
  */
 export function bodyVersion(lines: readonly string[]): string {
   return textVersion(lines.join('\n'))

@@ -9,6 +9,7 @@ export const numberedChannel = 'svc_events_numbered'
  * Gives public ids to at most `batch` committed events that have no id yet, oldest first, and returns how many. One
  * process at a time holds the lock; a process that does not get the lock returns 0. Ids become visible in their own
  * order, because no batch starts before the batch before it is committed. So no reader can skip a late commit.
+ * @internal
  */
 export async function numberEvents(database: Database, batch: number): Promise<number> {
   return (await numberUnlessBusy(database, batch)) ?? 0

@@ -56,7 +56,7 @@ type FolderIn = { folder: NamedFolder; parent: string }
 /**
  * Returns the directory `markdown/<folder>/<…>` of each folder, by folder id. Where a file system would take two names
  * for the same, the later folder gets its id into the name. A folder whose path would be too long for Windows goes to
- * the root, with its id in the name. The result depends on nothing but the folders.
+ * the root, with its id in the name. The result depends on nothing but the folders. @internal
  */
 export function directoriesOf(folders: readonly NamedFolder[]): Map<number, string> {
   const children = Map.groupBy(

@@ -171,7 +171,7 @@ function warningsOf(manifest: Manifest): string[] {
   ]
 }
 
-/** The ids of the documents and attachments that a body names. */
+/** The ids of the documents and attachments that a body names. @internal */
 export function referencesOf(document: DocNode): { documents: Set<string>; attachments: Set<string> } {
   const documents = new Set<string>()
   const attachments = new Set<string>()
@@ -186,7 +186,10 @@ export function referencesOf(document: DocNode): { documents: Set<string>; attac
   return { documents, attachments }
 }
 
-/** A copy of the body with the ids that documents and attachments have now. An image without its file stays, empty. */
+/**
+ * A copy of the body with the ids that documents and attachments have now. An image without its file stays, empty.
+ * @internal
+ */
 export function renamed(document: DocNode, ids: NewIds): DocNode {
   const copy = structuredClone(document)
   visit(copy, (node) => {

@@ -158,7 +158,7 @@ export type Destination = { kind: 'link' | 'image' | 'definition'; url: string; 
 /** The addresses of a Markdown text and the title in its front matter, or null without such a title. */
 type Outline = { destinations: Destination[]; title: string | null }
 
-/** The outline of a Markdown text, with the addresses of links, images and definitions in their order. */
+/** The outline of a Markdown text, with the addresses of links, images and definitions in their order. @internal */
 export function markdownOutline(markdown: string): Outline {
   found = []
   const tree = processor.parse(markdown) as Root
@@ -167,7 +167,10 @@ export function markdownOutline(markdown: string): Outline {
   return { destinations, title: titleOf(tree) }
 }
 
-/** The text with some of its addresses replaced. `replacement` returns undefined for an address that stays. */
+/**
+ * The text with some of its addresses replaced. `replacement` returns undefined for an address that stays.
+ * @internal
+ */
 export function replaceDestinations(
   markdown: string,
   destinations: readonly Destination[],

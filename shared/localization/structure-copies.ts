@@ -41,7 +41,7 @@ type StructureCopy = {
 /**
  * Copies the nodes of a body with their attributes, under new block ids. Paragraphs and headings that are units lose
  * their content. Content that nobody translates is kept: code, images, formulas, a paragraph with nothing but an image.
- * The source is in normal form, and so is the copy.
+ * The source is in normal form, and so is the copy. @internal
  */
 export function copyStructure(source: DocNode): StructureCopy {
   const units = new Set(textBlocks(source.content).flatMap(({ id, hash }) => (hash === blank ? [] : id)))

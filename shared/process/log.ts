@@ -31,7 +31,7 @@ export function createLogger(options: { service: string; config: Pick<Config, 'L
 
 /**
  * A logger that writes JSON lines to a stream. It removes tokens, cookies and passwords up to two levels deep in a
- * logged object, and the values and rows of a failed statement.
+ * logged object, and the values and rows of a failed statement. @internal
  */
 export function loggerTo(destination: DestinationStream, options: { service: string; level: string }): Logger {
   const secrets = redacted.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])

@@ -27,7 +27,7 @@ function meaningOf(code: ErrorCode, message: string): string {
 /**
  * The shape of details in one line, for example `{"path":"/content/0","reason","block_id"?}`. A question mark follows
  * the name of an optional member; a value is an example, or all allowed values. The shapes of a union are joined by
- * "or".
+ * "or". @internal
  */
 export function detailsNotation(details: TSchema): string {
   if (IsUnion(details)) return details.anyOf.map(detailsNotation).join(' or ')

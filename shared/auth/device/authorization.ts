@@ -17,7 +17,10 @@ import type { DeviceCode, DeviceCodeRequest, DeviceToken } from './schema.ts'
  * `decideRequest`).
  */
 
-/** The most codes of one address that may wait for their users: enough for an office, too few to fill the table. */
+/**
+ * The most codes of one address that may wait for their users: enough for an office, too few to fill the table.
+ * @internal
+ */
 export const pendingPerAddress = 100
 
 // Each poll that comes too soon makes the interval five seconds longer. The grace forgives a timer that fires early.

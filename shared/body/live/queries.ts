@@ -7,7 +7,10 @@ import type { BodyWrite, CommitContext } from '../consequence.ts'
 /** The key of a document. */
 export type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
 
-/** The channel on which a write tells live processes `<document id> <body_seq>` of a body that they may hold open. */
+/**
+ * The channel on which a write tells live processes `<document id> <body_seq>` of a body that they may hold open.
+ * @internal
+ */
 export const liveBodiesChannel = 'svc_live_bodies'
 
 const Bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array)

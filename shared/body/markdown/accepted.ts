@@ -4,7 +4,7 @@
  */
 export type Sample = { read: string; becomes: readonly string[]; written: string }
 
-/** One sample for each construct that is read as more than text. A test reads and writes each sample. */
+/** One sample for each construct that is read as more than text. A test reads and writes each sample. @internal */
 export const accepted: readonly Sample[] = [
   same('# Title', 'heading'),
   { read: 'Title\n===', becomes: ['heading'], written: '# Title' },
@@ -46,7 +46,7 @@ export const accepted: readonly Sample[] = [
   same('<!-- a -->', 'htmlBlock'),
 ]
 
-/** Samples that look like markup and stay text. A test reads and writes each sample. */
+/** Samples that look like markup and stay text. A test reads and writes each sample. @internal */
 export const literal: readonly Sample[] = [
   '$5 and $6',
   '$ x $',

@@ -30,7 +30,7 @@ export function keepIds(block: BodyNode, old: BodyNode, taken: Set<string>): voi
 
 /**
  * The part of a node that Markdown can express, as text, without block ids, alignment, sizes, colours, `target` and
- * `rel`. Two nodes with equal texts have the same content in Markdown.
+ * `rel`. Two nodes with equal texts have the same content in Markdown. @internal
  */
 export function expressible(node: BodyNode): string {
   return JSON.stringify(reduce(node))

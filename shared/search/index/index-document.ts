@@ -111,7 +111,7 @@ export async function writeIndexes(
  * Gives the rows of a document ascending numbers with gaps between them, in the order of the document. `known` are the
  * present numbers, null for a new row. Rows keep their numbers, except for the fewest that are out of order. So an
  * insert or a move writes one row; all rows are numbered anew only where no number is free. The number 0 is left to the
- * title.
+ * title. @internal
  */
 export function assignOrds(known: readonly (number | null)[]): number[] {
   const inOrder = new Set(longestIncreasing(known.map((ord) => ord ?? -1)))
