@@ -13,6 +13,19 @@ removes its buttons.
 
 Exit codes: 0 it was stopped, 1 it failed, 2 the command line makes no sense.`
 
+// The dashboard has inline scripts and inline styles.
+const policy = [
+  "default-src 'self'",
+  "script-src 'self' 'unsafe-inline'",
+  "style-src 'self' 'unsafe-inline' data:",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const fontAddress = /https:\/\/fonts\.(?:googleapis|gstatic)\.com[^"'`<>\s\\]*/g
+const emptyStylesheet = 'data:text/css,'
+
 await runCommandLine({ usage, options: {}, words: { least: 0, most: 1 } }, async ({ words: [port = '3001'] }) => {
   if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65535) throw new UsageError('PORT is a number from 0 to 65535')
   const url = databaseUrlBesideService(readConfig())
@@ -71,19 +84,6 @@ async function withoutForeignHosts(answer: Response): Promise<Response> {
   headers.delete('Content-Length')
   return new Response(text, { status, statusText, headers })
 }
-
-// The dashboard has inline scripts and inline styles.
-const policy = [
-  "default-src 'self'",
-  "script-src 'self' 'unsafe-inline'",
-  "style-src 'self' 'unsafe-inline' data:",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-const fontAddress = /https:\/\/fonts\.(?:googleapis|gstatic)\.com[^"'`<>\s\\]*/g
-const emptyStylesheet = 'data:text/css,'
 
 function isText(contentType: string): boolean {
   return /^text\/(?:html|javascript|x-script)|^application\/javascript/.test(contentType)

@@ -15,7 +15,7 @@ const negligible = 20
  */
 export function assertLinear<T>(t: Test, name: string, { small, large, work }: Growth<T>): void {
   let best = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] as const
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < 8; round += 1) {
     best = [
       Math.min(
         best[0],

@@ -83,8 +83,8 @@ t.test('deciding about a hostile text costs what its length does', async (t) => 
     for (const part of repeated) {
       const text = (length: number) => `${opening}${part.repeat(length / part.length)}`
       assertLinear(t, `${opening}${part}`, {
-        small: text(4000),
-        large: text(16_000),
+        small: text(16_000),
+        large: text(64_000),
         work: (html) => {
           isHtmlBlock(html, true)
           isHtmlBlock(html, false)
