@@ -12,6 +12,7 @@ import type { Guard, VersionForm } from './preconditions.ts'
 import type { Bucket } from './rate-limit.ts'
 import type { Service } from './service.ts'
 import type { RouteTag } from './tags.ts'
+import type { WriteContext } from './write-context.ts'
 
 /** The prefix of every path of the route table. */
 export const apiPrefix = '/api/v1'
@@ -76,9 +77,10 @@ export type Call<M extends Method, P extends TObject, Q extends TObject, B exten
 } & (M extends 'GET' ? { db: Queryable } : Writing)
 
 /**
- * The part of a call that only writes get: their transaction, and `ahead` for what is too slow to compute inside it.
+ * The part of a call that only writes get: their transaction, `ahead` for what is too slow to compute inside it, and
+ * `write`, the context that commands take.
  */
-type Writing = { tx: Transaction; ahead: Ahead }
+type Writing = { tx: Transaction; ahead: Ahead; write: WriteContext }
 
 /** One success that a route declares. `data` null means an empty 204 or, with `media`, a body without envelope. */
 export type Success = {
@@ -166,6 +168,8 @@ export type UntypedCall = Omit<Call<'GET', TObject, TObject, TSchema, unknown>, 
   db: Queryable
   tx: Queryable
   ahead: Ahead
+  /** Null in reads. */
+  write: WriteContext | null
 }
 
 /**

@@ -19,6 +19,7 @@ import { addressOf, closeSignal, requesterOf, visitor } from './requesters.ts'
 import { type Answer, bucketOf, isIdempotent, type Route, type UntypedCall } from './route.ts'
 import { answerCheck, send, statusOf } from './send.ts'
 import type { Service } from './service.ts'
+import { writeContext } from './write-context.ts'
 
 /** Serves one request of one route; a thrown value goes to the error handler of the application. */
 export type Server = (request: Request, response: Response) => Promise<void>
@@ -129,7 +130,7 @@ function readAnswerHeaders(spec: Route, request: Request) {
 /** A request that was read. `keyed` is null where the request has no Idempotency-Key. */
 type Received = { call: ReceivedCall; path: string; keyed: KeyedRequest | null }
 
-type ReceivedCall = Omit<UntypedCall, 'prepared' | 'tx' | 'ahead'>
+type ReceivedCall = Omit<UntypedCall, 'prepared' | 'tx' | 'ahead' | 'write'>
 
 // Step 3: everything that the handler gets, read in the order of checks.
 async function readCall(
@@ -190,7 +191,8 @@ async function answerRead(spec: Route, { call }: Received): Promise<Answer> {
 async function answerWrite(spec: Route, { call, path, keyed }: Received): Promise<Answer> {
   const prepared = await prepare(spec, call)
   const write = async (tx: Transaction, ahead: Ahead) => {
-    const answer = await spec.handle({ ...call, db: tx, tx, ahead, prepared })
+    const context = writeContext({ ...call, tx, ahead })
+    const answer = await spec.handle({ ...call, db: tx, tx, ahead, write: context, prepared })
     if (spec.access !== 'anyone') await audit(tx, { spec, path, call })
     return { ...answer, status: statusOf(spec, answer) }
   }
@@ -217,7 +219,7 @@ async function prepare(spec: Route, call: ReceivedCall): Promise<() => unknown> 
 }
 
 function outsideTransaction(call: ReceivedCall) {
-  return { ...call, tx: call.db, ahead: onTheSpot }
+  return { ...call, tx: call.db, ahead: onTheSpot, write: null }
 }
 
 async function audit(tx: Transaction, write: { spec: Route; path: string; call: ReceivedCall }): Promise<void> {

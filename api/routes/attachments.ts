@@ -8,7 +8,6 @@ import { ulidPattern } from '../../shared/schema/ids.ts'
 import { Text } from '../../shared/schema/strings.ts'
 import { route } from '../http/route.ts'
 import { bytesHeaders, sendBytes } from '../http/send-bytes.ts'
-import { writeContext } from '../http/write-context.ts'
 
 const tag = 'Attachments'
 
@@ -98,7 +97,7 @@ export const attachmentRoutes = [
     async handle(call) {
       const { caller, params, query } = call
       // Its edits are of many documents, while one result of each computation would be kept.
-      const context = { ...writeContext(call), ahead: onTheSpot }
+      const context = { ...call.write, ahead: onTheSpot }
       await deleteAttachment(context, { id: params.id, caller, force: query.force ?? false })
       return {}
     },

@@ -17,7 +17,6 @@ import { decodeCursor, encodeCursor } from '../../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { mergeGuards } from '../../http/preconditions.ts'
 import { apiPrefix, route } from '../../http/route.ts'
-import { writeContext } from '../../http/write-context.ts'
 import { type BlockWrite, editBlocks, findBlock, presentBlock } from './block-write.ts'
 import { nodeErrors } from './body-errors.ts'
 import { blockGuard, bodyGuard } from './body-guard.ts'
@@ -102,7 +101,7 @@ export const blockRoutes = [
     async handle(call) {
       const { caller, body, ahead } = call
       const documentId = call.params.id
-      const { document, edited } = await commitBody(writeContext(call), {
+      const { document, edited } = await commitBody(call.write, {
         documentId,
         caller,
         guard: bodyGuard(call),
@@ -136,7 +135,7 @@ export const blockRoutes = [
     async handle(call) {
       const { caller, body, ahead } = call
       const { id: documentId, blockId } = call.params
-      const { document, edited } = await commitBody<BlockWrite, string>(writeContext(call), {
+      const { document, edited } = await commitBody<BlockWrite, string>(call.write, {
         documentId,
         caller,
         find: (current) => findBlock(ahead, { current, blockId }),
@@ -162,7 +161,7 @@ export const blockRoutes = [
     async handle(call) {
       const { caller, ahead } = call
       const { id: documentId, blockId } = call.params
-      const { document } = await commitBody<BlockWrite, string>(writeContext(call), {
+      const { document } = await commitBody<BlockWrite, string>(call.write, {
         documentId,
         caller,
         find: (current) => findBlock(ahead, { current, blockId }),
@@ -200,7 +199,7 @@ export const blockRoutes = [
     async handle(call) {
       const { caller, params, body } = call
       const guard = mergeGuards(call.guard, body.base_version)
-      const { document, edited } = await commitBody(writeContext(call), {
+      const { document, edited } = await commitBody(call.write, {
         documentId: params.id,
         caller,
         guard: bodyGuard({ ...call, guard }),

@@ -9,7 +9,6 @@ import { DocumentParameter } from '../../http/parameters.ts'
 import { vendorType } from '../../http/request-headers.ts'
 import { route } from '../../http/route.ts'
 import type { Service } from '../../http/service.ts'
-import { writeContext } from '../../http/write-context.ts'
 import { contentErrors } from './body-errors.ts'
 import { bodyGuard } from './body-guard.ts'
 import { contentText, writtenText } from './body-views.ts'
@@ -66,7 +65,7 @@ export const contentRoutes = [
     errors: ['document_not_found', 'version_conflict', ...contentErrors],
     async handle(call) {
       const { caller, params, body } = call
-      const committed = await commitBody(writeContext(call), {
+      const committed = await commitBody(call.write, {
         documentId: params.id,
         caller,
         guard: bodyGuard(call),

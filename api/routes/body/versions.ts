@@ -8,7 +8,6 @@ import { Refusal } from '../../../shared/errors/errors.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
-import { writeContext } from '../../http/write-context.ts'
 import { bodyGuard } from './body-guard.ts'
 import { writtenText } from './body-views.ts'
 import { bodyHeading } from './stored-body.ts'
@@ -64,7 +63,7 @@ export const versionRoutes = [
     async handle(call) {
       const { tx, caller, params } = call
       const seq = Number(params.seq)
-      const { document, body } = await commitBody<Edited, string>(writeContext(call), {
+      const { document, body } = await commitBody<Edited, string>(call.write, {
         documentId: params.id,
         caller,
         // The snapshot is read before the commit prunes, because the commit's own snapshot can push it out.

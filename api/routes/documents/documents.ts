@@ -20,7 +20,6 @@ import { presentDocuments, presentOne } from '../../../shared/localization/prese
 import { encodeCursor, pageOf } from '../../http/pagination.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { apiPrefix, route } from '../../http/route.ts'
-import { writeContext } from '../../http/write-context.ts'
 import { contentErrors } from '../body/body-errors.ts'
 import { requireBodyVersion } from '../body/body-guard.ts'
 import { localeParameter, requireVariant } from '../body/stored-body.ts'
@@ -82,17 +81,14 @@ export const documentRoutes = [
       'quota_exceeded',
       ...contentErrors,
     ],
-    async handle({ tx, service, caller, body, ahead }) {
+    async handle({ write, service, caller, body, ahead }) {
       const { content: input, ...document } = body
       const limits = bodyLimits(service.config)
-      const created = await createDocument(
-        { tx, jobs: service.jobs, config: service.config },
-        {
-          caller,
-          document,
-          content: () => input && writeContent(ahead, { input, stored: null, path: '/content', ...limits }),
-        },
-      )
+      const created = await createDocument(write, {
+        caller,
+        document,
+        content: () => input && writeContent(ahead, { input, stored: null, path: '/content', ...limits }),
+      })
       return {
         data: { ...presentDocument(created.document, 'current'), warnings: answerWarnings(created.warnings) },
         location: `${apiPrefix}/documents/${created.document.id}`,
@@ -140,10 +136,9 @@ export const documentRoutes = [
       'version_conflict',
     ],
     async handle(call) {
-      const { tx, service, caller, params, body } = call
-      const context = { tx, jobs: service.jobs, config: service.config }
+      const { tx, write, caller, params, body } = call
       const change = { documentId: params.id, caller, metadata: body, guard: requireBodyVersion(call) }
-      const document = await updateDocument(context, change)
+      const document = await updateDocument(write, change)
       return { data: await presentOne(tx, document) }
     },
   }),
@@ -160,7 +155,7 @@ export const documentRoutes = [
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['document_not_found', 'version_conflict'],
     async handle(call) {
-      await deleteDocument(writeContext(call), { documentId: call.params.id, guard: requireBodyVersion(call) })
+      await deleteDocument(call.write, { documentId: call.params.id, guard: requireBodyVersion(call) })
       return {}
     },
   }),

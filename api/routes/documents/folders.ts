@@ -13,7 +13,6 @@ import { createFolder, updateFolder } from '../../../shared/structure/folders.ts
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { FolderParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { apiPrefix, type Route, route } from '../../http/route.ts'
-import { writeContext } from '../../http/write-context.ts'
 
 const tag = 'Folders'
 
@@ -60,8 +59,8 @@ export const folderRoutes: readonly Route[] = [
     body: FolderUpdateInput,
     success: { status: 200, description: 'The folder', data: Folder },
     errors: ['cross_workspace_move', 'folder_knowledge_base_mismatch', 'knowledge_base_not_found', 'folder_cycle'],
-    handle: async ({ caller, tx, service, params, body }) => {
-      const folder = await updateFolder({ tx, jobs: service.jobs, caller }, { id: params.id, update: body })
+    handle: async ({ write, params, body }) => {
+      const folder = await updateFolder(write, { id: params.id, update: body })
       return { data: presentFolder(folder) }
     },
   }),
@@ -77,7 +76,7 @@ export const folderRoutes: readonly Route[] = [
     errors: [],
     handle: async (call) => {
       const { caller, tx, params } = call
-      await deleteFolder(writeContext(call), await findWritableFolder(tx, { caller, id: params.id }))
+      await deleteFolder(call.write, await findWritableFolder(tx, { caller, id: params.id }))
       return {}
     },
   }),

@@ -15,7 +15,6 @@ import { summariseTree, Tree } from '../../../shared/summaries/tree.ts'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { KnowledgeBaseParameter, pageParameters } from '../../http/parameters.ts'
 import { apiPrefix, type Route, route } from '../../http/route.ts'
-import { writeContext } from '../../http/write-context.ts'
 
 const tag = 'Knowledge bases'
 
@@ -105,7 +104,7 @@ export const knowledgeBaseRoutes: readonly Route[] = [
       const { caller, tx, params, query, body } = call
       requireConfirmation(params.id, [body.confirm_id, query.confirm_id])
       const key = await findWritableKnowledgeBase(tx, { caller, id: params.id })
-      await deleteKnowledgeBase(writeContext(call), key)
+      await deleteKnowledgeBase(call.write, key)
       return {}
     },
   }),

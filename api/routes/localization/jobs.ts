@@ -12,7 +12,6 @@ import { ulidPattern } from '../../../shared/schema/ids.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { mergeGuards } from '../../http/preconditions.ts'
 import { apiPrefix, route } from '../../http/route.ts'
-import { writeContext } from '../../http/write-context.ts'
 import { targetGuard } from './target-guard.ts'
 
 const tag = 'Localization'
@@ -48,10 +47,9 @@ export const translationJobRoutes = [
       'translation_quota_exceeded',
       'model_unavailable',
     ],
-    async handle({ tx, service, caller, client, params, body }) {
-      const context = { tx, jobs: service.jobs, config: service.config }
+    async handle({ write, service, caller, client, params, body }) {
       const request = { caller, actor: actorOf(caller, client), documentId: params.id, request: body }
-      const job = await createJob(context, request)
+      const job = await createJob(write, request)
       const location = `${apiPrefix}/translation-jobs/${job.id}`
       return { data: presentJob(job, service.config), location, workspaceId: job.workspace_id }
     },
@@ -104,7 +102,7 @@ export const translationJobRoutes = [
       const guard = mergeGuards(call.guard, body.base_target_version)
       const { applied, workspaceId } = await applyJob(
         // Its edit makes new ids each time, so that nothing made from it can be computed ahead.
-        { ...writeContext(call), ahead: onTheSpot },
+        { ...call.write, ahead: onTheSpot },
         {
           caller,
           actor: actorOf(caller, client),

@@ -68,10 +68,9 @@ export const setRoutes = ({ listed, plural, singular, noun }: Family) => [
       'invalid_locale',
       'invalid_translation',
     ],
-    async handle({ tx, ahead, service, caller, client, params, body }) {
-      const context = { tx, ahead, jobs: service.jobs, config: service.config }
+    async handle({ tx, write, caller, client, params, body }) {
       const request = { caller, actor: actorOf(caller, client), documentId: params.id, activation: body }
-      const { workspaceId, setId } = await activateLocalization(context, request)
+      const { workspaceId, setId } = await activateLocalization(write, request)
       const data = await presentSet(tx, await findSet(tx, { caller, id: setId }))
       return { data, location: `${apiPrefix}/document-sets/${setId}`, workspaceId }
     },
@@ -89,9 +88,8 @@ export const setRoutes = ({ listed, plural, singular, noun }: Family) => [
     params: DocumentParameter,
     success: { status: 200, description: 'The document', data: Document },
     errors: ['document_not_found', 'localization_not_active', 'translations_exist'],
-    async handle({ tx, service, caller, params }) {
-      const context = { tx, jobs: service.jobs }
-      const document = await deactivateLocalization(context, { caller, documentId: params.id })
+    async handle({ tx, write, caller, params }) {
+      const document = await deactivateLocalization(write, { caller, documentId: params.id })
       return { data: await presentOne(tx, document), workspaceId: document.workspace_id }
     },
   }),

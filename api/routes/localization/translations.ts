@@ -9,7 +9,6 @@ import { addTranslation, deleteTranslation, updateTranslation } from '../../../s
 import { DocumentParameter } from '../../http/parameters.ts'
 import type { Family } from '../../http/path-families.ts'
 import { apiPrefix, route } from '../../http/route.ts'
-import { writeContext } from '../../http/write-context.ts'
 
 const tag = 'Localization'
 
@@ -35,11 +34,10 @@ export const translationRoutes = ({ listed, plural, noun, parameter, params, err
       'quota_exceeded',
       'invalid_locale',
     ],
-    async handle({ tx, ahead, service, caller, client, params, body }) {
-      const context = { tx, ahead, jobs: service.jobs, config: service.config }
+    async handle({ tx, write, caller, client, params, body }) {
       const { locale, create_mode: mode = 'blank' } = body
       const request = { caller, actor: actorOf(caller, client), documentId: params.id, locale, mode }
-      const added = await addTranslation(context, request)
+      const added = await addTranslation(write, request)
       const location = `${apiPrefix}/documents/${added.id}`
       return { data: await presentVariant(tx, added), location, workspaceId: added.workspace_id }
     },
@@ -58,9 +56,9 @@ export const translationRoutes = ({ listed, plural, noun, parameter, params, err
     body: TranslationUpdateInput,
     success: { status: 200, description: 'The member', data: LocalizedDocument },
     errors: ['document_not_found', 'translation_not_found', 'localization_not_active', ...errors],
-    async handle({ tx, service, caller, client, params, body }) {
+    async handle({ tx, write, caller, client, params, body }) {
       const request = { ...read(params), caller, actor: actorOf(caller, client), update: body }
-      return { data: await presentVariant(tx, await updateTranslation({ tx, jobs: service.jobs }, request)) }
+      return { data: await presentVariant(tx, await updateTranslation(write, request)) }
     },
   }),
 
@@ -82,7 +80,7 @@ export const translationRoutes = ({ listed, plural, noun, parameter, params, err
       ...errors,
     ],
     async handle(call) {
-      await deleteTranslation(writeContext(call), read(call.params))
+      await deleteTranslation(call.write, read(call.params))
       return {}
     },
   }),
