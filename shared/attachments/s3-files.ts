@@ -6,7 +6,7 @@ import { Upload } from '@aws-sdk/lib-storage'
  * A bucket and the access to it. An empty endpoint means Amazon's own. With empty credentials the client looks where
  * Amazon's tools keep them.
  */
-export type Bucket = {
+export type BucketLocation = {
   bucket: string
   endpoint: string
   region: string
@@ -18,7 +18,7 @@ export type Bucket = {
  * A `FileStore` in a bucket of S3, or of a server that speaks its protocol, below `attachments/`. An upload takes the
  * memory of one part, 5 MiB. A larger file is sent in parts and exists only once the last part has arrived.
  */
-export function s3Files(options: Bucket) {
+export function s3Files(options: BucketLocation) {
   const client = clientOf(options)
   const { bucket: Bucket } = options
   return {
@@ -54,7 +54,7 @@ function keyOf(id: string): string {
   return `attachments/${id}`
 }
 
-function clientOf({ endpoint, region, accessKeyId, secretAccessKey }: Bucket): S3Client {
+function clientOf({ endpoint, region, accessKeyId, secretAccessKey }: BucketLocation): S3Client {
   return new S3Client({
     region,
     ...(endpoint !== '' && { endpoint, forcePathStyle: true }),

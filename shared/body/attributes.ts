@@ -68,7 +68,7 @@ export const flag: Attribute = {
 export const writtenFlag: Attribute = { ...flag, always: true }
 
 /** The alignment of the text of a block; null follows the language. */
-export const alignment: Attribute = oneOf(['left', 'center', 'right', 'justify'], null)
+export const alignmentAttribute: Attribute = oneOf(['left', 'center', 'right', 'justify'], null)
 
 /** The widths in pixels of the columns that a cell covers. */
 export const columnWidths: Attribute = {
@@ -81,7 +81,7 @@ export const columnWidths: Attribute = {
 }
 
 /** An integer within a range that includes both ends. */
-export function integer(range: { from: number; to?: number; default: number; always?: boolean }): Attribute {
+export function integerAttribute(range: { from: number; to?: number; default: number; always?: boolean }): Attribute {
   const to = range.to ?? Number.MAX_SAFE_INTEGER
   const fits = (v: unknown) => typeof v === 'number' && Number.isSafeInteger(v) && v >= range.from && v <= to
   const expected = range.to === undefined ? `an integer >= ${range.from}` : `an integer ${range.from}..${range.to}`

@@ -1,10 +1,10 @@
 import { type AttributeSpec, type MarkSpec, type NodeSpec, Schema } from 'prosemirror-model'
 import {
   type Attribute,
-  alignment,
+  alignmentAttribute,
   columnWidths,
   flag,
-  integer,
+  integerAttribute,
   oneOf,
   optionalCaption,
   optionalSize,
@@ -30,8 +30,8 @@ const picture: Attributes = {
   height: optionalSize,
 }
 const cell: Attributes = {
-  colspan: integer({ from: 1, to: 1000, default: 1 }),
-  rowspan: integer({ from: 1, to: 1000, default: 1 }),
+  colspan: integerAttribute({ from: 1, to: 1000, default: 1 }),
+  rowspan: integerAttribute({ from: 1, to: 1000, default: 1 }),
   colwidth: columnWidths,
 }
 const textblock = { content: 'inline*', group: 'block' } as const
@@ -39,15 +39,15 @@ const textblock = { content: 'inline*', group: 'block' } as const
 /** All nodes: the content of a node, the group in which it may stand, and its attributes besides the block id. */
 export const nodeTable: { [type: string]: NodeRow } = {
   doc: { content: 'block+' },
-  paragraph: { ...textblock, attrs: { textAlign: alignment } },
+  paragraph: { ...textblock, attrs: { textAlign: alignmentAttribute } },
   heading: {
     ...textblock,
-    attrs: { level: integer({ from: 1, to: 6, default: 1, always: true }), textAlign: alignment },
+    attrs: { level: integerAttribute({ from: 1, to: 6, default: 1, always: true }), textAlign: alignmentAttribute },
     traits: { defining: true },
   },
   blockquote: { content: 'block+', group: 'block', traits: { defining: true } },
   bulletList: { content: 'listItem+', group: 'block' },
-  orderedList: { content: 'listItem+', group: 'block', attrs: { start: integer({ from: 0, default: 1 }) } },
+  orderedList: { content: 'listItem+', group: 'block', attrs: { start: integerAttribute({ from: 0, default: 1 }) } },
   listItem: { content: 'paragraph block*', traits: { defining: true } },
   taskList: { content: 'taskItem+', group: 'block' },
   taskItem: { content: 'paragraph block*', attrs: { checked: writtenFlag }, traits: { defining: true } },

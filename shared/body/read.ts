@@ -79,7 +79,7 @@ const wrapperUnits = '{"type":"doc","content":[]}'.length
 const separatorUnits: Record<ReadView, number> = { markdown: 1, 'tiptap-json': 1, 'plain-text': 2 }
 
 /** The position of the top-level block that `around` names or is inside of. Refuses with 404 `block_not_found`. */
-export function positionOf(body: BlockLines, around: string): number {
+export function blockPositionOf(body: BlockLines, around: string): number {
   const position = body.find(around)?.position
   if (position === undefined) throw new Refusal('block_not_found', { details: { id: around, field: 'around' } })
   return position
@@ -90,7 +90,7 @@ type Range = { from: number; to: number }
 
 function windowOf(body: BlockLines, { around, contextBefore, contextAfter }: ReadQuery): Window {
   if (around === undefined) return { from: 0, to: body.length - 1, centre: null }
-  const centre = positionOf(body, around)
+  const centre = blockPositionOf(body, around)
   return { from: Math.max(0, centre - contextBefore), to: Math.min(body.length - 1, centre + contextAfter), centre }
 }
 

@@ -5,7 +5,7 @@ import { ZipFile } from 'yazl'
 const fileMode = 0o100644
 
 /** The content of a file: bytes, or a stream that produces them as they are read. */
-export type Content = Buffer | Readable | AsyncIterable<string | Buffer>
+export type ArchiveContent = Buffer | Readable | AsyncIterable<string | Buffer>
 
 /**
  * A zip that is written while it is read. The owner has to read `stream`, which gives the bytes of the zip. The archive
@@ -23,7 +23,7 @@ export class Archive {
   }
 
   /** Adds a file. Resolves when the archive has taken it; rejects when reading fails or the archive is closed. */
-  async add(name: string, content: Content, about: { modified: Date; compress?: boolean }): Promise<void> {
+  async add(name: string, content: ArchiveContent, about: { modified: Date; compress?: boolean }): Promise<void> {
     this.#dropWritten()
     const options = { mtime: about.modified, mode: fileMode, compress: about.compress ?? true }
     const source = Buffer.isBuffer(content) ? Readable.from([content], { objectMode: false }) : Readable.from(content)

@@ -6,7 +6,7 @@ import type { Logger } from '../process/log.ts'
 import type { Archive } from './archive.ts'
 import { exportedMarkdown } from './markdown.ts'
 import { attachmentPath, type Paths } from './paths.ts'
-import { currentBodies, type DocumentSize, documentSizes } from './queries.ts'
+import { currentBodies, type DocumentSize, exportSizes } from './queries.ts'
 
 /** The number of documents whose sizes are read at a time. */
 const pageSize = 500
@@ -30,7 +30,7 @@ type DocumentsContext = {
 export async function writeDocuments(context: DocumentsContext, knowledgeBase: KnowledgeBaseRow): Promise<void> {
   const key = { workspaceId: knowledgeBase.workspace_id, id: knowledgeBase.id }
   for (let after = ''; ; ) {
-    const page = await documentSizes(context.snapshot, { ...key, after, limit: pageSize })
+    const page = await exportSizes(context.snapshot, { ...key, after, limit: pageSize })
     for (const batch of batches(page)) {
       await writeBodies(context, { batch, workspaceId: key.workspaceId })
       const documentIds = batch.map(({ id }) => id)

@@ -17,7 +17,7 @@ const DocumentSizeShape = Type.Object({
 export type DocumentSize = Static<typeof DocumentSizeShape>
 
 /** Returns up to `limit` documents of a knowledge base with ids after `after`, translations included, in id order. */
-export function documentSizes(
+export function exportSizes(
   db: Queryable,
   page: KnowledgeBaseKey & { after: string; limit: number },
 ): Promise<readonly DocumentSize[]> {

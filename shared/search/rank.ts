@@ -1,6 +1,6 @@
 import { contextOf, type Matches } from './matching/match.ts'
 import type { Term } from './matching/query.ts'
-import { matchesInWindows, Turns, windowSize } from './matching/windows.ts'
+import { matchesInWindows, windowSize, YieldingTurns } from './matching/windows.ts'
 import { type Field, termWeight } from './ranking/bm25.ts'
 import { fieldWeights } from './ranking/tuning.ts'
 import type { SearchV2Hit } from './schema.ts'
@@ -34,7 +34,7 @@ type Ranking = {
  */
 export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<RankedHit[]> {
   const { terms } = ranking
-  const turns = new Turns()
+  const turns = new YieldingTurns()
   const ranked: RankedHit[] = []
   for (const hit of hits) {
     const matches = await matchesInWindows(hit.body, { terms, language: hit.language, turns })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
-import { bodyFragment, idOf, type RawDocument, readDocument, readText } from '../../shared/body/yjs/encoding.ts'
+import { bodyFragment, idOf, type RawDocument, readDocument, readYText } from '../../shared/body/yjs/encoding.ts'
 import { repairDocument } from '../../shared/body/yjs/repair.ts'
 import { deriveState, followInto, openState } from '../../shared/body/yjs/state.ts'
 import { blocksOf, type Edit, edited, normalised, randomEdits } from './random-body.ts'
@@ -63,7 +63,7 @@ export class Session {
     if (!target || id === undefined) return
     // A token that the generators never write.
     const marker = String.fromCodePoint(0xf0000 + this.typed.length)
-    const text = readText(target)
+    const text = readYText(target)
       .map((node) => node.text ?? '')
       .join('')
     const places = [0, text.length, ...[...text.matchAll(/(?<= )/g)].map((found) => found.index)]

@@ -12,7 +12,7 @@ import { compactLive, type Flushed, openLive, persistLive, syncY } from '../../s
 import { liveHead } from '../../shared/body/live/queries.ts'
 import { normaliseDocument } from '../../shared/body/normalise.ts'
 import { bodyText } from '../../shared/body/queries.ts'
-import { bodyFragment, readDocument, readText } from '../../shared/body/yjs/encoding.ts'
+import { bodyFragment, readDocument, readYText } from '../../shared/body/yjs/encoding.ts'
 import { onTheSpot } from '../../shared/computations/ahead.ts'
 import { bodyConsequences } from '../../shared/consequences/body.ts'
 import { inTransaction, sql } from '../../shared/database/database.ts'
@@ -197,7 +197,7 @@ export function split(doc: Y.Doc, index: number, offset: number): void {
 
 /** The characters of a Y text, without marks. */
 export function plain(text: Y.XmlText): string {
-  return readText(text)
+  return readYText(text)
     .map((node) => node.text ?? '')
     .join('')
 }

@@ -4,7 +4,7 @@ import { type ContentFormat, contentMembers } from '../../../shared/body/content
 import { answerWarnings } from '../../../shared/body/document.ts'
 import { manifestOf } from '../../../shared/body/manifest.ts'
 import { outlineOf } from '../../../shared/body/outline.ts'
-import { positionOf, type ReadView, readWindow } from '../../../shared/body/read.ts'
+import { blockPositionOf, type ReadView, readWindow } from '../../../shared/body/read.ts'
 import { StoredBody, textComputation } from '../../../shared/body/stored-body.ts'
 import { compute } from '../../../shared/computations/compute.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
@@ -76,7 +76,15 @@ export function baselineText(view: BaselineView): Promise<string> {
 }
 
 /** The `data` of the answer to a write of a whole body, as JSON text. `behind` holds the members after the document. */
-export function writtenText({ text, heading, behind }: { text: string; heading: object; behind: object }): string {
+export function contentAnswerText({
+  text,
+  heading,
+  behind,
+}: {
+  text: string
+  heading: object
+  behind: object
+}): string {
   return withDocument({ before: heading, text, behind })
 }
 
@@ -152,7 +160,7 @@ function readPart(body: BlockLines, request: ReadRequest) {
  */
 function checkOutlineQuery(body: BlockLines, query: ReadRequest['query']): void {
   if (query.cursor !== undefined) throw new Refusal('invalid_cursor')
-  if (query.around !== undefined) positionOf(body, query.around)
+  if (query.around !== undefined) blockPositionOf(body, query.around)
 }
 
 const module = import.meta.url

@@ -11,7 +11,7 @@ import { route } from '../../http/route.ts'
 import type { Service } from '../../http/service.ts'
 import { contentErrors } from './body-errors.ts'
 import { bodyGuard } from './body-guard.ts'
-import { contentText, writtenText } from './body-views.ts'
+import { contentAnswerText, contentText } from './body-views.ts'
 import { bodyHeading, localeParameter, requireVariantBody } from './stored-body.ts'
 
 const tag = 'Content'
@@ -73,7 +73,7 @@ export const contentRoutes = [
       })
       const { document, edited } = committed
       const { markdown, warnings } = edited
-      const dataText = writtenText({
+      const dataText = contentAnswerText({
         text: committed.body.text,
         heading: { ...bodyHeading(document), format: body.format },
         behind: {

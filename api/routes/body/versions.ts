@@ -9,7 +9,7 @@ import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
 import { bodyGuard } from './body-guard.ts'
-import { writtenText } from './body-views.ts'
+import { contentAnswerText } from './body-views.ts'
 import { bodyHeading } from './stored-body.ts'
 
 const tag = 'Versions'
@@ -75,7 +75,7 @@ export const versionRoutes = [
         guard: bodyGuard(call),
         edit: (_current, text) => ({ text }),
       })
-      const dataText = writtenText({
+      const dataText = contentAnswerText({
         text: body.text,
         heading: { ...bodyHeading(document), format: 'tiptap-json' },
         behind: { warnings: [], restored_seq: seq },

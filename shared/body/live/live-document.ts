@@ -10,7 +10,7 @@ import type { Repair } from '../yjs/repair-nodes.ts'
 import { deriveState } from '../yjs/state.ts'
 import * as queries from './queries.ts'
 import { notifyLive } from './queries.ts'
-import { catchUp, foldSession, loadSession, storeSession } from './y-session.ts'
+import { catchUpSession, foldSession, loadSession, storeSession } from './y-session.ts'
 
 const beforeEverything = -1
 
@@ -88,7 +88,7 @@ export async function persistLive(context: CommitContext, flush: Flush): Promise
     edit: async (current, locked) => {
       const session = await loadSession(tx, locked)
       session.merge(flush.updates)
-      await catchUp(tx, { session, document: locked, current: current.text })
+      await catchUpSession(tx, { session, document: locked, current: current.text })
       const { body, repairs } = session.settle(locked.id)
       return { text: documentToLines(body).join('\n'), session, repairs }
     },
@@ -120,7 +120,7 @@ async function level(tx: Transaction, { document, head, seen }: Level): Promise<
     return { updates: rows.map(({ update }) => update), n: head.n }
   }
   const session = await loadSession(tx, document)
-  await catchUp(tx, { session, document, current: await bodyText(tx, document) })
+  await catchUpSession(tx, { session, document, current: await bodyText(tx, document) })
   await storeSession(tx, { session, document })
   return { updates: session.missedSince(seen), n: session.n }
 }

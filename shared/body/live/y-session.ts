@@ -100,7 +100,7 @@ export async function loadSession(tx: Transaction, key: queries.DocumentKey): Pr
 }
 
 /** Takes over the writes to the body since the body that the Y document follows. Stores nothing. */
-export async function catchUp(
+export async function catchUpSession(
   tx: Transaction,
   input: { session: YSession; document: DocumentRow; current: string },
 ): Promise<void> {

@@ -1,6 +1,14 @@
 import type { BlockContent, PhrasingContent, RootContent } from 'mdast'
 import type { BodyNode } from '../document.ts'
-import { type ExportContext, exportImage, exportInline, inside, isFootnoteLabel, text, warn } from './export-inline.ts'
+import {
+  type ExportContext,
+  escapedText,
+  exportImage,
+  exportInline,
+  inside,
+  isFootnoteLabel,
+  warn,
+} from './export-inline.ts'
 import { exportTable } from './export-table.ts'
 import { isHtmlBlock, isHtmlInline } from './html-syntax.ts'
 
@@ -51,7 +59,7 @@ const blockWriters: { [type: string]: BlockWriter } = {
   image: (node, context) => [{ type: 'paragraph', children: [exportImage(node, context)] }],
   details: exportDetails,
   blockMath: (node, context) => {
-    const latex = text(node, 'latex')
+    const latex = escapedText(node, 'latex')
     if (latex.includes('\r')) warn(context, 'node_simplified', 'Carriage returns become line feeds.')
     return [{ type: 'math', value: latex } as RootContent]
   },
@@ -127,14 +135,14 @@ function exportItemHead(head: BodyNode | undefined, { after, checked, context }:
 function exportCode(node: BodyNode, context: ExportContext): RootContent[] {
   const value = (node.content ?? []).map((child) => child.text ?? '').join('')
   if (value.includes('\r')) warn(context, 'node_simplified', 'Carriage returns become line feeds.')
-  const language = text(node, 'language')
+  const language = escapedText(node, 'language')
   // A body keeps the info string as one attribute; mdast keeps its first word and the rest as two fields.
   const [, lang, meta] = /^([^\s]+) (\S(?:.*\S)?)$/s.exec(language) ?? [null, language, null]
   return [{ type: 'code', lang: lang || null, meta: meta ?? null, value }]
 }
 
 function exportFootnote(node: BodyNode, context: ExportContext): RootContent[] {
-  const label = text(node, 'label')
+  const label = escapedText(node, 'label')
   const children = exportFlow(node.content, { ...context, inFootnote: true })
   if (isFootnoteLabel(label) && !context.inFootnote) {
     return [{ type: 'footnoteDefinition', identifier: label.toLowerCase(), label, children }]
@@ -148,15 +156,15 @@ function exportFootnote(node: BodyNode, context: ExportContext): RootContent[] {
 }
 
 function exportFrontmatter(node: BodyNode, context: ExportContext): RootContent[] {
-  const value = text(node, 'yaml').replace(/\r\n?/g, '\n')
-  if (text(node, 'yaml').includes('\r')) warn(context, 'node_simplified', 'Carriage returns become line feeds.')
+  const value = escapedText(node, 'yaml').replace(/\r\n?/g, '\n')
+  if (escapedText(node, 'yaml').includes('\r')) warn(context, 'node_simplified', 'Carriage returns become line feeds.')
   if (context.place === 'first' && !/^---[ \t]*$/m.test(value)) return [{ type: 'yaml', value }]
   warn(context, 'node_simplified', 'Frontmatter that Markdown would not read back is written as code.')
   return [{ type: 'code', lang: 'yaml', value }]
 }
 
 function exportHtml(node: BodyNode, context: ExportContext): RootContent[] {
-  const value = text(node, 'html')
+  const value = escapedText(node, 'html')
   const isAnchor = context.place !== 'nested' && /^<!--\s*block=/.test(value)
   if (!isAnchor && isHtmlBlock(value, context.isLast)) return [{ type: 'html', value }]
   warn(context, 'node_simplified', 'Raw HTML that Markdown would not read back as it is is written as code.')

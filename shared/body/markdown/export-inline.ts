@@ -57,12 +57,12 @@ const inlineWriters: { [type: string]: (node: BodyNode, place: LeafContext) => P
   hardBreak: (_, place) => (fitsLineBreak(place) ? { type: 'break' } : { type: 'html', value: '<br>' }),
   inlineImage: (node, { context }) => exportImage(node, context),
   inlineMath: (node, place) => inlineMath(node, place),
-  footnoteReference: (node, { context }) => footnoteReference(text(node, 'label'), context),
+  footnoteReference: (node, { context }) => footnoteReference(escapedText(node, 'label'), context),
   htmlInline: (node, place) => htmlInline(node, place),
   mention: (node, { context }) => {
     warn(context, 'node_simplified', 'A mention is written as a link.')
-    const id = text(node, 'id')
-    const label = text(node, 'label') || id
+    const id = escapedText(node, 'id')
+    const label = escapedText(node, 'label') || id
     // A link cannot hold another link.
     if (node.marks?.some((mark) => mark.type === 'link')) return { type: 'text', value: `@${label}` }
     return { type: 'link', url: `#mention=${encodeURIComponent(id)}`, children: [{ type: 'text', value: `@${label}` }] }
@@ -96,11 +96,16 @@ export function exportImage(node: BodyNode, context: ExportContext): PhrasingCon
     warn(context, 'attrs_dropped', 'The size of an image is left out.')
   }
   const title = node.attrs?.title
-  return { type: 'image', url: text(node, 'src'), alt: text(node, 'alt'), title: title == null ? null : String(title) }
+  return {
+    type: 'image',
+    url: escapedText(node, 'src'),
+    alt: escapedText(node, 'alt'),
+    title: title == null ? null : String(title),
+  }
 }
 
 /** The text of a string attribute, empty when it is null. */
-export function text(node: BodyNode, name: string): string {
+export function escapedText(node: BodyNode, name: string): string {
   const value = node.attrs?.[name]
   return typeof value === 'string' ? value : ''
 }
@@ -199,7 +204,7 @@ function fitsLineBreak({ leaves, siblings, index, context }: LeafContext): boole
 }
 
 function htmlInline(node: BodyNode, { leaves, siblings, index, context }: LeafContext): PhrasingContent {
-  const html = text(node, 'html')
+  const html = escapedText(node, 'html')
   // The sign of a mark around the tag comes before the tag on its line.
   const startsLine = leaves.length === 0 && !node.marks?.some((mark) => Object.hasOwn(markWriters, mark.type))
   const endsLine = !/^[^\n]*[^\s]/.test(siblings[index + 1]?.text ?? (siblings[index + 1] ? 'x' : ''))
@@ -224,7 +229,7 @@ function inlineCode(value: string, context: ExportContext): PhrasingContent {
 }
 
 function inlineMath(node: BodyNode, { leaves, context }: LeafContext): PhrasingContent | null {
-  const latex = text(node, 'latex')
+  const latex = escapedText(node, 'latex')
   if (/[\r\n]/.test(latex)) warn(context, 'node_simplified', 'Line ends within inline math become spaces.')
   const value = oneLine(latex)
   const before = leaves.at(-1)

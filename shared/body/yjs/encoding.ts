@@ -65,7 +65,7 @@ export function readElement(element: Y.XmlElement, depth = 0): BodyNode {
 export function readChildren(parent: Y.XmlFragment, depth = 0): BodyNode[] {
   const nodes: BodyNode[] = []
   for (const child of childrenOf(parent)) {
-    if (child instanceof Y.XmlText) for (const node of readText(child)) appendNode(nodes, node)
+    if (child instanceof Y.XmlText) for (const node of readYText(child)) appendNode(nodes, node)
     else nodes.push(child instanceof Y.XmlElement ? readElement(child, depth) : { type: foreignType })
   }
   return nodes
@@ -87,7 +87,7 @@ export function idOf(child: unknown): string | undefined {
  * Reads the runs of a Y text as text nodes. Anything else in it, such as an embed, becomes a `yjs:foreign` node of
  * length one.
  */
-export function readText(text: Y.XmlText): BodyNode[] {
+export function readYText(text: Y.XmlText): BodyNode[] {
   const runs = text.toDelta() as { insert: unknown; attributes?: Attrs }[]
   return runs.map(({ insert, attributes }) => {
     if (typeof insert !== 'string') return { type: foreignType }

@@ -1,6 +1,6 @@
 import * as Y from 'yjs'
 import type { BodyNode } from '../document.ts'
-import { childrenOf, formatsOf, readText, writeNodes, writeText } from './encoding.ts'
+import { childrenOf, formatsOf, readYText, writeNodes, writeText } from './encoding.ts'
 import type { InlineChange, InlineEdit, InlineFormat } from './inline-diff.ts'
 import { lineOf, sliceLine } from './line.ts'
 
@@ -93,7 +93,7 @@ function splitAt(element: Y.XmlElement, offset: number): void {
     .filter(isText)
     .find((text) => text.start < offset && offset < text.end)
   if (!child) return
-  const line = lineOf(readText(child.type))
+  const line = lineOf(readYText(child.type))
   const middle = offset - child.start
   if (middle >= line.length / 2) {
     element.insert(child.index + 1, [writeText(sliceLine(line, middle, line.length))])
@@ -110,10 +110,10 @@ function joinTexts(element: Y.XmlElement): void {
     const [left, right] = [children[index - 1], children[index]]
     if (!(left instanceof Y.XmlText && right instanceof Y.XmlText)) continue
     if (left.length >= right.length) {
-      writeInto(left, left.length, readText(right))
+      writeInto(left, left.length, readYText(right))
       element.delete(index, 1)
     } else {
-      writeInto(right, 0, readText(left))
+      writeInto(right, 0, readYText(left))
       element.delete(index - 1, 1)
       children[index - 1] = right
     }

@@ -2,7 +2,7 @@ import type { BodyNode } from '../document.ts'
 import { type Match, matchSequences } from '../sequence.ts'
 import { equalJson } from './align.ts'
 import { type Formats, formatsOf } from './encoding.ts'
-import { type Line, lineOf, plainText, sliceLine, type Token, tokensOf } from './line.ts'
+import { type InlineToken, inlineTokensOf, type Line, lineOf, lineText, sliceLine } from './line.ts'
 
 /** Replaces the content between two offsets. */
 export type InlineEdit = { start: number; end: number; insert: BodyNode[] }
@@ -22,7 +22,7 @@ const mostLooks = 1_000_000
  */
 export function diffInline(fromNodes: readonly BodyNode[], toNodes: readonly BodyNode[]): InlineChange {
   const [from, to] = [lineOf(fromNodes), lineOf(toNodes)]
-  const found = matchTokens(tokensOf(from, wholeKey), tokensOf(to, wholeKey))
+  const found = matchTokens(inlineTokensOf(from, wholeKey), inlineTokensOf(to, wholeKey))
   const matches = found.length * from.nodes.length > mostLooks ? found.filter((match) => isEnd(match, from, to)) : found
   return { edits: editsBetween(matches, from, to), formats: matches.flatMap((match) => reformat(match, from, to)) }
 }
@@ -37,7 +37,7 @@ export function rebaseInline(input: {
   live: readonly BodyNode[]
 }): InlineChange {
   const [from, live] = [lineOf(input.from), lineOf(input.live)]
-  if (plainText(from) === plainText(live)) return input.change
+  if (lineText(from) === lineText(live)) return input.change
   const kept = matchClosely(from, live)
   const done = new Set(diffInline(input.from, input.live).edits.map(editKey))
   const edits = input.change.edits.filter((edit) => !done.has(editKey(edit)))
@@ -47,8 +47,8 @@ export function rebaseInline(input: {
   }
 }
 
-function matchTokens(a: readonly Token[], b: readonly Token[]): Match[] {
-  const keysOf = (tokens: readonly Token[]) => tokens.map((token) => token.key)
+function matchTokens(a: readonly InlineToken[], b: readonly InlineToken[]): Match[] {
+  const keysOf = (tokens: readonly InlineToken[]) => tokens.map((token) => token.key)
   return matchSequences(keysOf(a), keysOf(b)).map((match) => {
     const [first, last] = [a[match.a], a[match.a + match.length - 1]]
     const start = first?.start ?? 0
@@ -61,8 +61,8 @@ function matchTokens(a: readonly Token[], b: readonly Token[]): Match[] {
  * words that differ, the common beginning and end count as kept, since people type into words.
  */
 function matchClosely(from: Line, live: Line): Match[] {
-  const matches = matchTokens(tokensOf(from, typeOf), tokensOf(live, typeOf))
-  const [fromText, liveText] = [plainText(from), plainText(live)]
+  const matches = matchTokens(inlineTokensOf(from, typeOf), inlineTokensOf(live, typeOf))
+  const [fromText, liveText] = [lineText(from), lineText(live)]
   let [a, b] = [0, 0]
   const close = [...matches, { a: from.length, b: live.length, length: 0 }].flatMap((match) => {
     const ends = commonEnds(fromText.slice(a, match.a), liveText.slice(b, match.b))

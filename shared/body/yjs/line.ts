@@ -8,7 +8,7 @@ import { appendNode } from './encoding.ts'
 export type Line = { nodes: readonly BodyNode[]; starts: readonly number[]; length: number }
 
 /** A word, a space or a node other than a text. A token is kept or replaced as a whole. */
-export type Token = { key: string; start: number; length: number }
+export type InlineToken = { key: string; start: number; length: number }
 
 // Words, single ideographs (for scripts without spaces), white space, and any other single character. With the v flag
 // the dot is a code point, so no surrogate pair is split.
@@ -40,13 +40,13 @@ export function sliceLine(line: Line, start: number, end: number): BodyNode[] {
 }
 
 /** The text of a line, with U+FFFC for each node other than a text. It is as long as the line. */
-export function plainText(line: Line): string {
+export function lineText(line: Line): string {
   return line.nodes.map((node) => (node.type === 'text' ? (node.text ?? '') : '\ufffc')).join('')
 }
 
 /** The tokens of a line. Marks play no part. A node other than a text has the key that `keyOf` returns. */
-export function tokensOf(line: Line, keyOf: (node: BodyNode) => string): Token[] {
-  const tokens: Token[] = []
+export function inlineTokensOf(line: Line, keyOf: (node: BodyNode) => string): InlineToken[] {
+  const tokens: InlineToken[] = []
   let text = ''
   let start = 0
   const flush = (next: number) => {

@@ -18,7 +18,7 @@ export function computeContent(answered: Answered): Promise<BodyNode[] | null> {
 }
 
 /** The work of `computeMarkdown`, which a thread calls by its name. @public */
-export function writeContent(content: readonly BodyNode[]): InlineMarkdown | null {
+export function computeInlineContent(content: readonly BodyNode[]): InlineMarkdown | null {
   return faithfulMarkdown(content)
 }
 
@@ -29,7 +29,7 @@ export function readTranslation({ inline, translation }: Answered): BodyNode[] |
 
 const writing = computation({
   module: import.meta.url,
-  run: writeContent,
+  run: computeInlineContent,
   isSmall: (content) => parsesAtOnce(JSON.stringify(content)),
   cpuMs: (content) => 2 * timeLimit(JSON.stringify(content).length),
 })

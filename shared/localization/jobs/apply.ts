@@ -13,7 +13,7 @@ import { type PlacedUnit, placeUnits } from '../units/present.ts'
 import * as units from '../units/queries.ts'
 import type { TargetGuard } from '../units/review.ts'
 import { applyTexts } from './apply-edit.ts'
-import { type JobRow, lockJob, markApplied, recordJobAction } from './queries.ts'
+import { type JobRow, lockTranslationJob, markApplied, recordJobAction } from './queries.ts'
 import { findJob } from './read.ts'
 import type { Applied } from './schema.ts'
 import { planApplication, requireKnownUnits } from './select.ts'
@@ -100,7 +100,7 @@ async function lockUnitsAndJob(
 ): Promise<{ job: JobRow; placed: PlacedUnit[] }> {
   const { key } = input
   await units.lockUnits(tx, { ...key, unitIds: input.unitIds })
-  const job = await lockJob(tx, { workspace_id: key.workspaceId, job_id: input.jobId })
+  const job = await lockTranslationJob(tx, { workspace_id: key.workspaceId, job_id: input.jobId })
   if (job === null) throw new Refusal('job_not_found', { details: { id: input.jobId } })
   return { job, placed: placeUnits(await units.unitsOfTarget(tx, key), input.bodies) }
 }

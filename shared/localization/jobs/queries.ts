@@ -67,7 +67,7 @@ export function jobOf(db: Queryable, key: RequestedJobKey): Promise<JobRow | nul
 }
 
 /** Returns a job, locked until the transaction ends, or null. */
-export function lockJob(tx: Transaction, key: RequestedJobKey): Promise<JobRow | null> {
+export function lockTranslationJob(tx: Transaction, key: RequestedJobKey): Promise<JobRow | null> {
   return tx.maybeOne(sql.type(JobRow)`
     SELECT ${columns} FROM translation_jobs
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id} FOR UPDATE`)

@@ -10,13 +10,13 @@ import { languageOf } from '../text/stems.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
 import {
   type BlockRow,
-  deleteRows,
+  deleteIndexRows,
   type IndexedBlock,
   indexedDocuments,
   insertRows,
   writeIndexStates,
 } from './index-queries.ts'
-import { outlineOf, type SearchOutline, type Textblock, textblocksOf } from './outline.ts'
+import { indexOutlineOf, type SearchOutline, type Textblock, textblocksOf } from './outline.ts'
 import { blockVector } from './vector.ts'
 
 // The distance between the rows of a fresh index: sixteen inserts at one spot before all rows are moved.
@@ -73,7 +73,7 @@ export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange
   const kept = new Set(wanted.map(({ ord }) => ord))
   return {
     language,
-    outline: outlineOf(document),
+    outline: indexOutlineOf(document),
     remove: [
       ...source.blocks.map(({ ord }) => ord).filter((ord) => !kept.has(ord)),
       ...changed.map(({ ord }) => ord).filter((ord) => there.has(ord)),
@@ -97,7 +97,7 @@ export async function writeIndexes(
     outline: result.outline,
   }))
   await writeIndexStates(tx, states)
-  await deleteRows(
+  await deleteIndexRows(
     tx,
     derived.flatMap(({ job, result }) => result.remove.map((ord) => ({ job, ord }))),
   )

@@ -86,7 +86,7 @@ export async function writeIndexStates(tx: Transaction, states: readonly IndexSt
 export type BlockKey = { job: DocumentJob; ord: number }
 
 /** Deletes rows by their keys. */
-export async function deleteRows(tx: Transaction, keys: readonly BlockKey[]): Promise<void> {
+export async function deleteIndexRows(tx: Transaction, keys: readonly BlockKey[]): Promise<void> {
   if (keys.length === 0) return
   const values = keys.map(({ job, ord }) => [job.workspace_id, job.document_id, ord])
   await tx.query(

@@ -15,7 +15,7 @@ export type SearchOutline = { ids: string[]; headings: Headings }
 export type Textblock = { blockId: string; topBlockId: string; type: string; text: string }
 
 /** The outline of a document. */
-export function outlineOf(document: DocNode): SearchOutline {
+export function indexOutlineOf(document: DocNode): SearchOutline {
   return {
     ids: document.content.map((block) => block.attrs.id),
     headings: document.content

@@ -9,7 +9,7 @@ export const windowSize = 65_536
 const whiteSpace = /\s/
 
 /** Lets other work of the process run after each `windowSize` UTF-16 units of text. */
-export class Turns {
+export class YieldingTurns {
   #units = 0
 
   async take(units: number): Promise<void> {
@@ -28,7 +28,7 @@ export class Turns {
  */
 export async function matchesInWindows(
   text: string,
-  reading: { terms: readonly Term[]; language: string; turns: Turns },
+  reading: { terms: readonly Term[]; language: string; turns: YieldingTurns },
 ): Promise<Matches> {
   const matches = await matchesInAll(windowsOf(text), reading)
   if (matches.first !== null || text.length <= windowSize) return matches
@@ -53,7 +53,7 @@ export function windowsOf(text: string, firstSize = windowSize): { text: string;
 
 async function matchesInAll(
   windows: readonly { text: string; start: number }[],
-  { terms, language, turns }: { terms: readonly Term[]; language: string; turns: Turns },
+  { terms, language, turns }: { terms: readonly Term[]; language: string; turns: YieldingTurns },
 ): Promise<Matches> {
   let all = matchesOf(terms, [])
   for (const { text, start } of windows) {

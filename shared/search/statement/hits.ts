@@ -89,7 +89,7 @@ const Ancestors = Type.Object(AncestorShape)
  * a fifth of the search for a rare word. They are looked up one by one, since the planner does not know how few they
  * are.
  */
-export const ancestors = sql.fragment`
+export const ancestorColumns = sql.fragment`
   coalesce((
     SELECT json_agg(k) FROM (SELECT DISTINCT h.workspace_id, h.knowledge_base_id FROM hits h) AS h
     CROSS JOIN LATERAL (

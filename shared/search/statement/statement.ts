@@ -7,7 +7,7 @@ import { keptPlans } from '../ranking/tuning.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
 import { candidates, matchCounts } from './candidates.ts'
 import { inWorkspaces, isIncluded } from './conditions.ts'
-import { AncestorShape, ancestors, freshHits, type Hit, HitShape, pathsIn, shortEnough } from './hits.ts'
+import { AncestorShape, ancestorColumns, freshHits, type Hit, HitShape, pathsIn, shortEnough } from './hits.ts'
 import type { RankedTerm, SearchRequest, SearchScope } from './request.ts'
 
 const AnswerShape = Type.Object({
@@ -48,7 +48,7 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
     hits AS MATERIALIZED (${shortEnough})
     SELECT
       coalesce((SELECT json_agg(h ORDER BY h.estimate DESC, h.document_id, h.ord) FROM hits h), '[]') AS hits,
-      ${ancestors},
+      ${ancestorColumns},
       (SELECT count(*) FROM candidates) AS candidates,
       (SELECT count(*) FROM fetched) > (SELECT count(*) FROM hits) AS shortened,
       c.document_count, c.stale_document_count, c.stale_document_ids, c.lowest_stale_event_id, c.languages,
