@@ -53,9 +53,9 @@ const PendingShape = Type.Object({
 export type PendingManifest = Static<typeof PendingShape>
 
 /**
- * Returns documents, their chains, and the manifests that the chains lack: at most the `limit` newest of each document,
- * newest first. All rows come from one snapshot. A document without such manifests has one row without a manifest; a
- * missing document has none.
+ * Returns one row for each manifest that the chain of a document's changes has not taken up yet, with the document and
+ * its chain: at most the `limit` newest manifests of a document, newest first. All rows come from one snapshot. A
+ * document whose chain is complete has one row without a manifest. A document that does not exist has no row.
  */
 export function pendingManifests(db: Queryable, jobs: readonly DocumentJob[], { limit }: { limit: number }) {
   return db.any(

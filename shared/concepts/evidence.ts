@@ -58,7 +58,10 @@ export async function addEvidence(
   return { concept, relationId }
 }
 
-/** Returns evidence with the names of its members, each behind a prefix such as `evidence/`. */
+/**
+ * Adds the paths that the members of evidence have in the request; a refusal names such a path as `field`. `prefix` is
+ * the path to the evidence, for example `evidence/`.
+ */
 export function namedEvidence(evidence: EvidenceInput, prefix: string): NamedEvidence {
   return { ...evidence, fields: { document: `${prefix}document_id`, block: `${prefix}block_id` } }
 }

@@ -95,7 +95,9 @@ export const setRoutes = ({ listed, plural, singular, noun }: Family) => [
   }),
 ]
 
-/** The audit of a document set, under the paths of one family. */
+/**
+ * The route of a document set's audit, once under the paths of `translation` and once under those of `localization`.
+ */
 export const auditRoutes = ({ listed, singular, noun }: Family) => [
   route({
     method: 'GET',

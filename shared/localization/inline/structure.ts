@@ -21,7 +21,10 @@ export function structureOf(content: readonly BodyNode[]): string {
   return parts.sort().join('\n')
 }
 
-/** Returns the text of inline content with white space collapsed. */
+/**
+ * Returns the texts of inline content in one line. Every other node, and all white space between words, becomes a
+ * space.
+ */
 export function wordsOf(content: readonly BodyNode[]): string {
   return content
     .map((node) => (node.type === 'text' ? node.text : ' '))

@@ -31,7 +31,7 @@ export async function createJob(
   const model = configuredModel(config, 'TRANSLATION_MODEL')
   if (model === null) throw new Refusal('model_unavailable')
   const target = named ?? refuseLocale(input.request)
-  // Under the lock, the units and the bodies belong to the versions that the job names.
+  // The lock keeps both bodies until the commit, so the selected units fit the versions that the job will name.
   const pair = await lockPair(tx, { caller: input.caller, pair: { set: found.set, source, target } })
   const selection = await selectUnits(tx, pair, input.request.unit_ids)
   const workspaceId = target.workspace_id
