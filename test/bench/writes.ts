@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import pLimit from 'p-limit'
 import pg from 'pg'
 import { markdownFiles } from '../support/markdown-files.ts'
 import { createDocument, type Site, writeDocument } from '../support/site.ts'
@@ -14,7 +15,9 @@ const concurrency = 4
 export async function measureWrites(site: Site): Promise<Figure[]> {
   const [file] = markdownFiles(200).filter(({ text }) => text.length > 3000 && text.length < 5000)
   const text = file?.text ?? ''
-  const documents = await Promise.all(Array.from({ length: count }, () => createDocument(site, text)))
+  const limit = pLimit(concurrency)
+  const made = Array.from({ length: count }, () => limit(() => createDocument(site, text)))
+  const documents = await Promise.all(made)
   let round = 0
   const ours = () => {
     round += 1
