@@ -1,8 +1,8 @@
 import { pipeline, type Readable } from 'node:stream'
-import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
+import { type Caller, requireWriter } from '../auth/caller.ts'
 import type { Config } from '../config/config.ts'
 import type { Database, Transaction } from '../database/database.ts'
-import { lockDocument } from '../documents/queries.ts'
+import { requireLockedDocument } from '../documents/require.ts'
 import { Refusal, unsupportedMediaType } from '../errors/errors.ts'
 import { makeRoom } from '../quotas/quotas.ts'
 import { newId } from '../schema/ids.ts'
@@ -85,8 +85,7 @@ export async function createAttachment(
 ): Promise<AttachmentRow> {
   const { tx, config } = context
   const { caller, documentId, file } = input
-  const document = await lockDocument(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
-  if (document === null) throw new Refusal('document_not_found', { details: { id: documentId, field: 'document_id' } })
+  const document = await requireLockedDocument(tx, { documentId, caller, field: 'document_id' })
   requireWriter(caller, document.workspace_id)
   if (!(await claimFile(tx, file.id))) throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
   const { id, filename, contentType, size, sha256 } = file

@@ -1,7 +1,8 @@
-import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
+import { type Caller, requireWriter } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
 import { eventDocument } from '../documents/present.ts'
-import { type DocumentRow, lockDocument } from '../documents/queries.ts'
+import type { DocumentRow } from '../documents/queries.ts'
+import { requireLockedDocument } from '../documents/require.ts'
 import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
 import { requireAttachments } from './attachment-references.ts'
@@ -55,9 +56,7 @@ export async function commitBody<E extends Edited, Found = undefined>(
   commit: Commit<E, Found>,
 ): Promise<Committed<E>> {
   const { tx } = context
-  const locator = { documentId: commit.documentId, workspaceIds: visibleWorkspaces(commit.caller) }
-  const before = await lockDocument(tx, locator)
-  if (before === null) throw new Refusal('document_not_found', { details: { id: commit.documentId } })
+  const before = await requireLockedDocument(tx, commit)
   const current = new StoredBody({ version: before.version, text: await queries.bodyText(tx, before) })
   const found = (await commit.find?.(current, before)) as Found
   requireWriter(commit.caller, before.workspace_id)
@@ -75,8 +74,8 @@ export async function commitBody<E extends Edited, Found = undefined>(
   const document = await store(context, { before, current, body, change, sizes, userId: caller.userId, snapshot })
   if (change !== null) {
     const eventRowNo = await recordEvent(tx, document)
-    for (const follow of context.consequences.body)
-      await follow(context, { before, document, texts, change, eventRowNo })
+    const write = { before, document, texts, change, eventRowNo }
+    for (const follow of context.consequences.body) await follow(context, write)
   }
   return { document, body, edited, changed: change !== null }
 }

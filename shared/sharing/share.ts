@@ -1,7 +1,7 @@
 import { ulid } from 'ulid'
-import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
+import { type Caller, requireWriter } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
-import { lockDocument } from '../documents/queries.ts'
+import { requireLockedDocument } from '../documents/require.ts'
 import { Refusal } from '../errors/errors.ts'
 import * as queries from './queries.ts'
 import type { PublicShare } from './schema.ts'
@@ -16,8 +16,7 @@ export async function ensureShare(
   request: { documentId: string; caller: Caller; enabled: boolean },
 ): Promise<{ share: queries.ShareRow; created: boolean }> {
   const { documentId, caller } = request
-  const document = await lockDocument(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })
-  if (document === null) throw new Refusal('document_not_found', { details: { id: documentId } })
+  const document = await requireLockedDocument(tx, { documentId, caller })
   const { workspace_id } = document
   requireWriter(caller, workspace_id)
   if (!request.enabled) throw new Refusal('public_share_disabled')

@@ -1,9 +1,8 @@
 import Type from 'typebox'
-import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import { commitBody, type Edited } from '../../../shared/body/commit.ts'
 import { snapshotText, versionPage } from '../../../shared/body/queries.ts'
 import { DocumentVersion, RolledBack } from '../../../shared/body/schema.ts'
-import { visibleDocument } from '../../../shared/documents/queries.ts'
+import { requireDocument } from '../../../shared/documents/require.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
@@ -38,8 +37,7 @@ export const versionRoutes = [
     success: { status: 200, description: 'Versions', data: DocumentVersion, list: true },
     errors: ['document_not_found', 'invalid_cursor'],
     async handle({ db, caller, params, query, endpoint }) {
-      const document = await visibleDocument(db, { documentId: params.id, workspaceIds: visibleWorkspaces(caller) })
-      if (document === null) throw new Refusal('document_not_found', { details: { id: params.id } })
+      const document = await requireDocument(db, { documentId: params.id, caller })
       const { limit = wholeListLimit, cursor } = query
       const scope = { endpoint, filters: { id: params.id }, sort: 'seq' }
       const before = cursor === undefined ? null : Number(decodeCursor(scope, cursor, ['number'])[0])
