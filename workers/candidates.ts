@@ -1,12 +1,12 @@
 import type { FoundCandidate } from '../shared/concepts/candidates/extract.ts'
 import {
   type CandidateSource,
+  extracting,
   loadCandidateSource,
   lockExtraction,
   writeCandidates,
 } from '../shared/concepts/candidates/refresh.ts'
 import { queues } from '../shared/jobs/queues.ts'
-import { extracting } from './runtime/computations.ts'
 import { oneByOne, type Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 

@@ -1,8 +1,13 @@
-import { type ChainGrowth, type ChainSource, loadChainSources, writeChains } from '../shared/changes/project.ts'
+import {
+  type ChainGrowth,
+  type ChainSource,
+  growing,
+  loadChainSources,
+  writeChains,
+} from '../shared/changes/project.ts'
 import { lockChains } from '../shared/changes/queries.ts'
 import type { Config } from '../shared/config/config.ts'
 import { queues } from '../shared/jobs/queues.ts'
-import { growing } from './runtime/computations.ts'
 import type { Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 import type { Worker } from './runtime/runtime.ts'

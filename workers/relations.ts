@@ -2,11 +2,11 @@ import { queues } from '../shared/jobs/queues.ts'
 import {
   type InlineRelationChange,
   type LinkSource,
+  linking,
   loadLinkSources,
   lockExtractions,
   writeRelations,
 } from '../shared/relations/extract.ts'
-import { linking } from './runtime/computations.ts'
 import type { Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 

@@ -2,11 +2,11 @@ import { queues } from '../shared/jobs/queues.ts'
 import {
   type IndexChange,
   type IndexSource,
+  indexing,
   loadIndexSources,
   writeIndexes,
 } from '../shared/search/index/index-document.ts'
 import { lockIndexes } from '../shared/search/index/index-queries.ts'
-import { indexing } from './runtime/computations.ts'
 import type { Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 

@@ -7,8 +7,13 @@ import {
   type SummaryJobSource,
   writeModelSummary,
 } from '../shared/summaries/by-model/job.ts'
-import { loadRefreshSource, type RefreshSource, type TextSummary, writeSummaries } from '../shared/summaries/refresh.ts'
-import { summarising } from './runtime/computations.ts'
+import {
+  loadRefreshSource,
+  type RefreshSource,
+  summarising,
+  type TextSummary,
+  writeSummaries,
+} from '../shared/summaries/refresh.ts'
 import { oneByOne } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 import { defineDeadRequestedJob, defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'

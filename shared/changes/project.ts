@@ -1,5 +1,6 @@
 import type { BlockStep } from '../body/manifest.ts'
 import type { Queryable, Transaction } from '../database/database.ts'
+import { type ProjectionInput, projectionComputation } from '../jobs/projections/computation.ts'
 import type { Derived, DocumentSource } from '../jobs/projections/queries.ts'
 import type { DocumentJob } from '../jobs/queues.ts'
 import * as queries from './queries.ts'
@@ -35,6 +36,14 @@ export async function loadChainSources(
   return new Map([...byDocument].map(([id, pending]) => [id, chainSource(pending)]))
 }
 
+/** The function of `growing`, which a thread calls by its name. @public */
+export function growChangeChain({ source }: ProjectionInput<ChainSource>): ChainGrowth {
+  return growChain(source)
+}
+
+/** Computes the batches by which the chain of changes of a document grows. */
+export const growing = projectionComputation({ module: import.meta.url, run: growChangeChain, length: lengthOf })
+
 /**
  * Makes one batch for each body that the chain lacks, in their order. Where a manifest is missing, a new chain begins
  * after the gap, so that no client takes it for continuous.
@@ -49,8 +58,8 @@ export function growChain(source: ChainSource): ChainGrowth {
   return { base: { body_seq: base.body_seq, version: base.version }, batches: rest.map(batchOf) }
 }
 
-/** Returns the number of characters that `growChain` reads. */
-export function lengthOf({ manifests }: ChainSource): number {
+// Returns the number of characters that `growChain` reads.
+function lengthOf({ manifests }: ChainSource): number {
   return manifests.reduce((length, { step }) => length + (step?.length ?? 0), 0)
 }
 

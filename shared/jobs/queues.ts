@@ -11,6 +11,21 @@ export type Queue<Data extends object> = {
 /** The options of a queue in pg-boss, such as its retries. All times are in seconds. */
 export type QueueOptions = Omit<BossQueue, 'name'>
 
+/** A part of a document that a write can change. */
+export type DocumentChange = 'body' | 'title' | 'location' | 'locale'
+
+/** A projection of documents, as far as a write has to know it. */
+export type DocumentProjection = {
+  /** Its name in `stale_projections` and in the metrics of lag. */
+  name: string
+  /** The queue of the jobs that derive it. */
+  queue: Queue<DocumentJob>
+  /** The changes that make the projection of a document stale. */
+  dependsOn: readonly DocumentChange[]
+  /** A table whose `workspace_id` and `document_id` name the documents that take part; without it all documents do. */
+  enrolledIn?: string
+}
+
 /** The data of a job that derives from a document. The worker reads the current source, not the source of the write. */
 export type DocumentJob = {
   workspace_id: string
@@ -48,7 +63,7 @@ const oneHour = 3600
  * `singleton` with upsert is the one policy that was measured never to lose the last write. The upsert updates the
  * queued row, and the lock on that row keeps a worker from claiming the job before the writer commits.
  */
-const projection: QueueOptions = {
+const projectionOptions: QueueOptions = {
   policy: 'singleton',
   notify: false,
   heartbeatSeconds,
@@ -84,13 +99,24 @@ const sweep: QueueOptions = {
   deleteAfterSeconds: oneHour,
 }
 
-/** Every queue. Beside each of them lies its dead-letter queue (`deadLetterOf`). */
+/**
+ * Every queue. Beside each of them lies its dead-letter queue (`deadLetterOf`). The queue of a projection also declares
+ * the projection: its name, and what makes it stale. `api/guide/jobs.md#obsolescence` says the same to callers.
+ */
 export const queues = {
-  searchIndex: queue<DocumentJob>('search.index', projection),
-  changesDiff: queue<DocumentJob>('changes.diff', projection),
-  relationsExtract: queue<DocumentJob>('relations.extract', projection),
-  candidatesRefresh: queue<DocumentJob>('candidates.refresh', { ...projection, retryLimit: 3 }),
-  summariesRefresh: queue<DocumentJob>('summaries.refresh', { ...projection, retryLimit: 3 }),
+  searchIndex: projection('search.index', { name: 'search', dependsOn: ['body', 'title', 'location', 'locale'] }),
+  changesDiff: projection('changes.diff', { name: 'changes', dependsOn: ['body'] }),
+  relationsExtract: projection('relations.extract', { name: 'relations', dependsOn: ['body'] }),
+  candidatesRefresh: projection(
+    'candidates.refresh',
+    { name: 'candidates', dependsOn: ['body', 'title'], enrolledIn: 'concept_extractions' },
+    { retryLimit: 3 },
+  ),
+  summariesRefresh: projection(
+    'summaries.refresh',
+    { name: 'summaries', dependsOn: ['body', 'title'], enrolledIn: 'summaries' },
+    { retryLimit: 3 },
+  ),
   summariesModel: queue<RequestedJobKey>('summaries.model', requested),
   translationsRun: queue<RequestedJobKey>('translations.run', requested),
   searchReindex: queue<ReindexJob>('search.reindex', sweep),
@@ -100,8 +126,21 @@ export const queues = {
   sweepRetention: queue<object>('sweep.retention', sweep),
 } as const
 
+/** Everything that derives from documents. The core writes through this table and imports no derived noun. */
+export const projections: readonly DocumentProjection[] = Object.values(queues).flatMap((queue) =>
+  'projection' in queue ? [{ ...queue.projection, queue }] : [],
+)
+
 function queue<Data extends object>(name: string, options: QueueOptions): Queue<Data> {
   return { name, options }
+}
+
+function projection(
+  name: string,
+  declared: Omit<DocumentProjection, 'queue'>,
+  options: QueueOptions = {},
+): Queue<DocumentJob> & { readonly projection: Omit<DocumentProjection, 'queue'> } {
+  return { ...queue<DocumentJob>(name, { ...projectionOptions, ...options }), projection: declared }
 }
 
 /** The name of the queue that receives the jobs of `queue` whose retries are used up. */

@@ -4,6 +4,7 @@ import { isBlockType } from '../body/nodes.ts'
 import { plainText } from '../body/text.ts'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { type ProjectionInput, projectionComputation } from '../jobs/projections/computation.ts'
 import {
   type Derived,
   type DocumentSource,
@@ -42,6 +43,18 @@ export async function loadLinkSources(
     }),
   )
 }
+
+/** The function of `linking`, which a thread calls by its name. @public */
+export function linkDocument({ source }: ProjectionInput<LinkSource>): InlineRelationChange {
+  return compareLinks(source)
+}
+
+/** Computes the changes of the inline relations of a document. */
+export const linking = projectionComputation({
+  module: import.meta.url,
+  run: linkDocument,
+  length: ({ body }) => body.length,
+})
 
 /**
  * Compares the links of a body with the stored inline relations and returns the difference. A link that is still in the

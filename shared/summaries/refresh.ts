@@ -1,4 +1,5 @@
 import { type Database, inTransaction, type Queryable, type Transaction } from '../database/database.ts'
+import { type ProjectionInput, projectionComputation } from '../jobs/projections/computation.ts'
 import { type LoadedSource, loadSource } from '../jobs/projections/queries.ts'
 import type { DocumentJob } from '../jobs/queues.ts'
 import { type DerivedSummary, summariseDigest } from './deterministic.ts'
@@ -22,6 +23,18 @@ export async function loadRefreshSource(db: Queryable, job: DocumentJob): Promis
   const targets = stored.filter(({ generator, pinned }) => generator === 'deterministic' && !pinned).map(targetOf)
   return { ...source, projected_seq: null, targets }
 }
+
+/** The function of `summarising`, which a thread calls by its name. @public */
+export function summariseDocument({ source, job }: ProjectionInput<RefreshSource>): TextSummary[] {
+  return summariesOf(source, job)
+}
+
+/** Computes the summaries of a document and of its sections. */
+export const summarising = projectionComputation({
+  module: import.meta.url,
+  run: summariseDocument,
+  length: ({ body }) => body.length,
+})
 
 /** Returns the current summaries of a loaded document. */
 export function summariesOf(source: RefreshSource, job: DocumentJob): TextSummary[] {

@@ -1,7 +1,6 @@
 import { computation } from '../../shared/computations/computation.ts'
-import type { IndexChange, IndexSource } from '../../shared/search/index/index-document.ts'
-import { indexDocument } from '../../workers/runtime/computations.ts'
-import type { ProjectionInput } from '../../workers/runtime/projection.ts'
+import type { ProjectionInput } from '../../shared/jobs/projections/computation.ts'
+import { type IndexChange, type IndexSource, indexDocument } from '../../shared/search/index/index-document.ts'
 
 /** Indexes a document. Never ends for a document with the word ENDLESS. @public */
 export function indexUnlessEndless(input: ProjectionInput<IndexSource>): IndexChange {

@@ -1,5 +1,6 @@
-import { type Computation, computation } from '../../shared/computations/computation.ts'
+import { computation } from '../../shared/computations/computation.ts'
 import type { Queryable, Transaction } from '../../shared/database/database.ts'
+import type { ProjectionComputation, ProjectionInput } from '../../shared/jobs/projections/computation.ts'
 import type { Derived, DocumentSource } from '../../shared/jobs/projections/queries.ts'
 import type { DocumentJob, Queue } from '../../shared/jobs/queues.ts'
 
@@ -41,7 +42,7 @@ export type ProjectionSource = DocumentSource & { projected_seq: number | null }
  * statements of the noun.
  */
 export type Projection<Source extends ProjectionSource, Result> = {
-  /** Its name in `projections` of `shared/jobs/projections/projections.ts`. */
+  /** Its name in `projections` of `shared/jobs/queues.ts`. */
   name: string
   /** The queue in that table. */
   queue: Queue<DocumentJob>
@@ -73,12 +74,6 @@ export type Projection<Source extends ProjectionSource, Result> = {
    */
   write: (tx: Transaction, derived: readonly Derived<Source, Result>[]) => Promise<void>
 }
-
-/** The input from which the result of one document follows. */
-export type ProjectionInput<Source> = { source: Source; job: DocumentJob }
-
-/** The computation of the result of one document. */
-export type ProjectionComputation<Source, Result> = Computation<ProjectionInput<Source>, Result>
 
 /** Points at which a test can make the source move, or a process die. */
 export type ProjectionHooks = { beforeCommit?: (job: DocumentJob) => Promise<void> }

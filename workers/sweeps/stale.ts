@@ -1,6 +1,5 @@
-import { projections } from '../../shared/jobs/projections/projections.ts'
 import { laggingDocuments } from '../../shared/jobs/projections/queries.ts'
-import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
+import { deadLetterOf, projections, queues } from '../../shared/jobs/queues.ts'
 import { strandedJobs } from '../../shared/jobs/requested/queries.ts'
 import { requestedJobTables } from '../../shared/jobs/requested/tables.ts'
 import { defineSweep } from './sweep.ts'

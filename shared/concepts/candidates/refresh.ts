@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
+import { type ProjectionInput, projectionComputation } from '../../jobs/projections/computation.ts'
 import { type DocumentSource, loadSource } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
 import { newId } from '../../schema/ids.ts'
@@ -16,6 +17,18 @@ export async function loadCandidateSource(db: Queryable, job: DocumentJob): Prom
   const source = await loadSource(db, job)
   return source && { ...source, projected_seq }
 }
+
+/** The function of `extracting`, which a thread calls by its name. @public */
+export function findDocumentCandidates({ source, job }: ProjectionInput<CandidateSource>): FoundCandidate[] {
+  return findCandidates(source, job)
+}
+
+/** Computes the concept candidates of a document. */
+export const extracting = projectionComputation({
+  module: import.meta.url,
+  run: findDocumentCandidates,
+  length: ({ body }) => body.length,
+})
 
 /** Returns the candidates of a loaded document. */
 export function findCandidates(source: CandidateSource, job: DocumentJob): FoundCandidate[] {

@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { prepared, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
+import { type DocumentChange, type DocumentProjection, projections } from '../queues.ts'
 import { enqueueDocuments, type Jobs } from '../send.ts'
-import { type DocumentChange, type DocumentProjection, projections } from './projections.ts'
 
 // After so many milliseconds without a write, the next write of a document is the first of a burst.
 const quietMs = 500

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { longestIncreasing } from '../../body/sequence.ts'
 import { StoredBody } from '../../body/stored-body.ts'
 import type { Queryable, Transaction } from '../../database/database.ts'
+import { type ProjectionInput, projectionComputation } from '../../jobs/projections/computation.ts'
 import { type Derived, type DocumentSource, loadSources } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
 import { detectLanguage } from '../text/detect-language.ts'
@@ -54,6 +55,18 @@ export async function loadIndexSources(
     }),
   )
 }
+
+/** The function of `indexing`, which a thread calls by its name. @public */
+export function indexDocument({ source, job }: ProjectionInput<IndexSource>): IndexChange {
+  return computeIndex(job, source)
+}
+
+/** Computes the changes of the search index of a document. */
+export const indexing = projectionComputation({
+  module: import.meta.url,
+  run: indexDocument,
+  length: ({ body }) => body.length,
+})
 
 /**
  * Computes how the index of a document has to change. Only blocks whose text, type, language or scope differ from the

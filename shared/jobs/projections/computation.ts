@@ -1,0 +1,27 @@
+import { type Computation, computation } from '../../computations/computation.ts'
+import type { DocumentJob } from '../queues.ts'
+
+/** The input from which the result of one document follows. */
+export type ProjectionInput<Source> = { source: Source; job: DocumentJob }
+
+/** The computation of the result of one document. */
+export type ProjectionComputation<Source, Result> = Computation<ProjectionInput<Source>, Result>
+
+/**
+ * Declares the computation of a projection, which a thread runs for a long text. The thread imports `module`, the
+ * `import.meta.url` of the caller, and calls its export `run` by name. `length` counts the characters that `run` reads.
+ */
+export function projectionComputation<Source, Result>(declared: {
+  module: string
+  run: (input: ProjectionInput<Source>) => Result
+  length: (source: Source) => number
+}): ProjectionComputation<Source, Result> {
+  const { module, run, length } = declared
+  return computation({
+    module,
+    run,
+    isSmall: ({ source }) => length(source) <= 32 * 1024,
+    // Ordinary text takes 0.3 µs a character. At most 20 µs a character lets no hostile text occupy a thread for long.
+    cpuMs: ({ source }) => 2000 + length(source) * 0.02,
+  })
+}
