@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { settings } from '../shared/config/config.ts'
 import type { Setting } from '../shared/config/settings.ts'
+import { queues } from '../shared/jobs/queues.ts'
 import { freePort, parseProcfile } from '../shared/start/processes.ts'
 import { workerTypes } from '../workers/types.ts'
 import { root, startWholeService } from './support/processes.ts'
@@ -48,10 +49,14 @@ t.test('the README lists the processes of the Procfile, and the Procfile every t
   t.same(
     listed,
     types.map(({ name, command }) => [`\`${name}\``, `\`${command}\``]),
+    'README.md, section Processes: a row for each line of the Procfile, in its order',
   )
   const workers = processes.filter(({ command }) => command.startsWith('node workers/main.ts '))
   const expected = Object.keys(workerTypes).map((type) => ({ name: type, command: `node workers/main.ts ${type}` }))
-  t.same(workers, expected)
+  t.same(workers, expected, 'Procfile: a line for each type of workers/types.ts, in its order')
+  const run = Object.values(workerTypes).flatMap((workers) => workers.map(({ name }) => name))
+  for (const [key, { name }] of Object.entries(queues))
+    t.ok(run.includes(name), `workers/types.ts: add the worker of queues.${key} (${name}) to a type`)
 })
 
 t.test('the README explains scripts that exist', async (t) => {

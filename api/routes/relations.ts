@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { visibleWorkspaces } from '../../shared/auth/caller.ts'
+import { requireDocument } from '../../shared/documents/require.ts'
 import { listRelations, readRelation } from '../../shared/relations/list.ts'
 import {
   DocumentRelation,
@@ -13,7 +14,6 @@ import { ulidPattern } from '../../shared/schema/ids.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../http/parameters.ts'
 import { apiPrefix, route } from '../http/route.ts'
-import { requireDocument } from './body/stored-body.ts'
 
 const tag = 'Relations'
 
@@ -95,7 +95,7 @@ export const relationRoutes = [
     success: { status: 200, description: 'Relations', data: DocumentRelation, list: true },
     errors: ['document_not_found', 'invalid_cursor'],
     async handle(call) {
-      const document = await requireDocument(call)
+      const document = await requireDocument(call.db, { caller: call.caller, documentId: call.params.id })
       const { limit = wholeListLimit, cursor, direction = 'both', predicate } = call.query
       const scope = { endpoint: call.endpoint, filters: { id: document.id, direction, predicate }, sort: 'created_at' }
       const [createdAt, id] = cursor === undefined ? [] : decodeCursor(scope, cursor, ['number', 'string'])

@@ -101,7 +101,7 @@ const sweep: QueueOptions = {
 
 /**
  * Every queue. Beside each of them lies its dead-letter queue (`deadLetterOf`). The queue of a projection also declares
- * the projection: its name, and what makes it stale. `api/guide/jobs.md#obsolescence` says the same to callers.
+ * the projection: its name, and what makes it stale. `api/guide/jobs.md#derived-data` says the same to callers.
  */
 export const queues = {
   searchIndex: projection('search.index', { name: 'search', dependsOn: ['body', 'title', 'location', 'locale'] }),

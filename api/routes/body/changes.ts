@@ -1,11 +1,12 @@
 import Type from 'typebox'
 import { type ChangePosition, changesAfter, changesBaseline } from '../../../shared/changes/read.ts'
 import { DocumentChanges } from '../../../shared/changes/schema.ts'
+import { requireDocument } from '../../../shared/documents/require.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from '../../http/pagination.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
 import { baselineText } from './body-views.ts'
-import { requireBody, requireDocument } from './stored-body.ts'
+import { requireBody } from './stored-body.ts'
 
 /** The route of the changes of a document. See `api/guide/changes.md#watermark`. */
 export const changesRoutes = [
@@ -34,7 +35,7 @@ export const changesRoutes = [
         const baseline = await changesBaseline(call.db, { body: stored, cursorOf })
         return { dataText: await baselineText({ text: stored.body, baseline }) }
       }
-      const body = await requireDocument(call)
+      const body = await requireDocument(call.db, { caller: call.caller, documentId: call.params.id })
       const [chain = 0, bodySeq = 0] = decodeCursor(scope, after, ['number', 'number']).map(Number)
       const waitMs = call.service.config.CHANGES_WAIT_MS
       return { data: await changesAfter(call.db, { body, after: { chain, bodySeq }, limit, waitMs, cursorOf }) }

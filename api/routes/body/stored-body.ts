@@ -4,21 +4,11 @@ import { type CurrentBody, currentBody } from '../../../shared/body/queries.ts'
 import { StoredBody } from '../../../shared/body/stored-body.ts'
 import type { Queryable } from '../../../shared/database/database.ts'
 import { type DocumentLocator, type DocumentRow, visibleDocument } from '../../../shared/documents/queries.ts'
-import { Refusal } from '../../../shared/errors/errors.ts'
+import { documentNotFound } from '../../../shared/documents/require.ts'
 import { canonicalLocale } from '../../../shared/locales/locale.ts'
 import { resolveVariant } from '../../../shared/localization/resolve.ts'
 
 type DocumentCall = { db: Queryable; caller: Caller; params: { id: string } }
-
-/**
- * The document that a read is about, without its body. Refuses with 404 `document_not_found` when it is not visible.
- */
-export async function requireDocument(call: DocumentCall): Promise<DocumentRow> {
-  const { id } = call.params
-  const document = await visibleDocument(call.db, { documentId: id, workspaceIds: visibleWorkspaces(call.caller) })
-  if (document === null) throw new Refusal('document_not_found', { details: { id } })
-  return document
-}
 
 /**
  * The body that a read is about, with the members that answers show beside it. Refuses with 404 `document_not_found`
@@ -27,7 +17,7 @@ export async function requireDocument(call: DocumentCall): Promise<DocumentRow> 
 export async function requireBody(call: DocumentCall): Promise<{ stored: CurrentBody; body: StoredBody }> {
   const { id } = call.params
   const stored = await currentBody(call.db, { documentId: id, workspaceIds: visibleWorkspaces(call.caller) })
-  if (stored === null) throw new Refusal('document_not_found', { details: { id } })
+  if (stored === null) throw documentNotFound(id)
   return { stored, body: new StoredBody({ version: stored.version, text: stored.body }) }
 }
 
@@ -83,7 +73,7 @@ async function readVariant<Found extends { locale: string | null }>(
   if (found !== null) return { found, resolution: requested === null ? {} : resolutionOf(requested, found.locale) }
   // The variant was deleted after it was resolved, so the next best variant is read.
   if (documentId !== id) return readVariant(call, read)
-  throw new Refusal('document_not_found', { details: { id } })
+  throw documentNotFound(id)
 }
 
 function resolutionOf(requested: string, resolved: string | null): Resolution {
