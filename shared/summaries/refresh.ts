@@ -26,7 +26,9 @@ export async function loadRefreshSource(db: Queryable, job: DocumentJob): Promis
 
 /** The function of `summarising`, which a thread calls by its name. @public */
 export function summariseDocument({ source, job }: ProjectionInput<RefreshSource>): TextSummary[] {
-  return summariesOf(source, job)
+  const { version, title, body, targets } = source
+  const blockIds = targets.map(({ blockId }) => blockId)
+  return summariseText({ documentId: job.document_id, version, title, text: body, blockIds })
 }
 
 /** Computes the summaries of a document and of its sections. */
@@ -35,13 +37,6 @@ export const summarising = projectionComputation({
   run: summariseDocument,
   length: ({ body }) => body.length,
 })
-
-/** Returns the current summaries of a loaded document. */
-export function summariesOf(source: RefreshSource, job: DocumentJob): TextSummary[] {
-  const { version, title, body, targets } = source
-  const blockIds = targets.map(({ blockId }) => blockId)
-  return summariseText({ documentId: job.document_id, version, title, text: body, blockIds })
-}
 
 /**
  * Writes the summaries that have changed. The caller has locked the document, which is unchanged since it was

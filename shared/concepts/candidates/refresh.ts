@@ -19,21 +19,16 @@ export async function loadCandidateSource(db: Queryable, job: DocumentJob): Prom
 }
 
 /** The function of `extracting`, which a thread calls by its name. @public */
-export function findDocumentCandidates({ source, job }: ProjectionInput<CandidateSource>): FoundCandidate[] {
-  return findCandidates(source, job)
+export function findCandidates({ source, job }: ProjectionInput<CandidateSource>): FoundCandidate[] {
+  return extractCandidates({ documentId: job.document_id, title: source.title, text: source.body })
 }
 
 /** Computes the concept candidates of a document. */
 export const extracting = projectionComputation({
   module: import.meta.url,
-  run: findDocumentCandidates,
+  run: findCandidates,
   length: ({ body }) => body.length,
 })
-
-/** Returns the candidates of a loaded document. */
-export function findCandidates(source: CandidateSource, job: DocumentJob): FoundCandidate[] {
-  return extractCandidates({ documentId: job.document_id, title: source.title, text: source.body })
-}
 
 /** The numbers of found candidates that were new, already pending, or already reviewed. */
 export type ExtractionCounts = {
