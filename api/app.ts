@@ -43,7 +43,7 @@ export function createApp(service: Service): Express {
   return app
 }
 
-// Only where the service is reached over TLS may it tell browsers to use nothing else.
+// The options of helmet. Unless the service is reached over TLS, its headers do not tell browsers to use TLS.
 function securityHeaders(publicOrigin: string): HelmetOptions {
   if (publicOrigin.startsWith('https://')) return {}
   return {
@@ -114,7 +114,7 @@ function identifyRequest(request: Request, response: Response, next: NextFunctio
   next()
 }
 
-// A request line with a whole URL is for proxies. This service is none, and such a URL need not even parse.
+// Refuses a request line with a whole URL. Only proxies get such lines, and the URL in the line may be malformed.
 function requirePath(request: Request, _response: Response, next: NextFunction): void {
   if (!request.url.startsWith('/')) {
     const fields = [{ path: '/', message: 'the request line must name a path that begins with /' }]
@@ -155,7 +155,7 @@ function answerError(service: Service) {
     const refusal = error instanceof URIError ? new Refusal('route_not_found') : asRefusal(error)
     if (refusal.status >= 500)
       service.log.error({ request_id: requestId, err: refusal.cause ?? refusal }, 'request failed')
-    // The client must not take half an answer for a whole one.
+    // A part of the answer was sent already. Only a cut connection tells the client that the answer is not complete.
     if (response.headersSent) response.destroy()
     else if (wantsErrorPage(request, response)) sendErrorPage(response, refusal)
     else response.set(refusal.headers).status(refusal.status).json(errorBody(refusal, { requestId, origin }))

@@ -165,7 +165,8 @@ class Hub {
         if (kept !== null) return { events: kept, upTo: kept.at(-1)?.id ?? recent.newest }
         const upTo = recent.newest
         const rows = await filteredEvents(database, { filter, after, upTo, limit: pageSize })
-        // The floor is read after the page, so it is above every event that was purged before the page was read.
+        // `floor`, the highest purged id, is read after the page. So it covers every event that was purged before the
+        // page was read.
         const { floor } = await logExtent(database)
         if (after < floor) return null
         return { events: rows.map(wireEvent), upTo: rows.length < pageSize ? upTo : (rows.at(-1)?.event_id ?? upTo) }

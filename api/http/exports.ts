@@ -41,8 +41,8 @@ export async function openExports(options: { url: string }): Promise<Exports> {
   }
 }
 
-// An archive that was begun is finished. Its work takes turns on behalf of the caller, but without the caller's signal,
-// so no piece of it is refused.
+// An archive that was begun is finished. Its work takes turns on behalf of the caller, but without the signal that
+// aborts with the call, so no piece of it is refused.
 function asJob<T>(work: () => Promise<T>): Promise<T> {
   return onBehalfOf(currentCall().requester, work)
 }

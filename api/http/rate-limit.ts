@@ -5,7 +5,8 @@ import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 
 const sharesPerWindow = 50
-// Forgetting shares only makes a process count more often. The bound is for processes with very many callers.
+// The largest number of shares that a process remembers, so that very many callers cannot fill its memory. A process
+// that has forgotten a share only asks the table more often.
 const keptShares = 100_000
 
 /** The kinds of calls with a limit of their own (api/guide/limits.md#rates). A call counts in exactly one bucket. */

@@ -28,8 +28,9 @@ export type Guesses = Partial<Record<ThrottleName, string>>
 /** Bounds how often passwords and codes can be guessed. */
 export type Throttles = {
   /**
-   * Makes a guess. It counts before it is made, because many guesses can be made at once, and no longer counts when it
-   * was right: `guess` then returns a value. Refuses with 429 `rate_limited` after too many wrong guesses.
+   * Runs `guess`, which returns a value when the guess was right. A guess is counted before it runs, because many
+   * guesses can run at once. A right guess is taken off the count afterwards. Refuses with 429 `rate_limited` after too
+   * many wrong guesses.
    */
   guess: <T>(guesses: Guesses, guess: () => Promise<T | null>) => Promise<T | null>
 }

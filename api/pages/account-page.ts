@@ -3,7 +3,7 @@ import { type Browser, browserOf, requireOwnForm } from './browser.ts'
 import type { Form, Page, PageAnswer, PageCall } from './page.ts'
 import type { Frame } from './render.ts'
 
-// An origin for parsing paths, which no request has.
+// A made-up origin, for parsing paths. No request has this origin.
 const origin = 'http://service.invalid'
 // The path after signing in when no other path was asked for.
 const fallback = '/account/tokens'

@@ -96,7 +96,8 @@ export const attachmentRoutes = [
     errors: ['attachment_not_found', 'attachment_referenced'],
     async handle(call) {
       const { caller, params, query } = call
-      // Its edits are of many documents, while one result of each computation would be kept.
+      // The edits are of many documents. Computing ahead keeps one result of each computation, so here everything is
+      // computed on the spot.
       const context = { ...call.write, ahead: onTheSpot }
       await deleteAttachment(context, { id: params.id, caller, force: query.force ?? false })
       return {}

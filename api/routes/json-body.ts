@@ -39,12 +39,13 @@ const reading = computation({
   cpuMs: ({ text }) => Math.min(10_000, 2000 + text.length * 0.002),
 })
 
-// Even wrong elements from start to end are found within some milliseconds.
+// The largest number of characters of a body that the event loop reads. A body of wrong elements only is checked within
+// some milliseconds.
 const smallText = 64 * 1024
 
 const readers = new Map<string, ReturnType<typeof bodyReader>>()
 
-// Compiled at the first such request: a thread reads the bodies of few routes.
+// The reader of an operation is compiled at its first request, because one thread reads the bodies of few operations.
 function readerOf(operationId: string): ReturnType<typeof bodyReader> {
   const known = readers.get(operationId)
   if (known !== undefined) return known

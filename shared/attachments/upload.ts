@@ -58,7 +58,8 @@ export class Upload {
     try {
       await files.write(id, inspection)
     } catch (error) {
-      // The store may report that it failed to clean up, instead of the refusal that made it clean up.
+      // The store cleans up after a refusal, and may report that the clean-up failed. The client gets the refusal in
+      // both cases.
       if (inspection.errored instanceof Refusal) throw inspection.errored
       throw new Refusal('service_unavailable', { headers: { 'Retry-After': '5' }, cause: error })
     }

@@ -125,8 +125,8 @@ function idsOf(entry: Entry): string[] {
   return entry.line === undefined ? blockIds(entry.block as BlockNode) : idsInLine(entry.line)
 }
 
-// Canonical JSON escapes quotes within texts, so only attributes match this pattern. The id of a mention may match as
-// well.
+// Canonical JSON escapes quotes within texts, so only attributes match this pattern. Besides the ids of blocks, these
+// may be ids of mentions.
 function idsInLine(line: string): string[] {
   return Array.from(line.matchAll(idInLine), (match) => match[1] as string)
 }

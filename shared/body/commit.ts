@@ -13,7 +13,10 @@ import type { NamedAttachments } from './normalise-state.ts'
 import * as queries from './queries.ts'
 import { StoredBody } from './stored-body.ts'
 
-/** The stored text an edit made; of the `attachments` that its nodes name, the new ones are checked for existence. */
+/**
+ * The stored text that an edit made, and the `attachments` that its nodes name. The commit checks that newly named
+ * attachments exist.
+ */
 export type Edited = { text: string; attachments?: NamedAttachments }
 
 export type Commit<E extends Edited, Found = undefined> = {

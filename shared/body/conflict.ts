@@ -33,7 +33,7 @@ export async function versionConflict(
   const { current, provided, blockHash } = input
   const changedIds =
     provided.length === 0 ? null : ((await input.changedSince(provided)) ?? (await keptSince(context, input)))
-  // A known version cannot be a hash, but a list of tags may hold both.
+  // When one tag names a known version, that tag is no hash. In a list of tags, another tag may still be a hash.
   const mayBeHash = blockHash !== undefined && (changedIds === null || provided.length > 1)
   return new Refusal('version_conflict', {
     details: {

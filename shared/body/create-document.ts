@@ -26,9 +26,9 @@ export type NewDocumentInput = LocationInput & {
 type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits & Pick<Config, 'DOCUMENT_MAX_BYTES'> }
 
 /**
- * Creates a document with its first body, which is no snapshot: row, body, event and jobs in the
- * caller's transaction. `content` is asked for after the checks that come before it: 404 of the location, 403, and 409
- * `document_id_conflict` for an id that was used before, ever, anywhere.
+ * Creates a document with its first body in the caller's transaction: row, body, event and jobs. The first body is no
+ * snapshot. `content` is called after the refusals that come before its own: 404 for the location, 403, and 409
+ * `document_id_conflict`. The conflict means that some workspace has used the id before.
  */
 export async function createDocument(
   context: Context,

@@ -58,7 +58,10 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
   )
 }
 
-/** Stores a body and the step from the manifest before to its own, as JSON text. Rows are never changed afterwards. */
+/**
+ * Stores a body, and as JSON text the step from the previous manifest to the manifest of this body. The rows are never
+ * changed afterwards.
+ */
 export async function insertBody(
   tx: Transaction,
   stored: DocumentKey & { body_seq: number; version: string; body: string; step: string },

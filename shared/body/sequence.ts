@@ -3,7 +3,7 @@
  */
 export type Match = { a: number; b: number; length: number }
 
-// Up to this many pairs, a stretch without unique elements is aligned exactly. A larger one counts as rewritten.
+// Up to this many pairs, a stretch without unique elements is aligned exactly. A larger stretch counts as rewritten.
 const exactAlignmentCells = 40_000
 
 // The average number of times that each element is searched for anchors. A text that people edit needs a few rounds. A
@@ -97,7 +97,10 @@ function uniquePositions(keys: Keys, start: number, end: number): Map<string, nu
   return positions
 }
 
-/** The stretches that begin at each anchor, which trimming finds again, and the stretch before the first anchor. */
+/**
+ * The stretch before the first anchor, and a stretch from each anchor to the next anchor. A stretch includes its first
+ * anchor, which the search for common ends finds again.
+ */
 function stretchesBetween(anchors: readonly Match[], stretch: Stretch): Stretch[] {
   const starts = [{ a: stretch.a, b: stretch.b }, ...anchors]
   return starts.map(({ a, b }, index) => {

@@ -18,10 +18,10 @@ export type FirstBody = {
 }
 
 /**
- * Stores new documents of one workspace with their first bodies, which are no snapshots: rows, bodies,
- * a `document.created` event each and their jobs. The ids are claimed already and the place is held. Refuses with 422
- * `document_too_large` a body of more than `byteLimit` bytes, if there is such a limit, and with 409 `quota_exceeded`;
- * to be called once a transaction and, since it enqueues jobs, last.
+ * Stores new documents of one workspace with their first bodies, a `document.created` event each, and their jobs. A
+ * first body is no snapshot. The caller has claimed the ids and locked the location. Refuses with 422
+ * `document_too_large` a body of more than `byteLimit` bytes, and with 409 `quota_exceeded`. Call it once in a
+ * transaction, and last, because it enqueues jobs.
  */
 export async function storeDocuments(
   context: { tx: Transaction; jobs: Jobs; config: QuotaLimits },

@@ -120,7 +120,8 @@ async function requireSound(tx: Transaction, concept: ConceptRow, statement: Con
   if (await edgeClosesCycle(tx, edge)) throw new Refusal('concept_relation_cycle')
 }
 
-// An `evidenced_by` relation without further evidence is its own evidence. It records no version: it is "unanchored".
+// An `evidenced_by` relation without further evidence is its own evidence. Its version is null, and its freshness is
+// `unanchored`.
 function evidenceColumns(statement: ConceptStatement, resolved: ResolvedEvidence | undefined) {
   const isItself = resolved === undefined && statement.predicate === 'evidenced_by'
   return {

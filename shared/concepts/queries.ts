@@ -147,7 +147,7 @@ export type ConceptFilter = {
   workspaceId: string
   knowledgeBaseId: number
   status: ConceptStatus | 'all'
-  /** The id of a document that is canonical for the concept or evidence of a relation of it. */
+  /** The id of the canonical document of the concept, or of a document that is evidence of one of its relations. */
   documentId?: string | undefined
   /** A part of the normalised name or of a normalised alias. */
   nameContains?: string | undefined
@@ -193,7 +193,8 @@ function concerns(workspaceId: string, documentId: string) {
     WHERE workspace_id = ${workspaceId} AND evidence_document_id = ${documentId})`
 }
 
-// With EXISTS the planner may read the aliases of all workspaces into a hash table.
+// The aliases are tested by an aggregate. With EXISTS the planner may read the aliases of all workspaces into a hash
+// table.
 function named(part: string) {
   return sql.fragment`(
     strpos(c.normalized_name, ${part}) > 0

@@ -70,7 +70,8 @@ function documentVersions(db: Queryable, input: { workspaceId: string; documentI
 const PresentRow = row(Type.Object({ document_id: Type.String(), block_ids: Type.Array(Type.String()) }))
 
 // Which of the blocks are in the current bodies of their documents. The text of a body is decompressed once for all of
-// its blocks: the concatenation makes a plain value of it, and OFFSET keeps the planner from undoing that.
+// its blocks, because the concatenation makes a plain value of the text. OFFSET keeps the planner from repeating the
+// concatenation for each block.
 function presentBlocks(
   db: Queryable,
   input: { workspaceId: string; blocks: readonly { document_id: string; block_ids: readonly string[] }[] },

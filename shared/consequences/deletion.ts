@@ -15,6 +15,6 @@ export const deletionConsequences: readonly DeletionConsequence[] = [
   endJobsOfDeleted,
   // document_sets and their audit: a set without members goes, every other set notes the deleted translations.
   updateSetsOfDeleted,
-  // relations: those of a deleted knowledge base of which no end is left.
+  // relations: of a deleted knowledge base, the relations of which neither end is left.
   deleteRelationsWithoutEnds,
 ]

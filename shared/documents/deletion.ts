@@ -74,7 +74,7 @@ export function deleteDocumentRows(
   })
 }
 
-/** Calls the consequences of a deletion in their order: what no foreign key can say. */
+/** Calls the consequences of a deletion in their order. They are what foreign keys cannot do. */
 export function followDeletion(
   context: DeletionContext,
   deleted: Pick<Deletion, 'workspaceId' | 'documents'> & Partial<Deletion>,

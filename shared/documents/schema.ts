@@ -40,7 +40,7 @@ export const Document = Type.Object(
 )
 export type Document = Static<typeof Document>
 
-/** The metadata of a document as a read returns it that may name a locale. */
+/** The metadata of a document as the answer of a read that may name a locale. */
 export const ResolvedDocument = Type.Object(
   { ...Document.properties, ...resolvedLocaleMembers },
   { $id: 'ResolvedDocument' },

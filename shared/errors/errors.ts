@@ -5,7 +5,8 @@ import { errorCatalogue } from './error-catalogue.ts'
 const shownCharacters = 200
 const shownMembers = 100
 
-// These members are sentences and pointers of the service itself, which may be longer than a repeated text.
+// Members of details that hold sentences and pointers of the service itself. They may be longer than texts that repeat
+// the request.
 const ownTexts = new Set(['message', 'path'])
 const ownCharacters = 2000
 

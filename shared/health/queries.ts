@@ -84,8 +84,8 @@ export function failedRequestedJobs(db: Queryable) {
 const LagRow = row(Type.Object({ unnumbered_seconds: Type.Number(), stale_seconds: Type.Number() }))
 
 /**
- * How long the oldest event without a number has waited for it, and the stalest document for a worker. In seconds; 0
- * when none waits.
+ * The seconds that the oldest event without a number has waited for its number. Also the seconds that the document that
+ * has been stale longest has waited for a worker. Each is 0 when nothing waits.
  */
 export function lags(db: Queryable) {
   return db.one(sql.type(LagRow)`

@@ -8,10 +8,10 @@ import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, Pla
 import type { PlannedContent } from './service-client.ts'
 import { type ImportSource, readSourceText, type Skipped, SourceError } from './source.ts'
 
-// In bytes. A longer JSON text cannot be one string.
+// The largest manifest in bytes. A longer JSON text does not fit into one string.
 const manifestLimit = 500 * 1000 * 1000
 
-// In bytes, of one attachment: far more than the service takes by default.
+// The largest attachment in bytes: far more than the service accepts by default.
 const fileLimit = 256 * 1024 * 1024
 
 /** The file that makes a source an export. */
@@ -115,7 +115,7 @@ async function readBody(
   return {
     attachments,
     refersToOthers: named.attachments.size > 0 || [...named.documents].some((id) => known.documents.has(id)),
-    // The service checks the body against its schema, so an export need not.
+    // The service checks the body against its schema, so the import of an export need not check it.
     content: (ids) => ({ format: 'tiptap-json', document: renamed(document, ids) }) as PlannedContent,
   }
 }

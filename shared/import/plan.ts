@@ -5,7 +5,7 @@ import type { Skipped } from './source.ts'
 export type Plan = {
   /** The name of the new knowledge base, unless the import goes into an existing knowledge base. */
   name: string
-  /** Equal for an interrupted import of the same source. */
+  /** A digest of the source, by which an interrupted import of the same source is recognised. */
   fingerprint: string
   folders: PlannedFolder[]
   documents: PlannedDocument[]
@@ -46,7 +46,9 @@ export type PlannedAttachment = {
   read: () => Promise<Buffer>
 }
 
-/** The ids in the service, by key; undefined for a thing that does not exist there. */
+/**
+ * Return the id that a thing of the source has in the service, by its key; undefined when the service does not have it.
+ */
 export type NewIds = {
   document: (key: string) => string | undefined
   attachment: (key: string) => string | undefined

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { type Entry, openPromise } from 'yauzl'
 
-// In bytes: far more than the text of a document may have.
+// The largest text file in bytes: far more than a document may have.
 const textLimit = 32 * 1024 * 1024
 
 type ZipLimits = { files: number; bytes: number }

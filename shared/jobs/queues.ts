@@ -30,7 +30,7 @@ export type DocumentProjection = {
 export type DocumentJob = {
   workspace_id: string
   document_id: string
-  /** Derive all of it anew, not only what has changed. */
+  /** Derive everything about the document anew, not only what has changed. */
   rebuild?: boolean
 }
 

@@ -6,10 +6,12 @@ import { type ModelAnswer, ModelError, type ModelRequest, type Models } from './
 
 const vendor = 'https://api.openai.com/v1'
 const retries = 2
-// After a request for a longer pause, a later attempt of the job asks again.
+// The longest pause between two tries. When the provider asks for a longer pause, the call fails, and a later attempt
+// of the job calls again.
 const longestPauseMs = 60_000
 
-// In bytes: far more than any usable answer, and little enough for a process that does other work as well.
+// The longest answer in bytes: far more than any usable answer, and little enough for a process that does other work as
+// well.
 const longestAnswer = 2 ** 21
 
 /** The settings of the model provider. */

@@ -5,7 +5,8 @@ import type { Logger } from './log.ts'
 const firstWords = new Set(Object.keys(settings).flatMap((name) => /^[A-Z0-9]+(?=_)/.exec(name) ?? []))
 // Variables of many other programs begin with these words, such as SESSION_MANAGER.
 const commonWords = new Set(['DATA', 'JOB', 'LOG', 'PUBLIC', 'SESSION', 'TOKEN', 'TRUST'])
-// Kubernetes and Docker set variables for neighbouring services. The client of the model provider reads the others.
+// Kubernetes and Docker set variables for neighbouring services. The client of the model provider reads the other
+// variables of this pattern.
 const foreignVariables = /_(SERVICE_(HOST|PORT)(_.+)?|PORT(_\d+_(TCP|UDP)(_.+)?)?)$|^OPENAI_(ORG_ID|PROJECT_ID)$/
 
 /** Logs the warnings of `settingWarnings` for the environment of this process, a line each. */

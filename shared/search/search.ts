@@ -78,8 +78,9 @@ export async function searchExhaustive(
 
 /**
  * Runs a search whose words are stemmed in every language of the workspaces. `search` returns its result with the
- * languages that its snapshot contained. If they are others than it was given, a document in a new language has been
- * indexed meanwhile, and the search is repeated. So the languages need not be read before each search.
+ * languages that its snapshot contained. If the snapshot has other languages than `search` was given, a document in a
+ * new language has been indexed meanwhile. Then the search is repeated. So the languages need not be read before each
+ * search.
  */
 async function inAllLanguages<T>(
   db: Queryable,

@@ -49,7 +49,8 @@ export async function topK(db: Queryable, query: TopKQuery): Promise<TopK> {
   for (;;) {
     const [cut, next] = [cuts[index] as Cut, cuts[index + 1]]
     let found = await pass({ cut, narrower: null })
-    // Not all candidates of a cut are seen when it has too many. The candidates of the narrower cut must be.
+    // A pass over a cut with too many candidates sees only some of them. The next pass sees at least all candidates of
+    // the narrower cut.
     if (found.truncated && narrower !== null) found = await pass({ cut, narrower })
     if (!found.enough && index > 0) {
       narrower = cut

@@ -65,7 +65,8 @@ async function start(config: Config): Promise<void> {
   await new Promise((end) => stopped.signal.addEventListener('abort', end))
 }
 
-// A process that has lost its database is restarted and waits for it. When any other process ends, all processes end.
+// A process that has lost its database is restarted, and the new process waits for the database. When any other process
+// ends, all processes end.
 function supervise(begin: () => RunningProcess, onRestart: (next: RunningProcess) => void): RunningProcess {
   const one = begin()
   one.ended.then((reason) => {

@@ -86,7 +86,10 @@ export function pendingSummaryJob(db: Queryable, target: SummaryTarget): Promise
     ORDER BY created_at DESC, id DESC LIMIT 1`)
 }
 
-/** Returns the newest open job of each document, folder and knowledge base of some workspaces. There are never many. */
+/**
+ * Returns the newest open job of each document, folder and knowledge base of some workspaces. The list is not paged,
+ * because a workspace has few open jobs.
+ */
 export function pendingSummaryJobs(db: Queryable, workspaceIds: readonly string[]) {
   return db.any(sql.type(PendingRow)`
     SELECT DISTINCT ON (target_type, target_id) target_type, target_id, id FROM summary_jobs

@@ -137,7 +137,7 @@ export function rankPassages(passages: readonly Passage[], q: string): RankedPas
   return matched
     .map(({ passage, first, counts }) => {
       const weight = passage.isHeading ? fieldWeights.heading : fieldWeights.body
-      // Lengths only damp the score, so characters replace tokens.
+      // The length of a passage only damps its score, so characters may be counted in place of tokens.
       const { length } = passage.text
       const sum = counts.reduce((total, occurrences, term) => {
         return total + (rarity[term] ?? 0) * (occurrences === 0 ? 0 : impact({ occurrences, length, averageLength }))

@@ -13,10 +13,11 @@ import type { Summary } from './schema.ts'
 import { currentVersion, derive, findSource, requireHeading, requireThere, type SummarySource } from './source.ts'
 import { findSummaryTarget, type SummaryTarget, type TargetRequest } from './target.ts'
 
-// Targets up to this size are read as a whole. In larger ones, search chooses the documents to read.
+// Targets up to this size are read as a whole. Below larger targets, search chooses the documents to read.
 const readable = { documents: 200, characters: 500_000 }
 const searchedDocuments = 20
-// The limit of the bodies in bytes. Addresses and attributes count, too, so it is larger than the limit of characters.
+// The limit of the bodies in bytes. Bytes count addresses and attributes, too, so this limit is larger than the limit
+// of characters.
 const mostBytes = 4 * 2 ** 20
 
 /** A summary as a read or write answers it; `tag` is the version of the stored summary. */

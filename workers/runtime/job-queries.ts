@@ -45,7 +45,10 @@ export function claimStatement({ options }: Queue<object>, part?: Part): string 
 
 /** The priority of the first large document of a workspace. Documents above it are not known to be large. */
 const largePriority = -10
-/** The most that waiting documents of a workspace lower the priority of its large documents, each by one. */
+/**
+ * Each waiting document of a workspace lowers the priority of its large documents by one, and all together by this much
+ * at most.
+ */
 const mostBehind = 1000
 /** The priority of a document whose computation went over its limit once. */
 const lastPriority = largePriority - mostBehind - 1

@@ -51,7 +51,8 @@ export function openJobSession(options: Options): JobSession {
         try {
           return (await client.query(text, values)).rows
         } catch (error) {
-          // Other errors are not PostgreSQL's answer, which may still be on its way or never come.
+          // After any other error, PostgreSQL's answer may still be on its way or never come. So the connection is
+          // closed.
           if (!(error instanceof pg.DatabaseError)) void client.end().catch(() => {})
           throw error
         }

@@ -157,7 +157,10 @@ class Attempt<Source extends object, Result> {
     }
   }
 
-  /** Derives the result without a lock. What would make it worthless is looked for before anything is paid. */
+  /**
+   * Derives the result without a lock. A reason that would make the result worthless is looked for before the model is
+   * paid.
+   */
   async #propose(): Promise<Proposal<Source, Result>> {
     const { runtime, kind, job, hooks } = this.#context
     const key = job.data
@@ -211,7 +214,7 @@ class Attempt<Source extends object, Result> {
     return end
   }
 
-  /** Carries a proposal out whose source has not moved. */
+  /** Carries out a proposal whose source has not moved. */
   async #accept(tx: Transaction, proposal: Proposal<Source, Result>): Promise<jobs.RequestedJobEnd | null> {
     if ('end' in proposal) return proposal.end
     if (!(await jobs.requesterMayWrite(tx, this.#row))) return revoked
@@ -232,7 +235,8 @@ class Attempt<Source extends object, Result> {
     return { ...ended, causes: causesOf(error) }
   }
 
-  // A new job of pg-boss: what a deploy interrupts starts again at once, and its retries are not used up.
+  // Gives the job back as a new job of pg-boss. So work that a deployment interrupts starts again at once and uses up
+  // no retry.
   async #release(): Promise<JobOutcome> {
     const { runtime, kind, job } = this.#context
     const { queue } = kind.table

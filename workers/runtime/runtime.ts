@@ -36,7 +36,10 @@ export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => 
 /** Must be below the ten seconds in which a process has to stop. */
 const drainMs = 7000
 
-/** pg-boss passes both on to its pool, though its type leaves the second out. Cron must not connect anew each time. */
+/**
+ * pg-boss passes both options to its pool, although its type leaves out the second. With the second option, cron need
+ * not connect anew each time.
+ */
 const bossPool = { max: 2, idleTimeoutMillis: 60_000 }
 
 /**
@@ -98,7 +101,7 @@ async function startBoss({ config, log, schedule }: { config: Config; log: Logge
     migrate: false,
     supervise: false,
     schedule,
-    // Together they make a schedule late by a minute at most.
+    // With both intervals, a scheduled job is at most a minute late.
     cronMonitorIntervalSeconds: 45,
     cronWorkerIntervalSeconds: 15,
     queueCacheIntervalSeconds,

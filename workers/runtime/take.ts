@@ -114,7 +114,7 @@ class Taker<Data extends object> {
     }
   }
 
-  // The workspaces of which as many jobs run as may.
+  // The workspaces that have reached their limit of running jobs.
   #fullWorkspaces(): string[] {
     const { ofOneWorkspace = Infinity } = this.#options
     const byWorkspace = Map.groupBy([...this.#running.values()].flat(), ({ data }) => workspaceOf(data))

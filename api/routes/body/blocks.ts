@@ -25,7 +25,8 @@ import { requireBody } from './stored-body.ts'
 
 const tag = 'Blocks'
 
-// A document has up to 32 levels, so the nodes of all its blocks together can be 32 times as large as the document.
+// The largest number of bytes of the blocks on one page. A document has up to 32 levels, so the nodes of all its blocks
+// together can be 32 times as large as the document.
 const pageBytes = 8 * 1024 * 1024
 
 const BlockParameter = Type.Object({

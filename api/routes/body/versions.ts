@@ -64,7 +64,7 @@ export const versionRoutes = [
       const { document, body } = await commitBody<Edited, string>(call.write, {
         documentId: params.id,
         caller,
-        // The snapshot is read before the commit prunes, because the commit's own snapshot can push it out.
+        // The snapshot is read before the commit, which keeps one more snapshot and may therefore delete this one.
         find: async (_current, document) => {
           const text = Number.isSafeInteger(seq) ? await snapshotText(tx, { ...document, seq }) : null
           if (text === null) throw new Refusal('version_not_found', { details: { id: params.seq } })

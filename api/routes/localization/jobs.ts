@@ -101,7 +101,8 @@ export const translationJobRoutes = [
       const { caller, client, params, body } = call
       const guard = mergeGuards(call.guard, body.base_target_version)
       const { applied, workspaceId } = await applyJob(
-        // Its edit makes new ids each time, so that nothing made from it can be computed ahead.
+        // Applying a job makes new block ids each time. A result that was computed ahead would have other ids than the
+        // stored body.
         { ...call.write, ahead: onTheSpot },
         {
           caller,

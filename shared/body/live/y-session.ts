@@ -137,7 +137,7 @@ export async function foldSession(
   await queries.foldLog(tx, { workspace_id, id, n: session.n, state: session.state })
 }
 
-// A line of both bodies becomes one object, which costs the comparison nothing.
+// A line that both bodies have is parsed once. Both trees then share one object, which compares equal at once.
 function parsedTogether(from: readonly string[], to: readonly string[]): { from: DocNode; to: DocNode } {
   const parsed = new Map(from.map((line) => [line, JSON.parse(line) as BlockNode]))
   const body = (lines: readonly string[]): DocNode => ({

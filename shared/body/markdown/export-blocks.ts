@@ -183,7 +183,8 @@ function warnAlignment(node: BodyNode, context: ExportContext): void {
 function exportDetails(node: BodyNode, context: ExportContext): RootContent[] {
   const open = node.attrs?.open === true ? '<details open>' : '<details>'
   const [summary, content] = node.content ?? []
-  // The closing tag has to stay readable, so the last block inside is not the last block of the text.
+  // The closing tag follows the last block inside. So this block is not written as the last block of a text, which may
+  // leave HTML open.
   const flow = exportFlow(content?.content, content ? inside(context, content, 'nested') : context, false)
   const html = (value: string): RootContent => ({ type: 'html', value })
   const plain = plainSummary(summary)

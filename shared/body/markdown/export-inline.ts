@@ -69,7 +69,7 @@ const inlineWriters: { [type: string]: (node: BodyNode, place: LeafContext) => P
   },
 }
 
-// Beside such a mark, or together with its counterpart, a raw tag is read as the tag of a mark.
+// Raw tags that an import reads as a mark, when they stand beside such a mark or have a counterpart.
 const markTag = /^<\/?(?:u|sub|sup|mark)\b[^>]*>$/i
 
 const dropped = (): null => null
@@ -145,7 +145,7 @@ function writtenMark(mark: Mark): Mark {
   return { type: 'link', attrs: { href: mark.attrs?.href ?? '', title: mark.attrs?.title || null } }
 }
 
-// Marks are written through inline code between their texts, and through code beside the white space at their edge.
+// Gives inline code the marks that Markdown writes around it: those of the texts on both sides (`marksAcrossCode`).
 function markCode(leaves: Leaf<PhrasingContent>[]): Leaf<PhrasingContent>[] {
   const result = [...leaves]
   for (let from = 0; from < leaves.length; from += 1) {

@@ -71,7 +71,7 @@ function frontmatterOf(block: BodyNode): BodyNode {
   return { type: 'frontmatter', attrs: { yaml } }
 }
 
-// Of two anchors in a row, the upper one has no text below it. An empty paragraph is written like that.
+// Of two anchors in a row, the upper one has no text below it. The export writes an empty paragraph in this way.
 function emptyParagraphOf(anchor: Anchor, known: Stored, warnings: Warning[]): BlockNode[] {
   const block = known.find(anchor.id)
   if (block !== undefined && known.isUnchanged(block, '')) return [block]

@@ -38,8 +38,8 @@ export function expressible(node: BodyNode): string {
 
 type Adoption = { kept: BlockNode; fresh: BlockNode; taken: Set<string> }
 
-// True if the stored node replaces the fresh one. Where an id inside the stored node is in use, only its own id is
-// passed on.
+// True if the stored node replaces the fresh node. When another block uses an id inside the stored node, the fresh node
+// stays and only gets ids that are free.
 function adopts({ kept, fresh, taken }: Adoption): boolean {
   const ids = idsIn(kept)
   if (ids.some((id) => taken.has(id))) {

@@ -11,10 +11,11 @@ import { markLiteralSigns, withEscapes } from './literal-signs.ts'
 type ConstructName = Extract<NonNullable<NonNullable<Options['unsafe']>[number]['inConstruct']>, string>
 type Handler = NonNullable<NonNullable<Options['handlers']>[keyof NonNullable<Options['handlers']>]>
 
-// Tags that cannot end a paragraph at the start of a line. The list is on the safe side.
+// Tags that cannot end a paragraph at the start of a line. Any other tag is treated as if it ended the paragraph.
 const phrasingTag = /^<\/?(a|abbr|b|br|cite|code|del|em|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|u|var)\b/i
 
-// A line end beside white space, raw HTML or the edge of a block would be trimmed, or would end its surroundings.
+// A line end beside white space, raw HTML or the edge of a block would be trimmed, or would end the construct around
+// it.
 const safeText: Handler = (node, parent, state, info) => {
   const siblings = parent?.children ?? []
   const index = state.indexStack.at(-1) ?? 0
@@ -30,7 +31,8 @@ const safeText: Handler = (node, parent, state, info) => {
   return state.stack.includes('tableCell') ? codeEdges(value, index, siblings.length) : value
 }
 
-// Cells are trimmed. The writer codes white space at the start of a line, but a cell has no such start.
+// The parser trims cells. The writer writes white space as a character reference at the start of a line only, and a
+// cell is within a line.
 function codeEdges(value: string, index: number, length: number): string {
   const coded = (space: string) => (space === ' ' ? '&#x20;' : '&#x9;')
   const start = index === 0 ? value.replace(/^[ \t]/, coded) : value

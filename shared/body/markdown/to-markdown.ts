@@ -43,7 +43,7 @@ export function exportSegments(
   const segments = blocks.map((block, index) => {
     const isOpening = nodes[index]?.[0]?.type === 'yaml'
     const anchor = options.anchors && !isOpening ? anchorLine(block, slugger) : null
-    // Only verbatim texts still hold carriage returns, and a warning has named those.
+    // Only verbatim texts still hold carriage returns, and a warning has named these texts.
     return { anchor, text: (texts[index] ?? '').replace(/\r\n?/g, '\n') }
   })
   const warnings = [...found.values()]

@@ -15,8 +15,9 @@ export type Presence = {
 
 /**
  * For every new sibling, the index of the old sibling that stays for it, or -1 if the new sibling has to be inserted.
- * Blocks are matched by id, and as few blocks as possible count as moved. A new block where an old block with the same
- * content goes is that block under another id. So a block that gets an id, or a new id, stays where it is.
+ * Blocks are matched by id, and as few blocks as possible count as moved. When an old block goes and a new block with
+ * the same content comes at its position, both count as one block. So a block that gets an id, or another id, stays
+ * where it is.
  */
 export function alignSiblings(from: Siblings, to: Siblings, presence: Presence): number[] {
   const places = new Map<unknown, number>()

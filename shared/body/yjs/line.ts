@@ -60,7 +60,7 @@ export function inlineTokensOf(line: Line, keyOf: (node: BodyNode) => string): I
     if (node.type === 'text') text += node.text ?? ''
     else {
       flush(offset + 1)
-      // No token of a text is longer than one character and starts with U+0000.
+      // A token of a text that starts with U+0000 has no second character, so it never equals this key.
       tokens.push({ key: `\u0000${keyOf(node)}`, start: offset, length: 1 })
     }
   })

@@ -129,8 +129,9 @@ const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: T
 
 /**
  * Returns documents whose projection has been stale for longer than `seconds`, the longest first. A document whose jobs
- * have ended in the dead-letter queue since then is left out for a while. The second end costs a quarter of an hour,
- * each further end four times as much, a day at most. Writes are not concerned, since each enqueues a job of its own.
+ * have ended in the dead-letter queue since then is left out for a while. After the second end the document is left out
+ * for a quarter of an hour. Each further end multiplies this time by four, up to a day. A new write still enqueues its
+ * own job at once.
  */
 export function laggingDocuments(
   db: Queryable,

@@ -4,7 +4,7 @@ import { type Computation, ComputationLimitError, computation } from '../../comp
 import { compute } from '../../computations/compute.ts'
 import { faithfulMarkdown, type InlineMarkdown, translatedContent } from './markdown.ts'
 
-/** A text that has come back from a model, and the one that it translates. */
+/** The translation that a model has returned, and the text that it translates. */
 type Answered = { inline: InlineMarkdown; translation: string }
 
 /** `faithfulMarkdown` without holding the event loop; null as well for content that takes too much time or memory. */

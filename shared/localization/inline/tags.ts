@@ -3,7 +3,8 @@ import { sameMark, sameMarks } from '../../body/marks.ts'
 import { plainText } from '../../body/text.ts'
 
 /**
- * The meaning of a numbered tag: marks on the enclosed content, or a node, for which the enclosed text is only a hint.
+ * The meaning of a numbered tag: marks on the enclosed content, or a node. For a node, the enclosed text only tells the
+ * model what the node is.
  */
 export type Tag = { marks: Mark[] } | { node: BodyNode }
 

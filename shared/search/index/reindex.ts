@@ -5,7 +5,7 @@ import { queues, type ReindexJob } from '../../jobs/queues.ts'
 import type { Jobs } from '../../jobs/send.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
 
-// Documents of a step, and the jobs that may wait in the queue before another step is made.
+// The number of documents of a step. It is also the number of waiting jobs up to which another step is made.
 const stepSize = 500
 const pauseSeconds = 1
 

@@ -14,7 +14,9 @@ const longSequence = 8
 /** A query as it was written: words and quoted phrases in order. */
 export type Query = { text: string; clauses: readonly { text: string; phrase: boolean }[] }
 
-/** A condition on a position: one of the lexemes stands there or, with `prefix`, an n-gram that begins with one. */
+/**
+ * A condition on a position: one of the lexemes stands there or, with `prefix`, an n-gram that begins with one of them.
+ */
 export type Step = { lexemes: readonly string[]; prefix: boolean }
 
 /**

@@ -48,7 +48,8 @@ export function termSelectivity(term: Term, statistics: IndexStatistics): number
 }
 
 /**
- * The share of the blocks in which a term is in a tier; `share` are the blocks that contain the term, which tier 0 is.
+ * The share of the blocks in which a term is in a tier. `share` is the share of the blocks that contain the term, which
+ * is also the share of tier 0.
  */
 export function tierSelectivity(tier: Tier, of: { term: Term; share: number; statistics: IndexStatistics }): number {
   const { term, share, statistics } = of

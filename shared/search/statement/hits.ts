@@ -86,8 +86,8 @@ const Ancestors = Type.Object(AncestorShape)
 
 /**
  * Selects the knowledge bases and folders above the `hits`, each of them once. Walking up from each hit by itself took
- * a fifth of the search for a rare word. They are looked up one by one, since the planner does not know how few they
- * are.
+ * a fifth of the search for a rare word. Folders are looked up one by one, since the planner does not know how few
+ * folders there are.
  */
 export const ancestorColumns = sql.fragment`
   coalesce((
@@ -130,8 +130,8 @@ export function pathsIn(
   }
 }
 
-// The last heading of each level determines the heading path. A title is cut at 200 code points in a path; 201 show
-// that.
+// The last heading of each level determines the heading path. A path cuts a title at 200 code points. One code point
+// more is read, to show whether the title is cut.
 const nearestHeadings = sql.fragment`
   SELECT coalesce(jsonb_agg(jsonb_build_array(h.at, h.level, h.title) ORDER BY h.at), '[]') FROM (
     SELECT DISTINCT ON (heading -> 1) heading -> 0 AS at, heading -> 1 AS level, left(heading ->> 2, 201) AS title

@@ -82,8 +82,8 @@ function stepOccurrences({ lexemes, prefix }: Step, forms: number) {
 }
 
 // The number of occurrences of a form, from the inverse of ts_rank (`rankInverse`). Repeated words have weight A, which
-// the rank leaves out. The index may not hold all occurrences of a word in a long block; then the word may be every
-// word.
+// the rank leaves out. The index may not hold all occurrences of a word in a long block; then every word of the block
+// is counted as an occurrence.
 function formOccurrences(lexeme: string | null, prefix: boolean) {
   const tsquery = lexeme === null ? null : `${quoteLexeme(lexeme)}${prefix ? ':*' : ''}`
   const rank = sql.fragment`ts_rank('{1,1,1,0}', b.tsv, ${tsquery}::tsquery)`

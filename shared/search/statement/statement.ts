@@ -36,9 +36,10 @@ const AnswerRow = row(AnswerShape)
  * an exhaustive search depends on how frequent the words are, so PostgreSQL plans each. Plans of usual ranked searches
  * are kept (`keepsPlan`), as is the plan of the function that every search calls (sql/0027).
  *
- * A document indexed by another tokeniser than this one counts as stale until it is indexed again. Its hits are hits,
- * since each is matched against its text once more; but nobody knows what the old index misses. Such documents do not
- * lower the watermark: every write up to it has been indexed, by whatever tokeniser, and it must not go back.
+ * A document indexed by another tokeniser than this one counts as stale until it is indexed again. Its hits are right,
+ * since each hit is matched against its text once more. But nobody knows which hits the old index misses. Such
+ * documents do not lower the watermark: every write up to it has been indexed, by whatever tokeniser, and it must not
+ * go back.
  */
 export async function runSearch(db: Queryable, request: SearchRequest): Promise<SearchAnswer> {
   const statement = sql.type(AnswerRow)`

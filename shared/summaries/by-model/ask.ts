@@ -21,8 +21,8 @@ const wholeLength: Length = { meant: 2000, most: textLimits.stored }
 
 /**
  * Summarises material of any size. Material that fits into one request takes one request. Larger material is summarised
- * part by part, and then the summaries of the parts are, until one is left. Throws ModelError `model_bad_output` when
- * an answer contains nothing that can be shown.
+ * part by part. The summaries of the parts are then material themselves, until one summary is left. Throws ModelError
+ * `model_bad_output` when an answer contains nothing that can be shown.
  */
 export async function summariseByModel(ask: AskModel, input: { model: string; material: Material }): Promise<string> {
   const { model, material } = input

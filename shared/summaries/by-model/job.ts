@@ -126,8 +126,8 @@ export function askForSummary(source: SummaryJobSource, ask: AskModel): Promise<
 
 /**
  * Locks source and summary, and returns why the result must not be written; null when nothing has changed. Documents
- * are locked first, in the order of their ids. With more than a thousand documents below a folder, none is locked: one
- * statement that sums their versions compares them.
+ * are locked first, in the order of their ids. With more than a thousand documents below a folder, no document is
+ * locked. Then a single statement sums their versions, and the sum is compared.
  */
 export async function lockAndCompare(tx: Transaction, source: SummaryJobSource): Promise<ObsoleteReason | null> {
   const { target } = source
