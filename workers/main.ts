@@ -8,7 +8,8 @@ import { serveMetrics } from './runtime/metrics-server.ts'
 import { openRuntime } from './runtime/runtime.ts'
 import { isWorkerType, workersOf, workerTypes } from './types.ts'
 
-// `node workers/main.ts <type>…` runs the named worker types in this process, or those of WORKER_QUEUES without a name.
+// `node workers/main.ts <type>…` runs the named worker types in this process. Without a name it runs the types that
+// WORKER_QUEUES lists.
 const config = processConfig()
 const types = chosenTypes(process.argv.slice(2))
 const log = createLogger({ service: `worker:${types.join('+')}`, config })

@@ -82,7 +82,7 @@ function shapesOf(components: Record<string, JsonSchema>): Entry[] {
   return Object.entries(components).map(([title, schema]) => ({ title, text: shapeText(schema), route: null }))
 }
 
-// The sample is a write if there is one, because it shows a body and a precondition.
+// The sample is a write if the chapter has a write, because a write shows a body and a precondition.
 function sampleOf(specs: readonly Route[]): string {
   const [written, read] = [specs.filter(({ body }) => body !== undefined), specs]
   const [line] = [...written, ...read].flatMap((spec) => curlOf(spec) ?? [])

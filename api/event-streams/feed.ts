@@ -10,7 +10,7 @@ import { type WireEvent, wireEvent } from './wire.ts'
  */
 export const pageSize = 200
 
-// The number of events kept in memory: those of a few minutes of a busy service, in a few megabytes.
+// The number of events kept in memory. A busy service records so many in a few minutes, and they take a few megabytes.
 const keptEvents = 2000
 
 const longestPauseMs = 100

@@ -165,7 +165,7 @@ export class EventStream {
   }
 
   // Streams of the same audience share one rendering and its memory. A stream that has just opened renders for itself
-  // while it is ahead of the others or has events to leave out.
+  // while it is ahead of the other streams or has events to leave out.
   #render(events: readonly WireEvent[], rendered: Rendered): Buffer | null {
     if (this.#missed.size > 0 || this.#position >= (events[0]?.id ?? 0)) return this.#select(events)
     const known = rendered.get(this.#audience)

@@ -142,7 +142,7 @@ export function errorType(status: number): string {
   return status >= 500 ? 'service_error' : 'request_error'
 }
 
-/** The statuses that a code can answer with; most codes have only one. */
+/** The statuses that a code can answer with; most codes have only one status. */
 export function statusesOf(code: ErrorCode): number[] {
   const entry: CatalogueEntry = errorCatalogue[code]
   return entry.otherStatus === undefined ? [entry.status] : [entry.status, entry.otherStatus]

@@ -51,7 +51,7 @@ export function parseEntityTags(
 ): EntityTags | null {
   const { name = 'If-Match', form = 'digest' } = options
   if (header === undefined) return null
-  // If-None-Match compares weakly, so a proxy that weakened our tag still gets its 304.
+  // If-None-Match compares weakly, so the answer is 304 even when a proxy has made the tag of the service weak.
   const tags = readTags(header, { form, weakMatches: name === 'If-None-Match' })
   if (tags === null) throw new Refusal('invalid_precondition', { details: { header: name } })
   return tags
@@ -100,7 +100,7 @@ export function entityTagOf(version: string): string {
   return `"${version}"`
 }
 
-// `*` or the tags of a list; null when the text is neither.
+// `*` or the tags of a list; null when the text is neither `*` nor a list of tags.
 function readTags(text: string, options: { form: VersionForm; weakMatches: boolean }): EntityTags | null {
   if (text.trim() === '*') return '*'
   const tags: string[] = []

@@ -181,7 +181,7 @@ class Window {
     return { state: this.#stateOf(share), allowed }
   }
 
-  // Other processes may have taken shares of a window from which this process has none.
+  // This process may have taken no share of a window of which other processes have taken shares.
   async #remaining(key: string, known: Share | undefined): Promise<number> {
     if (known !== undefined && known.endsAt > Date.now()) return known.remaining
     return (await this.#limiter.get(key))?.remainingPoints ?? this.#limiter.points

@@ -125,7 +125,7 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   bucket?: Exclude<Bucket, 'ip' | 'share'>
   /** The parameters of the path. A malformed value is refused with the `x-error` of its schema, as a rule a 404. */
   params?: P
-  /** The query parameters. Unknown parameters are ignored; repeated and malformed ones are refused with 400. */
+  /** The query parameters. Unknown parameters are ignored. Repeated and malformed parameters are refused with 400. */
   query?: Q
   /** The body of a write, as JSON unless `multipart` is set. Unknown members are ignored. */
   body?: B
@@ -133,7 +133,10 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   multipart?: { file: string }
   /** Media types of the body beside `application/json`. */
   mediaTypes?: readonly string[]
-  /** Media types of the answer beside `application/json`. Accept chooses; 415 when it admits none of them. */
+  /**
+   * Media types of the answer beside `application/json`. The header Accept chooses one; the answer is 415 when the
+   * header admits no type of the route.
+   */
   answerTypes?: readonly string[]
   /** Whether If-Match is checked when it is sent, or must be sent (428). Without this option it is ignored. */
   guard?: 'optional' | 'required'
@@ -208,7 +211,7 @@ type OpenRouteOptions<M extends Method, P extends TObject, Q extends TObject, B 
   handle: (call: Omit<Call<M, P, Q, B, Prepared>, 'caller'>) => Promise<Answer>
 }
 
-/** Whether calls of the route may carry an Idempotency-Key. A key belongs to a token, so open routes have none. */
+/** Whether calls of the route may carry an Idempotency-Key. A key belongs to a token, so an open route takes no key. */
 export function isIdempotent(spec: Route): boolean {
   return spec.method === 'POST' && spec.access !== 'anyone'
 }

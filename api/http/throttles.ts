@@ -4,7 +4,7 @@ import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import { storedWindows } from './rate-limit.ts'
 
-// The number of wrong guesses (points) that each key may make in a window of so many seconds.
+// The limits of wrong guesses: each key has `points` guesses in a window of `seconds`.
 const limits = {
   // One account from one address.
   'sign-in': { points: 10, seconds: 900 },
@@ -14,7 +14,7 @@ const limits = {
   'sign-in-account': { points: 100, seconds: 3600 },
   // One account from a browser that has signed in to the account before.
   'sign-in-known': { points: 10, seconds: 900 },
-  // Device codes, tried by one user and from one address.
+  // Guesses of device codes by one user, and from one address.
   'user-code': { points: 10, seconds: 900 },
   'user-code-address': { points: 30, seconds: 900 },
 } as const

@@ -1,7 +1,7 @@
 // Control characters, line separators, and characters that hide text or turn its direction.
 const hidden = /[\p{Cc}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu
 
-// File systems take names of at most so many bytes of UTF-8.
+// The largest number of bytes that file systems accept for a name in UTF-8.
 const maxBytes = 255
 
 /**

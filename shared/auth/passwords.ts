@@ -36,7 +36,7 @@ export async function checkPassword(
   return user !== null && isRight ? user.id : null
 }
 
-// Without a hash the answer is false after as much work, so that the time taken tells nothing.
+// Without a hash the answer is false, after the same work. So the time taken does not tell whether the account exists.
 function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   return turns.run(async () => {
     const [, N, salt = '', key = ''] = form.exec(hash ?? '') ?? []

@@ -47,7 +47,7 @@ export async function findSession({ db, secret }: SessionStore, id: string): Pro
   return { userId: found.user_id, email: found.email, name: found.name }
 }
 
-/** Ends the session of that id, if there is one. */
+/** Ends the session that has the id, if there is one. */
 export async function endSession({ db, secret }: SessionStore, id: string): Promise<void> {
   await db.query(sql.unsafe`DELETE FROM sessions WHERE id_hash = ${sql.binary(hashOf(secret, id))}`)
 }

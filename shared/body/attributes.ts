@@ -8,9 +8,9 @@ const maximumAddress = 8192
 const maximumCaption = 2000
 
 /**
- * The rules of one attribute. `default` is the value of an absent attribute; a `required` attribute has none. With
- * `always`, the normal form writes the default out. `check` returns the expected value in words, or null when the value
- * fits. `expected` has the same words beforehand, `schema` says the same as JSON Schema.
+ * The rules of one attribute. `default` is the value of an absent attribute; a `required` attribute has no default.
+ * With `always`, the normal form writes the default out. `check` returns the expected value in words, or null when the
+ * value fits. `expected` has the same words beforehand, `schema` says the same as JSON Schema.
  */
 export type Attribute = {
   default?: Json

@@ -43,9 +43,9 @@ export type Committed<E extends Edited> = {
 }
 
 /**
- * The one door through which a body changes. In the caller's transaction it locks the document, checks, edits, keeps a
- * snapshot of the state before, stores the new body, records the event and calls the consequences in their order. A
- * request that leads to the same body keeps its snapshot, but has no event and no consequences
+ * Every change of a body goes through this function. In the caller's transaction it locks the document, checks, edits,
+ * keeps a snapshot of the state before, stores the new body, records the event and calls the consequences in their
+ * order. A request that leads to the same body keeps its snapshot, but has no event and no consequences
  * (api/guide/writes.md#unchanged).
  *
  * Whatever takes long comes from `context.ahead`. With `computingAhead` nothing long is computed, and nothing waits for

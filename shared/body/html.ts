@@ -147,7 +147,8 @@ const nodeRenderers: { [type: string]: NodeRenderer } = {
   },
 }
 
-// The order is that of marks on the same text, outermost first, so that one link is one element.
+// The order in which marks on the same text are nested, outermost first. A link is outermost, so that one link is one
+// element.
 const markRenderers: { [type: string]: MarkRenderer } = {
   link: (content, { attrs }) => {
     const href = String(attrs?.href ?? '')

@@ -61,8 +61,8 @@ export type BlockStep = {
 }
 
 /**
- * The step from one manifest to the next: first the blocks that are gone, by old position, then the others by new
- * position.
+ * The step from one manifest to the next: first the blocks that are gone, by old position, then the other changed
+ * blocks by new position.
  */
 export function manifestStep(difference: LineDifference): BlockStep[] {
   const before = new Map(difference.removed.map((line) => [line.block.attrs.id, line]))

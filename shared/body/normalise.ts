@@ -114,7 +114,7 @@ function normaliseChildren({ type, children, pointer, depth, state }: Children):
   return result
 }
 
-// The caller of Markdown sees a text and no nodes, so the pointer stays that of the text.
+// A caller that sends Markdown sees a text and no nodes, so the pointer stays the pointer of the text.
 function pathOfChild(path: string, index: number, { context }: NormaliseState): string {
   return context.from === 'markdown' ? path : `${path}/content/${index}`
 }

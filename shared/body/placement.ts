@@ -16,7 +16,7 @@ export type EditPointer = { path: string; operationIndex?: number; isKnown: (blo
 // The pointer of an edit that the service makes by itself, without a request.
 const unasked: EditPointer = { path: '', isKnown: () => true }
 
-/** The pointer of a member below another one. */
+/** The pointer of a member below the member of another pointer. */
 export function pointerAt(pointer: EditPointer, member: `/${string}`): EditPointer {
   return { ...pointer, path: pointer.path + member }
 }

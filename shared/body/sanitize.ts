@@ -119,7 +119,7 @@ const options: sanitize.IOptions = {
     th: cell,
     time: ['datetime'],
   },
-  // The transformations below remove all other styles. The library's parser of styles is slow at broken ones.
+  // The transformations below remove all other styles. The library's parser of styles is slow for broken styles.
   parseStyleAttributes: false,
   allowedSchemes: ['http', 'https', 'mailto', 'tel', 'svc'],
   allowedSchemesByTag: { img: ['http', 'https'] },

@@ -195,7 +195,8 @@ const SinceShape = Type.Object({
 
 /**
  * Finds the newest body that has one of the versions. Returns its `body_seq`, the number of later bodies that are
- * known, and the top-level blocks that these changed. The blocks are at most `limit`, the last changed first.
+ * known, and the top-level blocks that the later bodies changed. At most `limit` blocks are returned, the last changed
+ * block first.
  */
 export function blocksChangedSince(db: Queryable, key: DocumentJob & { versions: readonly string[]; limit: number }) {
   const { workspace_id, document_id } = key

@@ -37,7 +37,7 @@ export async function computingAhead<T>(transaction: (ahead: Ahead) => Promise<T
   }
 }
 
-// A large write takes three or four rounds. The others are for races that the write loses.
+// A large write takes three or four rounds. The other rounds are for writes that lose races.
 const rounds = 10
 
 type Piece<Input, Output> = { computation: Computation<Input, Output>; input: Input; isLast: boolean }

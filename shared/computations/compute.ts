@@ -6,7 +6,7 @@ import { Turns } from '../turns/turns.ts'
 import { type Computation, ComputationLimitError } from './computation.ts'
 import type { ThreadAnswer } from './thread-main.ts'
 
-// As many threads as processors, and at least two. One thread is always left to another workspace.
+// The number of threads: one for each processor, and at least two. One thread is always left to another workspace.
 const atOnce = Math.max(2, availableParallelism())
 
 const turns = new Turns({

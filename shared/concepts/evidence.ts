@@ -68,7 +68,7 @@ export function namedEvidence(evidence: EvidenceInput, prefix: string): NamedEvi
 
 /**
  * Finds the documents and blocks of evidence in the workspace and returns their current versions. Refuses with 404
- * `document_not_found` or `block_not_found`, with the member that named the missing one.
+ * `document_not_found` or `block_not_found`, with the member that named the missing document or block.
  */
 export async function resolveEvidence(
   db: Queryable,

@@ -132,8 +132,8 @@ export async function insertRelations(
 
 /**
  * Makes everybody else who adds `broader_than` relations in a knowledge base wait until the transaction ends. Otherwise
- * two transactions could each add one half of a cycle and neither would see it. Take this lock after the rows of the
- * concepts, and search for a cycle after it.
+ * two transactions could each add one half of a cycle, and neither transaction would see the cycle. Take this lock
+ * after the rows of the concepts, and search for a cycle after it.
  */
 export async function lockHierarchy(tx: Transaction, knowledgeBaseId: number): Promise<void> {
   const key = JSON.stringify(['concept hierarchy', knowledgeBaseId])

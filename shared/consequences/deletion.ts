@@ -5,7 +5,8 @@ import { deleteRelationsWithoutEnds } from '../relations/write.ts'
 
 /**
  * What follows from every deletion of documents, folders and knowledge bases, in this order, inside the transaction of
- * the deletion. The rows of a document that belong to it alone go by foreign key, so only the rest is listed here.
+ * the deletion. Foreign keys delete the rows that belong to one document alone, so only the other consequences are
+ * listed here.
  *
  * The order is also the order of locks: knowledge base, documents in the order of their ids, and then the rows of each
  * consequence.

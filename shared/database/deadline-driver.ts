@@ -26,7 +26,8 @@ function watched(
   }
   client.on('error', lose)
   const query: DriverClient['query'] = async (...words) => {
-    // slonik rolls back after every failure. The first reason says more than "client is destroyed".
+    // slonik rolls back after every failure, which fails with "client is destroyed" when the connection was lost. The
+    // reason of the loss says more.
     if (lost !== undefined) throw lost
     const milliseconds = answerLimit(currentWorkKind() ?? kind)
     try {

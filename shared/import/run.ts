@@ -26,7 +26,7 @@ type Failure = { name: string; reason: string }
 /** The plan, the service, the notes and the progress display of one import. */
 export type ImportRun = { plan: Plan; client: ServiceClient; state: ImportState; progress: ProgressDisplay }
 
-/** The service refused one document, folder or file. The import goes on with the others. */
+/** The service refused one document, folder or file. The import goes on with the other things. */
 export class Refused extends Error {}
 
 const requestsAtOnce = 4

@@ -22,7 +22,7 @@ export type TargetName = { documentId?: string | undefined; locale?: string | un
 
 /**
  * Returns the translation of that name, or null when document and locale name different translations. Refuses with 404
- * `translation_not_found`, also when the name is that of the source.
+ * `translation_not_found`, also when the name is the name of the source.
  */
 export function translationNamed({ members }: SetMembers, name: TargetName): DocumentRow | null {
   const { documentId, locale, localeField = 'locale' } = name

@@ -8,7 +8,7 @@ const dayMs = 86_400_000
 
 /**
  * The source characters that the translation jobs of this UTC day reserve. A job that failed or became obsolete without
- * any output reserves none.
+ * any output reserves no characters.
  */
 export function translationCharactersToday(db: Queryable, workspaceId: string): Promise<number> {
   return db.oneFirst(sql.type(row(Type.Object({ used: Type.Number() })))`

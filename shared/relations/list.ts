@@ -108,8 +108,8 @@ const RelationShape = Type.Object({
 })
 
 /**
- * A relation with the current state of its ends. `source_version` is the version of its evidence, `current_version`
- * that of the source's body. The members of the target are null when the caller cannot see the target.
+ * A relation with the current state of its ends. `source_version` is the version of its evidence, and `current_version`
+ * is the version of the source's body. The members of the target are null when the caller cannot see the target.
  */
 export type RelationRow = Static<typeof RelationShape>
 

@@ -1,8 +1,9 @@
 import Type from 'typebox'
 
 /**
- * The id of a knowledge base or folder as the API returns it: always an integer. The maximum is that of the string
- * form, and PostgreSQL can compare all numbers up to it. See api/guide/requests.md#identifiers.
+ * The id of a knowledge base or folder as the API returns it: always an integer. The maximum is the largest id that the
+ * string form can hold, and PostgreSQL can compare all numbers up to this maximum. See
+ * api/guide/requests.md#identifiers.
  */
 export const IntegerId = Type.Integer({ minimum: 1, maximum: 1e16 })
 

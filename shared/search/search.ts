@@ -117,7 +117,7 @@ function languagesOf(db: Queryable, workspaceIds: readonly string[]): Promise<re
   )
 }
 
-// Most searches find something at once, so only the others pay for a transaction.
+// Most searches find something at once, so only searches that find nothing pay for a transaction.
 async function bestOf(
   database: SearchDatabase,
   search: Search & { relax: boolean },

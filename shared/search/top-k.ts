@@ -78,8 +78,9 @@ export function topKOfHalf(
 }
 
 /**
- * The index of the next wider cut that may hold enough matches, after a cut had `candidates`. Terms that seldom stand
- * together do so in every cut, so the estimates of all cuts are corrected alike. The cut of all matches comes last.
+ * The index of the next wider cut that may hold enough matches, after a cut had `candidates`. Terms that are seldom in
+ * one block are so in every cut, so the estimates of all cuts are corrected by one factor. The cut of all matches comes
+ * last.
  */
 function nextWiderCut(cuts: readonly Cut[], from: { index: number; candidates: number; limit: number }): number {
   const { index, candidates, limit } = from

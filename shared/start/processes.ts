@@ -82,8 +82,9 @@ export function parseProcfile(text: string): { release: string; processes: Proce
 }
 
 /**
- * Replaces the processes of the worker types by one process for all of them. A small service needs no more, and saves
- * the memory of the others. Lines that are no plain call of `workers/main.ts` stay as they are.
+ * Replaces the processes of the worker types by one process for all of them. One worker process is enough for a small
+ * service, and saves the memory of the other processes. Lines that are no plain call of `workers/main.ts` stay as they
+ * are.
  */
 export function joinWorkers(processes: readonly ProcessType[]): ProcessType[] {
   const typesOf = ({ command }: ProcessType) => /^node workers\/main\.ts ([\w -]+)$/.exec(command)?.[1]

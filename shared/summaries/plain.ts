@@ -22,7 +22,8 @@ export function plainAnswer(text: string, limit: number): string {
     .toWellFormed()
     .replace(/\r\n?/g, '\n')
     .replace(/[^\P{C}\n\t\u200c\u200d]/gu, '')
-  // A regular expression would try every space of a long row of spaces as the first one at a line end.
+  // A regular expression would try a match at every space of a long row, which takes time that grows with the square of
+  // the row.
   const lines = shown.split('\n').map((line) => line.trimEnd())
   return truncate(
     lines

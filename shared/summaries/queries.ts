@@ -92,7 +92,7 @@ export type SavedSummary = DerivedSummary & {
   updatedBy: string | null
 }
 
-/** Saves a summary over the locked one, if there is one, and returns it with its new version. */
+/** Saves a summary over the locked summary, if there is one, and returns it with its new version. */
 export function saveSummary(
   tx: Transaction,
   input: { target: SummaryTarget; summary: SavedSummary; over: StoredSummary | null },

@@ -24,9 +24,9 @@ const mostBytes = 4 * 2 ** 20
 export type TaggedSummary = { summary: Summary; tag: string }
 
 /**
- * Returns the summary of a target: the stored one, or a deterministic one made now. With `query` the text consists of
- * the passages that answer it best, and is never stored. Refuses with 404 when the target is not visible, and with 422
- * `not_a_heading_block`.
+ * Returns the summary of a target: the stored summary, or a deterministic summary that is made now. With `query` the
+ * text consists of the passages that answer it best, and is never stored. Refuses with 404 when the target is not
+ * visible, and with 422 `not_a_heading_block`.
  */
 export async function readSummary(
   db: SearchDatabase,

@@ -49,7 +49,7 @@ export async function rebuildDeterministic(
 }
 
 /**
- * Has a model summarise the target: returns the open job for the same source, or a new one. Refuses as
+ * Has a model summarise the target. Returns the open job for the same source, or a new job. Refuses as
  * `rebuildDeterministic` does, and with 503 `model_unavailable` before the 422.
  */
 export async function rebuildByModel(

@@ -42,7 +42,9 @@ export function requireSourceVersion(source: SummarySource | 'not_a_heading', pr
   throw new Refusal('source_version_changed', { details: { provided, current_version: source.version } })
 }
 
-/** Stores a summary over the locked one and ends the open jobs of the target, which would write over it. */
+/**
+ * Stores a summary over the locked summary. Ends the open jobs of the target, which would write over the new summary.
+ */
 export async function replaceSummary(
   tx: Transaction,
   input: { target: SummaryTarget; summary: SavedSummary; over: StoredSummary | null; currentVersion: string },

@@ -10,8 +10,8 @@ const nobody: Calling = { requester: { workspaceId: '', userId: '' }, signal: nu
 
 /**
  * Runs `work` on behalf of a requester. All heavy work inside, however deep, takes its turns as work of this requester
- * and leaves the queue when `signal` aborts. Without a signal the work waits as long as necessary, as that of a job
- * does.
+ * and leaves the queue when `signal` aborts. Without a signal the work waits as long as necessary, like the work of a
+ * job.
  */
 export function onBehalfOf<T>(requester: Requester, work: () => T, signal: AbortSignal | null = null): T {
   return calling.run({ requester, signal }, work)

@@ -9,8 +9,8 @@ export function indexUnlessEndless(input: ProjectionInput<IndexSource>): IndexCh
 }
 
 /**
- * A search projection whose only limit is that of the setting. Documents with the words LARGE and ENDLESS are computed
- * in a thread; ENDLESS never ends.
+ * A search projection whose only limit is the setting WORKER_COMPUTE_MS. Documents with the words LARGE and ENDLESS are
+ * computed in a thread; ENDLESS never ends.
  */
 export const endlessIndexing = computation({
   module: import.meta.url,

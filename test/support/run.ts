@@ -47,9 +47,9 @@ try {
 process.exitCode = code
 
 /**
- * Removes the compiler plugin from tap, as .taprc says. tap does so itself, but only for the next run, and after `npm
- * ci` the first run would still compile. Each test process would then compile code that Node runs as it is, which took
- * a third of the time and half a gigabyte of memory.
+ * Removes the compiler plugin from tap, as .taprc says. tap also removes the plugin by itself, but only for the next
+ * run. So the first run after `npm ci` would still compile. Each test process would then compile code that Node runs as
+ * it is, which took a third of the time and half a gigabyte of memory.
  */
 async function buildPlugins(): Promise<void> {
   const built = await readFile(join(root, 'node_modules/@tapjs/test/test-built/dist/esm/index.js'), 'utf8')
@@ -57,8 +57,8 @@ async function buildPlugins(): Promise<void> {
 }
 
 /**
- * The folder of the run's data, in memory where Linux offers room. A database has more than a thousand files. ext4
- * takes twenty times as long to create so many files where as many were just deleted.
+ * The folder of the run's data, in memory where Linux offers room. A database has more than a thousand files. When a
+ * thousand files were just deleted, ext4 takes twenty times as long to create a thousand new files.
  */
 async function quickestPlace(): Promise<string> {
   const memory = '/dev/shm'

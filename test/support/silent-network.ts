@@ -3,7 +3,7 @@ import type { Teardown } from './site.ts'
 
 /**
  * A network between this machine and a network namespace, which can fall silent. A bridge in the middle is switched
- * off, so that packets vanish both ways and neither end is told.
+ * off. Then packets vanish in both directions, and neither end gets an error.
  */
 export type SilentNetwork = {
   /** The address of this machine in the network. */

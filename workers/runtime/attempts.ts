@@ -112,8 +112,9 @@ export async function completeAttempt<Data extends object>(
 
 /**
  * Completes attempts at jobs inside the transaction of their results. Returns the ids of the jobs it has completed.
- * Other attempts have taken the rest over, and the caller must not write their results. Completed jobs are deleted,
- * since nobody reads them: metrics count how they ended, and a requested job has a row of its own.
+ * Other attempts have taken over the jobs that are missing there, and the caller must not write the results of these
+ * jobs. Completed jobs are deleted, since nobody reads them: metrics count how they ended, and a requested job has a
+ * row of its own.
  */
 export async function completeAttempts<Data extends object>(
   tx: Transaction,

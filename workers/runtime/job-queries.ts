@@ -68,8 +68,8 @@ const keyIsFree = `
             AND coalesce(a.singleton_key, '') = coalesce(j.singleton_key, ''))`
 
 /**
- * Marks attempts ($1, as `id:retry count`) in a new session and returns those it has marked. The rest are still locked
- * by the old session.
+ * Marks attempts ($1, as `id:retry count`) in a new session and returns those it has marked. The old session still
+ * locks the other attempts.
  */
 export const markStatement = `
   SELECT key FROM unnest($1::text[]) AS key WHERE pg_try_advisory_lock(hashtextextended(key, 0))`
@@ -178,8 +178,8 @@ export async function handOverLarge(
 }
 
 /**
- * Gives attempts the lowest priority, so that their jobs are tried again when there are no other jobs. Must be called
- * before pg-boss is told that the attempts have failed.
+ * Gives attempts the lowest priority, so that their jobs are tried again when there are no other jobs. Call it before
+ * pg-boss is told that the attempts have failed.
  */
 export async function putLast(
   db: Queryable,

@@ -91,7 +91,7 @@ type Batch = { bytes: number; jobs: Map<string, Job<DocumentJob>> }
 /**
  * Divides fetched jobs into batches of at most `most` documents and about `batchBytes` of text. The smallest documents
  * come first; each batch is in the order of document ids. Two jobs of one document, as a reindex can add, are in
- * different batches. A document larger than a batch is in none: its job is returned in `large`.
+ * different batches. A document that is larger than a batch is in no batch: its job is returned in `large`.
  */
 async function batchesOf(
   db: Queryable,
@@ -119,7 +119,7 @@ async function batchesOf(
 }
 
 // Batches run one after the other, since the first hold the smallest documents. Then single documents run beside each
-// other; those that failed before come last.
+// other. Documents that failed before come last.
 async function deriveFetched<Source extends ProjectionSource, Result>(
   context: Deriving<Source, Result> & { limit: LimitFunction },
   batches: readonly Job<DocumentJob>[][],

@@ -150,7 +150,7 @@ class Attempt<Source extends object, Result> {
     if (!(await jobs.claim(runtime.database, { ...this.#row, queue, job }))) return this.#settle({ end: null })
     const { workspace_id: workspaceId, job_id: userId } = job.data
     try {
-      // Computations of different workspaces take turns, and so do those of the jobs of a workspace.
+      // Computations of different workspaces take turns, and so do the computations of different jobs of one workspace.
       return await onBehalfOf({ workspaceId, userId }, async () => this.#settle(await this.#propose()))
     } catch (error) {
       return this.#fail(error)

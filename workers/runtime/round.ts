@@ -26,7 +26,7 @@ export type Round = { jobs: readonly Job<DocumentJob>[]; part: Part; last: boole
 
 /**
  * The result of a round. `ends` says how jobs ended, by job id. `large` are the jobs of large documents, which the
- * other part of the queue has to derive. A job in neither has to be derived again.
+ * other part of the queue has to derive. A job that is in neither list has to be derived again.
  */
 export type RoundEnd = { ends: ReadonlyMap<string, AttemptEnd>; large: readonly Job<DocumentJob>[] }
 

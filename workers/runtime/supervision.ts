@@ -4,7 +4,7 @@ import type { Logger } from '../../shared/process/log.ts'
 import { settledIds } from './attempts.ts'
 import { activeAttempts, type Lapse, retryNow } from './job-queries.ts'
 
-/** The supervision of the running attempts of all processes. It rests while there are none. */
+/** The supervision of the running attempts of all processes. It rests while no attempt runs. */
 export type Supervision = {
   /** Must be called when jobs may be running. */
   rouse: () => void
@@ -67,7 +67,8 @@ export async function failLapsedAttempts(context: { database: Database; jobs: Jo
     const { queue, lapse } = first
     context.log.warn({ queue, lapse, jobs: attempts }, 'jobs whose worker gave them up')
     const ids = settledIds(await context.jobs.boss.fail(queue, attempts, { message: messages[lapse] }))
-    // The pause before a retry is meant for jobs that fail by themselves.
+    // The job of a process that died is retried at once. The pause before a retry is meant for jobs that fail by
+    // themselves.
     if (lapse === 'orphaned' && ids.length > 0) await retryNow(context.database, { queue, ids })
   }
   return active.length - lapsed.length

@@ -191,8 +191,8 @@ class Taker<Data extends object> {
   }
 }
 
-// Gives one retry more to the jobs whose attempts an outage of the database has ended, so that they have as many left
-// as before. They wait for a minute at most. Must run before pg-boss is told that the attempts have failed.
+// Gives one more retry to each job whose attempt was ended by an outage of the database, so that the outage uses up no
+// retry. The job waits for a minute at most. Call this before pg-boss is told that the attempts have failed.
 async function excuseOutages(
   database: Database,
   ended: { queue: Queue<object>; jobs: readonly Pick<Job, 'id' | 'retryCount'>[]; results: readonly JobResult[] },

@@ -15,7 +15,10 @@ export type Sweep = {
   sweep: (runtime: Runtime) => Promise<number>
 }
 
-/** Makes a worker of a sweep and schedules it. Runs that were missed while no worker ran are made up by one run. */
+/**
+ * Makes a worker of a sweep and schedules it. When no worker ran at the time of several runs, a single run makes up for
+ * all of them.
+ */
 export function defineSweep({ queue, cron, scheduled = () => true, sweep }: Sweep): Worker {
   const worker = defineWorker<object>({
     queue,

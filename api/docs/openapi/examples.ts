@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { apiPrefix, type Route } from '../../http/route.ts'
 
-/** A recorded call. A test has made it, and its ids, times and secrets were replaced by those of examples. */
+/** A recorded call. A test has made the call, and example values have replaced its ids, times and secrets. */
 export type ExampleCall = {
   operationId: string
   /** Path and query below `/api/v1`. */

@@ -30,7 +30,7 @@ export const chapterNames = [
 /** Name of a chapter; `index` is the first page of the guide. */
 export type ChapterName = (typeof chapterNames)[number]
 
-/** A chapter as people read it: its title and the rest as HTML that is safe to put into a page. */
+/** A chapter as people read it: its title, and its text as HTML that is safe to put into a page. */
 export type RenderedChapter = { title: string; html: string }
 
 /** The Markdown of a chapter, for programs that read the guide. */

@@ -28,8 +28,8 @@ export type ReadRequest = {
 }
 
 // Each view of a body is computed without blocking the event loop, in a thread when the body is large. A view is JSON
-// text, which costs less to pass between threads than objects. `heading` and `resolution` are the members before and
-// behind those that follow from the body.
+// text, which costs less to pass between threads than objects. Each view adds members that follow from the body. The
+// members of `heading` come before them, the members of `resolution` behind them.
 
 type Framed = { text: string; heading: object; resolution: object }
 type ContentView = Framed & { format: ContentFormat; anchors: boolean }

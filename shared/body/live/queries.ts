@@ -78,7 +78,7 @@ export async function advance(
     WHERE workspace_id = ${workspace_id} AND document_id = ${id}`)
 }
 
-/** Replaces the state by a state that contains the log up to row `n`, and deletes those rows. */
+/** Replaces the state by a state that contains the log up to row `n`, and deletes the rows of the log up to there. */
 export async function foldLog(tx: Transaction, input: DocumentKey & { n: number; state: Uint8Array }): Promise<void> {
   const { workspace_id, id, n } = input
   await tx.query(sql.unsafe`

@@ -177,8 +177,8 @@ function warnAlignment(node: BodyNode, context: ExportContext): void {
 
 /**
  * Writes details as HTML around Markdown: `<details>` with a `<summary>`, the content, `</details>`. A summary of texts
- * and raw tags stands inside its tag, because HTML says these exactly. Any other summary is a paragraph between the two
- * tags.
+ * and raw tags stands inside its tag, because HTML can express both exactly. Any other summary is a paragraph between
+ * the two tags.
  */
 function exportDetails(node: BodyNode, context: ExportContext): RootContent[] {
   const open = node.attrs?.open === true ? '<details open>' : '<details>'

@@ -145,7 +145,8 @@ function writtenMark(mark: Mark): Mark {
   return { type: 'link', attrs: { href: mark.attrs?.href ?? '', title: mark.attrs?.title || null } }
 }
 
-// Gives inline code the marks that Markdown writes around it: those of the texts on both sides (`marksAcrossCode`).
+// Gives inline code the marks that Markdown writes around the code, which `marksAcrossCode` finds on the texts on both
+// sides.
 function markCode(leaves: Leaf<PhrasingContent>[]): Leaf<PhrasingContent>[] {
   const result = [...leaves]
   for (let from = 0; from < leaves.length; from += 1) {

@@ -13,10 +13,10 @@ import { exportSegments, footnoteLabels } from './to-markdown.ts'
 export type ImportOptions = Partial<BodyLimits> & { stored?: DocNode; path?: string }
 
 /**
- * Makes the normalised document of a Markdown text. A block under an anchor keeps its id. If its Markdown equals that
- * of the stored block, the stored node stays as it is. Otherwise nested blocks keep their ids where their content, or
- * their type and order, still match. Refuses as `parseMarkdown` and `normaliseDocument` do. The function blocks the
- * event loop, so texts of callers are read in a thread.
+ * Makes the normalised document of a Markdown text. A block under an anchor keeps its id. If the Markdown of the block
+ * equals the Markdown of the stored block, the stored node stays as it is. Otherwise nested blocks keep their ids where
+ * their content, or their type and order, still match. Refuses as `parseMarkdown` and `normaliseDocument` do. The
+ * function blocks the event loop, so texts of callers are read in a thread.
  */
 export function fromMarkdown(markdown: string, options: ImportOptions = {}): Normalised<DocNode> {
   return assemble(parseMarkdown({ markdown, ...options }), options)

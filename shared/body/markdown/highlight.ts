@@ -115,7 +115,7 @@ function pairs(events: Event[]): Map<Token, number> {
   return ends
 }
 
-// The events of a pair of sequences with everything between them become those of a highlight.
+// Turns the events of a pair of sequences, and of everything between the pair, into the events of a highlight.
 function highlighted(events: Event[], context: Context): Event[] {
   const [opening, closing] = [events[0], events.at(-1)] as [Event, Event]
   const token = { type: 'highlight', start: { ...opening[1].start }, end: { ...closing[1].end } } as unknown as Token

@@ -38,7 +38,7 @@ export function importContext(root: Root, { source, path, byteLimit }: Text): Im
   return { source, path, spent, warnings: [], definitions, used: new Set(), depth: 0, inCell: false, footnotes: 0 }
 }
 
-/** 422 `invalid_node` for content that no body may hold. The pointer is that of the whole text. */
+/** 422 `invalid_node` for content that no body may hold. The pointer names the whole text. */
 export function refuseText({ path }: Pick<ImportContext, 'path'>, reason: string): Refusal {
   return refuseNode({ path, blockId: null }, reason)
 }

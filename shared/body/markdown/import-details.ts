@@ -79,7 +79,7 @@ function plainOpeningOf(html: string): RegExpExecArray | null {
   return match === null || /<\/?summary\b/i.test(match[2] ?? '') ? null : match
 }
 
-// Markdown is not read within HTML: tags stay tags, and the rest is text with character references.
+// Markdown is not read within HTML: tags stay tags, and everything between tags is text with character references.
 function readSummary(html: string): BodyNode[] {
   const nodes = html
     .replace(/^[ \t\n]+/, '')

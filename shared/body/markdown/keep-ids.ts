@@ -5,9 +5,9 @@ const attrsLost = new Set(['id', 'textAlign', 'width', 'height', 'colwidth'])
 
 /**
  * Gives the blocks nested in an edited block the ids of their stored counterparts. Blocks with unchanged content come
- * first: there the stored node stays as it is, with everything that Markdown cannot express. Between those, blocks
- * match by type and order. `taken` holds the ids in use elsewhere; ids that are given out are added. Changes `block` in
- * place.
+ * first: there the stored node stays as it is, with everything that Markdown cannot express. Between blocks with
+ * unchanged content, blocks match by type and order. `taken` holds the ids in use elsewhere; ids that are given out are
+ * added. Changes `block` in place.
  */
 export function keepIds(block: BodyNode, old: BodyNode, taken: Set<string>): void {
   const before = blocksIn(old)

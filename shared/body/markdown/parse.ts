@@ -14,8 +14,8 @@ export type Anchor = { id: string; line: number }
 
 /**
  * A stretch of the text and its blocks. `source` is its Markdown without white space at the end. `anchor` is the
- * nearest anchor above the blocks, and `unused` are the anchors above that one. The last piece of a text may hold only
- * unused anchors.
+ * nearest anchor above the blocks, and `unused` are the anchors directly above that anchor. The last piece of a text
+ * may hold only unused anchors.
  */
 export type Piece = { anchor: Anchor | null; unused: Anchor[]; blocks: BodyNode[]; source: string }
 

@@ -111,7 +111,9 @@ export function writeFlow(blocks: RootContent[][], parted: boolean): string[] {
 
 type Extensions = { micromarkExtensions?: unknown[]; fromMarkdownExtensions?: unknown[] }
 
-/** A plugin of remark that reads math between single dollars and highlights between `==`. Neither form is written. */
+/**
+ * A plugin of remark that reads math between single dollars and highlights between `==`. The writer uses neither form.
+ */
 function readSigns(this: { data: () => Extensions }): void {
   const data = this.data()
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), dollarMath, highlight]

@@ -45,7 +45,7 @@ export function equalEnds(from: Siblings, to: Siblings): { start: number; end: n
   return { start, end }
 }
 
-/** The id of a block, if it has one. An inline node has no block id: the `id` of a mention is that of a person. */
+/** The id of a block, if it has one. An inline node has no block id: the `id` of a mention is the id of a person. */
 export function blockIdOf(node: BodyNode): string | undefined {
   const id = inlineTypes.has(node.type) ? undefined : node.attrs?.id
   return typeof id === 'string' ? id : undefined

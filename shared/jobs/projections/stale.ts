@@ -4,10 +4,11 @@ import { row } from '../../database/row.ts'
 import { type DocumentChange, type DocumentProjection, projections } from '../queues.ts'
 import { enqueueDocuments, type Jobs } from '../send.ts'
 
-// After so many milliseconds without a write, the next write of a document is the first of a burst.
+// The milliseconds without a write after which the next write of a document counts as the first write of a burst.
 const quietMs = 500
 
-// From so many stale documents on, further jobs of a workspace let the jobs of other workspaces go first.
+// The number of stale documents of a workspace from which on its further jobs let the jobs of other workspaces go
+// first.
 const crowd = 32
 
 /** Documents of one workspace that a write changed, with the event it recorded for each. */

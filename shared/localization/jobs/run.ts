@@ -42,7 +42,7 @@ export async function loadJob(
   return { job, texts: await compute(limited(collecting, computeMs), { text: source.body, units }) }
 }
 
-/** The texts of some units in a stored body; those whose text has gone are left out. A thread calls it. @public */
+/** The texts of some units in a stored body. Units whose text has gone are left out. A thread calls it. @public */
 export function textsOfUnits({ text, units }: { text: string; units: readonly NamedUnit[] }): SourceText[] {
   const blocks = new Map(unitTexts(new StoredBody({ version: '', text })).map(({ id, block }) => [id, block]))
   return units.flatMap(({ unit_id, source_block_id }) => {

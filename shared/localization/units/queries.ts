@@ -55,7 +55,7 @@ export function unitOfTarget(db: Queryable, key: TargetKey & { unitId: string })
     WHERE u.workspace_id = ${key.workspaceId} AND u.id = ${key.unitId} AND u.target_document_id = ${key.targetId}`)
 }
 
-/** Locks units in id order. Every writer of units does so before it changes them. */
+/** Locks units in id order. Every writer of units calls this function before it changes them. */
 export async function lockUnits(tx: Transaction, key: TargetKey & { unitIds: readonly string[] }): Promise<void> {
   await tx.query(sql.unsafe`
     SELECT FROM translation_units
@@ -145,7 +145,10 @@ export async function applySourceChange(
   if (change.present.length > 0) await putUnits(tx, input)
 }
 
-/** Inserts the units that are missing for these source texts, and stores the hash of its text in each other unit. */
+/**
+ * Inserts the units that are missing for these source texts, and stores in each existing unit the hash of its source
+ * text.
+ */
 export async function putUnits(
   tx: Transaction,
   input: { workspaceId: string; targetIds: readonly string[]; change: Pick<SourceChange, 'present'> },

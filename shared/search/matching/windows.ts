@@ -37,8 +37,8 @@ export async function matchesInWindows(
 
 /**
  * Cuts a text into windows, which together are the text. A window ends after white space where there is any in its
- * second half, else after `windowSize` units, and never inside a surrogate pair. A smaller first window shifts the
- * others. @internal
+ * second half, else after `windowSize` units, and never inside a surrogate pair. A smaller first window shifts all
+ * later windows. @internal
  */
 export function windowsOf(text: string, firstSize = windowSize): { text: string; start: number }[] {
   const windows: { text: string; start: number }[] = []

@@ -32,8 +32,9 @@ export function impactOutside(threshold: number, where: { field: Field; averageL
 }
 
 /**
- * The impact that a quoted phrase gains where it stands as it was written. It is as much as other forms of the phrase
- * can have in any field, so that they come behind it.
+ * The impact that a quoted phrase gains where it stands as it was written. It equals the greatest impact that other
+ * forms of the phrase can have in any field. So a block with the phrase as it was written comes before all blocks with
+ * other forms.
  */
 export const verbatimImpact = (bm25.k1 + 1) * fieldWeights.title
 

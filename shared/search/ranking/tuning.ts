@@ -78,8 +78,8 @@ export const narrowerPart = 0.5
 
 /**
  * The blocks that the lists of a relaxed search may hold together before tiers are used. The list of the most common
- * word is not counted: the blocks of the others are looked up in it. Two of the rarest of six words are found sooner in
- * such lists than over cuts, and no match is missed (bench, 2026-11-21).
+ * word is not counted, because the blocks of the other words are looked up in that list. Two of the rarest of six words
+ * are found sooner in such lists than over cuts, and no match is missed (bench, 2026-11-21).
  */
 export const relaxedListBlocks = 20_000
 

@@ -11,7 +11,8 @@ export function isIncluded({ locale, knowledgeBaseId }: SearchScope) {
 }
 
 /**
- * The condition that a column is a workspace in scope. One workspace is an equality, so that indexes keep their order.
+ * The condition that a column is a workspace in scope. For one workspace the condition is an equality, so that
+ * PostgreSQL can read rows in the order of an index.
  */
 export function inWorkspaces(column: Fragment, { workspaceIds }: SearchScope) {
   const [only, ...others] = workspaceIds

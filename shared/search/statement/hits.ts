@@ -44,7 +44,7 @@ export type Hit = Static<typeof HitShape> & { path: PathEntry[] }
 
 /**
  * The best of the `candidates` whose documents are in scope and whose index is current. Candidates are sorted first and
- * looked up one by one in that order, so that only as many are read as are asked for.
+ * looked up one by one in that order, so that no more candidates are read than the limit asks for.
  */
 export function freshHits({ scope, limit }: SearchRequest) {
   return sql.fragment`

@@ -34,7 +34,10 @@ export type ByScore = {
   blocks: number
   /** Tokens of a block on average. */
   averageLength: number
-  /** Whether only documents in scope become candidates, so that none is spent on others; slower. */
+  /**
+   * Whether only documents in scope become candidates. This is slower, but no candidate is spent on a document out of
+   * scope.
+   */
   inScopeOnly: boolean
 }
 

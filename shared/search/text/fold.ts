@@ -53,7 +53,8 @@ export function normalise(original: string): Normalised {
     const kept = withoutExcessMarks(cluster)
     const normal = streamSafe(kept)
     text += normal
-    // Characters of unchanged length are mapped one by one, so that a composed neighbour does not widen them.
+    // Characters of unchanged length are mapped one by one, so that a neighbour that was composed does not widen their
+    // ranges.
     const same = normal.length === kept.length && codePoints(normal) === codePoints(kept)
     for (let unit = 0; unit < normal.length; unit += 1) {
       starts.push(same ? index + unit : index)

@@ -53,7 +53,8 @@ export function stopWordLanguages(lexeme: string): ReadonlySet<string> | undefin
 
 /**
  * The folded stems of a word in NFKC. A word with accents is stemmed as it is written and without its accents, since
- * people leave accents out. There are no stems in `simple`, and none of numbers, codes and words of over 64 letters.
+ * people leave accents out. The language `simple` has no stems. Numbers, codes and words of over 64 letters have no
+ * stems in any language.
  */
 export function stemsIn(language: string, word: string): readonly string[] {
   const stemmer = stemmerOf(language)

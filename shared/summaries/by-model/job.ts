@@ -81,8 +81,8 @@ async function containerSource(
   return { version, ...(await containerMaterial(db, { container, title })) }
 }
 
-// Returns the material of a folder or knowledge base: a summary of each document below it, the stored one if there is
-// one.
+// Returns the material of a folder or knowledge base: a summary of each document below it, which is the stored summary
+// if there is one.
 async function containerMaterial(
   db: Queryable,
   { container, title }: { container: Container; title: string },
