@@ -18,7 +18,7 @@ import { routes } from './routes/routes.ts'
 /** Builds the Express application: the pages, the paths beside the API, and the route table. It does not listen yet. */
 export function createApp(service: Service): Express {
   const app = express()
-  // Otherwise Express would add weak ETags and answer 304 by its own rules.
+  // The service makes its own ETags. Express would add weak ETags and answer 304 by other rules.
   app.set('etag', false)
   Object.defineProperty(app.request, 'fresh', { value: false })
   app.set('x-powered-by', false)

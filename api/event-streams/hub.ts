@@ -20,7 +20,8 @@ export type StreamRequest = {
   /** A canonical BCP 47 tag. */
   locale: string | undefined
   /**
-   * The id of the last event that the client has processed; null on a first connection, which gets later events only.
+   * The id of the last event that the client has processed. It is null on a first connection, which gets later events
+   * only.
    */
   lastEventId: number | null
 }
@@ -42,7 +43,8 @@ type Options = { database: Database; config: Config; log: Logger; registry: Regi
 
 /**
  * Serves all streams of a process from one feed of the log, which starts with the first stream. An open stream costs no
- * connection and no statement of its own: one statement checks the tokens of all streams, and one renews all leases.
+ * connection and no statement of its own: a single statement checks the tokens of all streams, and another renews all
+ * leases.
  */
 export function openEventStreams(options: Options): EventStreams {
   const hub = new Hub(options)

@@ -145,7 +145,7 @@ async function readCall(
   const guard = guardOf(request.headers['if-match'], spec)
   const key = isIdempotent(spec) ? parseIdempotencyKey(request.get('idempotency-key')) : null
   const lastEventId = spec.stream ? parseLastEventId(request.headers['last-event-id']) : null
-  // Last, because a malformed id names nothing that exists: every 400 comes before a 404.
+  // The path is read last, because every 400 comes before a 404. A malformed id is a 404: it names nothing that exists.
   const params = pipeline.readParams(request.params as Record<string, string>) as UntypedCall['params']
   const call = {
     service,

@@ -4,7 +4,7 @@ import { blockIdPattern } from '../schema/ids.ts'
 import { asText } from '../schema/json-text.ts'
 import type { BlockNode } from './document.ts'
 import { tiptapNode, tiptapNodeInput } from './published-schema.ts'
-import { HeadingPath, Warning } from './schema.ts'
+import { ContentWarning, HeadingPath } from './schema.ts'
 
 /** A node as an answer in tiptap-json returns it. */
 const TiptapNode = Type.Unsafe<BlockNode>(tiptapNode)
@@ -135,7 +135,7 @@ export const BatchResult = Type.Object(
         block_ids: Type.Array(BlockId),
       }),
     ),
-    warnings: Type.Array(Warning),
+    warnings: Type.Array(ContentWarning),
   },
   { $id: 'BatchResult' },
 )

@@ -179,7 +179,9 @@ export function alignment(node: BodyNode): string | null {
   return align === null ? null : `text-align:${align}`
 }
 
-/** An image with more attributes before its own. An image whose address is not allowed has no `src`. */
+/**
+ * An image as HTML; `more` are attributes that come before its own. An image whose address is not allowed has no `src`.
+ */
 export function picture(node: BodyNode, more: Attributes): string {
   const src = string(node, 'src')
   const shown = src !== null && isAllowedSrc(src) ? src : null

@@ -8,7 +8,7 @@ type Given = Record<string, unknown>
 type Row = { name: string; attribute: Attribute }
 type NodeAttributes = { type: string; given: Given; id: string | null; pointer: Pointer; state: NormaliseState }
 
-// Sorted by name, so that the canonical form needs no further sorting.
+// The attributes of each type are sorted by name, so that the canonical form needs no further sorting.
 const nodeRows = new Map(Object.entries(nodeTable).map(([type, row]) => [type, rowsOf(row.attrs)]))
 const markRows = new Map(Object.entries(markTable).map(([type, row]) => [type, rowsOf(row.attrs)]))
 const pictures = new Set(['image', 'inlineImage'])

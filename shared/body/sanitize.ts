@@ -1,6 +1,6 @@
 import sanitize from 'sanitize-html'
 import { isAllowedHref, isAllowedSrc } from './addresses.ts'
-import { withoutTags } from './text.ts'
+import { htmlText } from './text.ts'
 
 /** The `rel` of every link in a rendered body. */
 export const linkRel = 'noopener noreferrer nofollow'
@@ -53,7 +53,7 @@ function sanitized(html: string, options: sanitize.IOptions): string {
   try {
     return sanitize(html, { ...options, onOpenTag, onCloseTag })
   } catch (error) {
-    if (error instanceof TooDeep) return withoutTags(html).replace(/[<>]/g, (bracket) => brackets[bracket] as string)
+    if (error instanceof TooDeep) return htmlText(html).replace(/[<>]/g, (bracket) => brackets[bracket] as string)
     throw error
   }
 }

@@ -48,7 +48,7 @@ export const ContentInput = Type.Union(
 export type ContentInput = StaticDecode<typeof ContentInput>
 
 /** A loss or an oddity of a conversion. */
-export const Warning = Type.Object(
+export const ContentWarning = Type.Object(
   { code: Type.String(), message: Type.String(), block_id: Nullable(Type.String()) },
   {
     $id: 'Warning',
@@ -72,7 +72,7 @@ export const Content = Type.Object(
           'the body as Markdown or HTML; raw HTML is sanitised in HTML and, nested deeper than 512 elements, loses its tags',
       }),
     ),
-    warnings: Type.Array(Warning),
+    warnings: Type.Array(ContentWarning),
     ...resolvedLocaleMembers,
   },
   { $id: 'Content', description: 'A body; `version` is the ETag without quotes' },
@@ -167,7 +167,7 @@ export const DocumentRead = Type.Object(
     content: Type.Optional(Type.String()),
     document: Type.Optional(TiptapDocument),
     sections: Type.Optional(Type.Array(OutlineSection)),
-    warnings: Type.Optional(Type.Array(Warning)),
+    warnings: Type.Optional(Type.Array(ContentWarning)),
     ...resolvedLocaleMembers,
   },
   { $id: 'DocumentRead' },

@@ -14,7 +14,7 @@ export function plainText(node: BodyNode | DocNode): string {
 }
 
 /** The text of raw HTML without tags, comments, scripts and style sheets. Character references stay as they are. */
-export function withoutTags(html: string): string {
+export function htmlText(html: string): string {
   return html
     .replace(/<!--[\s\S]*?(-->|$)|<(script|style)\b[\s\S]*?(<\/\2\s*>|$)/gi, '')
     .replace(/<\/?[a-z!?][^>]*(>|$)/gi, '')
@@ -33,12 +33,12 @@ const writers: { [type: string]: TextWriter } = {
   inlineImage: attribute('alt'),
   inlineMath: attribute('latex'),
   footnoteReference: (node) => `[${node.attrs?.label}]`,
-  htmlInline: (node) => withoutTags(String(node.attrs?.html ?? '')),
+  htmlInline: (node) => htmlText(String(node.attrs?.html ?? '')),
   mention: (node) => `@${node.attrs?.label ?? node.attrs?.id}`,
   image: attribute('alt'),
   blockMath: attribute('latex'),
   frontmatter: () => '',
-  htmlBlock: (node) => withoutTags(String(node.attrs?.html ?? '')),
+  htmlBlock: (node) => htmlText(String(node.attrs?.html ?? '')),
   bulletList: lines,
   orderedList: lines,
   taskList: lines,

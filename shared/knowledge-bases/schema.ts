@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { IntegerId, IntegerIdInput, Nullable, Time, UserId } from '../schema/identifiers.ts'
 import { TrimmedText } from '../schema/strings.ts'
 
-/** The name of a knowledge base or folder; not unique. Store `value.trim()`. */
+/** The name of a knowledge base or folder, which need not be unique. Handlers store `value.trim()`. */
 const Name = TrimmedText({ min: 1, max: 200 })
 
 /** A knowledge base as the API returns it. */

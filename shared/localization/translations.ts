@@ -157,7 +157,8 @@ async function startUnits(
   if (present.length === 0) return
   await putUnits(tx, { workspaceId, targetIds, change: { present } })
   if (targets.every(({ blockIds }) => blockIds.size === 0)) return
-  // Paired here and not by a join: PostgreSQL plans a join without knowing how many units were just inserted.
+  // Units and blocks are paired here instead of by a join, because PostgreSQL plans a join without knowing how many
+  // units were just inserted.
   const blocksOf = new Map(targets.map(({ document, blockIds }) => [document.id, blockIds]))
   const copies = (await sourcedUnits(tx, { workspaceId, targetIds })).flatMap((unit) => {
     const blockId = blocksOf.get(unit.target_id)?.get(unit.source_block_id)

@@ -16,7 +16,7 @@ import type { DocumentJob } from '../jobs/queues.ts'
 import { newId } from '../schema/ids.ts'
 import { parseDocumentUri } from './schema.ts'
 
-// The same limit as for the anchor text of a manual relation, in code points.
+// The longest anchor text of an inline relation, in code points. The limit is the same as for a manual relation.
 const longestAnchor = 500
 
 /**

@@ -10,7 +10,7 @@ import { takeJobs } from './take.ts'
 /** A worker that runs the jobs of a queue one by one. */
 export type JobWorker<Data extends object> = {
   queue: Queue<Data>
-  /** Set for jobs of seconds or more: a job is fetched only when the process is free to run it. */
+  /** Whether a job takes seconds or more. A slow job is fetched only when the process is free to run it. */
   slow?: boolean
   /**
    * Runs one job. It completes the job itself (`completeAttempt`), inside the transaction of its result. A job whose

@@ -62,7 +62,8 @@ function reportFailure<Data extends object>(
   const line = { ...failure.line, ...(isModels ? { reason: error.code } : { err: error }), causes }
   const outage = outcome === 'outage'
   const overLimit = outcome === 'over_limit'
-  // The same computation ends in the same way. The second attempt is for a machine that was overloaded at the first.
+  // A computation over its limit is tried once more, because the machine may have been overloaded. After that it would
+  // only end in the same way.
   const status = overLimit && job.retryCount > 0 ? 'deadletter' : 'failed'
   const isLast = status === 'deadletter' || job.retryCount >= (queue.options.retryLimit ?? 0)
   if (outage) runtime.log.warn(line, 'job is tried again after an outage of the database')

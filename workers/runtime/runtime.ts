@@ -33,7 +33,9 @@ export type Runtime = {
 /** A worker: one kind of work. `start` returns how to stop the worker, which waits for running jobs. */
 export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => Promise<void>> }
 
-/** Must be below the ten seconds in which a process has to stop. */
+/**
+ * The longest wait for running jobs when the process stops. It is below the ten seconds in which a process has to stop.
+ */
 const drainMs = 7000
 
 /**

@@ -167,7 +167,7 @@ class Taker<Data extends object> {
     }
   }
 
-  // The same computation may well end in the same way, so everybody else comes first.
+  // A computation that went over its limit will probably do so again, so all other jobs come first.
   async #putLast(jobs: Job<Data>[], results: readonly JobResult[]): Promise<void> {
     const overLimit = new Set(results.filter(isOverLimit).map(({ id }) => id))
     const attempts = jobs.filter(({ id }) => overLimit.has(id))

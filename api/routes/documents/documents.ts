@@ -3,7 +3,7 @@ import { bodyLimits } from '../../../shared/body/body-limits.ts'
 import { writeContent } from '../../../shared/body/content.ts'
 import { createDocument } from '../../../shared/body/create-document.ts'
 import { answerWarnings } from '../../../shared/body/document.ts'
-import { ContentInput, Warning } from '../../../shared/body/schema.ts'
+import { ContentInput, ContentWarning } from '../../../shared/body/schema.ts'
 import { deleteDocument } from '../../../shared/documents/deletion.ts'
 import { documentPath, presentDocument } from '../../../shared/documents/present.ts'
 import { documentPage } from '../../../shared/documents/queries.ts'
@@ -34,7 +34,7 @@ const DocumentCreateInput = Type.Object(
 )
 
 const CreatedDocument = Type.Object(
-  { ...Document.properties, warnings: Type.Array(Warning) },
+  { ...Document.properties, warnings: Type.Array(ContentWarning) },
   { $id: 'CreatedDocument' },
 )
 

@@ -9,7 +9,7 @@ import { writeFlow } from './processor.ts'
  * A top-level block as Markdown: its anchor line, or null for none, and its text, which is empty for an empty
  * paragraph.
  */
-export type Segment = { anchor: string | null; text: string }
+type Segment = { anchor: string | null; text: string }
 
 /**
  * The options of an export. `anchors` puts an anchor line above each top-level block. `labels` are the existing labels

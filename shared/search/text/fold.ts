@@ -1,7 +1,7 @@
 import { codePoints } from '../../schema/strings.ts'
 
 /** A text in NFKC that maps its own UTF-16 offsets back to offsets of the original text. */
-export type Normalised = { text: string; startAt(offset: number): number; endAt(offset: number): number }
+type Normalised = { text: string; startAt(offset: number): number; endAt(offset: number): number }
 
 // NFKC turns halfwidth sound marks, which are letters, into marks.
 const mark = '[\\p{M}\\uff9e\\uff9f]'
