@@ -151,7 +151,7 @@ function answerError(service: Service) {
       sendErrorPage(response, error)
       return
     }
-    // A path that cannot be decoded names nothing.
+    // A path that cannot be decoded names no resource, so the answer is 404.
     const refusal = error instanceof URIError ? new Refusal('route_not_found') : asRefusal(error)
     if (refusal.status >= 500)
       service.log.error({ request_id: requestId, err: refusal.cause ?? refusal }, 'request failed')

@@ -22,7 +22,7 @@ export const eventSequencer: Worker = {
       let numbered: number | null
       do numbered = await numberUnlessBusy(database, batch)
       while (numbered === batch)
-      // The process that has the lock may end between its last look at the table and its commit.
+      // Tries again later. The process that has the lock may end between its last look at the table and its commit.
       clearTimeout(again)
       if (numbered === null) again = setTimeout(wake, busyPauseMs)
     }, onError)

@@ -56,7 +56,7 @@ function refreshProjection({ config }: Runtime): Worker {
     },
     compute: summarising,
     sameSource: (source, current) => source.version === current.version && source.title === current.title,
-    // `writeSummaries` locks and compares each stored summary itself.
+    // There is no row to lock here, because `writeSummaries` locks and compares each stored summary itself.
     projectedSeq: async () => null,
     write: (tx, _job, derived) => writeSummaries(tx, derived),
   })

@@ -198,7 +198,7 @@ class Hub {
     return feed
   }
 
-  // While a run is still going on, the timer starts no other.
+  // Runs `work` at an interval. While a run is still going on, the timer starts no other run.
   #every(milliseconds: number, work: () => Promise<void>): void {
     let running = false
     const run = async () => {

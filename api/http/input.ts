@@ -24,7 +24,8 @@ export function bodyReader(schema: TSchema): (body: unknown) => unknown {
 export function queryReader(schema: TObject): (query: URLSearchParams) => unknown {
   const validator = Compile(schema)
   const properties = Object.entries(schema.properties)
-  // Only values with a codec are decoded. Decoding all values at once would clone, convert and check them again.
+  // Decoders of the parameters whose schema has a codec; other values stay as they are. Decoding all values at once
+  // would clone, convert and check them again.
   const codecs = new Map(
     properties.filter(([, property]) => HasCodec(property)).map(([name, property]) => [name, Compile(property)]),
   )

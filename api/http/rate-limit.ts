@@ -181,7 +181,8 @@ class Window {
     return { state: this.#stateOf(share), allowed }
   }
 
-  // This process may have taken no share of a window of which other processes have taken shares.
+  // Returns the calls that are left in a window. Other processes may have used calls of a window from which this
+  // process has taken no share.
   async #remaining(key: string, known: Share | undefined): Promise<number> {
     if (known !== undefined && known.endsAt > Date.now()) return known.remaining
     return (await this.#limiter.get(key))?.remainingPoints ?? this.#limiter.points

@@ -145,7 +145,7 @@ class FormReader {
       await this.#receiving
     } catch (error) {
       for (const part of this.#open) part.destroy(formRefusal(error))
-      // The file is removed next, so nothing may be written to it any more.
+      // Waits until nothing is written to the file any more, because the file is removed next.
       await this.#receiving?.catch(() => {})
       throw error
     }

@@ -26,7 +26,7 @@ export function view<Data extends object = object>(name: string): (data: Frame &
 }
 
 function directionOf(locale: string): 'ltr' | 'rtl' {
-  // The types of TypeScript do not have the method yet.
+  // The types of TypeScript do not have the method `getTextInfo` yet.
   const known = new Intl.Locale(locale) as Intl.Locale & { getTextInfo: () => { direction?: 'ltr' | 'rtl' } }
   return known.getTextInfo().direction ?? 'ltr'
 }

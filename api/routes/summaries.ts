@@ -197,7 +197,8 @@ function rebuildSummary(kind: SummaryTargetKind): Route {
       'precondition_required',
       'model_unavailable',
     ],
-    // Runs before the transaction: a model costs money, so its jobs have a scope and a rate limit of their own.
+    // Checks the scope and the rate limit of model jobs before the transaction. They have their own, because a model
+    // costs money.
     async prepare({ body, caller, service }) {
       if (body.generator !== 'model') return null
       requireScopes(caller, ['summaries:generate'])

@@ -50,7 +50,7 @@ export function* listBlocks(
 ): Generator<BlockDescription> {
   const { recursive, from = 0 } = options
   const paths = new HeadingPaths(body)
-  // Without nested blocks, the index in the list is the position.
+  // The list can begin at `from` only without nested blocks, because only then the index in the list is the position.
   let index = recursive ? 0 : from
   for (let position = index; position < body.length; position++) {
     const top = body.block(position)

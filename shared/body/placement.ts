@@ -175,7 +175,7 @@ function isContentOf(type: string, content: BodyNode[]): boolean {
   for (const node of content) {
     const child = bodySchema.nodes[node.type]
     if (match === null || child === undefined) return false
-    // Frontmatter is in the group of blocks, but only a document may begin with it.
+    // The schema counts frontmatter among the blocks, but only a document may hold frontmatter, at its start.
     if (node.type === 'frontmatter' && type !== 'doc') return false
     match = match.matchType(child)
   }

@@ -53,7 +53,7 @@ export function readWindow(body: BlockLines, query: ReadQuery): ReadResult {
   const taken = { from: start, to: start }
   let used = measure(start) + (query.view === 'tiptap-json' ? wrapperUnits : 0)
   const budget = query.maxTokens * 4
-  // Without `around`, and on later pages, only the blocks behind the start are taken.
+  // Without `around`, and on later pages, blocks are taken behind the start alone, and not on both sides of a centre.
   const sides = { after: true, before: window.centre !== null && query.resume === undefined }
   for (let after = true; sides.after || sides.before; after = !after) {
     const side = after ? 'after' : 'before'

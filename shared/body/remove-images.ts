@@ -14,7 +14,7 @@ export function withoutImagesOf(lines: readonly string[], attachmentId: string):
   const positions = [...lines.keys()].filter((position) => showsAttachment(lines[position] ?? '', attachmentId))
   for (const position of positions) {
     const stripped = withoutInline(body.block(position), attachmentId)
-    // Two texts with an image between them become one text again.
+    // The block is normalised again, because two texts that had an image between them become one text.
     if (stripped !== body.block(position))
       body.splice(position, 1, normaliseBlocks([stripped], { from: 'json' }).result)
   }

@@ -112,7 +112,8 @@ class Thread {
     this.#onEnd(isOutOfMemory(error) ? new ComputationLimitError('memory') : error)
   }
 
-  // Processor time counts and not the clock, because a busy machine must not refuse what it computes otherwise.
+  // Ends a computation over its limit of processor time. The clock does not count, because a busy machine must not
+  // refuse what it would compute when idle.
   async #endLate(limitMs: number, over: AbortSignal): Promise<void> {
     const latest = performance.now() + unanswered * limitMs
     try {

@@ -51,15 +51,17 @@ export async function openDatabase(options: {
     maxPoolSize: options.poolSize ?? 10,
     captureStackTrace: false,
     connectionTimeout: connectLimit,
-    // One attempt: the caller learns at once that the database is out of reach, and tries again itself.
+    // slonik tries to connect only once. The caller learns at once that the database is out of reach, and tries again
+    // itself.
     connectionRetryLimit: 1,
     gracefulTerminationTimeout: 1000,
     idleTimeout: 30_000,
     statementTimeout: timeLimits[kind].statement,
     idleInTransactionSessionTimeout: timeLimits[kind].pause,
     interceptors: [rowValidation],
-    // The default DISCARD ALL after every use doubles the cost of a statement and drops prepared statements. Nothing
-    // here changes session state: only SET LOCAL is used.
+    // Connections are not reset. slonik's DISCARD ALL after every use would double the cost of a statement and drop
+    // prepared statements. No reset is needed, because the service only uses SET LOCAL, which changes nothing of the
+    // session.
     resetConnection: async () => {},
     typeParsers: [...createTypeParserPreset().filter(({ name }) => name !== 'int8'), { name: 'int8', parse: Number }],
   })

@@ -9,7 +9,7 @@ export function sessionOptions(url: string) {
   return {
     connectionString: withSilenceSettings({ url }),
     connectionTimeoutMillis: connectLimit,
-    // After so much idle time TCP probes the other end; it gives up after ten probes, a second apart.
+    // After this idle time TCP probes the other end. It gives up after ten probes, which are a second apart.
     keepAlive: true,
     keepAliveInitialDelayMillis: 2000,
     statement_timeout: timeLimits.work.statement,

@@ -40,7 +40,7 @@ async function readinessAt(url: string): Promise<Readiness> {
   const database = await openDatabase({ url, kind: 'events', poolSize: 3 })
   try {
     const ready = await readiness(database)
-    // Throws if the database is gone: in this case the failed checks say nothing about migrations.
+    // Throws if the database does not answer, because then the failed checks say nothing about migrations.
     await answer(database)
     return ready
   } finally {

@@ -61,7 +61,8 @@ async function run(path: string, values: Values): Promise<ImportResult> {
 async function importInto(state: ImportState, { plan, client }: Pick<ImportRun, 'plan' | 'client'>) {
   let end: ImportEnd = 'interrupted'
   try {
-    // The person learns of an absent service or an unknown token before the import begins.
+    // This call fails when the service is absent or the token is unknown, so the person learns of it before the import
+    // begins.
     await client.GET('/me')
     const result = await runImport({ plan, client, state, progress })
     if (result.failed.length === 0) end = 'finished'

@@ -45,7 +45,7 @@ async function planDocument(
   { path, shown }: { path: string; shown: Set<string> },
 ): Promise<PlannedDocument> {
   const folder = posix.dirname(path)
-  // A file that cannot be read does not end the plan: its import fails later, alone.
+  // A file that cannot be read does not end the plan. Its own import fails later, and the other files are imported.
   const outline = await readSourceText(source, path).then(markdownOutline, () => null)
   for (const destination of outline?.destinations ?? []) {
     const target = targetOf(source, { path, destination })

@@ -203,7 +203,7 @@ class Steps {
   }
 
   // A request that is sent again with its key after a crash gets its first answer. The name of a thing is hashed, since
-  // names in a source have any length and characters, and keys have not.
+  // names in a source have any length and characters, while keys are short and have ASCII characters only.
   async #onceFor(name: string): Promise<{ header: { 'Idempotency-Key': string } }> {
     const run = await this.#state.begin()
     const hash = createHash('sha256').update(name).digest('hex').slice(0, 32)

@@ -27,7 +27,7 @@ export function canonicalOrNull(locale: string): string | null {
     const canonical = Intl.getCanonicalLocales(locale)[0] ?? 'und'
     return canonical.length <= 35 && canonical !== 'und' ? canonical : null
   } catch {
-    // A RangeError: the tag is not well-formed.
+    // `Intl` throws a RangeError when the tag is not well-formed.
     return null
   }
 }

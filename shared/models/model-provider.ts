@@ -28,7 +28,8 @@ export type ProviderConfig = Pick<
  */
 export function openProvider(config: ProviderConfig): Models {
   const limit = pLimit(config.MODEL_CONCURRENCY)
-  // The client's own log would show documents. Its own retries repeat timeouts and ignore long values of Retry-After.
+  // The client's own log is off, because it would show documents. Its retries are off, because they repeat timeouts and
+  // ignore long values of Retry-After.
   const client = new OpenAI({
     apiKey: config.OPENAI_API_KEY || 'unconfigured',
     baseURL: config.OPENAI_BASE_URL || vendor,

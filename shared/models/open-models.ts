@@ -9,7 +9,7 @@ export function openModels(config: ProviderConfig): Models {
   return {
     async ask(request, signal) {
       provider ??= open(config).catch((error) => {
-        // The next question loads it again.
+        // The client could not be loaded, so the next question tries again.
         provider = undefined
         throw error
       })

@@ -5,7 +5,10 @@ import { Refusal } from '../errors/errors.ts'
  * precondition first and compares the version last, because what the record's state refuses comes in between.
  */
 export type VersionGuard = {
-  /** Names what would have carried the precondition, `If-Match` or a member of the body; empty when it was sent. */
+  /**
+   * The missing carriers of the precondition, such as `If-Match` or a member of the body; empty when the precondition
+   * was sent.
+   */
   missing: readonly string[]
   /** Refuses with 428 `precondition_required` when the precondition is missing. */
   require: () => void

@@ -49,7 +49,7 @@ function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit
   const { matches, weights, averageLength, relaxed } = ranking
   const { matchCount, occurrences, first } = matches
   const matched = occurrences.filter(({ count }) => count > 0).length
-  // The index narrows a relaxed search down. Whether the text contains half of the terms is counted here.
+  // For a relaxed search the index only finds candidates. Whether a text contains half of the terms is counted here.
   if (first === null || (relaxed && matched * 2 < occurrences.length)) return null
   const field = fieldOf(hit.type)
   const { length } = hit

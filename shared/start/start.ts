@@ -79,7 +79,7 @@ function supervise(begin: () => RunningProcess, onRestart: (next: RunningProcess
 // The environment of all processes. It has the number of the port, so that PORT=0 means the same port to all of them.
 async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
   const port = await freePort({ port: config.PORT })
-  // There is no load balancer in front of these processes unless DRAIN_MS is set.
+  // Processes stop without draining unless DRAIN_MS is set, because no load balancer is in front of them.
   if (process.env['DRAIN_MS']?.trim()) drainMs = config.DRAIN_MS
   const directory = resolve(config.DATA_DIR)
   if (config.DATABASE_URL === '') postgres = await startEmbeddedPostgres({ directory })

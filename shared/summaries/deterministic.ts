@@ -17,7 +17,7 @@ export type DerivedSummary = {
 export function summariseDigest(input: { documentId: string; title: string; digest: Digest }): DerivedSummary {
   const { documentId, title, digest } = input
   const { headings, opening, block_count } = digest
-  // A section begins with its own heading, which is its title.
+  // The first heading of a section is left out when it equals the title, because a section begins with its own heading.
   const outline = headings.filter(({ text }, index) => index > 0 || text !== title)
   const parts = [oneLine(title), outline.map(({ text }) => text).join('\n'), opening?.text ?? '']
   const text = truncate(parts.filter((part) => part !== '').join('\n\n'), textLimits.deterministic)

@@ -73,7 +73,7 @@ function openingOf(lines: readonly string[]): Static<typeof Passage> | null {
 function firstWithText(lines: readonly string[]): Static<typeof Passage> | null {
   for (const line of lines) {
     const block = JSON.parse(line) as BlockNode
-    // The alternative texts of badges and pictures are no opening.
+    // A block with pictures alone is no opening, although its alternative texts are text.
     const text = hasText(block) ? oneLine(plainText(block)) : ''
     if (text !== '') return { block_id: block.attrs.id, text }
   }

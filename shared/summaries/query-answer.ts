@@ -65,7 +65,7 @@ const answering = computation({
   module: import.meta.url,
   run: answerQuery,
   isSmall: ({ bodies }) => lengthOf(bodies) <= 32 * 1024,
-  // Ordinary text takes 1 µs a character.
+  // Ordinary text takes 1 µs a character, so the limit is ten times as high.
   cpuMs: ({ bodies }) => 2000 + lengthOf(bodies) * 0.01,
 })
 

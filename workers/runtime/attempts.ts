@@ -67,7 +67,8 @@ export function openAttempts(options: {
     },
     release(ended) {
       const keys = ended.map(attemptOf)
-      // An attempt that was given back to the queue may have been claimed again already.
+      // Only the same attempt is removed, because a job that was given back to the queue may have been claimed again
+      // already.
       for (const job of ended) if (running.get(attemptOf(job))?.job === job) running.delete(attemptOf(job))
       // A session that is lost has no locks any more.
       session.query(unmarkStatement, [keys]).catch(() => {})

@@ -87,7 +87,8 @@ async function keepOpen(
     }
     onChange(undefined)
     options.signal.removeEventListener('abort', close)
-    // A session that was cut off is opened again at once: other processes may take its attempts for dead.
+    // A session that was cut off is opened again at once, because without it other processes take its attempts for
+    // dead.
     if (!listening) await sleep(pauseMs, undefined, { signal: options.signal }).catch(() => {})
   }
 }

@@ -143,7 +143,7 @@ class Attempt<Source extends object, Result> {
     this.#row = { table: context.kind.table, key: context.job.data, attempt: jobs.attemptOf(context.job) }
   }
 
-  /** Claims the job's row and works on it; a proposal of any origin goes through `#settle`. */
+  /** Claims the job's row and works on it. Every proposal to end the job is carried out by `#settle`. */
   async run(): Promise<JobOutcome | ExplainedOutcome> {
     const { runtime, kind, job } = this.#context
     const queue = kind.table.queue.name

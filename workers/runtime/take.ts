@@ -101,7 +101,7 @@ class Taker<Data extends object> {
     this.#claiming = undefined
   }
 
-  // A fetch that fails, for want of a connection for instance, is made up for by the next wake-up.
+  // A fetch can fail, for example without a free connection. The next wake-up then fetches the jobs.
   async #fetch(): Promise<Job<Data>[]> {
     const { queue, batchSize, part } = this.#options
     try {
@@ -155,7 +155,8 @@ class Taker<Data extends object> {
     }
   }
 
-  // Attempts that an outage has ended stay claimed until it is over: supervision would count them as failed.
+  // Repeats `work` until an outage of the database is over. Meanwhile the attempts stay claimed, because supervision
+  // would count given-up attempts as failed.
   async #afterOutage(work: () => Promise<void>): Promise<void> {
     for (;;) {
       try {

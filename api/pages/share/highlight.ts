@@ -6,7 +6,8 @@ type Highlighter = {
   unregisterLanguage: (language: string) => void
 }
 
-// The types of the library would bring the types of a browser into every file of the service.
+// The library is loaded by `require`, because an import would bring its types, and with them the types of a browser,
+// into every file.
 const hljs: Highlighter = createRequire(import.meta.url)('highlight.js/lib/common')
 
 // For hostile text, the time of the Markdown grammar grows with the cube of the length, of other grammars with the

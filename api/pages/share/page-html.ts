@@ -74,13 +74,13 @@ const blockRenderers: { [type: string]: NodeRenderer } = {
   },
   callout: (node, writer) => {
     const kind = stringAttribute(node, 'kind') ?? 'note'
-    // Browsers ignore a `bdi` when they look for the direction of the elements around it.
+    // The word is in a `bdi`, which browsers ignore when they look for the direction of the elements around it.
     const word = `<p class="kind" lang="en"><bdi>${callouts[kind] ?? kind}</bdi></p>`
     return element('div', { ...writer.blockAttributes(node), 'data-callout': kind }, word + writer.inside(node))
   },
   image: (node, writer) => picture(node, { ...writer.blockAttributes(node), ...lazily }),
   inlineImage: (node) => picture(node, lazily),
-  // In sanitised HTML every `<` begins a tag, and each table is closed.
+  // Puts a box around each table of raw HTML. In sanitised HTML every `<` begins a tag, and each table is closed.
   htmlBlock: (node, writer) => {
     const html = sanitizeHtml(stringAttribute(node, 'html') ?? '')
       .replaceAll(/<pre(?=[ >])/g, '<pre tabindex="0"')

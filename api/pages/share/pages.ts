@@ -141,7 +141,8 @@ function styleSources(html: string): string {
 async function renderedPage(key: string, render: () => Promise<Rendering>): Promise<RenderedPage> {
   const known = pages.get(key)
   if (known !== undefined) return known
-  // The call that began to render may have failed for its own reason, such as a client that went away.
+  // The call that began to render may have failed for its own reason, such as a client that went away. Then this call
+  // renders the page itself.
   const shared = await running.get(key)?.catch(() => undefined)
   if (shared !== undefined) return shared.page
   const rendering = render()

@@ -84,7 +84,8 @@ export async function persistLive(context: CommitContext, flush: Flush): Promise
     caller: flush.caller,
     snapshot: false,
     find: (_, locked) => locked,
-    // Images of missing attachments stay, as in a rollback, because there is nobody to refuse them to.
+    // Images of missing attachments stay, as in a rollback. A refusal would reach nobody, because the text was typed
+    // earlier.
     edit: async (current, locked) => {
       const session = await loadSession(tx, locked)
       session.merge(flush.updates)

@@ -199,14 +199,14 @@ function fitsLineBreak({ leaves, siblings, index, context }: LeafContext): boole
   if (context.place === 'heading' || context.place === 'cell' || next === undefined || leaves.length === 0) return false
   const last = leaves.at(-1)?.node
   if (last?.type === 'break' || last?.type === 'html') return false
-  // Beside a line end, white space would need a character reference.
+  // White space beside a line end would have to be written as a character reference.
   if ((last?.type === 'text' && /\s$/.test(last.value)) || /^\s/.test(next.text ?? '')) return false
   return next.type !== 'hardBreak' && next.type !== 'htmlInline'
 }
 
 function htmlInline(node: BodyNode, { leaves, siblings, index, context }: LeafContext): PhrasingContent {
   const html = escapedText(node, 'html')
-  // The sign of a mark around the tag comes before the tag on its line.
+  // A tag inside a mark does not start its line, because the sign of the mark comes before it.
   const startsLine = leaves.length === 0 && !node.marks?.some((mark) => Object.hasOwn(markWriters, mark.type))
   const endsLine = !/^[^\n]*[^\s]/.test(siblings[index + 1]?.text ?? (siblings[index + 1] ? 'x' : ''))
   const isBlock = startsLine && opensHtmlBlock(html, endsLine)

@@ -50,7 +50,7 @@ export function isHtmlInline(html: string): boolean {
 export function opensHtmlBlock(html: string, isAlone: boolean): boolean {
   const text = isAlone ? html : `${html}x`
   const lineEnd = text.indexOf('\n')
-  // The beginning of a block of raw HTML is on one line.
+  // Only the first line is read, because the beginning of a block of raw HTML is on one line.
   return htmlBlockEnd(lineEnd === -1 ? text : text.slice(0, lineEnd)) !== null
 }
 

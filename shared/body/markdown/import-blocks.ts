@@ -98,7 +98,7 @@ function importHtml(node: Of<'html'>, context: ImportContext): BodyNode[] {
     const message = 'a block anchor only counts alone at the top level; here it is content.'
     warnAt(context, { code: 'misplaced_anchor', message, line: node.position?.start.line })
   }
-  // HTML that is never closed includes the line ends before the end of its container.
+  // HTML that is never closed includes the line ends before the end of its container, which are removed here.
   return [{ type: 'htmlBlock', attrs: { html: withoutFinalLineFeeds(verbatim(node.value, context)) } }]
 }
 

@@ -131,7 +131,7 @@ function leastCharacters(markdown: string): number {
   if (/^\ufeff?---/.test(markdown)) return 0
   const end = markdown.search(/<(?:!|\?|pre|script|style|textarea)|\$\$/i)
   const paragraphs = (end === -1 ? markdown : markdown.slice(0, end)).split(/\n[ \t]*\n/)
-  // The last paragraph may be the first half of a paragraph that was cut.
+  // The last paragraph is left out, because the text may have been cut within it.
   if (end !== -1) paragraphs.pop()
   return paragraphs.reduce((sum, text) => sum + (/[<>[\]&|$`~]/.test(text) ? 0 : letters(text)), 0)
 }

@@ -89,7 +89,7 @@ function planChildren(parent: Y.XmlFragment, { from, to, work }: ChildrenChange,
     const old = olds[partner]
     const position = old ? positions.ofOld(partner) : positions.ofId(blockIdOf(node))
     if (!old) {
-      // The block was no old sibling, so an earlier application of this change has inserted it.
+      // A live block that was no old sibling was inserted by an earlier application of this change.
       const sibling = siblings.get(blockIdOf(node))
       if (position !== undefined && !sibling) anchor = position
       else insertAfter(edit, { anchor, node: rescued(node, work, { old: sibling, live: live[position ?? -1] }) })

@@ -149,7 +149,7 @@ export function writeText(texts: readonly BodyNode[]): Y.XmlText {
 
 /** Sets an attribute to any JSON value. Null removes the attribute, because the bindings never store null. */
 export function setAttribute(element: Y.XmlElement, name: string, value: Json | undefined): void {
-  // The declared type of Yjs only knows strings, but Yjs stores any JSON.
+  // Yjs declares attributes as strings, but stores any JSON.
   if (value !== null && value !== undefined) element.setAttribute(name, value as string)
   else if (element.doc) element.removeAttribute(name)
 }

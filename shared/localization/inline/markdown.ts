@@ -40,7 +40,7 @@ export function faithfulMarkdown(content: readonly BodyNode[]): InlineMarkdown |
  * structure of the original: the same marks, links, code, images, math and mentions. The translation may be any text.
  */
 export function translatedContent(inline: InlineMarkdown, translation: string): BodyNode[] | null {
-  // No translation is that much longer than its original, so such a text is not even parsed.
+  // A translation that is so much longer than its original is wrong, so it is not even parsed.
   if (translation.length > 2000 + 20 * inline.markdown.length) return null
   if (proseOf(inline.original) !== null && prose.test(translation)) return [{ text: translation, type: 'text' }]
   try {

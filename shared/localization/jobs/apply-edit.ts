@@ -79,7 +79,8 @@ function insertText(
     try {
       putAt(body, { parent, index: index + 1 }, { count: 0, blocks: [block] })
     } catch (error) {
-      // A block may not be allowed there, such as a heading deep within lists. It is better at the end than lost.
+      // Some positions do not allow a block, such as a heading deep within lists. The block then goes to the end, so
+      // that it is not lost.
       if (!(error instanceof Refusal) || error.code !== 'invalid_position') throw error
       putAt(body, end, { count: 0, blocks: [block] })
     }

@@ -141,7 +141,7 @@ export function assignOrds(known: readonly (number | null)[]): number[] {
     const next = nextKept[index] ?? known.length
     const between = spread({ after: ords.at(-1) ?? 0, before: kept[next] ?? null, count: next - index })
     if (between === null) return known.map((_, position) => (position + 1) * gap)
-    // A loop, since there can be more numbers than a call takes arguments.
+    // The numbers are added in a loop, since there can be more numbers than one call takes arguments.
     for (const free of between) ords.push(free)
   }
   return ords

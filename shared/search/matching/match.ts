@@ -91,7 +91,7 @@ function indexTokens(tokens: readonly Token[]): TokenIndex {
 
 function namesOf({ lexeme, stems, kind }: Token): readonly string[] {
   if (kind !== 'ngram') return stems.length === 0 ? [lexeme] : [lexeme, ...stems]
-  // A prefix of a query is shorter than a full n-gram.
+  // The beginnings of an n-gram are kept too, because the last n-gram of a query may be shorter than a full n-gram.
   const characters = Array.from(lexeme)
   return characters.map((_, index) => characters.slice(0, index + 1).join(''))
 }

@@ -81,7 +81,7 @@ export function isBoundable({ alternatives }: Term, languages: readonly string[]
 }
 
 function upperBoundIn(field: Field, { weights, averageLength, cut: { byTerm, byPair } }: CutQuery): number {
-  // A match contains two of the terms, and in a title both are in the tiers up to `titleTiers`.
+  // Every title that matches is in the cut: it contains two of the terms, and each is in the tiers up to `titleTiers`.
   if (field === 'title' && byPair !== null && byPair <= titleTiers) return 0
   const most = (tier: Tier | null) => {
     if (tier === 0 || (field === 'title' && tier !== null && tier <= titleTiers)) return 0
@@ -89,7 +89,7 @@ function upperBoundIn(field: Field, { weights, averageLength, cut: { byTerm, byP
   }
   const scores = weights.map((weight, index) => weight * most(byTerm[index] ?? null))
   if (byPair === null) return sumOf(scores)
-  // Outside the cut at most one term reaches the tier of pairs.
+  // In a match outside the cut, at most one term reaches the tier of pairs.
   const outsidePairs = weights.map((weight, index) => Math.min(scores[index] ?? 0, weight * most(byPair)))
   return sumOf(outsidePairs) + Math.max(...scores.map((score, index) => score - (outsidePairs[index] ?? 0)))
 }

@@ -60,8 +60,8 @@ export function planTiers(query: TierQuery): TierPlan {
   const fitting = sizes.findIndex((size, index) => index > 0 && size <= Math.max(most, candidatesPerHit * limit))
   const first = fitting < 0 ? cuts.length - 1 : fitting
   if (pairs === null) return { cuts, first }
-  // Wider cuts must contain what the pairs have found. Words that go together form more pairs than other words do; then
-  // the narrower cuts follow.
+  // Wider cuts must contain what the pairs have found. The narrower cuts follow for words that go together, because
+  // these form more pairs than were estimated.
   const wider = cuts.slice(0, first + 1).map((cut) => (isComplete(cut) ? cut : { ...cut, byPair: pairs.byPair }))
   return { cuts: [...wider, pairs, ...cuts.slice(Math.max(first, 1))], first: first + 1 }
 }
@@ -83,7 +83,7 @@ function termCuts(query: TierQuery, { blocks, shares }: Estimates): { cuts: Cut[
   const sizes: number[] = []
   for (const score of [0, ...new Set(scores.toSorted((a, b) => a - b))]) {
     const byTerm = weights.map((weight) => tierAt(score, weight))
-    // All blocks with one of the terms include all blocks with every term.
+    // A cut of all blocks with one of the terms is left out, because it includes all matches.
     if (cuts.length > 0 && conjunctive && byTerm.includes(0)) continue
     const inTiers = terms.map((term, index) =>
       tierSelectivity(byTerm[index] ?? 0, { term, share: shares[index] ?? 0, statistics }),

@@ -6,7 +6,7 @@ import { blockScore } from './score.ts'
 
 /** Selects the blocks that ranking looks at, or the blocks of a page, as keys with their score. */
 export function candidates({ scope, condition, recheck, order, limit }: SearchRequest) {
-  // PostgreSQL uses the index for the operator @@, but not for its function.
+  // The function of the operator @@ is called by its name, because PostgreSQL uses the index only for the operator.
   const rechecked = (tsquery: string | null) => sql.fragment`coalesce(ts_match_vq(b.tsv, ${tsquery}::tsquery), true)`
   if (order.by === 'document') {
     const matches = sql.fragment`b.tsv @@ ${condition}::tsquery AND ${rechecked(recheck)}`

@@ -43,7 +43,7 @@ export type Run = {
 export function runsOf(text: string): Run[] {
   const runs: Run[] = []
   runPattern.lastIndex = 0
-  // matchAll would compile the large pattern again for every text.
+  // `exec` is used because `matchAll` would compile the large pattern again for every text.
   for (let match = runPattern.exec(text); match !== null; match = runPattern.exec(text)) {
     const [run, bigrams, trigrams, emojis] = match
     runs.push({ text: run, start: match.index, ngram: bigrams ? 2 : trigrams ? 3 : emojis ? 1 : 0 })

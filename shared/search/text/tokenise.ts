@@ -66,13 +66,14 @@ export function tokenise(text: string, languages: readonly string[]): Token[] {
   }
   for (const run of runs) add(segmentsOf(run))
   const addApart = (segments: readonly Segment[], ngram: number) => {
-    // A free position keeps a phrase from continuing into the next identifier. Emoji may follow each other.
+    // One position is left free, so that no phrase continues into the next identifier. Between emoji no position is
+    // left free.
     if (segments.length > 0 && ngram === 0) position += 1
     add(segments)
   }
   const appended = runs.map((run) => ({ ngram: run.ngram, ...appendedSegmentsOf(run) }))
   for (const { ngram, counted } of appended) for (const segments of counted) addApart(segments, ngram)
-  // Repeated tokens come last, so that the first positions of a lexeme tell PostgreSQL how often the word occurs.
+  // Repeated tokens come last, so that PostgreSQL can count the occurrences of a word by its first positions.
   for (const { ngram, repeated } of appended) addApart(repeated, ngram)
   return tokens
 }
