@@ -103,7 +103,7 @@ function dispatcher(service: Service, specs: readonly Route[]): Server {
   }
 }
 
-// Paths that monitoring asks for every few seconds. Their log lines would hide all others.
+// Paths that monitoring asks for every few seconds. Their log lines would hide all other lines.
 const probes = new Set(['/healthz', '/readyz', '/metrics'])
 
 function identifyRequest(request: Request, response: Response, next: NextFunction): void {

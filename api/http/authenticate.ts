@@ -53,7 +53,8 @@ export function requireScopes(caller: Caller, required: readonly Scope[]): void 
   })
 }
 
-// A database that refuses writes can still be read, so the call goes on.
+// Notes when a token was used. A database that refuses writes can still be read, so the call then goes on without the
+// note.
 async function noteUse(database: Database, tokenId: string): Promise<void> {
   await touchToken(database, tokenId).catch((error: unknown) => {
     if (!isWriteRefusal(error)) throw error

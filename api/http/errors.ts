@@ -94,7 +94,7 @@ export function asRefusal(error: unknown): Refusal {
   if (error instanceof ComputationLimitError) return tooCostly(error)
   if (!isOutage(error) && !(error instanceof StatementTimeoutError))
     return new Refusal('internal_error', { cause: error })
-  // A lost connection is replaced at once, but a full disk is not emptied that soon.
+  // The seconds of Retry-After. A lost connection is replaced at once, but a full disk is not emptied within a second.
   const seconds = isWriteRefusal(error) ? '10' : '1'
   return new Refusal('service_unavailable', { headers: { 'Retry-After': seconds }, cause: error })
 }

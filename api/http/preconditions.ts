@@ -3,7 +3,8 @@ import { Refusal } from '../../shared/errors/errors.ts'
 
 /**
  * A parsed If-Match or If-None-Match: `*`, or the value of each tag. A weak tag of If-Match keeps its form `W/"…"`. No
- * version has that form, so a weak tag never matches (RFC 9110 13.1.1), and a conflict can still tell what was sent.
+ * version has that form, so a weak tag never matches (RFC 9110 13.1.1). The details of a conflict show the tag as it
+ * was sent.
  */
 export type EntityTags = '*' | readonly string[]
 

@@ -135,7 +135,10 @@ export function demandOf(schema: TSchema): string {
   return `must be ${choices === undefined ? nounOf(schema) : oneOf(choices)}`
 }
 
-/** As `demandOf`, and for a value of another kind names this kind. The value itself is never repeated. */
+/**
+ * Returns the message of `demandOf`. For a value of a wrong kind, the message also names its kind. The value itself is
+ * never repeated.
+ */
 function demandOfKind(schema: TSchema, value: unknown): string {
   return takesKind(schema, value) ? demandOf(schema) : `${demandOf(schema)}, not ${kindOf(value)}`
 }

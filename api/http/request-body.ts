@@ -52,8 +52,8 @@ function refuseLonger(request: Request, { maxBytes, refuse }: { maxBytes: number
   else count(Number(request.headers['content-length']))
 }
 
-// JSON is encoded in Unicode. Decoding would replace bytes that are not UTF-8 by U+FFFD, and the stored document would
-// differ from what was sent.
+// Refuses JSON that is not UTF-8. Decoding would replace wrong bytes by U+FFFD, and the stored document would differ
+// from what was sent.
 function requireUtf8(_request: unknown, _response: unknown, bytes: Buffer, charset: string): void {
   if (!charset.startsWith('utf-')) {
     throw Object.assign(new TypeError('the charset is not supported'), { type: 'charset.unsupported', charset })

@@ -230,7 +230,8 @@ function observeSearch({
   })
 }
 
-// While the database is out of reach its figures are absent, and all other metrics are still served.
+// Asks again only after `maxAgeMs` milliseconds. While the database is out of reach, the answer is empty, so that all
+// other metrics are still served.
 function cached<T>(ask: () => Promise<readonly T[]>, maxAgeMs = freshMs): () => Promise<readonly T[]> {
   let latest: { at: number; answer: Promise<readonly T[]> } | undefined
   return () => {

@@ -71,7 +71,7 @@ function guessesOf(call: PageCall, account: string): Guesses {
   return { 'sign-in-address': address, 'sign-in': `${account} ${address}`, 'sign-in-account': account }
 }
 
-// A wrong password counts against the address, as a wrong token does.
+// Answers a wrong password, which counts against the address as a wrong token does.
 async function refused(call: PageCall, input: { browser: Browser; next: string; email: string }): Promise<PageAnswer> {
   await call.service.rateLimiter.consume('ip', addressOf(call.request))
   call.service.log.info({ request_id: call.response.locals['requestId'] }, 'sign-in refused')

@@ -8,7 +8,7 @@ import { pageHeaders } from './headers.ts'
 import type { Form, Page, PageAnswer } from './page.ts'
 import { pageMissing } from './refusals.ts'
 
-// The most bytes of a form, and its type: browsers send it for a form without files.
+// The largest form in bytes, and the media type that browsers send for a form without files.
 const formMaxBytes = 16_384
 const formType = 'application/x-www-form-urlencoded'
 const parseText = express.text({ limit: formMaxBytes, type: () => true, defaultCharset: 'utf-8' })
@@ -50,7 +50,7 @@ async function servePage(context: { service: Service; page: Page }, request: Req
   if (answer) send(response, answer)
 }
 
-// PostgreSQL cannot store such a text, so nothing has it as its name.
+// Refuses a path with a text that PostgreSQL cannot store, because no thing can have such a name.
 function storableParams(request: Request): Record<string, string> {
   const params = request.params as Record<string, string>
   if (!Object.values(params).every(isStorable)) throw pageMissing()

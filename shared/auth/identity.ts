@@ -25,7 +25,7 @@ function userOfIdentity(db: Queryable, identity: { issuer: string; subject: stri
     SELECT user_id FROM user_identities WHERE issuer = ${identity.issuer} AND subject = ${identity.subject}`)
 }
 
-// Leaves a user alone who has another identity of the same issuer already.
+// Links an identity to a user. Does nothing when the user has another identity of the same issuer already.
 async function linkIdentity(
   db: Queryable,
   identity: { issuer: string; subject: string; email: string },

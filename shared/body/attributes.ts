@@ -10,7 +10,7 @@ const maximumCaption = 2000
 /**
  * The rules of one attribute. `default` is the value of an absent attribute; a `required` attribute has no default.
  * With `always`, the normal form writes the default out. `check` returns the expected value in words, or null when the
- * value fits. `expected` has the same words beforehand, `schema` says the same as JSON Schema.
+ * value fits. `expected` are the words that `check` would return, and `schema` is the same rule as JSON Schema.
  */
 export type Attribute = {
   default?: Json

@@ -41,8 +41,8 @@ export class BlockLines {
   }
 
   /**
-   * True if the top-level block at a position is a heading. An unparsed line tells by its end, since the type is its
-   * last member.
+   * True if the top-level block at a position is a heading. For an unparsed line the end of the line decides, since
+   * `type` is the last member of a block.
    */
   isHeading(position: number): boolean {
     const { line, block } = this.#entries[position] as Entry

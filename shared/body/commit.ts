@@ -30,7 +30,10 @@ export type Commit<E extends Edited, Found = undefined> = {
   guard?: (current: StoredBody, document: DocumentRow, found: Found) => Promise<void> | void
   /** Makes the new body from the locked body, all or nothing: a Refusal leaves the document as it was. */
   edit: (current: StoredBody, found: Found) => Promise<E> | E
-  /** False for typed text, which a live process saves every few seconds. */
+  /**
+   * Whether the commit keeps a snapshot; it does by default. Typed text gets no snapshot, because a live process saves
+   * it every few seconds.
+   */
   snapshot?: boolean
 }
 

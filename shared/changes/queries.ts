@@ -135,7 +135,7 @@ export async function appendBatches(tx: Transaction, growths: readonly Growth[])
   )
 }
 
-/** Deletes batches beyond the `keep` newest writes of each chain, and manifests that are part of the chain. */
+/** Deletes batches beyond the `keep` newest writes of each chain, and manifests that the chain has taken up. */
 export async function pruneChains(tx: Transaction, growths: readonly Growth[], keep: number): Promise<void> {
   await tx.query(
     prepared(sql.unsafe`

@@ -60,7 +60,8 @@ async function withinLimit<T>(answer: Promise<T>, milliseconds: number): Promise
     return await Promise.race([answer, late])
   } finally {
     clearTimeout(timer)
-    // An answer that comes too late may still fail, when nobody awaits it any more.
+    // An answer that comes too late may still fail. Nobody awaits it then, and this handler keeps the failure from
+    // ending the process.
     answer.catch(() => {})
   }
 }

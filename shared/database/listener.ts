@@ -49,7 +49,8 @@ async function session(client: pg.Client, options: { channel: string; onNotify: 
     client.once('end', resolve)
     client.once('error', reject)
   })
-  // A connection that is lost before it listens also rejects `connect` or `query`, so nobody awaits `over`.
+  // When the connection is lost before it listens, `connect` or `query` rejects as well, and nobody awaits `over`. This
+  // handler keeps the second rejection from ending the process.
   over.catch(() => {})
   client.on('error', () => {})
   client.on('notification', options.onNotify)

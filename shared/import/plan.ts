@@ -47,7 +47,8 @@ export type PlannedAttachment = {
 }
 
 /**
- * Return the id that a thing of the source has in the service, by its key; undefined when the service does not have it.
+ * Functions from the key of a thing in the source to its id in the service. They return undefined while the service
+ * does not have the thing.
  */
 export type NewIds = {
   document: (key: string) => string | undefined

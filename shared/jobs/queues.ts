@@ -75,7 +75,9 @@ const projectionOptions: QueueOptions = {
   deleteAfterSeconds: oneHour,
 }
 
-/** A model works on a requested job for minutes. What the provider fails at is tried again after 10, 20 and 40 s. */
+/**
+ * A model works on a requested job for minutes. A job at which the provider fails is tried again after 10, 20 and 40 s.
+ */
 const requested: QueueOptions = {
   policy: 'singleton',
   notify: false,

@@ -54,7 +54,7 @@ export function digestOf(lines: readonly string[]): Digest {
   }
 }
 
-// Canonical JSON sorts the members of a block, so `type` is the last one.
+// Canonical JSON sorts the members of a block, so the type stands at the end of the line.
 function isOfType(line: string, type: string): boolean {
   return line.endsWith(`"type":"${type}"}`)
 }

@@ -42,7 +42,7 @@ export function storedSummary(db: Queryable, target: SummaryTarget): Promise<Sto
 
 /**
  * Returns the stored summary of a target, or null. Until the transaction ends, nobody else can save a summary of the
- * target, not even a first one.
+ * target, even when the target has no summary yet.
  */
 export async function lockSummary(tx: Transaction, target: SummaryTarget): Promise<StoredSummary | null> {
   const key = JSON.stringify(['summary', target.workspaceId, target.type, target.id, target.blockId])

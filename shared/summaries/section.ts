@@ -32,7 +32,7 @@ export function sectionsOf(lines: readonly string[], blockIds: ReadonlySet<strin
     open = open.filter(({ heading }) => levelOf(heading) < level)
   }
   for (const [start, line] of lines.entries()) {
-    // Canonical JSON sorts the members of a block, so `type` is the last one.
+    // Canonical JSON sorts the members of a block, so the type stands at the end of the line.
     if (!line.endsWith('"type":"heading"}')) continue
     const heading = JSON.parse(line) as BlockNode
     closeTo(levelOf(heading), start)

@@ -10,7 +10,8 @@ import type { Repair } from '../yjs/repair-nodes.ts'
 import { followInto, mergeUpdates, openState } from '../yjs/state.ts'
 import * as queries from './queries.ts'
 
-// 200 rows replay in a few milliseconds; writing a large state costs more.
+// The longest log in rows before it is folded into the state. 200 rows replay in a few milliseconds; writing a large
+// state costs more.
 const longestLog = 200
 
 /**

@@ -179,7 +179,8 @@ function trimBreaks(leaves: Leaf<PhrasingContent>[], context: ExportContext): Le
   })
 }
 
-// For each leaf, the marks of the leaf before it that reach unbroken back to a leaf other than a break or a tag.
+// Returns for each leaf the marks that are open before it. A break or a tag opens no mark: it only continues marks of
+// the leaf before it.
 function heldMarks(leaves: Leaf<PhrasingContent>[]): (readonly Mark[])[] {
   let held: readonly Mark[] = []
   return leaves.map(({ node, marks }) => {

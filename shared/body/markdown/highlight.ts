@@ -77,7 +77,7 @@ function tokenize(
   }
 }
 
-// The grammar has types for its own tokens only.
+// The types of the grammar know its own tokens only, so the name of this token needs a cast.
 const temporary = 'highlightSequenceTemporary' as Token['type']
 const final = 'highlightSequence' as Token['type']
 

@@ -79,7 +79,8 @@ export function footnoteLabels(blocks: BodyNode[]): Set<string> {
 
 type Written = { blocks: BlockNode[]; segments: Segment[] }
 
-// An anchor keeps an empty paragraph that would otherwise be dropped.
+// Leaves out the warnings about empty paragraphs that an anchor keeps. Without an anchor, Markdown would drop the
+// paragraph.
 function withoutKept(warnings: Warning[], { blocks, segments }: Written): Warning[] {
   const empty = blocks.filter((_, index) => segments[index]?.text === '')
   const kept = new Set<string | null>(empty.map((block) => block.attrs.id))

@@ -20,7 +20,8 @@ export type UnknownNode = { path: number[]; type: string }
 /** The type of content that is neither an element nor a text. The schema cannot express such content. */
 const foreignType = 'yjs:foreign'
 
-// Far more levels than the schema allows (32), and far fewer than would exhaust a stack.
+// The deepest level that is read: far deeper than the schema allows (32), and far less deep than would exhaust the
+// stack.
 const deepest = 200
 
 // Editors whose marks may overlap themselves write `comment--Ab3dEf9+`: the name and eight base64 characters.

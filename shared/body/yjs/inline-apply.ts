@@ -44,8 +44,8 @@ function applyEdit(element: Y.XmlElement, { start, end, insert }: InlineEdit): v
 }
 
 /**
- * Removes a range. Texts that the range covers in part stay, or else one of the texts that it covers, for whatever
- * people type there.
+ * Removes a range. A text that the range covers only in part stays. Otherwise one covered text stays, empty, so that
+ * people can go on typing in it.
  */
 function removeRange(element: Y.XmlElement, start: number, end: number): void {
   const covered = layoutOf(element).filter((child) => child.start < end && child.end > start)

@@ -36,7 +36,7 @@ export function repairDocument(body: RawDocument, seed: string): { document: Raw
   return repairs.length > 0 ? { document, repairs } : { document: body, repairs }
 }
 
-// A text below the deepest block may need a table, row, cell and paragraph around it.
+// The levels that wrapping can add: a text below the deepest block may need a table, row, cell and paragraph around it.
 const deepestWrapping = 4
 // Parents that hold an empty paragraph rather than nothing.
 const keptWhenEmpty = new Set(['tableCell', 'tableHeader', 'detailsContent'])

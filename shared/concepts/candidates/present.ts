@@ -27,7 +27,7 @@ export async function presentCandidates(db: Queryable, rows: readonly CandidateR
   })
 }
 
-// The document has another body now, so the block must be looked up.
+// Whether the block of a candidate must be looked up, because the document has another body now.
 function isUncertain(row: CandidateRow): boolean {
   return row.block_id !== null && row.current_version !== null && row.current_version !== row.source_version
 }

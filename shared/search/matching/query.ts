@@ -154,7 +154,7 @@ function readingsOf(
   const contraction = words.length === 2 && contractionPattern.test(bare)
   const significant = contraction && !phrase ? withoutStopWords(words, languages) : words
   const whole = phrase || significant.length < words.length ? undefined : wholeOf(tokens)
-  // `C++` is a single word whose part alone means something else.
+  // `C++` is read only as a whole, because its part `C` alone means something else.
   const readings =
     whole && words.length === 1 ? [] : [significant, inSubwords(tokens)].filter(({ length }) => length > 0)
   const alternatives = readings.map((reading) =>

@@ -122,7 +122,7 @@ export const spareHits = { certain: 5, estimated: 10, phrases: 10 } as const
  */
 export const estimateTolerance = 1.005
 
-/** Milliseconds for which a process keeps the statistics of the index. Chosen: ANALYZE runs less often. */
+/** Milliseconds for which a process keeps the statistics of the index. Chosen, since ANALYZE runs less often. */
 export const statisticsMs = 60_000
 
 /**
