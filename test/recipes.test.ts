@@ -18,14 +18,16 @@ const lists = [
   ['architecture', 'stands in the order of rooms|fits into the window|is there'],
   ['guide', 'every pointer to the guide|settings, codes, endpoints|longer than a reader'],
   ['openapi-examples', 'every operation that takes'],
-  ['readme', 'lists the processes'],
+  ['readme', 'lists the processes|every variable'],
+  ['config', 'a wrong value of any variable|every allowed value'],
 ] as const
 
 t.test('whoever follows the recipes of CONTRIBUTING gets what works at the first run', async (t) => {
   const copy = await copyOfTree()
   t.teardown(() => rm(copy, { recursive: true, force: true }))
   const written = new Set<string>()
-  for (const { path, kind, text } of await codeBlocks()) {
+  const blocks = await codeBlocks()
+  for (const { path, kind, text } of blocks) {
     const file = join(copy, await numbered(copy, path))
     written.add(path)
     const change = kind === 'diff' ? changed(await readFile(file, 'utf8'), { path, diff: text }) : `${text}\n`
@@ -33,7 +35,7 @@ t.test('whoever follows the recipes of CONTRIBUTING gets what works at the first
     await writeFile(file, change)
   }
   const sources = [...written].filter((path) => /\.(ts|cjs)$/.test(path))
-  const own = sources.filter((path) => path.endsWith('.test.ts'))
+  const own = blocks.flatMap(({ kind, path }) => (kind === 'ts' && path.endsWith('.test.ts') ? [path] : []))
   t.ok(own.length >= 3, 'every example has a test')
   await t.resolves(command(copy, ['node_modules/@biomejs/biome/bin/biome', 'check', ...sources]), 'style')
   t.same(typeErrors(copy, sources), [], 'types')
@@ -78,7 +80,7 @@ async function numbered(copy: string, path: string): Promise<string> {
 // Applies a diff without line numbers. Its parts are divided by blank lines; the old lines of a part stand in the file
 // exactly once.
 function changed(file: string, { path, diff }: { path: string; diff: string }): string {
-  return diff.split(/\n\n/).reduce((text, part) => {
+  const result = diff.split('\n\n').reduce((text, part) => {
     const lines = part.split('\n')
     const side = (sign: string) =>
       lines.flatMap((line) => (line[0] === ' ' || line[0] === sign ? [line.slice(1)] : [])).join('\n')
@@ -86,7 +88,8 @@ function changed(file: string, { path, diff }: { path: string; diff: string }): 
     const places = text.split(before).length - 1
     if (places !== 1) throw new Error(`CONTRIBUTING.md: ${path} has these lines ${places} times:${before}`)
     return text.replace(before, () => after)
-  }, file)
+  }, `\n${file}`)
+  return result.slice(1)
 }
 
 // Returns the messages of the compiler about these files. The rest of the tree is read, but not checked.

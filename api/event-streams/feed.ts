@@ -90,7 +90,7 @@ export class RecentEvents {
     return this.#newest
   }
 
-  /** Adds the events that follow in the log. The oldest events leave when there are too many. */
+  /** Adds the events that follow in the log. Beyond the capacity, the oldest events are dropped from memory. */
   add(events: readonly WireEvent[]): void {
     this.#events.push(...events)
     this.#newest = events.at(-1)?.id ?? this.#newest
@@ -98,7 +98,7 @@ export class RecentEvents {
     if (surplus > 0) this.#after = this.#events.splice(0, surplus).at(-1)?.id ?? this.#after
   }
 
-  /** At most `limit` events after an id, or null when some of them have left. */
+  /** At most `limit` events after an id, or null when some of these are no longer in memory. */
   after(id: number, limit: number): readonly WireEvent[] | null {
     if (id < this.#after) return null
     const start = this.#events.findIndex((event) => event.id > id)

@@ -58,7 +58,7 @@ export const linking = projectionComputation({
 
 /**
  * Compares the links of a body with the stored inline relations and returns the difference. A link that is still in the
- * same block keeps its relation, whatever else changed.
+ * same block keeps its relation, whatever else changed. @internal
  */
 export function compareLinks(source: Pick<LinkSource, 'body' | 'relations'>): InlineRelationChange {
   const links = new Map(documentLinks(source.body.split('\n')).map((link) => [keyOf(link), link]))

@@ -28,7 +28,10 @@ const blockId = new RegExp(blockIdPattern)
 // A refusal lists this many lines of an anchor that occurs again and again.
 const shownLines = 20
 
-/** A text to parse, its JSON pointer in the request, and the limits on the body; plain data as well. */
+/**
+ * A text to parse, its JSON pointer in the request, and the limits on the body. It is plain data, which can be passed
+ * to a thread.
+ */
 export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: string }
 
 /**

@@ -70,7 +70,7 @@ export const indexing = projectionComputation({
 
 /**
  * Computes how the index of a document has to change. Only blocks whose text, type, language or scope differ from the
- * rows of the index are tokenised and written again.
+ * rows of the index are tokenised and written again. @internal
  */
 export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange {
   const { document } = new StoredBody({ version: source.version, text: source.body })
