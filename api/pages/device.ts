@@ -20,7 +20,9 @@ const doneView = view<{ clientName: string | null; outcome: Outcome }>('device-d
 
 type Outcome = 'approved' | 'read_only' | 'denied'
 
-/** Where a person approves or refuses a device that asks for a token (api/guide/authentication.md#device). */
+/**
+ * The page on which a person approves or refuses a device that asks for a token (api/guide/authentication.md#device).
+ */
 export const devicePage = accountPage({
   path: '/device',
   async get(call) {

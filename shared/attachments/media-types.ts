@@ -37,7 +37,8 @@ const binaries = new Set([...inlineImageTypes, ...zipped, 'application/pdf', 'ap
 async function signatureOf(sample: Uint8Array): Promise<string | null> {
   // The library also reads the chunks of a PNG, to recognise animations. Here the signature alone counts.
   if (startsWith(sample, pngStart)) return 'image/png'
-  // The library rejects some files that are cut off or wrong behind their signature.
+  // The library rejects some files that are cut off or wrong behind their signature. Such a file counts as a file of
+  // unknown type.
   const found = await fileTypeFromBuffer(sample).catch(() => undefined)
   return found?.mime ?? null
 }

@@ -13,7 +13,7 @@ removes its buttons.
 
 Exit codes: 0 it was stopped, 1 it failed, 2 the command line makes no sense.`
 
-// The dashboard has inline scripts and inline styles.
+// The policy of the dashboard, which has inline scripts and inline styles.
 const policy = [
   "default-src 'self'",
   "script-src 'self' 'unsafe-inline'",

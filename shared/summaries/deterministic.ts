@@ -48,7 +48,7 @@ export const childLimit = 50
 // The lengths of a child's excerpt and label, in code points.
 const excerptLength = 160
 const labelLength = 80
-// A shorter excerpt says nothing.
+// The shortest excerpt in code points; a shorter excerpt says nothing.
 const leastExcerpt = 20
 
 /**

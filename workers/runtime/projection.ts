@@ -44,7 +44,7 @@ export type ProjectionSource = DocumentSource & { projected_seq: number | null }
 export type Projection<Source extends ProjectionSource, Result> = {
   /** Its name in `projections` of `shared/jobs/queues.ts`. */
   name: string
-  /** The queue in that table. */
+  /** Its queue in `queues` of the same file. */
   queue: Queue<DocumentJob>
   /** The largest number of documents in a batch; 32 when absent. */
   together?: number

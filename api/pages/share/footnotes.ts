@@ -82,7 +82,7 @@ export class Footnotes {
   }
 }
 
-// Markdown compares labels without regard to case.
+// The key of a label, since Markdown compares labels without regard to case.
 function key(label: string): string {
   return label.toLowerCase().trim()
 }

@@ -20,7 +20,8 @@ import {
 import { indexOutlineOf, type SearchOutline, type Textblock, textblocksOf } from './outline.ts'
 import { blockVector } from './vector.ts'
 
-// The distance between the rows of a fresh index: sixteen inserts at one spot before all rows are moved.
+// The distance between the numbers of neighbouring rows in a fresh index. It leaves room for sixteen inserts at one
+// spot before all rows get new numbers.
 const gap = 65_536
 
 /** A document from which its index is made, with the rows that the index has already. */

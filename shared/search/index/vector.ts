@@ -8,7 +8,7 @@ export const maxPosition = 16_383
 
 // PostgreSQL's limit for the positions of a lexeme.
 const maxPositions = 255
-// The largest value of the column.
+// The largest value of the column that holds the length of a block.
 const maxLength = 32_767
 // PostgreSQL allows 1 MB of lexemes and positions; the margin covers its alignment.
 const maxBytes = 1_000_000

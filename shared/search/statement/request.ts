@@ -13,7 +13,7 @@ export type Search = { q: string; scope: SearchScope; limit: number }
 
 /** A term as the statement ranks it. */
 export type RankedTerm = {
-  /** The blocks that contain the term. */
+  /** The tsquery of the blocks that contain the term. */
   tsquery: string
   /** A quoted phrase as it is written; null for words, and for phrases without other forms. */
   verbatim: string | null

@@ -46,7 +46,7 @@ function formsOfEach(terms: readonly RankedTerm[]): number {
   return Math.min(scoredForms, Math.max(2, most + (most % 2)))
 }
 
-// The formula of `idf`.
+// The rarity of a term as SQL, by the formula of `idf`.
 function rarity(index: number, blocks: number) {
   return sql.fragment`(
     SELECT ln(1 + (${blocks}::float8 - found + 0.5) / (found + 0.5))
