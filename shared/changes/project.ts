@@ -46,9 +46,9 @@ export const growing = projectionComputation({ module: import.meta.url, run: gro
 
 /**
  * Makes one batch for each body that the chain lacks, in their order. Where a manifest is missing, a new chain begins
- * after the gap, so that no client takes the chain for continuous.
+ * after the gap, so that no client takes the chain for continuous. @internal
  */
-function growChain(source: ChainSource): ChainGrowth {
+export function growChain(source: ChainSource): ChainGrowth {
   if (source.projected_seq === source.body_seq) return { base: null, batches: [] }
   const run = unbrokenEnd(source)
   const [first, ...rest] = run
