@@ -47,6 +47,8 @@ ${Object.keys(measurements).join(', ')}.
   --writes N      the longest history behind which history lets the service rest, 1,000,000 by default
   --seconds N     how long each rest of history and the attack of hostile takes, 60 by default; a minute in which sweeps
                   run, every fifth, is busier than the others
+  --against COMMIT  writes also measures that commit, beside the tree, in alternating rounds
+  --rounds N    how often writes measures each side, 5 by default
   --growth        makes hostile look for readers of user text whose work grows faster than the text, which takes hours
   --help          prints this
 
@@ -58,6 +60,8 @@ const flags = {
   writes: { type: 'string' },
   seconds: { type: 'string' },
   growth: { type: 'boolean' },
+  against: { type: 'string' },
+  rounds: { type: 'string' },
 } as const
 
 const words = { least: 0, most: Object.keys(measurements).length }
@@ -71,13 +75,16 @@ await runCommandLine({ usage, options: flags, words }, async ({ values, words: n
     files: Number(values.files),
     ...(values.writes && { writes: Number(values.writes) }),
     ...(values.seconds && { seconds: Number(values.seconds) }),
+    ...(values.against && { against: values.against }),
+    ...(values.rounds && { rounds: Number(values.rounds) }),
   }
   const figures: Figure[] = []
   for (const [name, measure] of Object.entries(measurements)) {
     if (named.length > 0 && !named.includes(name)) continue
     const ends: (() => unknown)[] = []
     try {
-      figures.push(...(await measure(await startSite({ teardown: (end) => ends.unshift(end) }), options)))
+      const t = { teardown: (end: () => unknown) => void ends.unshift(end) }
+      figures.push(...(await measure(await startSite(t), { ...options, t })))
     } finally {
       for (const end of ends) await end()
     }
