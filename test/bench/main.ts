@@ -11,6 +11,7 @@ import { measureHostile } from './hostile.ts'
 import { measureJobs } from './jobs.ts'
 import { measureLocalization } from './localization.ts'
 import { measureMarkdownImport } from './markdown-import.ts'
+import { measureMix } from './mix.ts'
 import { measureProcesses } from './processes.ts'
 import { measureSearch } from './search.ts'
 import { measureStreams } from './streams.ts'
@@ -19,6 +20,7 @@ import { measureWrites } from './writes.ts'
 
 const measurements = {
   writes: measureWrites,
+  mix: measureMix,
   bodies: measureBodies,
   markdown: measureMarkdownImport,
   jobs: measureJobs,
@@ -45,7 +47,7 @@ ${Object.keys(measurements).join(', ')}.
                   summaries, 2,000 by default (their figures are meant for 10,000)
   --files N       how many Markdown files derived extracts candidates of, 200 by default; its figure is meant for 1,000
   --writes N      the longest history behind which history lets the service rest, 1,000,000 by default
-  --seconds N     how long each rest of history and the attack of hostile takes, 60 by default; a minute in which sweeps
+  --seconds N     how long each rest of history, the attack of hostile and each level of mix takes, 60 by default; a minute in which sweeps
                   run, every fifth, is busier than the others
   --against COMMIT  writes also measures that commit, beside the tree, in alternating rounds
   --rounds N    how often writes measures each side, 5 by default
