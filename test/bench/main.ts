@@ -4,6 +4,7 @@ import { measureAttachments } from './attachments.ts'
 import { measureBodies } from './bodies.ts'
 import { measureDerived } from './derived.ts'
 import { measureExport } from './export.ts'
+import { measureFollow } from './follow.ts'
 import { measureFreshness } from './freshness.ts'
 import { type Figure, printTable } from './harness.ts'
 import { measureHistory } from './history.ts'
@@ -21,6 +22,7 @@ import { measureWrites } from './writes.ts'
 const measurements = {
   writes: measureWrites,
   mix: measureMix,
+  follow: measureFollow,
   bodies: measureBodies,
   markdown: measureMarkdownImport,
   jobs: measureJobs,
@@ -43,14 +45,16 @@ Figures of this machine at this moment. What can be compared is compared within 
 are promises for an idle machine. Without a NAME it measures all of them:
 ${Object.keys(measurements).join(', ')}.
 
-  --documents N   size of the corpus of search, 10,000 by default (50,000 takes a quarter of an hour), and of export and
-                  summaries, 2,000 by default (their figures are meant for 10,000)
+  --documents N   size of the corpus of search, 10,000 by default (50,000 takes a quarter of an hour), of export and
+                  summaries, 2,000 by default (their figures are meant for 10,000), and of growth, 20,000 by default
+                  (its figures are meant for 100,000)
   --files N       how many Markdown files derived extracts candidates of, 200 by default; its figure is meant for 1,000
-  --writes N      the longest history behind which history lets the service rest, 1,000,000 by default
-  --seconds N     how long each rest of history, the attack of hostile and each level of mix takes, 60 by default; a minute in which sweeps
-                  run, every fifth, is busier than the others
-  --against COMMIT  writes also measures that commit, beside the tree, in alternating rounds
-  --rounds N    how often writes measures each side, 5 by default
+  --writes N      how often follow updates its document, 10,000 by default, and the longest history behind which history
+                  lets the service rest, 1,000,000 by default
+  --seconds N     how long each level of mix takes, 15 by default, and each rest of history and the attack of hostile,
+                  60 by default; a minute in which sweeps run, every fifth, is busier than the others
+  --against NAME  a commit that writes measures beside this tree, in alternating rounds
+  --rounds N      how many rounds writes measures of each side, 5 by default
   --growth        makes hostile look for readers of user text whose work grows faster than the text, which takes hours
   --help          prints this
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { signalledOnParentDeath } from '../../shared/start/processes.ts'
-import { root } from '../support/processes.ts'
+import { root, type Settings } from '../support/processes.ts'
 import type { Teardown } from '../support/site.ts'
 
 /** The processes whose processor time is told apart. */
@@ -22,6 +22,8 @@ export type Answered = { status: number; body: any }
 
 /** A running `npm start` of some version of this repository, with an embedded PostgreSQL of its own. */
 export type WholeService = {
+  origin: string
+  token: string
   /** Calls a path below `/api/v1` over one of `sockets` connections. Throws on a status of 400 and above. */
   call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answered>
   knowledgeBase: number
@@ -39,17 +41,17 @@ export type WholeService = {
 }
 
 /**
- * Runs the start script of the tree in `directory` until the test or measurement ends. Rate limits are off. Throws with
- * the output when the service does not start.
+ * Runs the start script of the tree in `directory` until the test or measurement ends. Rate limits are off.
+ * `settings` are further environment variables. Throws with the output when the service does not start.
  */
 export async function startWholeService(
   t: Teardown,
-  { directory = root, sockets = 8 }: { directory?: string; sockets?: number } = {},
+  { directory = root, sockets = 8, settings = {} }: { directory?: string; sockets?: number; settings?: Settings } = {},
 ): Promise<WholeService> {
   const data = mkdtempSync(join(tmpdir(), 'documents-whole-'))
   const { scripts } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
   const [file = 'sh', ...words] = [...signalledOnParentDeath('TERM'), 'sh', '-c', scripts.start]
-  const env = environment({ directory, data })
+  const env = { ...environment({ directory, data }), ...settings }
   const child = spawn(file, words, { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk))
@@ -72,6 +74,8 @@ export async function startWholeService(
   const ask = async (statement: string) => (await database.query(statement)).rows
   const created = await call('POST', '/knowledge-bases', { name: 'Measured' })
   return {
+    origin,
+    token,
     call,
     knowledgeBase: created.body.data.id,
     cpu: () => sumByProcess(child.pid ?? 0, ({ milliseconds }) => milliseconds),
