@@ -4,6 +4,7 @@ import { measureAttachments } from './attachments.ts'
 import { measureBodies } from './bodies.ts'
 import { measureDerived } from './derived.ts'
 import { measureExport } from './export.ts'
+import { measureFollow } from './follow.ts'
 import { measureFreshness } from './freshness.ts'
 import { type Figure, printTable } from './harness.ts'
 import { measureHistory } from './history.ts'
@@ -11,6 +12,7 @@ import { measureHostile } from './hostile.ts'
 import { measureJobs } from './jobs.ts'
 import { measureLocalization } from './localization.ts'
 import { measureMarkdownImport } from './markdown-import.ts'
+import { measureMix } from './mix.ts'
 import { measureProcesses } from './processes.ts'
 import { measureSearch } from './search.ts'
 import { measureStreams } from './streams.ts'
@@ -19,6 +21,8 @@ import { measureWrites } from './writes.ts'
 
 const measurements = {
   writes: measureWrites,
+  mix: measureMix,
+  follow: measureFollow,
   bodies: measureBodies,
   markdown: measureMarkdownImport,
   jobs: measureJobs,
@@ -41,12 +45,16 @@ Figures of this machine at this moment. What can be compared is compared within 
 are promises for an idle machine. Without a NAME it measures all of them:
 ${Object.keys(measurements).join(', ')}.
 
-  --documents N   size of the corpus of search, 10,000 by default (50,000 takes a quarter of an hour), and of export and
-                  summaries, 2,000 by default (their figures are meant for 10,000)
+  --documents N   size of the corpus of search, 10,000 by default (50,000 takes a quarter of an hour), of export and
+                  summaries, 2,000 by default (their figures are meant for 10,000), and of growth, 20,000 by default
+                  (its figures are meant for 100,000)
   --files N       how many Markdown files derived extracts candidates of, 200 by default; its figure is meant for 1,000
-  --writes N      the longest history behind which history lets the service rest, 1,000,000 by default
-  --seconds N     how long each rest of history and the attack of hostile takes, 60 by default; a minute in which sweeps
-                  run, every fifth, is busier than the others
+  --writes N      how often follow updates its document, 10,000 by default, and the longest history behind which history
+                  lets the service rest, 1,000,000 by default
+  --seconds N     how long each level of mix takes, 15 by default, and each rest of history and the attack of hostile,
+                  60 by default; a minute in which sweeps run, every fifth, is busier than the others
+  --against NAME  a commit that writes measures beside this tree, in alternating rounds
+  --rounds N      how many rounds writes measures of each side, 5 by default
   --growth        makes hostile look for readers of user text whose work grows faster than the text, which takes hours
   --help          prints this
 
@@ -58,6 +66,8 @@ const flags = {
   writes: { type: 'string' },
   seconds: { type: 'string' },
   growth: { type: 'boolean' },
+  against: { type: 'string' },
+  rounds: { type: 'string' },
 } as const
 
 const words = { least: 0, most: Object.keys(measurements).length }
@@ -71,13 +81,16 @@ await runCommandLine({ usage, options: flags, words }, async ({ values, words: n
     files: Number(values.files),
     ...(values.writes && { writes: Number(values.writes) }),
     ...(values.seconds && { seconds: Number(values.seconds) }),
+    ...(values.against && { against: values.against }),
+    ...(values.rounds && { rounds: Number(values.rounds) }),
   }
   const figures: Figure[] = []
   for (const [name, measure] of Object.entries(measurements)) {
     if (named.length > 0 && !named.includes(name)) continue
     const ends: (() => unknown)[] = []
     try {
-      figures.push(...(await measure(await startSite({ teardown: (end) => ends.unshift(end) }), options)))
+      const t = { teardown: (end: () => unknown) => void ends.unshift(end) }
+      figures.push(...(await measure(await startSite(t), { ...options, t })))
     } finally {
       for (const end of ends) await end()
     }

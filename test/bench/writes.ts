@@ -1,96 +1,212 @@
-import { randomUUID } from 'node:crypto'
-import pLimit from 'p-limit'
-import pg from 'pg'
-import { markdownFiles } from '../support/markdown-files.ts'
-import { createDocument, type Site, writeDocument } from '../support/site.ts'
-import { alternate, type Figure, rate } from './harness.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createDocument, type Site, type Teardown } from '../support/site.ts'
+import { alternate, type Figure, percentile, rate } from './harness.ts'
+import { PlainWriter } from './plain-writer.ts'
+import { type ByProcess, installedCommit, processNames, startWholeService, type WholeService } from './whole-service.ts'
 
-const count = 150
-const concurrency = 4
+const count = 160
+const concurrency = 8
+const blocks = 10
+const secondsAtRest = 10
+
+/** The writes that are measured, each of a document of ten paragraphs. */
+const kinds = ['create', 'put', 'patch', 'batch'] as const
+type Kind = (typeof kinds)[number]
+
+const titles: Record<Kind, string> = {
+  create: 'create of ten blocks',
+  put: 'PUT of ten blocks, one changed',
+  patch: 'PATCH of one block of ten',
+  batch: 'batch of twenty operations on ten blocks',
+}
+
+const bars: Partial<Record<Kind, number>> = { create: 17, put: 12, patch: 9 }
 
 /**
- * Measures replacing bodies over HTTP, against the least work for PostgreSQL: one transaction for each write, with the
- * same rows, sent by plain `pg` with prepared statements. No worker runs.
+ * Measures writes over HTTP against whole services as `npm start` runs them: this tree and, with `against`, a commit
+ * beside it, in alternating rounds. A write costs what all processes together need until its projections are current,
+ * without what they need at rest. The baseline is one transaction for each write, with the same rows by plain `pg` and
+ * the same three jobs by bare pg-boss, on the database of `site`, where no worker runs.
  */
-export async function measureWrites(site: Site): Promise<Figure[]> {
-  const [file] = markdownFiles(200).filter(({ text }) => text.length > 3000 && text.length < 5000)
-  const text = file?.text ?? ''
-  const limit = pLimit(concurrency)
-  const made = Array.from({ length: count }, () => limit(() => createDocument(site, text)))
-  const documents = await Promise.all(made)
-  let round = 0
-  const ours = () => {
-    round += 1
-    const changed = `${text}\n\nround ${round}`
-    return rate({ count, concurrency }, async (index) => {
-      const document = documents[index] ?? { id: '', etag: '' }
-      const reply = await writeDocument(site, { ...document, etag: '*' }, changed)
-      if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text}`)
+export async function measureWrites(
+  site: Site,
+  { against, rounds = 5, t }: { against?: string; rounds?: number; t: Teardown },
+): Promise<Figure[]> {
+  const sides: Record<string, Side> = { now: await openSide(await startWholeService(t)) }
+  if (against !== undefined) {
+    sides[against] = await openSide(await startWholeService(t, { directory: installedCommit(against) }))
+  }
+  await createDocument(site, 'the template of the plain documents')
+  const plain = await PlainWriter.open(site, { paragraphs: () => paragraphs(blocks), concurrency })
+  t.teardown(() => plain.end())
+  const unit = fixedLoop()
+  const figures: Figure[] = [
+    { name: 'unit: the fixed loop of ten million steps', value: `${unit.toFixed(1)} ms CPU` },
+    ...Object.entries(sides).map(([name, { rest }]) => ({ name: `at rest, ${name}`, value: perSecond(rest) })),
+  ]
+  for (const kind of kinds) {
+    const runs = Object.entries(sides).map(([name, side]) => [name, () => measured(side, kind)] as const)
+    const baseline: Record<string, () => Promise<number>> =
+      kind === 'create' || kind === 'put' ? { plain: () => plain.round(kind, count) } : {}
+    for (const warm of Object.values({ ...Object.fromEntries(runs), ...baseline })) await warm()
+    for (const side of Object.values(sides)) side.rounds = []
+    const rates = await alternate(rounds, { ...Object.fromEntries(runs), ...baseline })
+    figures.push(...told(kind, { sides, rates, unit, against }))
+  }
+  return figures
+}
+
+/** One of the compared services, with its documents and what the rounds of the present kind have cost. */
+type Side = {
+  service: WholeService
+  documents: Written[]
+  rest: ByProcess
+  rounds: Cost[]
+}
+
+type Written = { id: string; paragraphs: { attrs: { id: string } }[] }
+
+/** The cost of one write: CPU in milliseconds, WAL in bytes. */
+type Cost = { cpu: ByProcess; wal: number }
+
+async function openSide(service: WholeService): Promise<Side> {
+  const side: Side = { service, documents: [], rest: { api: 0, workers: 0, postgres: 0, start: 0 }, rounds: [] }
+  await rate({ count, concurrency }, async () => {
+    const { body } = await service.call('POST', '/documents', creation(service))
+    const content = await service.call('GET', `/documents/${body.data.id}/content`)
+    side.documents.push({ id: body.data.id, paragraphs: content.body.data.document.content })
+  })
+  await service.drained()
+  // The processes compile and collect for a while after their first work.
+  await sleep(5000)
+  const before = service.cpu()
+  await sleep(secondsAtRest * 1000)
+  const after = service.cpu()
+  for (const name of processNames) side.rest[name] = (after[name] - before[name]) / secondsAtRest
+  return side
+}
+
+// One round of a kind. Returns the acknowledged writes per second.
+async function measured(side: Side, kind: Kind): Promise<number> {
+  const { service, rest } = side
+  const [{ wal: walBefore }] = await service.ask(position)
+  const before = service.cpu()
+  const begun = performance.now()
+  const written = await rate({ count, concurrency }, (index) => write(side, kind, index))
+  await service.drained()
+  const seconds = (performance.now() - begun) / 1000
+  const after = service.cpu()
+  const [{ wal: walAfter }] = await service.ask(position)
+  const perWrite = (name: keyof ByProcess) => (after[name] - before[name] - rest[name] * seconds) / count
+  const cpu = Object.fromEntries(processNames.map((name) => [name, perWrite(name)])) as ByProcess
+  side.rounds.push({ cpu, wal: (Number(walAfter) - Number(walBefore)) / count })
+  return written
+}
+
+const position = `SELECT pg_current_wal_lsn() - '0/0' AS wal`
+
+async function write({ service, documents }: Side, kind: Kind, index: number): Promise<void> {
+  const document = documents[index] as Written
+  const any = { 'if-match': '*' }
+  const path = `/documents/${document.id}`
+  const changed = document.paragraphs[index % blocks] as Written['paragraphs'][number]
+  if (kind === 'create') {
+    await service.call('POST', '/documents', creation(service))
+  } else if (kind === 'put') {
+    Object.assign(changed, paragraph())
+    const content = { format: 'tiptap-json', document: { type: 'doc', content: document.paragraphs } }
+    await service.call('PUT', `${path}/content`, content, any)
+  } else if (kind === 'patch') {
+    await service.call('PATCH', `${path}/blocks/${changed.attrs.id}`, { content: paragraph().content }, any)
+  } else {
+    const operations = Array.from({ length: 20 }, (_, turn) => {
+      const { id } = (document.paragraphs[turn % blocks] as typeof changed).attrs
+      return { op: 'replace', block_id: id, node: { ...paragraph(), attrs: { id } } }
     })
+    await service.call('POST', `${path}/batch`, { operations }, any)
   }
-  const plain = new PlainWriter(site.url)
-  const theirs = () => rate({ count, concurrency }, (index) => plain.write(documents[index]?.id ?? ''))
-  try {
-    await ours()
-    await theirs()
-    const result = await alternate(7, { ours, theirs })
+}
+
+function creation({ knowledgeBase }: WholeService) {
+  const document = { type: 'doc', content: paragraphs(blocks) }
+  return { title: 'Measured', knowledge_base_id: knowledgeBase, content: { format: 'tiptap-json', document } }
+}
+
+const vocabulary =
+  'a service keeps knowledge bases of folders and documents that people edit while programs write'.split(' ')
+let drawn = 7
+
+// Forty words, of which every second is rare.
+function paragraph() {
+  const words = Array.from({ length: 40 }, (_, index) => {
+    drawn = (drawn * 1_103_515_245 + 12_345) % 2 ** 31
+    return `${vocabulary[drawn % vocabulary.length]}${index % 2 === 0 ? '' : drawn % 1000}`
+  })
+  return { type: 'paragraph', content: [{ type: 'text', text: words.join(' ') }] }
+}
+
+function paragraphs(number: number) {
+  return Array.from({ length: number }, paragraph)
+}
+
+type Rounds = {
+  sides: Record<string, Side>
+  rates: Record<string, number>
+  unit: number
+  against: string | undefined
+}
+
+function told(kind: Kind, { sides, rates, unit, against }: Rounds): Figure[] {
+  const bar = bars[kind]
+  const figures = Object.entries(sides).flatMap(([name, { rounds }]): Figure[] => {
+    const of = (figure: (cost: Cost) => number) => percentile(rounds.map(figure), 50)
+    const parts = processNames.map((part) => `${part} ${of(({ cpu }) => cpu[part]).toFixed(1)}`)
+    const all = of(({ cpu }) => processNames.reduce((sum, part) => sum + cpu[part], 0))
+    const limit = name === 'now' && bar !== undefined ? { bar: `at most ${bar} ms`, met: all <= bar } : {}
     return [
-      { name: `PUT of a body of ${text.length} characters over HTTP`, value: `${Math.round(result.ours)}/s` },
-      { name: 'the same rows by plain pg', value: `${Math.round(result.theirs)}/s` },
-      { name: 'ratio of the two', value: (result.ours / result.theirs).toFixed(2) },
+      {
+        name: `${titles[kind]}, ${name}: CPU`,
+        value: `${all.toFixed(1)} ms (${parts.join(', ')}), ${(all / unit).toFixed(2)} units`,
+        ...limit,
+      },
+      {
+        name: `${titles[kind]}, ${name}: WAL`,
+        value: `${(of(({ wal }) => wal) / 1000).toFixed(1)} kB`,
+        ...(name === 'now' && kind === 'put' && { bar: 'at most 20 kB', met: of(({ wal }) => wal) <= 20_000 }),
+      },
+      { name: `${titles[kind]}, ${name}: acknowledged`, value: `${Math.round(rates[name] ?? 0)}/s` },
     ]
-  } finally {
-    await plain.end()
+  })
+  const ours = rates['now'] ?? 0
+  const ratio = (name: string, least: number): Figure => ({
+    name: `${titles[kind]}: throughput, now to ${name}`,
+    value: (ours / (rates[name] ?? 0)).toFixed(2),
+    bar: `at least ${least}`,
+    met: ours / (rates[name] ?? 0) >= least,
+  })
+  if (against !== undefined) figures.push(ratio(against, 2.2))
+  if (rates['plain'] !== undefined) {
+    figures.push({ name: `${titles[kind]}, plain pg and pg-boss`, value: `${Math.round(rates['plain'])}/s` })
+    figures.push(ratio('plain', 0.4))
   }
+  return figures
 }
 
-class PlainWriter {
-  readonly #pool: pg.Pool
-
-  constructor(url: string) {
-    this.#pool = new pg.Pool({ connectionString: url, max: concurrency })
-  }
-
-  async write(id: string): Promise<void> {
-    const client = await this.#pool.connect()
-    try {
-      await client.query('BEGIN')
-      for (const [name, text] of Object.entries(statements)) {
-        const values = name === 'audit' ? [randomUUID()] : [id]
-        await client.query({ name, text, values })
-      }
-      await client.query('COMMIT')
-    } finally {
-      client.release()
-    }
-  }
-
-  end(): Promise<void> {
-    return this.#pool.end()
-  }
+function perSecond(rest: ByProcess): string {
+  return processNames
+    .map((name) => `${name} ${rest[name].toFixed(1)}`)
+    .join(', ')
+    .concat(' ms CPU a second')
 }
 
-const statements = {
-  lock: 'SELECT * FROM documents JOIN document_bodies USING (workspace_id, version) WHERE id = $1 FOR UPDATE OF documents',
-  body: `
-    INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
-    SELECT workspace_id, document_id, body_seq + 1, version, body FROM document_bodies
-    WHERE document_id = $1 ORDER BY body_seq DESC LIMIT 1`,
-  snapshot: `
-    INSERT INTO document_versions (workspace_id, document_id, seq, body_seq, size)
-    SELECT workspace_id, id, version_seq + 1, body_seq, 4000 FROM documents WHERE id = $1`,
-  document: `
-    UPDATE documents SET body_seq = body_seq + 1, version_seq = version_seq + 1, updated_at = now() WHERE id = $1`,
-  event: `
-    INSERT INTO events (workspace_id, name, document_id, document)
-    SELECT workspace_id, 'document.content.updated', id, jsonb_build_object('id', id, 'title', title)
-    FROM documents WHERE id = $1`,
-  stale: `
-    INSERT INTO stale_projections (workspace_id, projection, document_id, event_row_no)
-    SELECT workspace_id, 'search', id, body_seq FROM documents WHERE id = $1
-    ON CONFLICT (workspace_id, projection, document_id) DO UPDATE SET event_row_no = excluded.event_row_no`,
-  job: `INSERT INTO pgboss.job (name, data, singleton_key) VALUES ('search.index', '{}', $1)`,
-  audit: `
-    INSERT INTO audit_log (request_id, token_id, user_id, method, path, is_agent)
-    VALUES ($1, 'tok', 'usr', 'PUT', '/api/v1/documents', false)`,
+// The processor time of a loop that no version of the service changes, so that two machines can be compared.
+function fixedLoop(): number {
+  const times = Array.from({ length: 7 }, () => {
+    const before = process.cpuUsage()
+    let state = 1
+    for (let step = 0; step < 10_000_000; step += 1) state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
+    const { user, system } = process.cpuUsage(before)
+    return state === 0 ? Number.NaN : (user + system) / 1000
+  })
+  return percentile(times, 50)
 }
