@@ -28,8 +28,13 @@ import { computeMarkdown } from '../../../shared/localization/inline/compute.ts'
 import { inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
 import { structureOf, withAttributesOf, wordsOf } from '../../../shared/localization/inline/structure.ts'
 import { withoutTags, withTags } from '../../../shared/localization/inline/tags.ts'
+import { applyTexts } from '../../../shared/localization/jobs/apply-edit.ts'
 import { textsOfUnits } from '../../../shared/localization/jobs/run.ts'
+import { selectFrom } from '../../../shared/localization/jobs/select.ts'
 import { copyStructure } from '../../../shared/localization/structure-copies.ts'
+import { renderUnits } from '../../../shared/localization/units/list.ts'
+import { alignByPosition, textsWithUnits } from '../../../shared/localization/units/prepare.ts'
+import { mappingsTo, textsOfUnit } from '../../../shared/localization/units/review.ts'
 import { changeSource, changeTarget } from '../../../shared/localization/units/sync.ts'
 import { textBlocks } from '../../../shared/localization/units/texts.ts'
 import { compareLinks } from '../../../shared/relations/extract.ts'
@@ -43,7 +48,16 @@ import { sectionOf } from '../../../shared/summaries/section.ts'
 import type { Entry, Use } from '../entry.ts'
 
 /** A body with what its readers start from. */
-type Body = { document: DocNode; lines: string[]; text: string; edited: DocNode; firstId: string; lastId: string }
+type Body = {
+  document: DocNode
+  lines: string[]
+  text: string
+  edited: DocNode
+  firstId: string
+  lastId: string
+  /** The units of a translation whose blocks have the ids of the source, as JSON text. */
+  units: string
+}
 
 /** What a JSON body becomes when it is written; refuses as the API does. */
 export function bodyOf(content: unknown[]): Body {
@@ -56,6 +70,7 @@ export function bodyOf(content: unknown[]): Body {
     edited: editedOf(document),
     firstId: document.content[0]?.attrs.id ?? '',
     lastId: document.content.at(-1)?.attrs.id ?? '',
+    units: JSON.stringify(textBlocks(document.content).map(({ id, hash }) => unitOf(id, hash))),
   }
 }
 
@@ -91,7 +106,7 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'hash of a block': ({ lines, lastId }) => currentBlockHash(new BlockLines(lines), lastId),
   manifest: ({ lines }) => manifestOf(lines),
   'changes to an edited body': ({ text, edited }) => changeBody({ from: text, to: textOf(edited) }).step.length,
-  'units of an edited source': ({ text, edited }) => changeSource({ from: text, to: textOf(edited) }),
+  'units of an edited source': ({ text, edited }) => changeSource({ from: text, to: textOf(edited), targets: 2 }),
   'units of an edited target': ({ text, edited }) => changeTarget({ from: text, to: textOf(edited) }),
   'live state': ({ document }) => readState(deriveState(document)),
   'edits of a live state': ({ document, edited }) =>
@@ -116,6 +131,28 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'growth of a chain of changes': ({ lines, edited }) =>
     growChain(chainOf(JSON.stringify(manifestStep(compareLines(lines, documentToLines(edited)))))),
   'texts of units': ({ text, firstId }) => textsOfUnits({ text, units: [{ unit_id: 'u', source_block_id: firstId }] }),
+  'units of a translation': ({ text, edited, units }) =>
+    renderUnits({ ...pairOf({ text, edited, units }), pair: translation, after: 0, limit: 1000 }),
+  'units for a job': ({ text, edited, units }) =>
+    selectFrom({ ...pairOf({ text, edited, units }), unitIds: JSON.parse(units).map(({ id }: { id: string }) => id) }),
+  'units that a preparation finds': ({ text }) => textsWithUnits({ text }),
+  'units without blocks': ({ text, edited, units }) =>
+    alignByPosition(pairOf({ text, edited, units: units.replaceAll(/"block_ids":\[[^\]]*\]/g, '"block_ids":[]') })),
+  'a reviewed unit': ({ text, edited, units }) =>
+    textsOfUnit({ ...pairOf({ text, edited, units: JSON.stringify(JSON.parse(units).slice(-1)) }) }),
+  'blocks of a reviewed unit': ({ text, units }) =>
+    mappingsTo({
+      text,
+      unitId: 'u',
+      blockIds: JSON.parse(units).map((unit: { source_block_id: string }) => unit.source_block_id),
+    }),
+  'applied texts': ({ text, edited, units }) =>
+    applyTexts({
+      ...pairOf({ text, edited, units }),
+      contents: JSON.parse(units)
+        .slice(0, 100)
+        .map(({ id }: { id: string }) => ({ unitId: id, content: [textNode('a')] })),
+    }).text.length,
   'structure for a translation': ({ document }) => copyStructure(document).content.nodes,
   'texts for a translation': ({ document }) => textBlocks(document.content),
   'segments for a translation': ({ document }) => inlineMarkdown(inlineContents(document)),
@@ -142,6 +179,21 @@ const writing = { path: '', anchors: true, characterLimit: Infinity, byteLimit: 
 const page = { document: { id: 'doc_1', version: 'v' }, limit: 1000, maxBytes: 1_000_000 }
 
 const modelText = { documentId: 'doc_1', version: 'v', title: 'a' }
+
+const translation = {
+  set: { id: 'docset_1', source_locale: 'en' },
+  source: { id: 'doc_1', version: 'v' },
+  target: { id: 'doc_2', version: 'v', locale: 'fr' },
+} as Parameters<typeof renderUnits>[0]['pair']
+
+function pairOf({ text, edited, units }: Pick<Body, 'text' | 'edited' | 'units'>) {
+  return { source: text, target: textOf(edited), units }
+}
+
+function unitOf(id: string, hash: string) {
+  const status = 'missing'
+  return { id: `tu_${id}`, source_block_id: id, source_hash: hash, target_hash: hash, status, block_ids: [id] }
+}
 
 function headingIds(lines: readonly string[]): string[] {
   const headings = lines.filter((line) => line.endsWith('"type":"heading"}'))
