@@ -8,7 +8,7 @@ import { Turns } from '../shared/turns/turns.ts'
 
 /** Runs `work` in a turn on behalf of a user's request. */
 function ask<T>(turns: Turns, userId: string, work: () => Promise<T>): Promise<T> {
-  return onBehalfOf({ workspaceId: 'one', userId }, () => turns.run(work), new AbortController().signal)
+  return onBehalfOf({ workspaceId: 'one', userId }, () => turns.run(work), { signal: new AbortController().signal })
 }
 
 const roomy = { waiting: 100, waitingOfOneUser: 100 }
@@ -70,7 +70,9 @@ t.test('a full queue sends away what comes, but never for the surplus of another
   const refused = { code: 'service_unavailable', headers: { 'Retry-After': '30' } }
   await t.rejects(asked[2] as Promise<number>, refused, 'the third of a user who may have two')
   const other = { workspaceId: 'two', userId: 'bob' }
-  const small = onBehalfOf(other, () => turns.run(async () => order.push('b1')), new AbortController().signal)
+  const small = onBehalfOf(other, () => turns.run(async () => order.push('b1')), {
+    signal: new AbortController().signal,
+  })
   await t.rejects(asked[1] as Promise<number>, refused, 'the last of whoever has the most makes room')
   end()
   await Promise.all([busy, asked[0], small])
@@ -82,7 +84,9 @@ t.test('what nobody waits for any more leaves the queue', async (t) => {
   let end = () => {}
   const busy = ask(turns, 'ada', () => new Promise<void>((resolve) => (end = resolve)))
   const gone = new AbortController()
-  const left = onBehalfOf({ workspaceId: 'one', userId: 'bob' }, () => turns.run(async () => t.fail()), gone.signal)
+  const left = onBehalfOf({ workspaceId: 'one', userId: 'bob' }, () => turns.run(async () => t.fail()), {
+    signal: gone.signal,
+  })
   t.strictSame(turns.state, { running: 1, waiting: 1 })
   gone.abort(new Error('gone'))
   await t.rejects(left, /gone/)

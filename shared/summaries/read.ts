@@ -5,6 +5,7 @@ import { row } from '../database/row.ts'
 import { type SearchDatabase, searchTopK } from '../search/search.ts'
 import { type Container, documentIdsBelow, documentsAmong, knowledgeBaseOf, sizeBelow } from './container-queries.ts'
 import type { DerivedSummary } from './deterministic.ts'
+import { digestInThread } from './digests.ts'
 import { pendingSummaryJob } from './job-queries.ts'
 import { presentDerived, presentStored, summaryTag } from './present.ts'
 import { storedSummary } from './queries.ts'
@@ -41,7 +42,8 @@ export async function readSummary(
   }
   const source = requireHeading(requireThere(await findSource(db, target), target))
   const about = { target, currentVersion: source.version, pendingJobId }
-  if (input.query === undefined) return { summary: presentDerived(await derive(db, { target, source }), about), tag }
+  if (input.query === undefined)
+    return { summary: presentDerived(await derive(db, { target, source, makeDigests: digestInThread }), about), tag }
   const derived = await summariseQuery(db, { target, source, q: input.query })
   return { summary: presentDerived(derived, { ...about, query: { text: input.query, stored } }), tag }
 }

@@ -8,6 +8,7 @@ import { enqueueRequestedJob } from '../jobs/send.ts'
 import { configuredModel } from '../models/model.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
+import { digestAtOnce } from './digests.ts'
 import { insertSummaryJob, openSummaryJob, type SummaryJobRow } from './job-queries.ts'
 import { summaryTag } from './present.ts'
 import { lockSummary, type StoredSummary } from './queries.ts'
@@ -37,7 +38,7 @@ export async function rebuildDeterministic(
   const { target, over } = locked
   const source = requireHeading(locked.source)
   const summary = {
-    ...(await derive(tx, { target, source })),
+    ...(await derive(tx, { target, source, makeDigests: digestAtOnce })),
     generator: 'deterministic' as const,
     pinned: false,
     source_version: source.version,

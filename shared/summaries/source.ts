@@ -9,7 +9,7 @@ import {
   summariseChildren,
   summariseDigest,
 } from './deterministic.ts'
-import { digestedDocuments, digestOf } from './digests.ts'
+import { digestedDocuments, digestOf, type MakeDigests } from './digests.ts'
 import { documentVersion } from './queries.ts'
 import { sourceLimit } from './schema.ts'
 import { sectionOf } from './section.ts'
@@ -63,16 +63,16 @@ export function requireHeading<T>(found: T | 'not_a_heading'): T {
   return found
 }
 
-/** Makes the deterministic summary of a source. */
+/** Makes the deterministic summary of a source. Within a transaction `makeDigests` is `digestAtOnce`. */
 export async function derive(
   db: Queryable,
-  input: { target: SummaryTarget; source: SummarySource },
+  input: { target: SummaryTarget; source: SummarySource; makeDigests: MakeDigests },
 ): Promise<DerivedSummary> {
-  const { target, source } = input
+  const { target, source, makeDigests } = input
   if ('lines' in source) {
     return summariseDigest({ documentId: String(target.id), title: source.title, digest: digestOf(source.lines) })
   }
-  return summariseContainer(db, { container: target as Container, source })
+  return summariseContainer(db, { container: target as Container, source, makeDigests })
 }
 
 /** Returns the documents that a summary by a person or model counts as its sources, up to the limit. */
@@ -105,7 +105,7 @@ async function containerSource(db: Queryable, container: Container): Promise<Con
 
 async function summariseContainer(
   db: Queryable,
-  { container, source }: { container: Container; source: ContainerSource },
+  { container, source, makeDigests }: { container: Container; source: ContainerSource; makeDigests: MakeDigests },
 ): Promise<DerivedSummary> {
   const { workspaceId } = container
   const rows = await firstChildren(db, { container, limit: childLimit + 1 })
@@ -118,7 +118,7 @@ async function summariseContainer(
     ]),
   )
   const ids = shown.filter(({ rank }) => rank === 1).map(({ document_id }) => document_id)
-  const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], ids })
+  const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], ids }, makeDigests)
   const digests = new Map(documents.map((document) => [document.id, document.digest]))
   const children = rows.flatMap(({ rank, label, folder_id, document_id }): SummarisedChild[] => {
     if (rank === 0) return [{ type: 'folder', label, titles: titles.get(folder_id) ?? [] }]

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Job } from 'pg-boss'
-import { limited } from '../../shared/computations/computation.ts'
 import { compute } from '../../shared/computations/compute.ts'
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
@@ -77,9 +76,10 @@ function computeOne<Source extends ProjectionSource, Result>(
   { projection, runtime }: Deriving<Source, Result>,
   input: ProjectionInput<Source>,
 ): Promise<Result> {
-  const computation = limited(projection.compute, runtime.config.WORKER_COMPUTE_MS)
   const { workspace_id: workspaceId, document_id: userId } = input.job
-  return onBehalfOf({ workspaceId, userId }, () => compute(computation, input))
+  return onBehalfOf({ workspaceId, userId }, () => compute(projection.compute, input), {
+    mostMs: runtime.config.WORKER_COMPUTE_MS,
+  })
 }
 
 // The transaction of a round. Its locks come in one order: documents by id, the projection's rows, pg-boss's jobs.

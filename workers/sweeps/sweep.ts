@@ -1,6 +1,7 @@
 import type { Config } from '../../shared/config/config.ts'
 import { inTransaction } from '../../shared/database/database.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
+import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { completeAttempt } from '../runtime/attempts.ts'
 import { defineWorker } from '../runtime/job-worker.ts'
 import type { Runtime, Worker } from '../runtime/runtime.ts'
@@ -15,12 +16,15 @@ export type Sweep = {
   sweep: (runtime: Runtime) => Promise<number>
 }
 
+// Whoever a sweep works for, it names by itself.
+const operator = { workspaceId: '', userId: '' }
+
 /** Makes a worker of a sweep and schedules it. Runs that were missed while no worker ran are made up by one run. */
 export function defineSweep({ queue, cron, scheduled = () => true, sweep }: Sweep): Worker {
   const worker = defineWorker<object>({
     queue,
     async run(runtime, job) {
-      const count = await sweep(runtime)
+      const count = await onBehalfOf(operator, () => sweep(runtime), { mostMs: runtime.config.WORKER_COMPUTE_MS })
       runtime.log.info({ queue: queue.name, count }, 'swept')
       await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job }))
       return 'done'
