@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import express from 'express'
 import t, { type Test } from 'tap'
 import { sendArchive } from '../api/http/exports.ts'
 import { onBehalfOf } from '../shared/turns/requester.ts'
 import { Turns } from '../shared/turns/turns.ts'
+import { WorkCounter } from './hostile/work.ts'
+import { zip } from './support/zips.ts'
 
 /** Runs `work` in a turn on behalf of a user's request. */
 function ask<T>(turns: Turns, userId: string, work: () => Promise<T>): Promise<T> {
@@ -136,3 +139,21 @@ async function stalledReader(t: Test, patience: { pauseMs: number; wholeMs: numb
   t.teardown(() => socket.destroy())
   return { socket, written }
 }
+
+t.test('the checksum of a large file leaves the event loop to others again and again', async (t) => {
+  const counter = new WorkCounter()
+  const shares: number[] = []
+  let isOver = false
+  const done = zip({ 'large.json': 'a text '.repeat(600_000) }).finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await nextTurn()
+    const { byFunction } = counter.take()
+    const checksums = [...byFunction].filter(([name]) => name.includes('crc32'))
+    shares.push(checksums.reduce((sum, [, count]) => sum + count, 0))
+  }
+  await done
+  const total = shares.reduce((sum, share) => sum + share, 0)
+  t.ok(Math.max(...shares) < total / 4, `${Math.max(...shares)} of ${total} in one turn`)
+})
