@@ -45,9 +45,11 @@ ${Object.keys(measurements).join(', ')}.
                   summaries, 2,000 by default (their figures are meant for 10,000)
   --files N       how many Markdown files derived extracts candidates of, 200 by default; its figure is meant for 1,000
   --writes N      the longest history behind which history lets the service rest, 1,000,000 by default
-  --seconds N     how long each rest of history and the attack of hostile takes, 60 by default; a minute in which sweeps
-                  run, every fifth, is busier than the others
-  --growth        makes hostile look for readers of user text whose work grows faster than the text, which takes hours
+  --seconds N     how long each rest of history and the attack of hostile takes, 60 by default, and --growth, 1,200 by
+                  default; a minute in which sweeps run, every fifth, is busier than the others
+  --growth        makes hostile look for readers of user text whose work grows faster than the text; all of them would
+                  take hours, so it measures a random sample and says which
+  --seed N        makes --growth take the sample of that seed again
   --help          prints this
 
 Exit codes: 0 measured, 1 it failed, 2 the command line makes no sense.`
@@ -58,6 +60,7 @@ const flags = {
   writes: { type: 'string' },
   seconds: { type: 'string' },
   growth: { type: 'boolean' },
+  seed: { type: 'string' },
 } as const
 
 const words = { least: 0, most: Object.keys(measurements).length }
@@ -68,6 +71,7 @@ await runCommandLine({ usage, options: flags, words }, async ({ values, words: n
   const options = {
     ...(values.documents && { documents: Number(values.documents) }),
     ...(values.growth && { growth: true }),
+    ...(values.seed && { seed: Number(values.seed) }),
     files: Number(values.files),
     ...(values.writes && { writes: Number(values.writes) }),
     ...(values.seconds && { seconds: Number(values.seconds) }),
