@@ -212,6 +212,7 @@ function chainOf(step: string) {
     locale: null,
     chain: 1,
     projected_seq: 1,
+    isPart: false,
   }
   return { ...source, manifests: [{ body_seq: 2, version: 'v', changed_at: 0, step }] }
 }
