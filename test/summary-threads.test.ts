@@ -50,6 +50,21 @@ t.test('nobody waits at the lock while a worker looks for a section of a large d
   t.equal(computationLoad().ends.done, before + 1)
 })
 
+t.test('whoever reads or makes the summary of a large document or section holds nobody up', async (t) => {
+  const { ada, document } = await start(t)
+  const blocks = (await ada.get(`/documents/${document}/blocks`)).body.data
+  const heading = blocks.find((block: { text: string }) => block.text === 'Words').block_id
+  const path = `/documents/${document}/summary`
+  for (const query of ['', `?block_id=${heading}`]) {
+    for (const call of [() => ada.get(`${path}${query}`), () => ada.post(`${path}/rebuild${query}`, {})]) {
+      const before = computationLoad().ends.done
+      const { status, body } = await call()
+      t.match({ status, text: body.data.text }, { status: 200, text: /words/ })
+      t.ok(computationLoad().ends.done > before)
+    }
+  }
+})
+
 async function start(t: Test, env: Record<string, string> = {}) {
   const stub = await startModelStub(t)
   const service = await startTestService(t, { ...stub.env, ...env })

@@ -28,8 +28,9 @@ const unanswered = 4
 
 /**
  * Computes without blocking the event loop. A large input waits for a turn of the current requester and then runs in a
- * thread. A thread that exceeds the limit of the computation or of the current call is ended. Rejects as the function throws, with ComputationLimitError for too
- * much time or memory, and with 503 `service_unavailable` when too many computations wait already.
+ * thread. A thread that exceeds the limit of the computation or of the current call is ended. Rejects as the function
+ * throws, with ComputationLimitError for too much time or memory, and with 503 `service_unavailable` when too many
+ * computations wait already.
  */
 export async function compute<Input, Output>(computation: Computation<Input, Output>, input: Input): Promise<Output> {
   if (computation.isSmall(input)) return computation.run(input)

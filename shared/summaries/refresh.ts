@@ -3,12 +3,13 @@ import { type Database, inTransaction, type Queryable, type Transaction } from '
 import { type LoadedSource, loadSource } from '../jobs/projections/queries.ts'
 import type { DocumentJob } from '../jobs/queues.ts'
 import { onBehalfOf } from '../turns/requester.ts'
+import type { Container } from './container-queries.ts'
 import { type DerivedSummary, summariseDigest } from './deterministic.ts'
 import { digestInThread, digestOf } from './digests.ts'
 import { lockSummary, refreshableContainers, storedOfDocument } from './queries.ts'
 import { replaceSummary } from './save.ts'
 import { sectionsOf } from './section.ts'
-import { currentVersion, derive, findSource } from './source.ts'
+import { findContainer, summariseContainer } from './source.ts'
 import { type SummaryTarget, targetOf } from './target.ts'
 
 const pageSize = 100
@@ -57,7 +58,7 @@ export async function refreshContainers(database: Database): Promise<number> {
   for (;;) {
     const page = await refreshableContainers(database, { after, limit: pageSize })
     for (const row of page) {
-      if (await refreshContainer(database, targetOf(row))) written += 1
+      if (await refreshContainer(database, targetOf(row) as Container)) written += 1
     }
     const last = page.at(-1)
     if (last === undefined || page.length < pageSize) return written
@@ -67,27 +68,26 @@ export async function refreshContainers(database: Database): Promise<number> {
 
 // The summary is made before the transaction, so nobody waits for it at a lock. When the source changes meanwhile, the
 // summary stays as it is until the next sweep.
-async function refreshContainer(database: Database, target: SummaryTarget): Promise<boolean> {
-  const made = await containerSummaryNow(database, target)
+async function refreshContainer(database: Database, container: Container): Promise<boolean> {
+  const made = await summaryNow(database, container)
   if (made === null) return false
-  return inTransaction(database, (tx) =>
-    refreshSummary(tx, {
-      target,
-      make: async () => ((await currentVersion(tx, target)) === made.version ? made : null),
-    }),
-  )
+  const make = async (tx: Transaction) => {
+    const source = await findContainer(tx, container)
+    return source !== 'gone' && source.version === made.version ? made : null
+  }
+  return inTransaction(database, (tx) => refreshSummary(tx, { target: container, make: () => make(tx) }))
 }
 
-async function containerSummaryNow(
+async function summaryNow(
   database: Database,
-  target: SummaryTarget,
+  container: Container,
 ): Promise<{ version: string; derived: DerivedSummary } | null> {
-  const source = await findSource(database, target)
-  if (typeof source === 'string') return null
-  const requester = { workspaceId: target.workspaceId, userId: String(target.id) }
+  const source = await findContainer(database, container)
+  if (source === 'gone') return null
+  const requester = { workspaceId: container.workspaceId, userId: String(container.id) }
+  const summarise = () => summariseContainer(database, { container, source, makeDigests: digestInThread })
   try {
-    const making = { target, source, makeDigests: digestInThread }
-    return { version: source.version, derived: await onBehalfOf(requester, () => derive(database, making)) }
+    return { version: source.version, derived: await onBehalfOf(requester, summarise) }
   } catch (error) {
     if (error instanceof ComputationLimitError) return null
     throw error

@@ -25,7 +25,8 @@ export function onBehalfOf<T>(
 }
 
 /**
- * The requester, the signal and the limit of the current call. Outside a call all work counts as work of one nameless requester.
+ * The requester, the signal and the limit of the current call. Outside a call all work counts as work of one nameless
+ * requester.
  */
 export function currentCall(): Calling {
   return calling.getStore() ?? nobody

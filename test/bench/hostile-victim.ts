@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
 
 /*
- * The user of another workspace. It is a process of its own, so neither the texts of the hostile user nor the answers to
- * it delay its clock. It reads, writes and searches all the time. The first message from the parent says where. Each
+ * The user of another workspace. It is a process of its own, so neither the texts of the hostile user nor the answers
+ * to it delay its clock. It reads, writes and searches all the time. The first message from the parent says where. Each
  * further message ends a phase, and is answered with the measurements of that phase.
  */
 

@@ -48,11 +48,14 @@ export async function measureHostile(
     await endPhase(victim)
     await sleep(Math.min(quietSeconds, seconds) * 1000)
     const quiet = await endPhase(victim)
+    await longestLag(site)
     const statuses = await attack(hostile, { calls, seconds })
     const attacked = await endPhase(victim)
+    const lag = await longestLag(site)
     return [
       ...(['read', 'write', 'search'] as const).map((call) => comparison(call, quiet, attacked)),
       ...health(attacked),
+      { name: "longest lag of the API's event loop under attack", value: ms(lag) },
       ...freshness(quiet, attacked),
       { name: 'calls of the victim that failed', value: counted(attacked.failures) },
       { name: 'calls of the hostile user, different ones of all', value: replayed(statuses, calls) },
@@ -83,6 +86,21 @@ async function endPhase(victim: ChildProcess): Promise<Phase> {
   victim.send('end')
   const [phase] = (await once(victim, 'message', { signal: ended.signal })) as [Phase]
   return phase
+}
+
+/** The longest lag of the API's event loop since the call before, in milliseconds. */
+async function longestLag({ api }: Site): Promise<number> {
+  const metrics = await (await fetch(`${api.origin}/metrics`)).text()
+  const name = 'nodejs_eventloop_lag_max_seconds '
+  return (
+    1000 *
+    Number(
+      metrics
+        .split('\n')
+        .find((line) => line.startsWith(name))
+        ?.slice(name.length),
+    )
+  )
 }
 
 /** Replays the calls on all connections until the time is over. Returns the number of answers by status. */

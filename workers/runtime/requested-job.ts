@@ -24,8 +24,9 @@ export type Obsolete = { obsolete: string }
 
 /**
  * A kind of requested job (`shared/jobs/requested/README.md`). `defineRequestedJob` makes a worker of it, which calls
- * the members in the order in which they stand here. Each computation may take WORKER_COMPUTE_MS. A `ModelError` that may pass is tried again by pg-boss; the last,
- * like any other `ModelError`, ends the job as `failed` with its code. Other errors are tried again.
+ * the members in the order in which they stand here. Each computation may take WORKER_COMPUTE_MS of a processor. A
+ * `ModelError` that may pass is tried again by pg-boss; the last, like any other `ModelError`, ends the job as `failed`
+ * with its code. Other errors are tried again.
  */
 export type RequestedJob<Source extends object, Result> = {
   table: RequestedJobTable

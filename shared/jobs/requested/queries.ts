@@ -44,8 +44,8 @@ const TurnRow = row(Type.Object({ turn: Type.Integer() }))
 /**
  * Returns the priority that gives a new job of a workspace its turn: the highest priority is claimed first. The first
  * job of a workspace comes next, and each further job has a priority less by one. So the workspaces take turns, however
- * many jobs one of them has. Priorities fall as long as there are jobs, so later jobs do not overtake an earlier job for
- * ever. An empty queue begins with zero.
+ * many jobs one of them has. Priorities fall as long as there are jobs, so no job is overtaken by later jobs for ever.
+ * An empty queue begins with zero.
  */
 export function requestedJobTurn(tx: Transaction, input: { queue: string; workspaceId: string }): Promise<number> {
   const { queue, workspaceId } = input

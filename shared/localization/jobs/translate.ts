@@ -106,8 +106,8 @@ const answerSchema = { name: 'translations', schema: JSON.parse(JSON.stringify(A
 const AnswerList = Compile(Type.Object({ translations: Type.Array(Type.Unknown()) }))
 const AnswerEntry = Compile(Type.Object({ id: Type.String(), text: Type.String() }))
 
-// Reads an answer without blocking the event loop. Throws ModelError `model_bad_output` for an answer that is no JSON of
-// the schema, or that takes too much time or memory.
+// Reads an answer without blocking the event loop. Throws ModelError `model_bad_output` for an answer that is not JSON
+// of the schema, or that takes too much time or memory.
 async function computeAnswers(text: string): Promise<ReadonlyMap<string, Answer>> {
   const answers = await compute(parsing, { text }).catch((error: unknown) => {
     if (error instanceof ComputationLimitError) throw badOutput('The answer takes too much to read.')

@@ -276,8 +276,8 @@ export async function applyTargetChange(tx: Transaction, input: TargetKey & { ch
 export type Mapping = { unit_id: string; block_id: string; ordinal: number; hash: string }
 
 /**
- * Replaces the mapped blocks of locked units, then refreshes the hashes of their texts. `mappings` is the JSON text of a
- * list of `Mapping`. A unit without an entry in `mappings` loses its blocks.
+ * Replaces the mapped blocks of locked units, then refreshes the hashes of their texts. `mappings` is the JSON text of
+ * a list of `Mapping`. A unit without an entry in `mappings` loses its blocks.
  */
 export async function mapUnits(
   tx: Transaction,

@@ -47,7 +47,9 @@ export function changeSource({ targets, ...texts }: SourceTexts): queries.Source
   }
 }
 
-/** Finds the blocks of a target whose text a write changed, as `applyTargetChange` takes them; null for none. @public */
+/**
+ * Finds the blocks of a target whose text a write changed, as `applyTargetChange` takes them; null for none. @public
+ */
 export function changeTarget(texts: TwoTexts): string | null {
   const { before, after } = hashes(texts)
   const ids = new Set([...before.keys(), ...after.keys()])

@@ -1,4 +1,3 @@
-import { textComputation } from '../../body/stored-body.ts'
 import type { Ahead } from '../../computations/ahead.ts'
 import type { Queryable, Transaction } from '../../database/database.ts'
 import { loadSource, lockSource } from '../../jobs/projections/queries.ts'
@@ -10,8 +9,7 @@ import { jobByKey, noteResult } from '../job-queries.ts'
 import { oneLine, truncate } from '../plain.ts'
 import { documentVersion, lockSummary, saveSummary, storedSummaries, storedSummary } from '../queries.ts'
 import { sourceLimit } from '../schema.ts'
-import { sectionOf } from '../section.ts'
-import { currentVersion, findSource, type NoSource } from '../source.ts'
+import { currentVersion, findContainer, type NoSource } from '../source.ts'
 import { type SummaryTarget, targetOf } from '../target.ts'
 import { type AskModel, requestCharacters, summariseByModel } from './ask.ts'
 import { type SummaryMaterial, textMaterial } from './text-material.ts'
@@ -81,7 +79,7 @@ async function textSource(
 }
 
 async function containerSource(db: Queryable, container: Container): Promise<ReadSource | ObsoleteReason> {
-  const source = await findSource(db, container)
+  const source = await findContainer(db, container)
   if (typeof source === 'string') return 'target_deleted'
   const { version, title } = source
   return { version, documentVersion: null, ...(await containerMaterial(db, { container, title })) }
@@ -168,19 +166,9 @@ async function versionNow(
   { tx, ahead }: { tx: Transaction; ahead: Ahead },
   { target, documentVersion: read, sourceVersion }: SummaryJobSource,
 ): Promise<string | NoSource> {
-  if (target.type !== 'section') return currentVersion(tx, target)
-  if (read !== null && (await documentVersion(tx, target)) === read) return sourceVersion
-  const document = await loadSource(tx, { workspace_id: target.workspaceId, document_id: target.id })
-  if (document === null) return 'gone'
-  return ahead.result(finding, { text: document.body, blockId: target.blockId }) ?? 'gone'
+  if (target.type === 'section' && read !== null && (await documentVersion(tx, target)) === read) return sourceVersion
+  return currentVersion(tx, { target, computeText: ahead.result })
 }
-
-/** Returns the version of a section, null when there is no such section. A thread calls the function. @public */
-export function sectionVersion({ text, blockId }: { text: string; blockId: string }): string | null {
-  return sectionOf(text.split('\n'), blockId)?.version ?? null
-}
-
-const finding = textComputation({ module: import.meta.url, run: sectionVersion })
 
 /** Stores the model's text over the locked summary and notes its version on the job. */
 export async function writeModelSummary(

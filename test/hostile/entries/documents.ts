@@ -39,13 +39,13 @@ import { changeSource, changeTarget } from '../../../shared/localization/units/s
 import { textBlocks } from '../../../shared/localization/units/texts.ts'
 import { compareLinks } from '../../../shared/relations/extract.ts'
 import { computeIndex } from '../../../shared/search/index/index-document.ts'
-import { sectionVersion } from '../../../shared/summaries/by-model/job.ts'
 import { gatherMaterial } from '../../../shared/summaries/by-model/text-material.ts'
 import { summariseDigest } from '../../../shared/summaries/deterministic.ts'
 import { digestAtOnce, digestOf } from '../../../shared/summaries/digests.ts'
 import { answerQuery } from '../../../shared/summaries/query-answer.ts'
 import { summariseText } from '../../../shared/summaries/refresh.ts'
 import { sectionOf } from '../../../shared/summaries/section.ts'
+import { findSection } from '../../../shared/summaries/source.ts'
 import type { Entry, Use } from '../entry.ts'
 
 /** A body with what its readers start from. */
@@ -118,7 +118,7 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   summary: ({ lines }) => summariseDigest({ documentId: 'doc_1', title: 'a', digest: digestOf(lines) }),
   'summary of a section': ({ lines, firstId }) => sectionOf(lines, firstId),
   'digests of documents': ({ text }) => digestAtOnce({ texts: [text, text] }),
-  'version of a section': ({ text, firstId }) => sectionVersion({ text, blockId: firstId }),
+  'section as a source': ({ text, firstId }) => findSection({ text, blockId: firstId })?.text.length,
   'summary of a query': ({ lines }) =>
     answerQuery({ title: 'a', bodies: [{ id: 'doc_1', lines }], documentCount: 1, q: 'a "b a" word' }),
   'summaries of all sections': ({ text, lines, firstId }) =>
