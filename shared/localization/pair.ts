@@ -7,10 +7,12 @@ import { Refusal } from '../errors/errors.ts'
 import { lockSource } from '../jobs/projections/queries.ts'
 import { lockMember, type SetMembers, sourceOf } from './members.ts'
 import type { SetRow } from './queries.ts'
-import type { PairBodies } from './units/present.ts'
 
 /** A translation (`target`), its source, and their set. */
 export type Pair = { set: SetRow; source: DocumentRow; target: DocumentRow }
+
+/** The bodies of a source and a translation. */
+export type PairBodies = { source: StoredBody; target: StoredBody }
 
 /**
  * The name of a translation in a call: the id of its document, its canonical locale, or both. `localeField` is the

@@ -2,14 +2,11 @@ import type { BlockNode } from '../../body/document.ts'
 import type { StoredBody } from '../../body/stored-body.ts'
 import { plainText } from '../../body/text.ts'
 import { inlineMarkdown } from '../inline/markdown.ts'
-import type { Pair } from '../pair.ts'
+import type { Pair, PairBodies } from '../pair.ts'
 import type { TranslationFreshness, UnitStatus } from '../schema.ts'
 import type { UnitPlace, UnitRow } from './queries.ts'
 import type { TranslationUnit } from './schema.ts'
 import { blank, type TextBlock, textBlocks } from './texts.ts'
-
-/** The bodies of a source and a translation. */
-export type PairBodies = { source: StoredBody; target: StoredBody }
 
 /** A unit with its position in the source, its source text, and its mapped blocks that are in the target. */
 export type PlacedUnit<Unit extends UnitPlace = UnitRow> = {
