@@ -36,7 +36,7 @@ t.test('a document that ten thousand others refer to lists them without looking 
   await readsIndexes(t, service.database, (db) => extractions(db, [key]))
   const block = { ...key, block_id: hub.blocks[0]?.attrs.id ?? '' }
   await readsIndexes(t, service.database, (db) => existingBlocks(db, [block]))
-  await readsIndexes(t, service.database, (db) => pendingManifests(db, [key], { limit: 1001 }))
+  await readsIndexes(t, service.database, (db) => pendingManifests(db, [key], { limit: 1001, bytes: 1e6 }))
   await readsIndexes(t, service.database, (db) => chainPage(db, { ...key, from: 1, limit: 102 }))
   await readsIndexes(t, service.database, (db) => blocksChangedSince(db, { ...key, versions: ['v'], limit: 100 }))
 

@@ -96,6 +96,37 @@ t.test('the chain has no gap when the document is written while the chain grows'
   t.equal(await follower.follow(), 2)
 })
 
+t.test('a chain that lacks large changes grows part by part, and a client gets all of them in order', async (t) => {
+  const { service, ada, run } = await start(t, { CHANGES_WAIT_MS: '0' })
+  const made = await make(ada, [p('first')], { id: 'doc_source' })
+  const follower = await new Follower(ada, made.id).begin()
+  // The hashes of a write keep a manifest from being compressed to nothing.
+  for (let write = 0; write < 6; write += 1) {
+    const blocks = Array.from({ length: 1500 }, (_, index) => p(`write ${write} of block ${index}`))
+    await put(ada, made.id, blocks)
+  }
+  const projection = changesProjection(service.config)
+  const lengths: number[] = []
+  const load: typeof projection.load = async (db, jobs) => {
+    const sources = await projection.load(db, jobs)
+    const source = sources.get('doc_source')
+    if (source !== undefined) lengths.push(source.manifests.length)
+    return sources
+  }
+  await run(defineProjection({ ...projection, load }))
+  t.ok(lengths.length > 2, `${lengths.length} loads`)
+  t.ok(Math.max(...lengths) < 4, `at most ${Math.max(...lengths)} manifests at a time`)
+  await follower.follow()
+  t.strictSame(follower.manifest, (await new Follower(ada, made.id).begin()).manifest)
+  t.strictSame(
+    await service.database.any(sql.type(StaleRow)`
+    SELECT document_id FROM stale_projections WHERE projection = 'changes'`),
+    [],
+  )
+})
+
+const StaleRow = row(Type.Object({ document_id: Type.String() }))
+
 async function start(t: Test, env: Record<string, string> = {}) {
   const service = await startTestService(t, env)
   const ada = await service.signUp()

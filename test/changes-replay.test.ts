@@ -84,7 +84,7 @@ function batchBetween(from: DocNode, to: DocNode) {
   const step = manifestStep(compareLines(documentToLines(from), documentToLines(to)))
   const manifest = { body_seq: 2, version: 'v2', changed_at: 0, step: JSON.stringify(step) }
   const source = { version: 'v2', body_seq: 2, title: '', knowledge_base_id: 1, locale: null }
-  const growth = growChain({ ...source, chain: 1, projected_seq: 1, manifests: [manifest] })
+  const growth = growChain({ ...source, chain: 1, projected_seq: 1, isPart: false, manifests: [manifest] })
   return JSON.parse(growth.batches[0]?.changes ?? '[]') as RecordedChange[]
 }
 

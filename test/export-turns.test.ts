@@ -1,14 +1,17 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import express from 'express'
 import t, { type Test } from 'tap'
 import { sendArchive } from '../api/http/exports.ts'
 import { onBehalfOf } from '../shared/turns/requester.ts'
 import { Turns } from '../shared/turns/turns.ts'
+import { WorkCounter } from './hostile/work.ts'
+import { zip } from './support/zips.ts'
 
 /** Runs `work` in a turn on behalf of a user's request. */
 function ask<T>(turns: Turns, userId: string, work: () => Promise<T>): Promise<T> {
-  return onBehalfOf({ workspaceId: 'one', userId }, () => turns.run(work), new AbortController().signal)
+  return onBehalfOf({ workspaceId: 'one', userId }, () => turns.run(work), { signal: new AbortController().signal })
 }
 
 const roomy = { waiting: 100, waitingOfOneUser: 100 }
@@ -70,7 +73,9 @@ t.test('a full queue sends away what comes, but never for the surplus of another
   const refused = { code: 'service_unavailable', headers: { 'Retry-After': '30' } }
   await t.rejects(asked[2] as Promise<number>, refused, 'the third of a user who may have two')
   const other = { workspaceId: 'two', userId: 'bob' }
-  const small = onBehalfOf(other, () => turns.run(async () => order.push('b1')), new AbortController().signal)
+  const small = onBehalfOf(other, () => turns.run(async () => order.push('b1')), {
+    signal: new AbortController().signal,
+  })
   await t.rejects(asked[1] as Promise<number>, refused, 'the last of whoever has the most makes room')
   end()
   await Promise.all([busy, asked[0], small])
@@ -82,7 +87,9 @@ t.test('what nobody waits for any more leaves the queue', async (t) => {
   let end = () => {}
   const busy = ask(turns, 'ada', () => new Promise<void>((resolve) => (end = resolve)))
   const gone = new AbortController()
-  const left = onBehalfOf({ workspaceId: 'one', userId: 'bob' }, () => turns.run(async () => t.fail()), gone.signal)
+  const left = onBehalfOf({ workspaceId: 'one', userId: 'bob' }, () => turns.run(async () => t.fail()), {
+    signal: gone.signal,
+  })
   t.strictSame(turns.state, { running: 1, waiting: 1 })
   gone.abort(new Error('gone'))
   await t.rejects(left, /gone/)
@@ -132,3 +139,21 @@ async function stalledReader(t: Test, patience: { pauseMs: number; wholeMs: numb
   t.teardown(() => socket.destroy())
   return { socket, written }
 }
+
+t.test('the checksum of a large file leaves the event loop to others again and again', async (t) => {
+  const counter = new WorkCounter()
+  const shares: number[] = []
+  let isOver = false
+  const done = zip({ 'large.json': 'a text '.repeat(600_000) }).finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await nextTurn()
+    const { byFunction } = counter.take()
+    const checksums = [...byFunction].filter(([name]) => name.includes('crc32'))
+    shares.push(checksums.reduce((sum, [, count]) => sum + count, 0))
+  }
+  await done
+  const total = shares.reduce((sum, share) => sum + share, 0)
+  t.ok(Math.max(...shares) < total / 4, `${Math.max(...shares)} of ${total} in one turn`)
+})

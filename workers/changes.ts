@@ -20,6 +20,7 @@ export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Pr
     queue: queues.changesDiff,
     load: (db, jobs) => loadChainSources(db, jobs, retention),
     compute: growing,
+    isPart: (source) => source.isPart,
     sameSource: (source, current) => source.body_seq === current.body_seq,
     projectedSeqs: lockChains,
     write: (tx, derived) => writeChains(tx, derived, retention),

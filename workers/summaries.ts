@@ -24,7 +24,7 @@ export const summaryJob: RequestedJob<SummaryJobSource, string> = {
   table: requestedJobTableOf(queues.summariesModel),
   load: loadJobSource,
   compute: askForSummary,
-  moved: (tx, { source }) => lockAndCompare(tx, source),
+  moved: (tx, { source, ahead }) => lockAndCompare({ tx, ahead }, source),
   async write(tx, { key, source, result }) {
     await writeModelSummary(tx, { key, source, text: result })
     return { status: 'succeeded' }

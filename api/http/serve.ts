@@ -55,7 +55,7 @@ export function server(service: Service, spec: Route): Server {
       await send({ spec, answer, ...exchange, ...wanted })
     }
     const requester = spec.access === 'anyone' ? visitor(addressOf(request)) : requesterOf(caller)
-    await onBehalfOf(requester, serve, closeSignal(response))
+    await onBehalfOf(requester, serve, { signal: closeSignal(response) })
   }
 }
 

@@ -46,7 +46,7 @@ async function servePage(context: { service: Service; page: Page }, request: Req
     query: storableQuery(request),
     form: () => readForm(request, response),
   }
-  const answer = await onBehalfOf(visitor(addressOf(request)), () => handle(call), closeSignal(response))
+  const answer = await onBehalfOf(visitor(addressOf(request)), () => handle(call), { signal: closeSignal(response) })
   if (answer) send(response, answer)
 }
 

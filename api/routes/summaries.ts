@@ -159,7 +159,7 @@ function putSummary(kind: SummaryTargetKind): Route {
     success: { status: 200, description: 'The stored summary', data: Summary, etag: true },
     errors: [...kind.errors, 'source_version_changed'],
     async handle(call) {
-      const { summary, tag } = await saveManual(call.tx, {
+      const { summary, tag } = await saveManual(call, {
         caller: call.caller,
         request: kind.request(call),
         written: call.body,
@@ -205,14 +205,14 @@ function rebuildSummary(kind: SummaryTargetKind): Route {
       return service.rateLimiter.consume('job', caller.tokenId)
     },
     async handle(call) {
-      const { tx, service, caller, body } = call
+      const { tx, ahead, service, caller, body } = call
       const limit = call.prepared()
       const rebuild = { caller, request: kind.request(call), asked: body, guard: versionGuard(call.guard) }
       if (body.generator !== 'model') {
-        const { summary, tag, workspaceId } = await rebuildDeterministic(tx, rebuild)
+        const { summary, tag, workspaceId } = await rebuildDeterministic({ tx, ahead }, rebuild)
         return { data: summary, etag: tag, workspaceId }
       }
-      const job = await rebuildByModel({ tx, ...service }, rebuild)
+      const job = await rebuildByModel({ tx, ahead, ...service }, rebuild)
       const headers = limit === null ? {} : rateLimitHeaders(limit)
       const location = `${apiPrefix}/summary-jobs/${job.id}`
       return { status: 202, data: presentSummaryJob(job), location, headers, workspaceId: job.workspace_id }

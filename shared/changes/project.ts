@@ -9,10 +9,17 @@ import type { RecordedChange } from './schema.ts'
 /** The number of the first chain of every document. A baseline may name it before the chain exists. */
 export const firstChain = 1
 
-/** A document with its chain and the manifests that the chain lacks, oldest first. */
+/** The most bytes of manifests, as they are stored, by which a chain grows at a time; one manifest may be larger. */
+const partBytes = 256 * 1024
+
+/**
+ * A document with its chain and the manifests that the chain lacks, oldest first. With `isPart` these are only the
+ * first of them, and `version` and `body_seq` are those of the last manifest.
+ */
 export type ChainSource = DocumentSource & {
   chain: number | null
   projected_seq: number | null
+  isPart: boolean
   manifests: readonly queries.StoredManifest[]
 }
 
@@ -23,15 +30,16 @@ export type ChainGrowth = {
 }
 
 /**
- * Reads the manifests that the chains of documents lack, by document id. Missing documents are left out. Manifests
- * beyond the `retention` newest are not read, since the chain would forget them at once.
+ * Reads the manifests that the chains of documents lack, by document id, of each document about as many as fit into
+ * memory at a time. Missing documents are left out. Manifests beyond the `retention` newest are not read, since the
+ * chain would forget them at once.
  */
 export async function loadChainSources(
   db: Queryable,
   jobs: readonly DocumentJob[],
   retention: number,
 ): Promise<ReadonlyMap<string, ChainSource>> {
-  const rows = await queries.pendingManifests(db, jobs, { limit: retention + 1 })
+  const rows = await queries.pendingManifests(db, jobs, { limit: retention + 1, bytes: partBytes })
   const byDocument = Map.groupBy(rows, ({ document_id }) => document_id)
   return new Map([...byDocument].map(([id, pending]) => [id, chainSource(pending)]))
 }
@@ -90,8 +98,9 @@ function chainSource(rows: readonly queries.PendingManifest[]): ChainSource {
       ? []
       : [{ body_seq: manifest_seq, version: manifest_version, changed_at, step }],
   )
-  const { version, body_seq, title, knowledge_base_id, locale, chain, projected_seq } = first
-  const source = { version, body_seq, title, knowledge_base_id, locale, chain, projected_seq }
+  const { title, knowledge_base_id, locale, chain, projected_seq, is_part: isPart } = first
+  const { version, body_seq } = (isPart ? manifests[0] : undefined) ?? first
+  const source = { version, body_seq, title, knowledge_base_id, locale, chain, projected_seq, isPart }
   return { ...source, manifests: manifests.filter((manifest) => manifest.body_seq <= body_seq).reverse() }
 }
 

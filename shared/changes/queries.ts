@@ -47,6 +47,7 @@ const PendingShape = Type.Object({
   manifest_version: Nullable(Type.String()),
   changed_at: Nullable(Type.Number()),
   step: Nullable(Type.String()),
+  is_part: Type.Boolean(),
 })
 
 /** A document with its chain, and with one manifest that the chain lacks, or with none. */
@@ -54,22 +55,32 @@ export type PendingManifest = Static<typeof PendingShape>
 
 /**
  * Returns one row for each manifest that the chain of a document's changes has not taken up yet, with the document and
- * its chain: at most the `limit` newest manifests of a document, newest first. All rows come from one snapshot. A
- * document whose chain is complete has one row without a manifest. A document that does not exist has no row.
+ * its chain: of the `limit` newest manifests of a document the oldest with about `bytes` as they are stored, at least
+ * one, newest first. `is_part` says that there are newer manifests. All rows come from one snapshot. A document whose
+ * chain is complete has one row without a manifest. A document that does not exist has no row.
  */
-export function pendingManifests(db: Queryable, jobs: readonly DocumentJob[], { limit }: { limit: number }) {
+export function pendingManifests(
+  db: Queryable,
+  jobs: readonly DocumentJob[],
+  { limit, bytes }: { limit: number; bytes: number },
+) {
   return db.any(
     prepared(sql.type(row(PendingShape))`
     SELECT d.id AS document_id, d.version, d.body_seq, d.title, d.knowledge_base_id, d.locale, c.chain, c.projected_seq,
-      m.body_seq AS manifest_seq, m.version AS manifest_version, m.changed_at, m.step::text AS step
+      m.body_seq AS manifest_seq, m.version AS manifest_version, m.changed_at, m.step::text AS step,
+      coalesce(m.pending > count(m.body_seq) OVER (PARTITION BY d.workspace_id, d.id), false) AS is_part
     FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
     JOIN documents d ON d.workspace_id = k.workspace_id AND d.id = k.document_id
     LEFT JOIN change_chains c ON c.workspace_id = d.workspace_id AND c.document_id = d.id
     LEFT JOIN LATERAL (
-      SELECT body_seq, version, changed_at, step FROM document_manifests
-      WHERE workspace_id = d.workspace_id AND document_id = d.id AND body_seq > coalesce(c.projected_seq, 0)
-      ORDER BY body_seq DESC LIMIT ${limit}
-    ) m ON true
+      SELECT newest.*, count(*) OVER () AS pending,
+        sum(pg_column_size(step)) OVER (ORDER BY body_seq) - coalesce(pg_column_size(step), 0) AS before
+      FROM (
+        SELECT body_seq, version, changed_at, step FROM document_manifests
+        WHERE workspace_id = d.workspace_id AND document_id = d.id AND body_seq > coalesce(c.projected_seq, 0)
+        ORDER BY body_seq DESC LIMIT ${limit}
+      ) newest
+    ) m ON coalesce(m.before, 0) < ${bytes}
     ORDER BY d.id, m.body_seq DESC`),
   )
 }

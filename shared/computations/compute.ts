@@ -2,8 +2,9 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { Refusal } from '../errors/errors.ts'
+import { currentCall } from '../turns/requester.ts'
 import { Turns } from '../turns/turns.ts'
-import { type Computation, ComputationLimitError } from './computation.ts'
+import { type Computation, ComputationLimitError, limited } from './computation.ts'
 import type { ThreadAnswer } from './thread-main.ts'
 
 // The number of threads: one for each processor, and at least two. One thread is always left to another workspace.
@@ -27,12 +28,14 @@ const unanswered = 4
 
 /**
  * Computes without blocking the event loop. A large input waits for a turn of the current requester and then runs in a
- * thread. A thread that exceeds a limit is ended. Rejects as the function throws, with ComputationLimitError for too
- * much time or memory, and with 503 `service_unavailable` when too many computations wait already.
+ * thread. A thread that exceeds the limit of the computation or of the current call is ended. Rejects as the function
+ * throws, with ComputationLimitError for too much time or memory, and with 503 `service_unavailable` when too many
+ * computations wait already.
  */
 export async function compute<Input, Output>(computation: Computation<Input, Output>, input: Input): Promise<Output> {
   if (computation.isSmall(input)) return computation.run(input)
-  return turns.run(() => computeInThread(computation, input))
+  const declared = limited(computation, currentCall().mostMs)
+  return turns.run(() => computeInThread(declared, input))
 }
 
 /**

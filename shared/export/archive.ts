@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ZipFile } from 'yazl'
 
 // A regular file that its owner can write and everybody can read.
@@ -26,7 +27,7 @@ export class Archive {
   async add(name: string, content: ArchiveContent, about: { modified: Date; compress?: boolean }): Promise<void> {
     this.#dropWritten()
     const options = { mtime: about.modified, mode: fileMode, compress: about.compress ?? true }
-    const source = Buffer.isBuffer(content) ? Readable.from([content], { objectMode: false }) : Readable.from(content)
+    const source = Readable.from(Buffer.isBuffer(content) ? pieces(content) : content)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const cancel = () => reject(new Error('the archive is closed', { cause: this.stream.errored }))
     source.once('end', resolve)
@@ -58,6 +59,17 @@ export class Archive {
   #dropWritten(): void {
     const written = this.#zip.entries.splice(0, this.#zip.entries.length - 1)
     for (const entry of written) this.#written.push(new WrittenEntry(entry))
+  }
+}
+
+// The checksum of a piece of this size is computed in less than 2 ms.
+const pieceBytes = 256 * 1024
+
+// Between two pieces of a large file, the event loop does its other work: yazl computes checksums in JavaScript.
+async function* pieces(content: Buffer): AsyncGenerator<Buffer> {
+  for (let start = 0; start < content.length; start += pieceBytes) {
+    if (start > 0) await nextTurn()
+    yield content.subarray(start, start + pieceBytes)
   }
 }
 

@@ -20,6 +20,9 @@
  * the document locked or gone. Nothing is written, and the document is derived again by itself. The third round ends
  * with one of the outcomes above. When even there the stored data have moved, the job fails.
  *
+ * `begun` is no outcome either. The result is the first part of what the stored data lack. It is written, and the job
+ * goes back to the queue for the next part.
+ *
  * **Requested jobs.** `Attempt` in workers/runtime/requested-job.ts decides under the locks. An attempt whose job was
  * ended by somebody else has the outcome of that end:
  *

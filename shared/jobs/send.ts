@@ -1,6 +1,7 @@
 import { PgBoss } from 'pg-boss'
 import { type Database, foreignStatements, type Transaction } from '../database/database.ts'
 import type { DocumentJob, Queue, RequestedJobKey } from './queues.ts'
+import { requestedJobTurn } from './requested/queries.ts'
 
 /** pg-boss as a process uses it that only sends jobs: on the service's own pool, so that jobs join its transactions. */
 export type Jobs = { boss: PgBoss; stop: () => Promise<void> }
@@ -67,13 +68,15 @@ export async function enqueueDocuments(
 }
 
 /**
- * Enqueues a requested job in the transaction that inserts its row. The job starts at once, and no two workers run the
- * same job at a time.
+ * Enqueues a requested job in the transaction that inserts its row. The job starts at once, or takes its turn
+ * (`requestedJobTurn`), and no two workers run the same job at a time.
  */
 export async function enqueueRequestedJob(
   context: { tx: Transaction; jobs: Jobs },
   request: { queue: Queue<RequestedJobKey>; key: RequestedJobKey },
 ): Promise<void> {
   const { queue, key } = request
-  await context.jobs.boss.send(queue.name, key, { db: foreignStatements(context.tx), singletonKey: key.job_id })
+  const priority = await requestedJobTurn(context.tx, { queue: queue.name, workspaceId: key.workspace_id })
+  const db = foreignStatements(context.tx)
+  await context.jobs.boss.send(queue.name, key, { db, singletonKey: key.job_id, priority })
 }

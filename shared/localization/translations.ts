@@ -26,7 +26,7 @@ import {
 import type { SetRow } from './queries.ts'
 import type { CreateMode, TranslationUpdateInput } from './schema.ts'
 import { preparingCopies } from './structure-copies.ts'
-import { insertTargets, mapCopies, putUnits, type SourceChange, sourcedUnits } from './units/queries.ts'
+import { insertTargets, mapCopies, newUnits, putUnits, sourcedUnits, type TextHash } from './units/queries.ts'
 
 /** The transaction of a write that creates translations, and the settings and queues that it needs. */
 export type CreateContext = { tx: Transaction; ahead: Ahead; jobs: Jobs; config: QuotaLimits }
@@ -147,7 +147,7 @@ type NewTarget = { document: DocumentRow; blockIds: ReadonlyMap<string, string> 
 // copied blocks. The caller has locked the source.
 async function startUnits(
   tx: Transaction,
-  input: { source: DocumentRow; present: SourceChange['present']; targets: readonly NewTarget[] },
+  input: { source: DocumentRow; present: readonly TextHash[]; targets: readonly NewTarget[] },
 ): Promise<void> {
   const { source, present, targets } = input
   if (targets.length === 0) return
@@ -155,7 +155,7 @@ async function startUnits(
   const targetIds = targets.map(({ document }) => document.id)
   await insertTargets(tx, { workspaceId, sourceId: source.id, targetIds })
   if (present.length === 0) return
-  await putUnits(tx, { workspaceId, targetIds, change: { present } })
+  await putUnits(tx, { workspaceId, targetIds, present: newUnits(present, targetIds.length) })
   if (targets.every(({ blockIds }) => blockIds.size === 0)) return
   // Units and blocks are paired here instead of by a join, because PostgreSQL plans a join without knowing how many
   // units were just inserted.

@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/database.ts'
 import { type SummarisedChild, summariseChildren, summariseDigest } from './deterministic.ts'
-import { type DigestedDocument, type DocumentSelection, digestedDocuments } from './digests.ts'
+import { type DigestedDocument, type DocumentSelection, digestedDocuments, digestInThread } from './digests.ts'
 import { pendingSummaryJobs } from './job-queries.ts'
 import { presentDerived, presentStored } from './present.ts'
 import { type StoredSummary, storedSummaries } from './queries.ts'
@@ -37,7 +37,7 @@ export async function documentSummaries(
   db: Queryable,
   selection: DocumentSelection & { ids: readonly string[] },
 ): Promise<Map<string, Summary>> {
-  const documents = await digestedDocuments(db, selection)
+  const documents = await digestedDocuments(db, selection, digestInThread)
   const { workspaceIds, ids } = selection
   const known = await knownSummaries(db, { workspaceIds, targets: [{ type: 'document', ids }] })
   return new Map(documents.map((document) => [document.id, documentSummary(document, known)]))

@@ -2,6 +2,8 @@ import Type, { type Static } from 'typebox'
 import type { BlockNode, BodyNode } from '../body/document.ts'
 import { headingTitle } from '../body/outline.ts'
 import { plainText } from '../body/text.ts'
+import { computation } from '../computations/computation.ts'
+import { compute } from '../computations/compute.ts'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { Nullable } from '../schema/identifiers.ts'
@@ -84,18 +86,50 @@ function hasText(node: BodyNode): boolean {
   return node.text?.trim() ? true : (node.content ?? []).some(hasText)
 }
 
+/** Makes the digests of stored bodies. */
+export type MakeDigests = (bodies: { texts: readonly string[] }) => Digest[] | Promise<Digest[]>
+
+/** Makes digests immediately, for a transaction, in which nothing waits for a thread. A thread calls it too. @public */
+export function digestAtOnce({ texts }: { texts: readonly string[] }): Digest[] {
+  return texts.map((text) => digestOf(text.split('\n')))
+}
+
+/** Makes digests without blocking the event loop. Rejects as `compute` does. */
+export const digestInThread: MakeDigests = (bodies) => compute(digesting, bodies)
+
+/** Makes the digests of stored bodies. A body takes 0.02 µs a character, most of it for its headings. */
+export const digesting = computation({
+  module: import.meta.url,
+  run: digestAtOnce,
+  isSmall: (bodies) => lengthOf(bodies) <= 256 * 1024,
+  cpuMs: (bodies) => 2000 + lengthOf(bodies) * 0.005,
+})
+
+function lengthOf({ texts }: { texts: readonly string[] }): number {
+  return texts.reduce((sum, { length }) => sum + length, 0)
+}
+
 /**
  * Returns documents with their digests. Missing digests are made from the bodies, some megabytes at a time, and stored
- * for the next reader. A document that was rewritten meanwhile comes in its newer version.
+ * for the next reader. A document that was rewritten meanwhile comes in its newer version. Within a transaction
+ * `makeDigests` is `digestAtOnce`.
  */
-export async function digestedDocuments(db: Queryable, selection: DocumentSelection): Promise<DigestedDocument[]> {
+export async function digestedDocuments(
+  db: Queryable,
+  selection: DocumentSelection,
+  makeDigests: MakeDigests,
+): Promise<DigestedDocument[]> {
   const heads = await documentHeads(db, selection)
   const made = new Map<string, DigestedDocument>()
   // Digests are stored in the order of their ids, so that two transactions that store the same digests cannot deadlock.
   const missing = heads.filter(({ digest }) => digest === null).sort((a, b) => (a.id < b.id ? -1 : 1))
   for (const batch of batchesOf(missing)) {
     const bodies = await currentBodies(db, { workspaceIds: selection.workspaceIds, ids: batch.map(({ id }) => id) })
-    const digested = bodies.map(({ body, ...document }) => ({ ...document, digest: digestOf(body.split('\n')) }))
+    const digests = await makeDigests({ texts: bodies.map(({ body }) => body) })
+    const digested = bodies.flatMap(({ body: _, ...document }, index) => {
+      const digest = digests[index]
+      return digest === undefined ? [] : [{ ...document, digest }]
+    })
     await keepDigests(db, digested)
     for (const document of digested) made.set(document.id, document)
   }

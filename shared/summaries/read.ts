@@ -1,10 +1,12 @@
 import Type from 'typebox'
 import type { Caller } from '../auth/caller.ts'
+import { compute } from '../computations/compute.ts'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { type SearchDatabase, searchTopK } from '../search/search.ts'
 import { type Container, documentIdsBelow, documentsAmong, knowledgeBaseOf, sizeBelow } from './container-queries.ts'
 import type { DerivedSummary } from './deterministic.ts'
+import { digestInThread } from './digests.ts'
 import { pendingSummaryJob } from './job-queries.ts'
 import { presentDerived, presentStored, summaryTag } from './present.ts'
 import { storedSummary } from './queries.ts'
@@ -37,12 +39,19 @@ export async function readSummary(
   const pendingJobId = await pendingSummaryJob(db, target)
   const tag = summaryTag(stored)
   if (stored !== null && input.query === undefined) {
-    const version = requireHeading(requireThere(await currentVersion(db, target), target))
+    const version = requireHeading(requireThere(await currentVersion(db, { target, computeText: compute }), target))
     return { summary: presentStored(stored, { target, currentVersion: version, pendingJobId }), tag }
   }
-  const source = requireHeading(requireThere(await findSource(db, target), target))
+  const source = requireHeading(requireThere(await findSource(db, { target, computeText: compute }), target))
   const about = { target, currentVersion: source.version, pendingJobId }
-  if (input.query === undefined) return { summary: presentDerived(await derive(db, { target, source }), about), tag }
+  if (input.query === undefined)
+    return {
+      summary: presentDerived(
+        await derive(db, { target, source, computeText: compute, makeDigests: digestInThread }),
+        about,
+      ),
+      tag,
+    }
   const derived = await summariseQuery(db, { target, source, q: input.query })
   return { summary: presentDerived(derived, { ...about, query: { text: input.query, stored } }), tag }
 }
@@ -54,8 +63,9 @@ async function summariseQuery(
   input: { target: SummaryTarget; source: SummarySource; q: string },
 ): Promise<DerivedSummary> {
   const { target, source, q } = input
-  const bodies = 'lines' in source ? [{ id: String(target.id), lines: source.lines }] : await bodiesFor(db, input)
-  const documentCount = 'lines' in source ? 1 : source.documentCount
+  const bodies =
+    'text' in source ? [{ id: String(target.id), lines: source.text.split('\n') }] : await bodiesFor(db, input)
+  const documentCount = 'text' in source ? 1 : source.documentCount
   return queryAnswer({ title: source.title, bodies, documentCount, q })
 }
 

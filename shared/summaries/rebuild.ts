@@ -1,6 +1,5 @@
 import type { Caller } from '../auth/caller.ts'
 import type { Config } from '../config/config.ts'
-import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { queues } from '../jobs/queues.ts'
 import type { Jobs } from '../jobs/send.ts'
@@ -8,11 +7,12 @@ import { enqueueRequestedJob } from '../jobs/send.ts'
 import { configuredModel } from '../models/model.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
+import { digestAtOnce } from './digests.ts'
 import { insertSummaryJob, openSummaryJob, type SummaryJobRow } from './job-queries.ts'
 import { summaryTag } from './present.ts'
 import { lockSummary, type StoredSummary } from './queries.ts'
 import type { TaggedSummary } from './read.ts'
-import { lockTarget, replaceSummary, requireSourceVersion } from './save.ts'
+import { lockTarget, replaceSummary, requireSourceVersion, type Writing } from './save.ts'
 import type { SummaryRebuildInput } from './schema.ts'
 import { derive, requireHeading, type SummarySource } from './source.ts'
 import type { SummaryTarget, TargetRequest } from './target.ts'
@@ -30,14 +30,15 @@ type Rebuild = {
  * with 422 `not_a_heading_block`.
  */
 export async function rebuildDeterministic(
-  tx: Transaction,
+  context: Writing,
   rebuild: Rebuild,
 ): Promise<TaggedSummary & { workspaceId: string }> {
-  const locked = await lockRebuild(tx, rebuild)
+  const { tx, ahead } = context
+  const locked = await lockRebuild(context, rebuild)
   const { target, over } = locked
   const source = requireHeading(locked.source)
   const summary = {
-    ...(await derive(tx, { target, source })),
+    ...(await derive(tx, { target, source, computeText: ahead.result, makeDigests: digestAtOnce })),
     generator: 'deterministic' as const,
     pinned: false,
     source_version: source.version,
@@ -53,11 +54,11 @@ export async function rebuildDeterministic(
  * `rebuildDeterministic` does, and with 503 `model_unavailable` before the 422.
  */
 export async function rebuildByModel(
-  context: { tx: Transaction; jobs: Jobs; config: Config },
+  context: Writing & { jobs: Jobs; config: Config },
   rebuild: Rebuild,
 ): Promise<SummaryJobRow> {
   const { tx, config } = context
-  const locked = await lockRebuild(tx, rebuild)
+  const locked = await lockRebuild(context, rebuild)
   const model = configuredModel(config, 'SUMMARY_MODEL')
   if (model === null) throw new Refusal('model_unavailable')
   const { version: sourceVersion } = requireHeading(locked.source)
@@ -81,9 +82,10 @@ export async function rebuildByModel(
 type LockedRebuild = { target: SummaryTarget; source: SummarySource | 'not_a_heading'; over: StoredSummary | null }
 
 // Locks the target of a rebuild. Other rebuilds of the target wait here, so no two of them insert a job.
-async function lockRebuild(tx: Transaction, rebuild: Rebuild): Promise<LockedRebuild> {
+async function lockRebuild(context: Writing, rebuild: Rebuild): Promise<LockedRebuild> {
+  const { tx } = context
   const { asked, guard } = rebuild
-  const { target, source } = await lockTarget(tx, rebuild)
+  const { target, source } = await lockTarget(context, rebuild)
   const over = await lockSummary(tx, target)
   if (over?.generator === 'manual') guard.require()
   if (over?.pinned) throw new Refusal('summary_pinned', { details: { summary_version: over.version } })

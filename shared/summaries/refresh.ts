@@ -1,13 +1,16 @@
+import { ComputationLimitError } from '../computations/computation.ts'
 import { type Database, inTransaction, type Queryable, type Transaction } from '../database/database.ts'
 import { type ProjectionInput, projectionComputation } from '../jobs/projections/computation.ts'
 import { type LoadedSource, loadSource } from '../jobs/projections/queries.ts'
 import type { DocumentJob } from '../jobs/queues.ts'
+import { onBehalfOf } from '../turns/requester.ts'
+import type { Container } from './container-queries.ts'
 import { type DerivedSummary, summariseDigest } from './deterministic.ts'
-import { digestOf } from './digests.ts'
+import { digestInThread, digestOf } from './digests.ts'
 import { lockSummary, refreshableContainers, storedOfDocument } from './queries.ts'
 import { replaceSummary } from './save.ts'
 import { sectionsOf } from './section.ts'
-import { derive, findSource } from './source.ts'
+import { findContainer, summariseContainer } from './source.ts'
 import { type SummaryTarget, targetOf } from './target.ts'
 
 const pageSize = 100
@@ -54,8 +57,8 @@ export async function writeSummaries(
 }
 
 /**
- * Refreshes the stored summaries of folders and knowledge bases, each in its own transaction. Returns the number of
- * written summaries.
+ * Refreshes the stored summaries of folders and knowledge bases, each in its own transaction. A summary that takes too
+ * much of a processor stays stale. Returns the number of written summaries.
  */
 export async function refreshContainers(database: Database): Promise<number> {
   let written = 0
@@ -63,7 +66,7 @@ export async function refreshContainers(database: Database): Promise<number> {
   for (;;) {
     const page = await refreshableContainers(database, { after, limit: pageSize })
     for (const row of page) {
-      if (await inTransaction(database, (tx) => refreshContainer(tx, targetOf(row)))) written += 1
+      if (await refreshContainer(database, targetOf(row) as Container)) written += 1
     }
     const last = page.at(-1)
     if (last === undefined || page.length < pageSize) return written
@@ -71,15 +74,32 @@ export async function refreshContainers(database: Database): Promise<number> {
   }
 }
 
-function refreshContainer(tx: Transaction, target: SummaryTarget): Promise<boolean> {
-  return refreshSummary(tx, {
-    target,
-    async make() {
-      const source = await findSource(tx, target)
-      if (typeof source === 'string') return null
-      return { version: source.version, derived: await derive(tx, { target, source }) }
-    },
-  })
+// The summary is made before the transaction, so nobody waits for it at a lock. When the source changes meanwhile, the
+// summary stays as it is until the next sweep.
+async function refreshContainer(database: Database, container: Container): Promise<boolean> {
+  const made = await summaryNow(database, container)
+  if (made === null) return false
+  const make = async (tx: Transaction) => {
+    const source = await findContainer(tx, container)
+    return source !== 'gone' && source.version === made.version ? made : null
+  }
+  return inTransaction(database, (tx) => refreshSummary(tx, { target: container, make: () => make(tx) }))
+}
+
+async function summaryNow(
+  database: Database,
+  container: Container,
+): Promise<{ version: string; derived: DerivedSummary } | null> {
+  const source = await findContainer(database, container)
+  if (source === 'gone') return null
+  const requester = { workspaceId: container.workspaceId, userId: String(container.id) }
+  const summarise = () => summariseContainer(database, { container, source, makeDigests: digestInThread })
+  try {
+    return { version: source.version, derived: await onBehalfOf(requester, summarise) }
+  } catch (error) {
+    if (error instanceof ComputationLimitError) return null
+    throw error
+  }
 }
 
 // Stores a deterministic summary again when it has changed. A summary that a person wrote, a model made, or somebody

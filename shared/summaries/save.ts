@@ -1,4 +1,5 @@
 import { type Caller, requireWriter } from '../auth/caller.ts'
+import type { Ahead } from '../computations/ahead.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { lockSource } from '../jobs/projections/queries.ts'
@@ -13,6 +14,9 @@ import type { Coverage, SummaryInput } from './schema.ts'
 import { documentIdsOf, findSource, requireHeading, requireThere, type SummarySource } from './source.ts'
 import { findSummaryTarget, type SummaryTarget, type TargetRequest } from './target.ts'
 
+/** The transaction of a write, and what it computes ahead. */
+export type Writing = { tx: Transaction; ahead: Ahead }
+
 /** The locked target of a write, and the source of its summary. */
 export type LockedTarget = { target: SummaryTarget; source: SummarySource | 'not_a_heading' }
 
@@ -22,7 +26,7 @@ export type LockedTarget = { target: SummaryTarget; source: SummarySource | 'not
  * its version is compared without locks on thousands of documents.
  */
 export async function lockTarget(
-  tx: Transaction,
+  { tx, ahead }: Writing,
   input: { caller: Caller; request: TargetRequest },
 ): Promise<LockedTarget> {
   const target = await findSummaryTarget(tx, input)
@@ -31,7 +35,7 @@ export async function lockTarget(
   } else {
     await lockContainer(tx, target)
   }
-  const source = requireThere(await findSource(tx, target), target)
+  const source = requireThere(await findSource(tx, { target, computeText: ahead.result }), target)
   requireWriter(input.caller, target.workspaceId)
   return { target, source }
 }
@@ -60,11 +64,12 @@ export async function replaceSummary(
  * `source_version_changed` or `version_conflict`, in this order, and with 422 `not_a_heading_block`.
  */
 export async function saveManual(
-  tx: Transaction,
+  context: Writing,
   input: { caller: Caller; request: TargetRequest; written: SummaryInput; guard: VersionGuard },
 ): Promise<TaggedSummary> {
+  const { tx } = context
   const { caller, written, guard } = input
-  const locked = await lockTarget(tx, input)
+  const locked = await lockTarget(context, input)
   const { target } = locked
   requirePreconditions([
     ...guard.missing,
@@ -90,8 +95,8 @@ export async function saveManual(
 
 // The coverage of a text by somebody who has read the source: all of it, or the named blocks.
 function coverageOf(source: SummarySource, blockIds?: readonly string[]): Coverage {
-  const blocks = 'lines' in source ? source.lines.length : 0
-  const documents = 'lines' in source ? 1 : source.documentCount
+  const blocks = 'text' in source ? source.text.split('\n').length : 0
+  const documents = 'text' in source ? 1 : source.documentCount
   const covered = Math.min(blocks, blockIds?.length ?? blocks)
   return {
     ratio: ratioOf(covered, blocks),

@@ -1,3 +1,5 @@
+import { textComputation } from '../body/stored-body.ts'
+import type { Computation } from '../computations/computation.ts'
 import type { Queryable } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { loadSource } from '../jobs/projections/queries.ts'
@@ -9,7 +11,7 @@ import {
   summariseChildren,
   summariseDigest,
 } from './deterministic.ts'
-import { digestedDocuments, digestOf } from './digests.ts'
+import { digestedDocuments, digesting, type MakeDigests } from './digests.ts'
 import { documentVersion } from './queries.ts'
 import { sourceLimit } from './schema.ts'
 import { sectionOf } from './section.ts'
@@ -19,8 +21,8 @@ import { folderEntries, knowledgeBaseEntries, versionOf } from './versions.ts'
 /** The current source of a target's summary. */
 export type SummarySource = TextSource | ContainerSource
 
-/** The source of a document or section: its stored lines. */
-export type TextSource = { version: string; title: string; lines: readonly string[] }
+/** The source of a document or section: its stored blocks, one a line. */
+export type TextSource = { version: string; title: string; text: string }
 
 /** The source of a folder or knowledge base. */
 export type ContainerSource = { version: string; title: string; documentCount: number }
@@ -31,15 +33,28 @@ export type NoSource = 'gone' | 'not_a_heading'
 /** The number of children that the line of a folder names. */
 export const titleLimit = 12
 
+/** Computes what follows from a text: `compute`, or the `result` of `Ahead` within a transaction. */
+export type ComputeText = <Input, Output>(
+  computation: Computation<Input, Output>,
+  input: Input,
+) => Output | Promise<Output>
+
 /** Returns the current source of a target, without a lock. */
-export async function findSource(db: Queryable, target: SummaryTarget): Promise<SummarySource | NoSource> {
-  return target.type === 'document' || target.type === 'section' ? textSource(db, target) : containerSource(db, target)
+export async function findSource(
+  db: Queryable,
+  { target, computeText }: { target: SummaryTarget; computeText: ComputeText },
+): Promise<SummarySource | NoSource> {
+  if (target.type === 'folder' || target.type === 'knowledge_base') return findContainer(db, target)
+  return findText(db, { target, computeText })
 }
 
 /** Returns the version of the current source. The text of a document is not read for it. */
-export async function currentVersion(db: Queryable, target: SummaryTarget): Promise<string | NoSource> {
+export async function currentVersion(
+  db: Queryable,
+  { target, computeText }: { target: SummaryTarget; computeText: ComputeText },
+): Promise<string | NoSource> {
   if (target.type === 'document') return (await documentVersion(db, target)) ?? 'gone'
-  const source = await findSource(db, target)
+  const source = await findSource(db, { target, computeText })
   return typeof source === 'string' ? source : source.version
 }
 
@@ -63,16 +78,18 @@ export function requireHeading<T>(found: T | 'not_a_heading'): T {
   return found
 }
 
-/** Makes the deterministic summary of a source. */
+/**
+ * Makes the deterministic summary of a source. `makeDigests` is for the documents of a folder or knowledge base, and
+ * within a transaction it is `digestAtOnce`.
+ */
 export async function derive(
   db: Queryable,
-  input: { target: SummaryTarget; source: SummarySource },
+  input: { target: SummaryTarget; source: SummarySource; computeText: ComputeText; makeDigests: MakeDigests },
 ): Promise<DerivedSummary> {
-  const { target, source } = input
-  if ('lines' in source) {
-    return summariseDigest({ documentId: String(target.id), title: source.title, digest: digestOf(source.lines) })
-  }
-  return summariseContainer(db, { container: target as Container, source })
+  const { target, source, computeText, makeDigests } = input
+  if (!('text' in source)) return summariseContainer(db, { container: target as Container, source, makeDigests })
+  const [digest = emptyDigest] = await computeText(digesting, { texts: [source.text] })
+  return summariseDigest({ documentId: String(target.id), title: source.title, digest })
 }
 
 /** Returns the documents that a summary by a person or model counts as its sources, up to the limit. */
@@ -81,31 +98,41 @@ export async function documentIdsOf(db: Queryable, target: SummaryTarget): Promi
   return documentIdsBelow(db, { container: target, limit: sourceLimit })
 }
 
-async function textSource(
+/** The text of a section with its title and version; null for another block, undefined for none. @public */
+export function findSection({ text, blockId }: { text: string; blockId: string }): TextSource | null | undefined {
+  const section = sectionOf(text.split('\n'), blockId)
+  return section && { version: section.version, title: section.title, text: section.lines.join('\n') }
+}
+
+const finding = textComputation({ module: import.meta.url, run: findSection, smallLength: 256 * 1024 })
+
+async function findText(
   db: Queryable,
-  target: Extract<SummaryTarget, { type: 'document' | 'section' }>,
+  input: { target: Extract<SummaryTarget, { type: 'document' | 'section' }>; computeText: ComputeText },
 ): Promise<TextSource | NoSource> {
+  const { target, computeText } = input
   const stored = await loadSource(db, { workspace_id: target.workspaceId, document_id: target.id })
   if (stored === null) return 'gone'
-  const { version, title, body } = stored
-  const lines = body.split('\n')
-  if (target.type === 'document') return { version, title, lines }
-  const section = sectionOf(lines, target.blockId)
+  const { version, title, body: text } = stored
+  if (target.type === 'document') return { version, title, text }
+  const section = await computeText(finding, { text, blockId: target.blockId })
   if (section === undefined) return 'gone'
   // An untitled section uses the title of its document, so that no summary is empty.
   return section === null ? 'not_a_heading' : { ...section, title: section.title || title }
 }
 
-async function containerSource(db: Queryable, container: Container): Promise<ContainerSource | NoSource> {
+/** Returns the current source of a folder or knowledge base. */
+export async function findContainer(db: Queryable, container: Container): Promise<ContainerSource | 'gone'> {
   const title = await containerName(db, container)
   if (title === null) return 'gone'
   const entries = await (container.type === 'folder' ? folderEntries : knowledgeBaseEntries)(db, container)
   return { version: versionOf(entries), title, documentCount: entries.documents }
 }
 
-async function summariseContainer(
+/** Makes the deterministic summary of a folder or knowledge base. */
+export async function summariseContainer(
   db: Queryable,
-  { container, source }: { container: Container; source: ContainerSource },
+  { container, source, makeDigests }: { container: Container; source: ContainerSource; makeDigests: MakeDigests },
 ): Promise<DerivedSummary> {
   const { workspaceId } = container
   const rows = await firstChildren(db, { container, limit: childLimit + 1 })
@@ -118,7 +145,7 @@ async function summariseContainer(
     ]),
   )
   const ids = shown.filter(({ rank }) => rank === 1).map(({ document_id }) => document_id)
-  const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], ids })
+  const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], ids }, makeDigests)
   const digests = new Map(documents.map((document) => [document.id, document.digest]))
   const children = rows.flatMap(({ rank, label, folder_id, document_id }): SummarisedChild[] => {
     if (rank === 0) return [{ type: 'folder', label, titles: titles.get(folder_id) ?? [] }]

@@ -4,7 +4,7 @@ import type { KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
 import { DocumentNode, FolderNode, KnowledgeBase, type TreeFolder, type TreeNode } from '../knowledge-bases/schema.ts'
 import { containerSummary, documentSummary, type KnownSummaries, knownSummaries } from './attach.ts'
 import { childLimit, type SummarisedChild } from './deterministic.ts'
-import { type DigestedDocument, digestedDocuments } from './digests.ts'
+import { type DigestedDocument, digestedDocuments, digestInThread } from './digests.ts'
 import { Summary } from './schema.ts'
 import { emptyDigest, titleLimit } from './source.ts'
 import { addSums, type EntrySum, entriesByFolder, noEntries, versionOf } from './versions.ts'
@@ -53,7 +53,7 @@ export async function summariseTree(
 ): Promise<Omit<PlainTree, 'children'> & { children: SummarisedNode[]; summary: Summary }> {
   const { knowledge_base, children } = tree
   const { workspace_id: workspaceId, id } = knowledge_base
-  const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], knowledgeBaseId: id })
+  const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], knowledgeBaseId: id }, digestInThread)
   const entries = await entriesByFolder(db, { workspaceId, id })
   const folders = entries.flatMap(({ folder_id }) => folder_id ?? [])
   const known = await knownSummaries(db, {

@@ -1,14 +1,14 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parentPort, workerData } from 'node:worker_threads'
 import { Client } from '../support/client.ts'
 
 /*
- * The user of another workspace. It runs in its own thread, so that the answers to the hostile user do not delay its
- * clock. It reads, writes and searches all the time. Each message from the parent ends a phase, and is answered with
- * the measurements of that phase.
+ * The user of another workspace. It is a process of its own, so neither the texts of the hostile user nor the answers
+ * to it delay its clock. It reads, writes and searches all the time. The first message from the parent says where. Each
+ * further message ends a phase, and is answered with the measurements of that phase.
  */
 
-/** The data with which the thread starts: the service, and the documents that it uses. */
+/** The first message from the parent: the service, and the documents that it uses. */
 export type VictimStart = { origin: string; token: string; knowledgeBaseId: number }
 
 /** The milliseconds of each call of a phase, by kind, and the number of wrong answers. */
@@ -20,16 +20,17 @@ const pause = 50
 const healthPause = 100
 const freshnessLimit = 60_000
 
-const { origin, token, knowledgeBaseId } = workerData as VictimStart
+const [{ origin, token, knowledgeBaseId }] = (await once(process, 'message')) as [VictimStart]
 const client = new Client({ origin, token })
 let phase = emptyPhase()
 let words = 0
 
-parentPort?.on('message', () => {
+process.on('disconnect', () => process.exit())
+process.on('message', () => {
   // A call that has no answer yet has taken at least this long.
   for (const { call, started } of phase.running) phase.times[call].push(performance.now() - started)
   const { times, failures } = phase
-  parentPort?.postMessage({ times, failures } satisfies Phase)
+  process.send?.({ times, failures } satisfies Phase)
   phase = emptyPhase()
 })
 await Promise.all([readAndWrite(), searchAlways(), askHealth(), watchFreshness()])

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
+import { fileURLToPath } from 'node:url'
 import { workerTypes } from '../../workers/types.ts'
 import { Client } from '../support/client.ts'
 import { bootstrapToken, type ServiceProcess } from '../support/processes.ts'
@@ -13,6 +13,7 @@ import type { Phase, VictimCall, VictimStart } from './hostile-victim.ts'
 
 const connections = 4
 const quietSeconds = 20
+const growthSeconds = 1200
 // Even a hostile client does not wait for ever.
 const patience = 30_000
 
@@ -24,9 +25,12 @@ const memoryBound = 1536
  * workspace: in reads, writes, searches, the freshness of searches and `/healthz`. Rate limits are off, so that they
  * hide nothing.
  */
-export async function measureHostile(site: Site, options: { seconds?: number; growth?: boolean }): Promise<Figure[]> {
-  const { seconds = 60, growth = false } = options
-  if (growth) return measureGrowth()
+export async function measureHostile(
+  site: Site,
+  options: { seconds?: number; growth?: boolean; seed?: number },
+): Promise<Figure[]> {
+  const { seconds = 60, growth = false, seed } = options
+  if (growth) return measureGrowth({ seconds: options.seconds ?? growthSeconds, ...(seed !== undefined && { seed }) })
   const worker = await site.work(...Object.keys(workerTypes))
   const hostile = new Client({
     origin: site.api.origin,
@@ -34,23 +38,24 @@ export async function measureHostile(site: Site, options: { seconds?: number; gr
   })
   const calls = await hostileCalls(hostile)
   const memory = watchMemory({ api: site.api, workers: worker })
-  const victim = new Worker(new URL('./hostile-victim.ts', import.meta.url), {
-    workerData: {
-      origin: site.api.origin,
-      token: site.client.bearer ?? '',
-      knowledgeBaseId: site.knowledgeBase,
-    } satisfies VictimStart,
+  const victim = startVictim({
+    origin: site.api.origin,
+    token: site.client.bearer ?? '',
+    knowledgeBaseId: site.knowledgeBase,
   })
   try {
     await sleep(2000)
     await endPhase(victim)
     await sleep(Math.min(quietSeconds, seconds) * 1000)
     const quiet = await endPhase(victim)
+    await longestLag(site)
     const statuses = await attack(hostile, { calls, seconds })
     const attacked = await endPhase(victim)
+    const lag = await longestLag(site)
     return [
       ...(['read', 'write', 'search'] as const).map((call) => comparison(call, quiet, attacked)),
       ...health(attacked),
+      { name: "longest lag of the API's event loop under attack", value: ms(lag) },
       ...freshness(quiet, attacked),
       { name: 'calls of the victim that failed', value: counted(attacked.failures) },
       { name: 'calls of the hostile user, different ones of all', value: replayed(statuses, calls) },
@@ -64,14 +69,38 @@ export async function measureHostile(site: Site, options: { seconds?: number; gr
     ]
   } finally {
     memory.end()
-    await victim.terminate()
+    victim.disconnect()
   }
 }
 
-async function endPhase(victim: Worker): Promise<Phase> {
-  victim.postMessage('end')
-  const [phase] = (await once(victim, 'message')) as [Phase]
+function startVictim(start: VictimStart): ChildProcess {
+  const victim = fork(fileURLToPath(import.meta.resolve('./hostile-victim.ts')))
+  victim.send(start)
+  return victim
+}
+
+async function endPhase(victim: ChildProcess): Promise<Phase> {
+  if (!victim.connected) throw new Error('the process of the victim has ended')
+  const ended = new AbortController()
+  victim.once('exit', () => ended.abort(new Error('the process of the victim has ended')))
+  victim.send('end')
+  const [phase] = (await once(victim, 'message', { signal: ended.signal })) as [Phase]
   return phase
+}
+
+/** The longest lag of the API's event loop since the call before, in milliseconds. */
+async function longestLag({ api }: Site): Promise<number> {
+  const metrics = await (await fetch(`${api.origin}/metrics`)).text()
+  const name = 'nodejs_eventloop_lag_max_seconds '
+  return (
+    1000 *
+    Number(
+      metrics
+        .split('\n')
+        .find((line) => line.startsWith(name))
+        ?.slice(name.length),
+    )
+  )
 }
 
 /** Replays the calls on all connections until the time is over. Returns the number of answers by status. */

@@ -51,11 +51,13 @@ ${Object.keys(measurements).join(', ')}.
   --files N       how many Markdown files derived extracts candidates of, 200 by default; its figure is meant for 1,000
   --writes N      how often follow updates its document, 10,000 by default, and the longest history behind which history
                   lets the service rest, 1,000,000 by default
-  --seconds N     how long each level of mix takes, 15 by default, and each rest of history and the attack of hostile,
-                  60 by default; a minute in which sweeps run, every fifth, is busier than the others
+  --seconds N     how long each level of mix takes, 15 by default, each rest of history and the attack of hostile, 60 by
+                  default, and --growth, 1,200 by default; a minute in which sweeps run, every fifth, is busier than the others
   --against NAME  a commit that writes measures beside this tree, in alternating rounds
   --rounds N      how many rounds writes measures of each side, 5 by default
-  --growth        makes hostile look for readers of user text whose work grows faster than the text, which takes hours
+  --growth        makes hostile look for readers of user text whose work grows faster than the text; all of them would
+                  take hours, so it measures a random sample and says which
+  --seed N        makes --growth take the sample of that seed again
   --help          prints this
 
 Exit codes: 0 measured, 1 it failed, 2 the command line makes no sense.`
@@ -68,6 +70,7 @@ const flags = {
   growth: { type: 'boolean' },
   against: { type: 'string' },
   rounds: { type: 'string' },
+  seed: { type: 'string' },
 } as const
 
 const words = { least: 0, most: Object.keys(measurements).length }
@@ -78,6 +81,7 @@ await runCommandLine({ usage, options: flags, words }, async ({ values, words: n
   const options = {
     ...(values.documents && { documents: Number(values.documents) }),
     ...(values.growth && { growth: true }),
+    ...(values.seed && { seed: Number(values.seed) }),
     files: Number(values.files),
     ...(values.writes && { writes: Number(values.writes) }),
     ...(values.seconds && { seconds: Number(values.seconds) }),

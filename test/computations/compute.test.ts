@@ -17,6 +17,17 @@ t.test('a computation that fills the memory is ended without the process', async
   t.equal(await compute(echoing, 'd'), 'd')
 })
 
+t.test('a call limits all that is computed in it, so no computation escapes the limit of a worker', async (t) => {
+  const patient = { ...echoing, cpuMs: () => 600_000 }
+  const requester = { workspaceId: 'w', userId: 'u' }
+  const inner = () => onBehalfOf({ workspaceId: 'other', userId: 'u' }, () => compute(patient, 'endless'))
+  await t.rejects(
+    onBehalfOf(requester, () => compute(patient, 'endless'), { mostMs: 200 }),
+    /too much time/,
+  )
+  await t.rejects(onBehalfOf(requester, inner, { mostMs: 200 }), /too much time/)
+})
+
 t.test('a thread is free for another workspace while one keeps the rest busy', async (t) => {
   const busy = (n: number) => onBehalfOf({ workspaceId: 'busy', userId: `${n}` }, () => compute(echoing, 'endless'))
   let ended = 0

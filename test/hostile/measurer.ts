@@ -41,16 +41,18 @@ export class Measurer {
       timer = wait()
     }
     const onError = (error: Error) => giveUp(`${trying}: ${error.message}`)
-    thread.on('message', onReport).on('error', onError)
+    const onExit = () => giveUp(`${trying}: the thread was ended`)
+    thread.on('message', onReport).on('error', onError).on('exit', onExit)
     thread.postMessage({ cell, effort: this.#effort })
     try {
       return await promise
     } finally {
       clearTimeout(timer)
-      thread.off('message', onReport).off('error', onError)
+      thread.off('message', onReport).off('error', onError).off('exit', onExit)
     }
   }
 
+  /** Ends the thread. A measurement that still runs fails. */
   async end(): Promise<void> {
     await this.#thread?.terminate()
   }

@@ -69,6 +69,11 @@ export type Projection<Source extends ProjectionSource, Result> = {
    */
   sameSource: (source: Source, current: DocumentSource) => boolean
   /**
+   * Tells whether a source is only the first part of what the stored data lack, which bounds the memory for a document.
+   * Its result is written, and the job goes back to the queue for the next part. No source is a part when absent.
+   */
+  isPart?: (source: Source) => boolean
+  /**
    * Writes the results, in the transaction of the round, after the jobs were completed in it. It gets only results that
    * may be written, in the order of document ids. It is not called without results.
    */

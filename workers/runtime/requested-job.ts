@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Job } from 'pg-boss'
+import { type Ahead, computingAhead } from '../../shared/computations/ahead.ts'
 import { ComputationLimitError } from '../../shared/computations/computation.ts'
 import { inTransaction, type Queryable, type Transaction } from '../../shared/database/database.ts'
 import { causesOf } from '../../shared/errors/causes.ts'
@@ -23,24 +24,25 @@ export type Obsolete = { obsolete: string }
 
 /**
  * A kind of requested job (`shared/jobs/requested/README.md`). `defineRequestedJob` makes a worker of it, which calls
- * the members in the order in which they stand here. A `ModelError` that may pass is tried again by pg-boss; the last,
- * like any other `ModelError`, ends the job as `failed` with its code. Other errors are tried again.
+ * the members in the order in which they stand here. Each computation may take WORKER_COMPUTE_MS of a processor. A
+ * `ModelError` that may pass is tried again by pg-boss; the last, like any other `ModelError`, ends the job as `failed`
+ * with its code. Other errors are tried again.
  */
 export type RequestedJob<Source extends object, Result> = {
   table: RequestedJobTable
   /**
    * Reads what the job is about, outside any transaction and without locks. Returns `Obsolete` when the source has
-   * moved already, before anything is paid. Computations of a large document take `computeMs` of a processor at most.
+   * moved already, before anything is paid.
    */
-  load: (db: Queryable, key: RequestedJobKey, computeMs: number) => Promise<Source | Obsolete>
+  load: (db: Queryable, key: RequestedJobKey) => Promise<Source | Obsolete>
   /** Derives the result with the help of the model, outside any transaction. */
   compute: (source: Source, ask: Ask) => Promise<Result>
   /**
    * Locks the source and compares it with the loaded source, first in the transaction that ends the job. Locks are
-   * taken in the order of documents by id, units, summaries. Returns the `obsolete_reason`, or null when nothing has
-   * moved.
+   * taken in the order of documents by id, units, summaries. What takes long comes from `ahead`, and then no lock is
+   * held meanwhile. Returns the `obsolete_reason`, or null when nothing has moved.
    */
-  moved: (tx: Transaction, input: { key: RequestedJobKey; source: Source }) => Promise<string | null>
+  moved: (tx: Transaction, input: { key: RequestedJobKey; source: Source; ahead: Ahead }) => Promise<string | null>
   /** Writes the result, in that transaction, with the sources and the job's row locked. Returns how the job ends. */
   write: (
     tx: Transaction,
@@ -147,11 +149,12 @@ class Attempt<Source extends object, Result> {
   async run(): Promise<JobOutcome | ExplainedOutcome> {
     const { runtime, kind, job } = this.#context
     const queue = kind.table.queue.name
+    const limit = { mostMs: runtime.config.WORKER_COMPUTE_MS }
     if (!(await jobs.claim(runtime.database, { ...this.#row, queue, job }))) return this.#settle({ end: null })
     const { workspace_id: workspaceId, job_id: userId } = job.data
     try {
       // Computations of different workspaces take turns, and so do the computations of different jobs of one workspace.
-      return await onBehalfOf({ workspaceId, userId }, async () => this.#settle(await this.#propose()))
+      return await onBehalfOf({ workspaceId, userId }, async () => this.#settle(await this.#propose()), limit)
     } catch (error) {
       return this.#fail(error)
     }
@@ -165,7 +168,7 @@ class Attempt<Source extends object, Result> {
     const { runtime, kind, job, hooks } = this.#context
     const key = job.data
     if (!(await jobs.requesterMayWrite(runtime.database, this.#row))) return { end: revoked }
-    const source = await kind.load(runtime.database, key, runtime.config.WORKER_COMPUTE_MS)
+    const source = await kind.load(runtime.database, key)
     if ('obsolete' in source) return { end: { status: 'obsolete', reason: source.obsolete } }
     const result = await kind.compute(source, await this.#asker())
     await hooks.beforeCommit?.(key)
@@ -191,15 +194,17 @@ class Attempt<Source extends object, Result> {
    */
   async #settle(proposal: Proposal<Source, Result>): Promise<ExplainedOutcome> {
     const { runtime, kind, job } = this.#context
-    return inTransaction(runtime.database, async (tx): Promise<ExplainedOutcome> => {
-      const reason = 'source' in proposal ? await kind.moved(tx, { key: job.data, source: proposal.source }) : null
+    const settle = async (tx: Transaction, ahead: Ahead): Promise<ExplainedOutcome> => {
+      const reason =
+        'source' in proposal ? await kind.moved(tx, { key: job.data, source: proposal.source, ahead }) : null
       const row = await jobs.lockJob(tx, this.#row)
       const end = row !== null && isOpen(row.status) ? await this.#end(tx, { row, proposal, reason }) : row
       await jobs.settleAnswers(tx, this.#row)
       await kind.ended?.(tx, job.data)
       await completeAttempt(tx, { runtime, queue: kind.table.queue, job })
       return explained(end)
-    })
+    }
+    return computingAhead((ahead) => inTransaction(runtime.database, (tx) => settle(tx, ahead)))
   }
 
   /** Ends an open job whose row is locked. Throws a `FencedError` when the row belongs to another attempt. */

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Job } from 'pg-boss'
-import { limited } from '../../shared/computations/computation.ts'
 import { compute } from '../../shared/computations/compute.ts'
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
@@ -25,8 +24,9 @@ export type Deriving<Source extends ProjectionSource, Result> = {
 export type Round = { jobs: readonly Job<DocumentJob>[]; part: Part; last: boolean }
 
 /**
- * The result of a round. `ends` says how jobs ended, by job id. `large` are the jobs of large documents, which the
- * other part of the queue has to derive. A job that is in neither list has to be derived again.
+ * The result of a round. `ends` says how jobs ended, by job id. `large` are the jobs that the part `large` of the queue
+ * has to go on with: those of large documents, and those of which a first part is written. A job in neither has to be
+ * derived again.
  */
 export type RoundEnd = { ends: ReadonlyMap<string, AttemptEnd>; large: readonly Job<DocumentJob>[] }
 
@@ -70,7 +70,9 @@ export async function deriveRound<Source extends ProjectionSource, Result>(
   const committed = await inTransaction(runtime.database, (tx) =>
     commit(tx, { context, round: { ...round, jobs, alone: round.jobs.length === 1 }, derived }),
   )
-  return { ends: new Map([...failed, ...Array.from(committed, ([id, outcome]) => [id, { outcome }] as const)]), large }
+  const { outcomes, begun } = committed
+  const ends = new Map([...failed, ...Array.from(outcomes, ([id, outcome]) => [id, { outcome }] as const)])
+  return { ends, large: [...large, ...begun] }
 }
 
 // Computations of different workspaces take turns, and so do documents of one workspace.
@@ -78,9 +80,10 @@ function computeOne<Source extends ProjectionSource, Result>(
   { projection, runtime }: Deriving<Source, Result>,
   input: ProjectionInput<Source>,
 ): Promise<Result> {
-  const computation = limited(projection.compute, runtime.config.WORKER_COMPUTE_MS)
   const { workspace_id: workspaceId, document_id: userId } = input.job
-  return onBehalfOf({ workspaceId, userId }, () => compute(computation, input))
+  return onBehalfOf({ workspaceId, userId }, () => compute(projection.compute, input), {
+    mostMs: runtime.config.WORKER_COMPUTE_MS,
+  })
 }
 
 // The transaction of a round. Its locks come in one order: documents by id, the projection's rows, pg-boss's jobs.
@@ -91,7 +94,7 @@ async function commit<Source extends ProjectionSource, Result>(
     round: Round & { alone: boolean }
     derived: ReadonlyMap<string, Derived<Source, Result>>
   },
-): Promise<ReadonlyMap<string, JobOutcome>> {
+): Promise<{ outcomes: ReadonlyMap<string, JobOutcome>; begun: readonly Job<DocumentJob>[] }> {
   const { context, round, derived } = input
   const { projection, runtime } = context
   const { queue } = projection
@@ -101,24 +104,29 @@ async function commit<Source extends ProjectionSource, Result>(
     tx,
     keys.filter(({ document_id }) => sources.has(document_id)),
   )
-  const ends = round.jobs.flatMap((job) => {
+  const judged = round.jobs.map((job) => {
     const current = sources.get(job.data.document_id)
     const projected = seqs.get(job.data.document_id) ?? null
-    const outcome = judge({ projection, derived: derived.get(job.id), current, projected, ...round })
-    return outcome === 'moved' ? [] : [{ job, outcome }]
+    return { job, verdict: judge({ projection, derived: derived.get(job.id), current, projected, ...round }) }
   })
+  const begun = judged.filter(({ verdict }) => verdict === 'begun').map(({ job }) => job)
+  const ends = judged.flatMap(({ job, verdict }) =>
+    verdict === 'moved' || verdict === 'begun' ? [] : [{ job, outcome: verdict }],
+  )
   const completed = await completeAttempts(tx, { runtime, queue, jobs: ends.map(({ job }) => job) })
   const ours = ends.filter(({ job }) => completed.has(job.id))
   const ofOutcome = (...outcomes: JobOutcome[]) => ours.filter(({ outcome }) => outcomes.includes(outcome))
-  const written = ofOutcome('current', 'behind').flatMap(({ job }) => derived.get(job.id) ?? [])
+  const writable = new Set([...begun, ...ofOutcome('current', 'behind').map(({ job }) => job)])
+  const written = round.jobs.filter((job) => writable.has(job)).flatMap((job) => derived.get(job.id) ?? [])
   if (written.length > 0) await projection.write(tx, written)
   await markCurrent(tx, { projection: projection.name, jobs: ofOutcome('current').map(({ job }) => job.data) })
-  return new Map(ends.map(({ job, outcome }) => [job.id, completed.has(job.id) ? outcome : 'fenced']))
+  const outcomes = new Map(ends.map(({ job, outcome }) => [job.id, completed.has(job.id) ? outcome : 'fenced']))
+  return { outcomes, begun }
 }
 
 /**
- * Decides under the locks what becomes of one document. `moved` means that the document has to be derived again; the
- * table in shared/jobs/outcomes.ts explains every verdict.
+ * Decides under the locks what becomes of one document. `moved` means that the document has to be derived again, and
+ * `begun` that the result is its first part; the table in shared/jobs/outcomes.ts explains every other verdict.
  */
 function judge<Source extends ProjectionSource, Result>(input: {
   projection: Projection<Source, Result>
@@ -130,11 +138,12 @@ function judge<Source extends ProjectionSource, Result>(input: {
   projected: number | null
   alone: boolean
   last: boolean
-}): JobOutcome | 'moved' {
+}): JobOutcome | 'moved' | 'begun' {
   const { projection, derived, current, projected } = input
   if (current === undefined) return input.alone ? 'gone' : 'moved'
   // The first body of the document was still being committed at the load.
   if (derived === undefined) return 'moved'
+  if (projected === derived.source.projected_seq && projection.isPart?.(derived.source)) return 'begun'
   const same = projection.sameSource(derived.source, current)
   if (projected !== derived.source.projected_seq || (!same && !input.last)) return 'moved'
   if (!same && projected !== null && derived.source.body_seq <= projected) return 'obsolete'

@@ -1,6 +1,7 @@
 import type { Config } from '../../shared/config/config.ts'
 import { inTransaction } from '../../shared/database/database.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
+import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { completeAttempt } from '../runtime/attempts.ts'
 import { defineWorker } from '../runtime/job-worker.ts'
 import type { Runtime, Worker } from '../runtime/runtime.ts'
@@ -15,6 +16,9 @@ export type Sweep = {
   sweep: (runtime: Runtime) => Promise<number>
 }
 
+// The requester of a sweep. A sweep that computes for a workspace names that workspace.
+const operator = { workspaceId: '', userId: '' }
+
 /**
  * Makes a worker of a sweep and schedules it. When no worker ran at the time of several runs, a single run makes up for
  * all of them.
@@ -23,7 +27,7 @@ export function defineSweep({ queue, cron, scheduled = () => true, sweep }: Swee
   const worker = defineWorker<object>({
     queue,
     async run(runtime, job) {
-      const count = await sweep(runtime)
+      const count = await onBehalfOf(operator, () => sweep(runtime), { mostMs: runtime.config.WORKER_COMPUTE_MS })
       runtime.log.info({ queue: queue.name, count }, 'swept')
       await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job }))
       return 'done'

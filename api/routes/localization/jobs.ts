@@ -1,5 +1,4 @@
 import Type from 'typebox'
-import { onTheSpot } from '../../../shared/computations/ahead.ts'
 import { queues } from '../../../shared/jobs/queues.ts'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
 import { requestedJobTableOf } from '../../../shared/jobs/requested/tables.ts'
@@ -100,18 +99,13 @@ export const translationJobRoutes = [
     async handle(call) {
       const { caller, client, params, body } = call
       const guard = mergeGuards(call.guard, body.base_target_version)
-      const { applied, workspaceId } = await applyJob(
-        // Applying a job makes new block ids each time. A result that was computed ahead would have other ids than the
-        // stored body.
-        { ...call.write, ahead: onTheSpot },
-        {
-          caller,
-          actor: actorOf(caller, client),
-          jobId: params.id,
-          unitIds: body.unit_ids,
-          guard: targetGuard({ ...call, guard }),
-        },
-      )
+      const { applied, workspaceId } = await applyJob(call.write, {
+        caller,
+        actor: actorOf(caller, client),
+        jobId: params.id,
+        unitIds: body.unit_ids,
+        guard: targetGuard({ ...call, guard }),
+      })
       return { data: applied, etag: applied.version, workspaceId }
     },
   }),

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { inSnapshot } from '../../../shared/database/database.ts'
 import { actorOf } from '../../../shared/localization/audit.ts'
-import { listUnits } from '../../../shared/localization/units/list.ts'
+import { listUnits, unitsView } from '../../../shared/localization/units/list.ts'
 import { prepareTranslation } from '../../../shared/localization/units/prepare.ts'
 import { reviewUnit } from '../../../shared/localization/units/review.ts'
 import {
@@ -12,7 +12,7 @@ import {
   UnitStatusName,
 } from '../../../shared/localization/units/schema.ts'
 import { ulidPattern } from '../../../shared/schema/ids.ts'
-import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
+import { decodeCursor, encodeCursor } from '../../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { byDocument } from '../../http/path-families.ts'
 import { route } from '../../http/route.ts'
@@ -54,8 +54,11 @@ export const unitRoutes = [
       const scope = { endpoint, filters: { id: params.id, targetDocumentId, locale, status }, sort: 'position' }
       const after = cursor === undefined ? null : Number(decodeCursor(scope, cursor, ['number'])[0])
       const filter = { targetDocumentId, locale, status, after, limit }
-      const rows = await inSnapshot(service.database, (db) => listUnits(db, { caller, documentId: params.id, filter }))
-      return pageOf({ rows, limit, cursor, next: (last) => encodeCursor(scope, [last.position]) })
+      const request = { caller, documentId: params.id, filter }
+      const view = await inSnapshot(service.database, (db) => unitsView(db, request))
+      const units = view === null ? { dataText: '[]', last: null, hasMore: false } : await listUnits(view)
+      const next_cursor = units.hasMore && units.last !== null ? encodeCursor(scope, [units.last]) : null
+      return { dataText: units.dataText, page: { cursor: cursor ?? null, next_cursor, has_more: units.hasMore } }
     },
   }),
 
@@ -82,8 +85,8 @@ export const unitRoutes = [
       'block_not_found',
     ],
     async handle(call) {
-      const { tx, caller, client, params, body } = call
-      const { unit, target } = await reviewUnit(tx, {
+      const { caller, client, params, body } = call
+      const { unit, target } = await reviewUnit(call, {
         caller,
         actor: actorOf(caller, client),
         documentId: params.id,
@@ -108,9 +111,10 @@ export const unitRoutes = [
     body: PrepareInput,
     success: { status: 200, description: 'What was mapped', data: Prepared },
     errors: ['document_not_found', 'translation_not_found', 'localization_not_active', 'source_document_missing'],
-    async handle({ tx, caller, client, params, body }) {
+    async handle({ tx, ahead, caller, client, params, body }) {
       const { documentId, name } = byDocument.read(params)
-      const { prepared, target } = await prepareTranslation(tx, {
+      const context = { tx, ahead }
+      const { prepared, target } = await prepareTranslation(context, {
         caller,
         actor: actorOf(caller, client),
         documentId,

@@ -39,6 +39,31 @@ export async function claim(
   return result.rowCount === 1
 }
 
+const TurnRow = row(Type.Object({ turn: Type.Integer() }))
+
+/**
+ * Returns the priority that gives a new job of a workspace its turn: the highest priority is claimed first. The first
+ * job of a workspace comes next, and each further job has a priority less by one. So the workspaces take turns, however
+ * many jobs one of them has. Priorities fall as long as there are jobs, so no job is overtaken by later jobs for ever.
+ * An empty queue begins with zero.
+ */
+export function requestedJobTurn(tx: Transaction, input: { queue: string; workspaceId: string }): Promise<number> {
+  const { queue, workspaceId } = input
+  return tx.oneFirst(
+    prepared(sql.type(TurnRow)`
+    SELECT least(
+      coalesce(
+        (SELECT min(priority) FROM pgboss.job WHERE name = ${queue} AND state = 'active'),
+        (SELECT max(priority) FROM pgboss.job WHERE name = ${queue} AND state < 'active'),
+        0),
+      (SELECT min(priority) - 1 FROM pgboss.job
+        WHERE name = ${queue} AND state < 'active' AND data ->> 'workspace_id' = ${workspaceId}),
+      (SELECT min(priority) - 1 FROM pgboss.job
+        WHERE name = ${queue} AND state = 'active' AND data ->> 'workspace_id' = ${workspaceId})
+    ) AS turn`),
+  )
+}
+
 const LockedRow = row(
   Type.Object({
     status: Type.Unsafe<'pending' | 'running' | 'succeeded' | 'failed' | 'obsolete'>({}),

@@ -2,30 +2,31 @@ import { BlockLines, type BlockPath, nodeAt } from '../../body/block-lines.ts'
 import type { BlockNode, BodyNode } from '../../body/document.ts'
 import { isBlockType } from '../../body/nodes.ts'
 import { gapOf, locate, putAt, takeOut } from '../../body/placement.ts'
-import type { StoredBody } from '../../body/stored-body.ts'
+import { StoredBody } from '../../body/stored-body.ts'
 import { Refusal } from '../../errors/errors.ts'
 import { newId } from '../../schema/ids.ts'
-import type { PairBodies } from '../pair.ts'
+import { type PairTexts, pairComputation, unitsIn } from '../units/pair-texts.ts'
 import type { PlacedUnit } from '../units/present.ts'
-import type { Mapping } from '../units/queries.ts'
+import type { Mapping, UnitPlace } from '../units/queries.ts'
 import { blank, textBlocks } from '../units/texts.ts'
 
-/** The lines of the target after an edit, and the block of each written unit with the hash of its text. */
-export type AppliedTexts = { lines: string[]; mappings: Mapping[] }
+/** The text of the target after an edit, and the block of each written unit with the hash of its text. */
+export type AppliedTexts = { text: string; mappings: Mapping[] }
+
+/** The bodies and the units of a translation, and the new texts. */
+type Application = PairTexts & { contents: readonly { unitId: string; content: BodyNode[] }[] }
 
 /**
  * Puts texts into the target. A text replaces the blocks of its unit. A unit without blocks gets a new block after the
  * block of the unit before it, else at the end. A block that belongs to several units is left alone, because a person
- * may have written its text. `units` are all units in the order of the source; `contents` has the new texts by unit id.
+ * may have written its text. A thread calls the function. @public
  */
-export function applyTexts(
-  bodies: PairBodies,
-  input: { units: readonly PlacedUnit[]; contents: ReadonlyMap<string, BodyNode[]> },
-): AppliedTexts {
-  const { units, contents } = input
-  const body = new BlockLines(bodies.target.lines)
+export function applyTexts({ contents: named, ...texts }: Application): AppliedTexts {
+  const units = unitsIn<UnitPlace>(texts)
+  const contents = new Map(named.map(({ unitId, content }) => [unitId, content]))
+  const body = new BlockLines(texts.target.split('\n'))
   const placeholder = placeholderOf(body, units)
-  const parents = parentsOf(bodies.source)
+  const parents = parentsOf(new StoredBody({ version: '', text: texts.source }))
   const shared = sharedBlocks(units)
   const blockIds = new Map<string, string>()
   let before: { sourceId: string; blockId: string } | null = null
@@ -43,8 +44,11 @@ export function applyTexts(
   }
   if (placeholder !== null && body.length > 1) takeOut(body, locate(body, placeholder))
   const lines = body.toLines()
-  return { lines, mappings: mappingsOf(lines, blockIds) }
+  return { text: lines.join('\n'), mappings: mappingsOf(lines, blockIds) }
 }
+
+/** Computes the target with new texts, as `applyTexts` does. */
+export const applying = pairComputation({ module: import.meta.url, run: applyTexts })
 
 function mappingsOf(lines: readonly string[], blockIds: ReadonlyMap<string, string>): Mapping[] {
   if (blockIds.size === 0) return []
@@ -97,14 +101,14 @@ function copyOf(source: BlockNode, content: BodyNode[]): BlockNode {
 }
 
 // Returns the empty paragraph with which a new body begins, or null. It is deleted once the body has a text.
-function placeholderOf(body: BlockLines, units: readonly PlacedUnit[]): string | null {
+function placeholderOf(body: BlockLines, units: readonly PlacedUnit<UnitPlace>[]): string | null {
   const only = body.length === 1 ? body.block(0) : null
   if (only?.type !== 'paragraph' || only.content !== undefined) return null
   const isMapped = units.some(({ targets }) => targets.some((block) => block.attrs.id === only.attrs.id))
   return isMapped ? null : only.attrs.id
 }
 
-function sharedBlocks(units: readonly PlacedUnit[]): ReadonlySet<string> {
+function sharedBlocks(units: readonly PlacedUnit<UnitPlace>[]): ReadonlySet<string> {
   const seen = new Set<string>()
   const shared = new Set<string>()
   for (const block of units.flatMap(({ targets }) => targets)) {

@@ -8,11 +8,11 @@ import { requireDocument } from '../../documents/require.ts'
 import { Refusal } from '../../errors/errors.ts'
 import type { Actor } from '../audit.ts'
 import { findSetOf, sourceOf } from '../members.ts'
-import { bodiesOf, lockPair, type Pair, type PairBodies } from '../pair.ts'
-import { type PlacedUnit, placeUnits } from '../units/present.ts'
+import { bodiesOf, lockPair, type Pair } from '../pair.ts'
+import type { UnitStatus } from '../schema.ts'
 import * as units from '../units/queries.ts'
 import type { TargetGuard } from '../units/review.ts'
-import { applyTexts } from './apply-edit.ts'
+import { applying } from './apply-edit.ts'
 import { type JobRow, lockTranslationJob, markApplied, recordJobAction } from './queries.ts'
 import { findJob } from './read.ts'
 import type { Applied } from './schema.ts'
@@ -59,23 +59,23 @@ async function write(
   context: ApplyContext,
   input: { request: ApplyRequest; pair: Pair; unitIds: readonly string[] },
 ): Promise<Omit<Applied, 'job_id'>> {
-  const { tx } = context
+  const { tx, ahead } = context
   const { request, pair, unitIds } = input
   const key = { workspaceId: pair.target.workspace_id, targetId: pair.target.id }
   const bodies = await bodiesOf(tx, pair)
   const { document, edited } = await commitBody(context, {
     documentId: pair.target.id,
     caller: request.caller,
-    find: () => lockUnitsAndJob(tx, { key, bodies, jobId: request.jobId, unitIds }),
+    find: () => lockUnitsAndJob(tx, { key, jobId: request.jobId, unitIds }),
     async guard(current: StoredBody, locked, { job }) {
       requireSucceeded(job)
       if (job.source_version !== pair.source.version) throw sourceChanged(job, pair.source.version)
       await request.guard.check(current, locked)
     },
-    edit(_current, { job, placed }) {
-      const plan = planApplication(job, { placed, unitIds: request.unitIds })
-      const applied = applyTexts(bodies, { units: placed, contents: plan.contents })
-      return { ...applied, text: applied.lines.join('\n'), plan, job }
+    edit(_current, { job, statuses, places }) {
+      const plan = planApplication(job, { statuses, unitIds: request.unitIds })
+      const texts = { source: bodies.source.text, target: bodies.target.text, units: places }
+      return { ...ahead.result(applying, { ...texts, contents: plan.contents }), plan, job }
     },
   })
   const { mappings, plan, job } = edited
@@ -83,7 +83,7 @@ async function write(
   await units.setTranslatedFrom(tx, { ...key, version: pair.source.version })
   const appliedIds = mappings.map(({ unit_id }) => unit_id)
   await markApplied(tx, { workspace_id: key.workspaceId, job_id: job.id }, appliedIds)
-  const details = { applied: plan.contents.size, skipped: plan.skipped.length }
+  const details = { applied: plan.contents.length, skipped: plan.skipped.length }
   await recordJobAction(tx, job, { action: 'job.applied', actor: request.actor, details })
   return {
     document_id: document.id,
@@ -96,13 +96,14 @@ async function write(
 // The documents are locked before. Every transaction locks units before jobs.
 async function lockUnitsAndJob(
   tx: Transaction,
-  input: { key: units.TargetKey; bodies: PairBodies; jobId: string; unitIds: readonly string[] },
-): Promise<{ job: JobRow; placed: PlacedUnit[] }> {
+  input: { key: units.TargetKey; jobId: string; unitIds: readonly string[] },
+): Promise<{ job: JobRow; statuses: ReadonlyMap<string, UnitStatus>; places: string }> {
   const { key } = input
   await units.lockUnits(tx, { ...key, unitIds: input.unitIds })
   const job = await lockTranslationJob(tx, { workspace_id: key.workspaceId, job_id: input.jobId })
   if (job === null) throw new Refusal('job_not_found', { details: { id: input.jobId } })
-  return { job, placed: placeUnits(await units.unitsOfTarget(tx, key), input.bodies) }
+  const statuses = await units.statusesOfUnits(tx, { ...key, unitIds: input.unitIds })
+  return { job, statuses, places: await units.unitPlacesOfTarget(tx, key) }
 }
 
 // Maps the written units to their blocks and records that a machine wrote them.
@@ -113,7 +114,7 @@ async function recordTexts(
   const { workspaceId, targetId, mappings } = input
   if (mappings.length === 0) return
   const unitIds = mappings.map(({ unit_id }) => unit_id)
-  await units.mapUnits(tx, { workspaceId, targetId, unitIds, mappings })
+  await units.mapUnits(tx, { workspaceId, targetId, unitIds, mappings: JSON.stringify(mappings) })
   await units.recordMachineTexts(tx, { workspaceId, unitIds })
 }
 

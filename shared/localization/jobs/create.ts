@@ -1,4 +1,5 @@
 import type { Caller } from '../../auth/caller.ts'
+import type { Ahead } from '../../computations/ahead.ts'
 import type { Config } from '../../config/config.ts'
 import type { Transaction } from '../../database/database.ts'
 import { Refusal } from '../../errors/errors.ts'
@@ -13,7 +14,7 @@ import { findWritable } from '../members.ts'
 import { lockPair, type Pair, requireSource } from '../pair.ts'
 import { insertJob, type JobRow, recordJobAction } from './queries.ts'
 import type { JobInput } from './schema.ts'
-import { findTarget, jobUnits, selectUnits, sourceCharacters } from './select.ts'
+import { findTarget, selectUnits } from './select.ts'
 
 /**
  * Requests machine candidates for units of a translation. One transaction inserts the job, reserves its characters and
@@ -22,7 +23,7 @@ import { findTarget, jobUnits, selectUnits, sourceCharacters } from './select.ts
  * `nothing_to_translate`; 429 `translation_quota_exceeded`.
  */
 export async function createJob(
-  context: { tx: Transaction; jobs: Jobs; config: Config },
+  context: { tx: Transaction; ahead: Ahead; jobs: Jobs; config: Config },
   input: { caller: Caller; actor: Actor; documentId: string; request: JobInput },
 ): Promise<JobRow> {
   const { tx, config } = context
@@ -33,14 +34,13 @@ export async function createJob(
   const target = named ?? refuseLocale(input.request)
   // The lock keeps both bodies until the commit, so the selected units fit the versions that the job will name.
   const pair = await lockPair(tx, { caller: input.caller, pair: { set: found.set, source, target } })
-  const selection = await selectUnits(tx, pair, input.request.unit_ids)
+  const { units, remaining, characters } = await selectUnits(context, { pair, unitIds: input.request.unit_ids })
   const workspaceId = target.workspace_id
-  const characters = sourceCharacters(selection.eligible)
   await enforceTranslationQuota(context, { workspaceId, characters })
   const job = await insertJob(tx, {
     ...membersOf(pair),
-    units: jobUnits(selection),
-    remaining_unit_count: selection.remaining,
+    units,
+    remaining_unit_count: remaining,
     model,
     actor: input.actor,
     reserved_characters: characters,

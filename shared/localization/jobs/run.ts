@@ -1,5 +1,4 @@
 import { StoredBody, textComputation } from '../../body/stored-body.ts'
-import { limited } from '../../computations/computation.ts'
 import { compute } from '../../computations/compute.ts'
 import type { Queryable, Transaction } from '../../database/database.ts'
 import { loadSource, lockSource } from '../../jobs/projections/queries.ts'
@@ -26,20 +25,16 @@ export type ObsoleteReason = 'source_changed' | 'document_deleted'
 
 /**
  * Reads a job and its texts without a lock, or returns the reason why the job is obsolete already. Throws
- * ComputationLimitError when the document takes more than `computeMs` of a processor.
+ * ComputationLimitError when the document takes too much of a processor.
  */
-export async function loadJob(
-  db: Queryable,
-  key: RequestedJobKey,
-  computeMs: number,
-): Promise<JobSource | { obsolete: ObsoleteReason }> {
+export async function loadJob(db: Queryable, key: RequestedJobKey): Promise<JobSource | { obsolete: ObsoleteReason }> {
   const job = await jobOf(db, key)
   if (job === null) return { obsolete: 'document_deleted' }
   const source = await loadSource(db, { workspace_id: job.workspace_id, document_id: job.source_document_id })
   if (source === null) return { obsolete: 'document_deleted' }
   if (source.version !== job.source_version) return { obsolete: 'source_changed' }
   const units = job.units.filter(({ skipped }) => skipped === null)
-  return { job, texts: await compute(limited(collecting, computeMs), { text: source.body, units }) }
+  return { job, texts: await compute(collecting, { text: source.body, units }) }
 }
 
 /** The texts of some units in a stored body. Units whose text has gone are left out. A thread calls it. @public */

@@ -1,4 +1,5 @@
 import type { BodyNode } from '../../body/document.ts'
+import type { Ahead } from '../../computations/ahead.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { Refusal } from '../../errors/errors.ts'
@@ -8,8 +9,9 @@ import { inlineMarkdown } from '../inline/markdown.ts'
 import { type SetMembers, sourceOf } from '../members.ts'
 import { bodiesOf, type Pair, translationNamed } from '../pair.ts'
 import type { UnitStatus } from '../schema.ts'
-import { type PlacedUnit, placeUnits } from '../units/present.ts'
-import { unitsOfTarget } from '../units/queries.ts'
+import { type PairTexts, pairComputation, unitsIn } from '../units/pair-texts.ts'
+import type { PlacedUnit } from '../units/present.ts'
+import { statusesOfUnits, unitsOfTarget } from '../units/queries.ts'
 import type { JobRow, JobUnit } from './queries.ts'
 import { type Applied, type JobInput, maximumUnits, type SkipReason } from './schema.ts'
 
@@ -29,9 +31,9 @@ export async function findTarget(tx: Transaction, found: SetMembers, named: Name
   const target = targetOf(found, named)
   // The units of a deleted source are deleted, too. The caller then learns that the source is missing, not the unit.
   if (target === null || unit_ids === undefined || sourceOf(found) === null) return target
-  const units = await unitsOfTarget(tx, { workspaceId: target.workspace_id, targetId: target.id })
-  const knownIds = units.map(({ id }) => id)
-  requireKnownUnits(knownIds, unit_ids)
+  const key = { workspaceId: target.workspace_id, targetId: target.id }
+  const known = await statusesOfUnits(tx, { ...key, unitIds: unit_ids })
+  requireKnownUnits([...known.keys()], unit_ids)
   return target
 }
 
@@ -48,38 +50,49 @@ function targetOf(found: SetMembers, { documentId, request }: NamedTarget): Docu
 }
 
 /**
- * The units of a job. The job translates the `eligible` units and reports the `skipped` units with their status.
- * `remaining` is the number of eligible units that did not fit into the job.
+ * The units of a job in the order of the source, as the job stores them. `remaining` is the number of further units
+ * that did not fit into the job. `characters` is the number of code points of the texts that the model gets.
  */
-type Selection = { eligible: PlacedUnit[]; skipped: PlacedUnit[]; remaining: number }
+export type Selection = { units: JobUnit[]; remaining: number; characters: number }
 
 /**
  * Selects the units that a job translates. Without `unitIds` these are the first hundred units, in the order of the
  * source, that are missing or outdated. Otherwise they are the named units, and a text that a machine made may be made
- * anew. A text that a person wrote, confirmed, ignored or has to settle is never eligible. Refuses with 404
- * `unit_not_found`, and with 422 `nothing_to_translate` when no unit is eligible. The caller has locked the pair.
+ * anew. A text that a person wrote, confirmed, ignored or has to settle is never translated. Refuses with 404
+ * `unit_not_found`, and with 422 `nothing_to_translate` when no unit is left. The caller has locked the pair.
  */
 export async function selectUnits(
-  tx: Transaction,
-  pair: Pair,
-  unitIds: readonly string[] | undefined,
+  { tx, ahead }: { tx: Transaction; ahead: Ahead },
+  { pair, unitIds }: { pair: Pair; unitIds: readonly string[] | undefined },
 ): Promise<Selection> {
-  const key = { workspaceId: pair.target.workspace_id, targetId: pair.target.id }
-  const placed = placeUnits(await unitsOfTarget(tx, key), await bodiesOf(tx, pair))
-  const placedIds = placed.map(({ unit }) => unit.id)
-  requireKnownUnits(placedIds, unitIds)
-  const selection = selectionOf(placed, unitIds)
-  if (selection.eligible.length === 0) throw new Refusal('nothing_to_translate')
-  return selection
+  const { source, target } = await bodiesOf(tx, pair)
+  const units = await unitsOfTarget(tx, { workspaceId: pair.target.workspace_id, targetId: pair.target.id })
+  return ahead.result(selecting, { source: source.text, target: target.text, units, unitIds })
 }
 
-function selectionOf(units: readonly PlacedUnit[], unitIds: readonly string[] | undefined): Selection {
+/** The function of `selectUnits`, which a thread calls by its name. @public */
+export function selectFrom({ unitIds, ...texts }: PairTexts & { unitIds: readonly string[] | undefined }): Selection {
+  const placed = unitsIn(texts)
+  const placedIds = placed.map(({ unit }) => unit.id)
+  requireKnownUnits(placedIds, unitIds)
+  const { eligible, skipped, remaining } = eligibleOf(placed, unitIds)
+  if (eligible.length === 0) throw new Refusal('nothing_to_translate')
+  return { units: jobUnits({ eligible, skipped }), remaining, characters: sourceCharacters(eligible) }
+}
+
+const selecting = pairComputation({ module: import.meta.url, run: selectFrom })
+
+/** The `eligible` units of a job are translated. The `skipped` units are reported with their status. */
+type Eligible = { eligible: PlacedUnit[]; skipped: PlacedUnit[]; remaining: number }
+
+function eligibleOf(units: readonly PlacedUnit[], unitIds: readonly string[] | undefined): Eligible {
   if (unitIds === undefined) {
     const candidates = units.filter(({ unit }) => open.has(unit.status))
     const eligible = candidates.slice(0, maximumUnits)
     return { eligible, skipped: [], remaining: candidates.length - eligible.length }
   }
-  const named = units.filter(({ unit }) => unitIds.includes(unit.id))
+  const ids = new Set(unitIds)
+  const named = units.filter(({ unit }) => ids.has(unit.id))
   return {
     eligible: named.filter(({ unit }) => isReplaceable(unit.status)),
     skipped: named.filter(({ unit }) => !isReplaceable(unit.status)),
@@ -87,47 +100,47 @@ function selectionOf(units: readonly PlacedUnit[], unitIds: readonly string[] | 
   }
 }
 
-/** Counts the code points of the texts of units as the model gets them. */
-export function sourceCharacters(units: readonly PlacedUnit[]): number {
+// Counts the code points of the texts of units as the model gets them.
+function sourceCharacters(units: readonly PlacedUnit[]): number {
   const texts = inlineMarkdown(units.map(({ source }) => source.block.content))
   return texts.reduce((sum, text) => sum + codePoints(text), 0)
 }
 
-/** Returns the units of a selection in the order of the source, as a job stores them. */
-export function jobUnits({ eligible, skipped }: Selection): JobUnit[] {
+function jobUnits({ eligible, skipped }: Pick<Eligible, 'eligible' | 'skipped'>): JobUnit[] {
+  const skippedOnes = new Set(skipped)
   return [...eligible, ...skipped]
     .sort((a, b) => a.position - b.position)
     .map((placed) => ({
       unit_id: placed.unit.id,
       source_block_id: placed.source.id,
       source_hash: placed.unit.source_hash,
-      skipped: skipped.includes(placed) ? placed.unit.status : null,
+      skipped: skippedOnes.has(placed) ? placed.unit.status : null,
     }))
 }
 
-/** The candidates of a job that are written into the target, by unit id, and the units that are skipped. */
-type Plan = { contents: Map<string, BodyNode[]>; skipped: Applied['skipped'] }
+/** The candidates of a job that are written into the target, each with its unit, and the units that are skipped. */
+type Plan = { contents: { unitId: string; content: BodyNode[] }[]; skipped: Applied['skipped'] }
 
 /**
- * Plans which candidates of a job are applied: the named units, or every translated unit. Skips units that were applied
+ * Plans which candidates of a job are applied: the named units, or every translated unit. `statuses` are those of the
+ * units of the job that still exist. Skips units that were applied
  * already, that have no candidate, or whose text a person edited, confirmed or ignored meanwhile.
  */
 export function planApplication(
   job: JobRow,
-  input: { placed: readonly PlacedUnit[]; unitIds: readonly string[] | undefined },
+  input: { statuses: ReadonlyMap<string, UnitStatus>; unitIds: readonly string[] | undefined },
 ): Plan {
   const results = new Map((job.result ?? []).map((result) => [result.unit_id, result]))
-  const statuses = new Map(input.placed.map(({ unit }) => [unit.id, unit.status]))
   const translated = [...results.values()].flatMap(({ unit_id, content }) => (content === null ? [] : unit_id))
-  const plan: Plan = { contents: new Map(), skipped: [] }
+  const plan: Plan = { contents: [], skipped: [] }
   for (const unitId of new Set(input.unitIds ?? translated)) {
     const { applied_at = null, content = null } = results.get(unitId) ?? {}
-    const status = statuses.get(unitId)
+    const status = input.statuses.get(unitId)
     if (applied_at !== null) plan.skipped.push({ unit_id: unitId, reason: 'already_applied' })
     else if (content === null || status === undefined) {
       plan.skipped.push({ unit_id: unitId, reason: 'not_translated' })
     } else if (!isReplaceable(status)) plan.skipped.push({ unit_id: unitId, reason: status as SkipReason })
-    else plan.contents.set(unitId, content)
+    else plan.contents.push({ unitId, content })
   }
   return plan
 }

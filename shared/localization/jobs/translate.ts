@@ -2,6 +2,9 @@ import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { BodyNode } from '../../body/document.ts'
 import { estimateTokens } from '../../body/read.ts'
+import { textComputation } from '../../body/stored-body.ts'
+import { ComputationLimitError } from '../../computations/computation.ts'
+import { compute } from '../../computations/compute.ts'
 import { ModelError, type ModelErrorCode, type ModelRequest } from '../../models/model.ts'
 import { codePoints } from '../../schema/strings.ts'
 import { computeContent, computeMarkdown } from '../inline/compute.ts'
@@ -76,12 +79,12 @@ function batchesOf(texts: readonly Prepared[]): Prepared[][] {
   return batches
 }
 
-async function askFor(batch: readonly Prepared[], request: TranslationRequest): Promise<Map<string, Answer>> {
+async function askFor(batch: readonly Prepared[], request: TranslationRequest): Promise<ReadonlyMap<string, Answer>> {
   const { model, source_locale, target_locale } = request
   const units = batch.map(({ unit_id: id, inline }) => ({ id, text: inline?.markdown ?? '' }))
   try {
     const user = JSON.stringify({ source_locale, target_locale, units })
-    return answersIn(await request.ask({ model, system, user, schema: answerSchema }))
+    return await computeAnswers(await request.ask({ model, system, user, schema: answerSchema }))
   } catch (error) {
     if (!(error instanceof ModelError) || error.transient) throw error
     return new Map(batch.map(({ unit_id }) => [unit_id, { failure: error.code }]))
@@ -103,12 +106,28 @@ const answerSchema = { name: 'translations', schema: JSON.parse(JSON.stringify(A
 const AnswerList = Compile(Type.Object({ translations: Type.Array(Type.Unknown()) }))
 const AnswerEntry = Compile(Type.Object({ id: Type.String(), text: Type.String() }))
 
-// An entry of another shape fails only its own unit. An id that occurs twice has no answer.
-function answersIn(text: string): Map<string, Answer> {
+// Reads an answer without blocking the event loop. Throws ModelError `model_bad_output` for an answer that is not JSON
+// of the schema, or that takes too much time or memory.
+async function computeAnswers(text: string): Promise<ReadonlyMap<string, Answer>> {
+  const answers = await compute(parsing, { text }).catch((error: unknown) => {
+    if (error instanceof ComputationLimitError) throw badOutput('The answer takes too much to read.')
+    throw error
+  })
+  if (answers === null) throw badOutput('The answer is not JSON of the schema.')
+  return answers
+}
+
+function badOutput(message: string): ModelError {
+  return new ModelError('model_bad_output', { message, transient: false })
+}
+
+/**
+ * Returns the answers to units by id, or null when the text is not JSON of the schema. An entry of another shape fails
+ * only its own unit. An id that occurs twice has no answer. A thread calls the function. @public
+ */
+export function answersIn({ text }: { text: string }): ReadonlyMap<string, Answer> | null {
   const parsed = parsedJson(text)
-  if (!AnswerList.Check(parsed)) {
-    throw new ModelError('model_bad_output', { message: 'The answer is not of the schema.', transient: false })
-  }
+  if (!AnswerList.Check(parsed)) return null
   const answers = new Map<string, Answer>()
   for (const entry of parsed.translations) {
     if (!AnswerEntry.Check(entry)) continue
@@ -117,11 +136,14 @@ function answersIn(text: string): Map<string, Answer> {
   return answers
 }
 
+// Ordinary answers have some kilobytes, and an answer of two megabytes takes 44 ms.
+const parsing = textComputation({ module: import.meta.url, run: answersIn, smallLength: 256 * 1024 })
+
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch (cause) {
-    throw new ModelError('model_bad_output', { message: 'The answer is not JSON.', transient: false, cause })
+  } catch {
+    return null
   }
 }
 

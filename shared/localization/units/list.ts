@@ -1,12 +1,13 @@
 import type { Caller } from '../../auth/caller.ts'
+import { compute } from '../../computations/compute.ts'
 import type { Queryable } from '../../database/database.ts'
 import { Refusal } from '../../errors/errors.ts'
 import { canonicalLocale } from '../../locales/locale.ts'
 import { findSetOf, sourceOf } from '../members.ts'
-import { bodiesOf, translationNamed } from '../pair.ts'
-import { placeUnits, presentUnits } from './present.ts'
+import { bodiesOf, type Pair, translationNamed } from '../pair.ts'
+import { type PairTexts, pairComputation, unitsIn } from './pair-texts.ts'
+import { presentUnits } from './present.ts'
 import { unitsOfTarget } from './queries.ts'
-import type { TranslationUnit } from './schema.ts'
 
 /** The filter of a list of units; `after` is the position of the last unit seen, in the order of the source. */
 export type UnitFilter = {
@@ -17,16 +18,21 @@ export type UnitFilter = {
   limit: number
 }
 
+/** The texts from which a list of units follows, and the part of the list that is asked for. */
+export type UnitsView = PairTexts & { pair: Pair; after: number | null; limit: number }
+
+/** A list of units as JSON text. `last` is the position of its last unit, null for an empty list. */
+export type UnitsPage = { dataText: string; last: number | null; hasMore: boolean }
+
 /**
- * Returns up to `limit + 1` units of a translation, so that the caller sees if more follow. A translation whose source
- * was deleted has no units. Refuses with 400 when the filter names no target or names two targets, with 400
- * `invalid_locale`, and with 404 `document_not_found`, `not_localized` or `translation_not_found`. Call it in a
- * snapshot.
+ * Reads the texts of the units of a translation; null for a translation whose source was deleted, which has no units.
+ * Refuses with 400 when the filter names no target or names two targets, with 400 `invalid_locale`, and with 404
+ * `document_not_found`, `not_localized` or `translation_not_found`. Call it in a snapshot.
  */
-export async function listUnits(
+export async function unitsView(
   db: Queryable,
   input: { caller: Caller; documentId: string; filter: UnitFilter },
-): Promise<TranslationUnit[]> {
+): Promise<UnitsView | null> {
   const { filter } = input
   if (filter.targetDocumentId === undefined && filter.locale === undefined) {
     throw invalid('one of target_document_id and locale is required')
@@ -37,14 +43,36 @@ export async function listUnits(
   const target = translationNamed(found, { documentId: filter.targetDocumentId, locale })
   if (target === null) throw invalid('target_document_id and locale name different translations')
   const source = sourceOf(found)
-  if (source === null) return []
+  if (source === null) return null
   const pair = { set: found.set, source, target }
-  const key = { workspaceId: target.workspace_id, targetId: target.id, status: filter.status }
-  const units = placeUnits(await unitsOfTarget(db, key), await bodiesOf(db, pair))
-  const { after } = filter
-  const rest = after === null ? units : units.filter(({ position }) => position > after)
-  return presentUnits(pair, rest.slice(0, filter.limit + 1))
+  const bodies = await bodiesOf(db, pair)
+  const units = await unitsOfTarget(db, {
+    workspaceId: target.workspace_id,
+    targetId: target.id,
+    status: filter.status,
+  })
+  const { after, limit } = filter
+  return { source: bodies.source.text, target: bodies.target.text, units, pair, after, limit }
 }
+
+/** Lists the first units of a view, without blocking the event loop. */
+export function listUnits(view: UnitsView): Promise<UnitsPage> {
+  return compute(listing, view)
+}
+
+/** The function of `listUnits`, which a thread calls by its name. @public */
+export function renderUnits({ pair, after, limit, ...texts }: UnitsView): UnitsPage {
+  const units = unitsIn(texts)
+  const rest = after === null ? units : units.filter(({ position }) => position > after)
+  const page = rest.slice(0, limit)
+  return {
+    dataText: JSON.stringify(presentUnits(pair, page)),
+    last: page.at(-1)?.position ?? null,
+    hasMore: rest.length > limit,
+  }
+}
+
+const listing = pairComputation({ module: import.meta.url, run: renderUnits })
 
 function invalid(message: string): Refusal {
   return new Refusal('invalid_request', { details: { fields: [{ path: '?target_document_id', message }] } })

@@ -1,11 +1,14 @@
 import type { Caller } from '../../auth/caller.ts'
+import { StoredBody, textComputation } from '../../body/stored-body.ts'
+import type { Ahead } from '../../computations/ahead.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { type Actor, recordAudit } from '../audit.ts'
 import { findWritable } from '../members.ts'
-import { bodiesOf, lockPair, type Pair, type PairBodies, pairOf, translationNamed } from '../pair.ts'
+import { bodiesOf, lockPair, type Pair, pairOf, translationNamed } from '../pair.ts'
 import { unitStatusCounts } from '../resolve.ts'
-import { type PlacedUnit, placeUnits, unitTexts } from './present.ts'
+import { type PairTexts, pairComputation, unitsIn } from './pair-texts.ts'
+import { unitTexts } from './present.ts'
 import * as queries from './queries.ts'
 import type { Prepared } from './schema.ts'
 import { textBlocks } from './texts.ts'
@@ -16,7 +19,7 @@ import { textBlocks } from './texts.ts'
  * 403 for a viewer, and with 409 `localization_not_active` or `source_document_missing`.
  */
 export async function prepareTranslation(
-  tx: Transaction,
+  { tx, ahead }: { tx: Transaction; ahead: Ahead },
   input: { caller: Caller; actor: Actor; documentId: string; targetId: string; align: 'by_position' | 'none' },
 ): Promise<{ prepared: Prepared; target: DocumentRow }> {
   const { caller, align } = input
@@ -25,16 +28,17 @@ export async function prepareTranslation(
   const pair = await lockPair(tx, { caller, pair: pairOf(found, named) })
   const key = { workspaceId: pair.target.workspace_id, targetId: pair.target.id }
   const bodies = await bodiesOf(tx, pair)
-  await deriveUnits(tx, { ...key, bodies })
-  const units = placeUnits(await queries.unitsOfTarget(tx, key), bodies)
-  const mappings = align === 'none' ? [] : alignByPosition(units, bodies)
-  if (mappings.length > 0) {
-    const unitIds = mappings.map(({ unit_id }) => unit_id)
-    await queries.lockUnits(tx, { ...key, unitIds })
-    await queries.mapUnits(tx, { ...key, unitIds, mappings })
-  }
+  const texts = { source: bodies.source.text, target: bodies.target.text }
+  // Every body write keeps the units up to date. A restored table, for example, may have left some behind.
+  const { present, count } = ahead.result(deriving, { text: texts.source })
+  await queries.lockUnitsOfTarget(tx, key)
+  await queries.dropUnitsExcept(tx, { ...key, present })
+  await queries.putUnits(tx, { workspaceId: key.workspaceId, targetIds: [key.targetId], present })
+  const places = { ...texts, units: await queries.unitPlacesOfTarget(tx, key) }
+  const { unitIds, mappings } = align === 'none' ? noMappings : ahead.result(aligning, places)
+  if (unitIds.length > 0) await queries.mapUnits(tx, { ...key, unitIds, mappings })
   await queries.setTranslatedFrom(tx, { ...key, version: pair.source.version })
-  await audit(tx, { pair, actor: input.actor, details: { align, mapped: mappings.length } })
+  await audit(tx, { pair, actor: input.actor, details: { align, mapped: unitIds.length } })
   const counts = await unitStatusCounts(tx, { workspaceIds: [key.workspaceId], documentIds: [key.targetId] })
   return {
     prepared: {
@@ -42,36 +46,44 @@ export async function prepareTranslation(
       target_document_id: pair.target.id,
       source_version: pair.source.version,
       target_version: pair.target.version,
-      unit_count: units.length,
-      mapped: mappings.length,
+      unit_count: count,
+      mapped: unitIds.length,
       status_counts: counts.get(key.targetId) ?? {},
     },
     target: pair.target,
   }
 }
 
-// Every body write keeps the units up to date. A restored table, for example, may have left some behind.
-async function deriveUnits(tx: Transaction, input: queries.TargetKey & { bodies: PairBodies }): Promise<void> {
-  const { workspaceId, targetId } = input
-  const present = unitTexts(input.bodies.source).map(({ id, hash }) => ({ block_id: id, hash }))
-  const units = await queries.unitsOfTarget(tx, input)
-  await queries.lockUnits(tx, { workspaceId, targetId, unitIds: units.map(({ id }) => id) })
-  await queries.dropUnitsExcept(tx, { workspaceId, targetId, blockIds: present.map(({ block_id }) => block_id) })
-  if (present.length > 0) await queries.putUnits(tx, { workspaceId, targetIds: [targetId], change: { present } })
+/** The texts of a source that have units, as `putUnits` takes them, and their number. A thread calls it. @public */
+export function textsWithUnits({ text }: { text: string }): { present: string; count: number } {
+  const texts = unitTexts(new StoredBody({ version: '', text })).map(({ id, hash }) => ({ block_id: id, hash }))
+  return { present: queries.newUnits(texts, 1), count: texts.length }
 }
 
-// Pairs units without a block and blocks without a unit, type by type, in document order.
-function alignByPosition(units: readonly PlacedUnit[], bodies: PairBodies): queries.Mapping[] {
+/**
+ * Pairs units without a block and blocks without a unit, type by type, in document order. Returns the paired units and
+ * the JSON text of their mappings. A thread calls it. @public
+ */
+export function alignByPosition(texts: PairTexts): { unitIds: string[]; mappings: string } {
+  const units = unitsIn<queries.UnitPlace>(texts)
   const mapped = new Set(units.flatMap(({ targets }) => targets.map((block) => block.attrs.id)))
+  const target = new StoredBody({ version: '', text: texts.target })
   const free = Map.groupBy(
-    textBlocks(bodies.target.document.content).filter(({ id }) => !mapped.has(id)),
+    textBlocks(target.document.content).filter(({ id }) => !mapped.has(id)),
     ({ block }) => block.type,
   )
-  return units.flatMap(({ unit, source, targets }) => {
-    const next = targets.length === 0 ? free.get(source.block.type)?.shift() : undefined
-    return next === undefined ? [] : [{ unit_id: unit.id, block_id: next.id, ordinal: 0, hash: next.hash }]
+  const next = new Map(Array.from(free, ([type, blocks]) => [type, blocks.values()]))
+  const mappings = units.flatMap(({ unit, source, targets }): queries.Mapping[] => {
+    const block = targets.length === 0 ? next.get(source.block.type)?.next().value : undefined
+    return block === undefined ? [] : [{ unit_id: unit.id, block_id: block.id, ordinal: 0, hash: block.hash }]
   })
+  return { unitIds: mappings.map(({ unit_id }) => unit_id), mappings: JSON.stringify(mappings) }
 }
+
+const noMappings = { unitIds: [], mappings: '[]' }
+const module = import.meta.url
+const deriving = textComputation({ module, run: textsWithUnits })
+const aligning = pairComputation({ module, run: alignByPosition })
 
 async function audit(
   tx: Transaction,

@@ -3,7 +3,7 @@ import { prepared, type Queryable, sql, type Transaction } from '../../database/
 import { row } from '../../database/row.ts'
 import { Nullable } from '../../schema/identifiers.ts'
 import { newId } from '../../schema/ids.ts'
-import { unitStatuses } from '../schema.ts'
+import { type UnitStatus, unitStatuses } from '../schema.ts'
 
 const UnitShape = Type.Object({
   id: Type.String(),
@@ -22,30 +22,87 @@ const UnitShape = Type.Object({
 /** A unit of one target; `block_ids` are the blocks of the target to which the unit is mapped, in their order. */
 export type UnitRow = Static<typeof UnitShape>
 
+/** What of a unit says where it stands: its block in the source and its blocks in the target. */
+export type UnitPlace = Pick<UnitRow, 'id' | 'source_block_id' | 'block_ids'>
+
 /** The document of a translation. */
 export type TargetKey = { workspaceId: string; targetId: string }
 
-/** The block ids of source texts that are deleted or blank now, and the blocks with new or changed texts. */
-export type SourceChange = { gone: string[]; present: { block_id: string; hash: string }[] }
+/*
+ * A document may have tens of thousands of units. So lists of units pass between threads and the database as one JSON
+ * text, which costs the event loop next to nothing.
+ */
 
-/** The changed blocks of a target with the hashes of their texts; '' stands for a block that is blank or deleted. */
-export type TargetChange = { block_id: string; hash: string }[]
+/**
+ * A change of a source. `gone` is the JSON of the block ids whose texts are deleted or blank now. `present` is the JSON
+ * of the blocks with new or changed texts, as `newUnits` makes it. Each is null when there are no such blocks.
+ */
+export type SourceChange = { gone: string | null; present: string | null }
 
-const columns = sql.fragment`
-  u.id, u.source_block_id, u.source_hash, u.target_hash, u.machine_target, u.status, u.reviewed_at,
-  u.reviewed_by, u.created_at, u.updated_at,
+/** A block and the hash of its text; '' stands for a text that is blank or deleted. */
+export type TextHash = { block_id: string; hash: string }
+
+/**
+ * Returns source texts as the JSON text that `putUnits` takes: each text with the id of its unit in each target, for
+ * units that do not exist yet.
+ */
+export function newUnits(texts: readonly TextHash[], targets: number): string {
+  return JSON.stringify(
+    texts.map(({ block_id, hash }) => ({ block_id, hash, ids: Array.from({ length: targets }, () => newId('tu')) })),
+  )
+}
+
+const blockIds = sql.fragment`
   coalesce((SELECT array_agg(b.block_id ORDER BY b.ordinal) FROM translation_unit_blocks b
     WHERE b.workspace_id = u.workspace_id AND b.unit_id = u.id), '{}') AS block_ids`
 
-/** Returns the units of a target, in no order. Some of their mapped blocks may have left the body. */
-export function unitsOfTarget(
-  db: Queryable,
-  filter: TargetKey & { status?: string | undefined },
-): Promise<readonly UnitRow[]> {
+const columns = sql.fragment`
+  u.id, u.source_block_id, u.source_hash, u.target_hash, u.machine_target, u.status,
+  floor(extract(epoch FROM u.reviewed_at) * 1000)::int8 AS reviewed_at, u.reviewed_by,
+  floor(extract(epoch FROM u.created_at) * 1000)::int8 AS created_at,
+  floor(extract(epoch FROM u.updated_at) * 1000)::int8 AS updated_at, ${blockIds}`
+
+const IdRow = row(Type.Object({ id: Type.String() }))
+const StatusRow = row(Type.Object({ id: Type.String(), status: Type.Enum([...unitStatuses]) }))
+const CountRow = row(Type.Object({ count: Type.Number() }))
+const TextRow = row(Type.Object({ text: Type.String() }))
+
+/**
+ * Returns the units of a target, in no order, as the JSON text of a list of `UnitRow`. Some of their mapped blocks may
+ * have left the body.
+ */
+export function unitsOfTarget(db: Queryable, filter: TargetKey & { status?: string | undefined }): Promise<string> {
   const ofStatus = filter.status === undefined ? sql.fragment`true` : sql.fragment`u.status = ${filter.status}`
-  return db.any(sql.type(row(UnitShape))`
-    SELECT ${columns} FROM translation_units u
-    WHERE u.workspace_id = ${filter.workspaceId} AND u.target_document_id = ${filter.targetId} AND ${ofStatus}`)
+  return db.oneFirst(sql.type(TextRow)`
+    SELECT coalesce(json_agg(unit), '[]')::text AS text FROM (
+      SELECT ${columns} FROM translation_units u
+      WHERE u.workspace_id = ${filter.workspaceId} AND u.target_document_id = ${filter.targetId} AND ${ofStatus}
+      ORDER BY u.id
+    ) AS unit`)
+}
+
+/**
+ * Returns the units of a target as the JSON text of a list of `UnitPlace`. The text stays the same when only statuses,
+ * hashes and times change.
+ */
+export function unitPlacesOfTarget(db: Queryable, key: TargetKey): Promise<string> {
+  return db.oneFirst(sql.type(TextRow)`
+    SELECT coalesce(json_agg(unit), '[]')::text AS text FROM (
+      SELECT u.id, u.source_block_id, ${blockIds} FROM translation_units u
+      WHERE u.workspace_id = ${key.workspaceId} AND u.target_document_id = ${key.targetId} ORDER BY u.id
+    ) AS unit`)
+}
+
+/** Returns the statuses of some units of a target, by id; unknown units are left out. */
+export async function statusesOfUnits(
+  db: Queryable,
+  key: TargetKey & { unitIds: readonly string[] },
+): Promise<ReadonlyMap<string, UnitStatus>> {
+  const rows = await db.any(sql.type(StatusRow)`
+    SELECT id, status FROM translation_units
+    WHERE workspace_id = ${key.workspaceId} AND target_document_id = ${key.targetId}
+      AND id = ANY(${sql.array([...key.unitIds], 'text')})`)
+  return new Map(rows.map(({ id, status }) => [id, status]))
 }
 
 /** Returns one unit of a target, or null. */
@@ -63,8 +120,6 @@ export async function lockUnits(tx: Transaction, key: TargetKey & { unitIds: rea
       AND id = ANY(${sql.array([...key.unitIds], 'text')})
     ORDER BY id FOR UPDATE`)
 }
-
-const IdRow = row(Type.Object({ id: Type.String() }))
 
 /** Records the source of new translations. */
 export async function insertTargets(
@@ -129,124 +184,121 @@ export async function applySourceChange(
   input: { workspaceId: string; targetIds: readonly string[]; change: SourceChange },
 ): Promise<void> {
   const { workspaceId, change } = input
+  const { gone, present } = change
   const targetIds = sql.array([...input.targetIds], 'text')
-  const touched = [...change.gone, ...change.present.map(({ block_id }) => block_id)]
   await tx.query(sql.unsafe`
-    SELECT FROM translation_units
-    WHERE workspace_id = ${workspaceId} AND target_document_id = ANY(${targetIds})
-      AND source_block_id = ANY(${sql.array(touched, 'text')})
-    ORDER BY id FOR UPDATE`)
-  if (change.gone.length > 0) {
+    WITH touched AS (
+      SELECT block_id FROM jsonb_array_elements_text(${gone ?? '[]'}::jsonb) AS block_id
+      UNION ALL
+      SELECT block_id FROM jsonb_to_recordset(${present ?? '[]'}::jsonb) AS p (block_id text)
+    ), locked AS (
+      SELECT FROM translation_units
+      WHERE workspace_id = ${workspaceId} AND target_document_id = ANY(${targetIds})
+        AND source_block_id = ANY(ARRAY(SELECT block_id FROM touched))
+      ORDER BY id FOR UPDATE
+    )
+    SELECT count(*) FROM locked`)
+  if (gone !== null) {
     await tx.query(sql.unsafe`
       DELETE FROM translation_units
       WHERE workspace_id = ${workspaceId} AND target_document_id = ANY(${targetIds})
-        AND source_block_id = ANY(${sql.array(change.gone, 'text')})`)
+        AND source_block_id = ANY(ARRAY(SELECT jsonb_array_elements_text(${gone}::jsonb)))`)
   }
-  if (change.present.length > 0) await putUnits(tx, input)
+  if (present !== null) await putUnits(tx, { ...input, present })
 }
 
 /**
- * Inserts the units that are missing for these source texts, and stores in each existing unit the hash of its source
- * text.
+ * Inserts the units that are missing for source texts, and stores in each existing unit the hash of its source text.
+ * `present` is the result of `newUnits` for as many targets.
  */
 export async function putUnits(
   tx: Transaction,
-  input: { workspaceId: string; targetIds: readonly string[]; change: Pick<SourceChange, 'present'> },
+  input: { workspaceId: string; targetIds: readonly string[]; present: string },
 ): Promise<void> {
-  const units = input.targetIds.flatMap((target) =>
-    input.change.present.map(({ block_id, hash }) => [newId('tu'), target, block_id, hash] as const),
-  )
-  const column = (index: 0 | 1 | 2 | 3) =>
-    sql.array(
-      units.map((unit) => unit[index]),
-      'text',
-    )
   await tx.query(sql.unsafe`
     INSERT INTO translation_units AS u (workspace_id, id, target_document_id, source_block_id, source_hash)
-    SELECT ${input.workspaceId}, n.id, n.target, n.block, n.hash
-    FROM unnest(${column(0)}, ${column(1)}, ${column(2)}, ${column(3)}) AS n (id, target, block, hash)
+    SELECT ${input.workspaceId}, p.ids ->> (t.number - 1)::int, t.id, p.block_id, p.hash
+    FROM unnest(${sql.array([...input.targetIds], 'text')}) WITH ORDINALITY AS t (id, number)
+    CROSS JOIN jsonb_to_recordset(${input.present}::jsonb) AS p (block_id text, hash text, ids jsonb)
     ON CONFLICT (workspace_id, target_document_id, source_block_id) DO UPDATE
       SET source_hash = excluded.source_hash, updated_at = clock_timestamp()
       WHERE u.source_hash <> excluded.source_hash`)
 }
 
-/** Deletes the units of a target whose source block is not among the given blocks. */
-export async function dropUnitsExcept(
-  tx: Transaction,
-  key: TargetKey & { blockIds: readonly string[] },
-): Promise<void> {
+/** Locks the units of a target in id order. */
+export async function lockUnitsOfTarget(tx: Transaction, key: TargetKey): Promise<void> {
+  await tx.query(sql.unsafe`
+    WITH locked AS (
+      SELECT FROM translation_units
+      WHERE workspace_id = ${key.workspaceId} AND target_document_id = ${key.targetId} ORDER BY id FOR UPDATE
+    )
+    SELECT count(*) FROM locked`)
+}
+
+/** Deletes the units of a target whose source text is not among the texts that `newUnits` has written as JSON. */
+export async function dropUnitsExcept(tx: Transaction, key: TargetKey & { present: string }): Promise<void> {
   await tx.query(sql.unsafe`
     DELETE FROM translation_units
     WHERE workspace_id = ${key.workspaceId} AND target_document_id = ${key.targetId}
-      AND source_block_id <> ALL(${sql.array([...key.blockIds], 'text')})`)
+      AND NOT source_block_id = ANY(ARRAY(
+        SELECT block_id FROM jsonb_to_recordset(${key.present}::jsonb) AS p (block_id text)))`)
 }
 
-/** Locks the units that are mapped to one of these blocks of a target, in id order, and returns their ids. */
-export function lockUnitsOfBlocks(
-  tx: Transaction,
-  key: TargetKey & { blockIds: readonly string[] },
-): Promise<readonly string[]> {
-  return tx.anyFirst(
-    prepared(sql.type(IdRow)`
-    SELECT u.id FROM translation_units u
-    WHERE u.workspace_id = ${key.workspaceId} AND u.id = ANY(ARRAY(
-      SELECT b.unit_id FROM translation_unit_blocks b
-      WHERE b.workspace_id = ${key.workspaceId} AND b.target_document_id = ${key.targetId}
-        AND b.block_id = ANY(${sql.array([...key.blockIds], 'text')})))
-    ORDER BY u.id FOR UPDATE`),
+/**
+ * Stores the hashes of the changed texts of a target, and refreshes the units that are mapped to them. `change` is the
+ * JSON text of a list of `TextHash`. Locks the units in id order before.
+ */
+export async function applyTargetChange(tx: Transaction, input: TargetKey & { change: string }): Promise<void> {
+  const { workspaceId, targetId, change } = input
+  const touched = sql.fragment`ARRAY(
+    SELECT b.unit_id FROM translation_unit_blocks b
+    WHERE b.workspace_id = ${workspaceId} AND b.target_document_id = ${targetId}
+      AND b.block_id = ANY(ARRAY(SELECT block_id FROM jsonb_to_recordset(${change}::jsonb) AS c (block_id text))))`
+  const locked = await tx.oneFirst(
+    prepared(sql.type(CountRow)`
+    WITH locked AS (
+      SELECT FROM translation_units u
+      WHERE u.workspace_id = ${workspaceId} AND u.id = ANY(${touched}) ORDER BY u.id FOR UPDATE
+    )
+    SELECT count(*) FROM locked`),
   )
-}
-
-/** Stores the hashes of the changed texts of mapped blocks. */
-export async function setBlockHashes(tx: Transaction, key: TargetKey & { change: TargetChange }): Promise<void> {
-  const ids = key.change.map(({ block_id }) => block_id)
-  const hashes = key.change.map(({ hash }) => hash)
+  if (locked === 0) return
   await tx.query(
     prepared(sql.unsafe`
     UPDATE translation_unit_blocks b SET hash = c.hash
-    FROM unnest(${sql.array(ids, 'text')}, ${sql.array(hashes, 'text')}) AS c (block_id, hash)
-    WHERE b.workspace_id = ${key.workspaceId} AND b.target_document_id = ${key.targetId} AND b.block_id = c.block_id`),
+    FROM jsonb_to_recordset(${change}::jsonb) AS c (block_id text, hash text)
+    WHERE b.workspace_id = ${workspaceId} AND b.target_document_id = ${targetId} AND b.block_id = c.block_id`),
   )
+  await refreshTargetHashes(tx, { workspaceId, unitIds: touched, byHand: true })
 }
 
 /** A block to which a unit is mapped; `hash` is the hash of the text of the block, '' when the text is blank. */
 export type Mapping = { unit_id: string; block_id: string; ordinal: number; hash: string }
 
 /**
- * Replaces the mapped blocks of locked units, then refreshes the hashes of their texts. A unit without an entry in
- * `mappings` loses its blocks.
+ * Replaces the mapped blocks of locked units, then refreshes the hashes of their texts. `mappings` is the JSON text of
+ * a list of `Mapping`. A unit without an entry in `mappings` loses its blocks.
  */
 export async function mapUnits(
   tx: Transaction,
-  key: TargetKey & { unitIds: readonly string[]; mappings: readonly Mapping[] },
-): Promise<void> {
-  await replaceMappings(tx, key)
-  await refreshTargetHashes(tx, { ...key, byHand: false })
-}
-
-async function replaceMappings(
-  tx: Transaction,
-  key: TargetKey & { unitIds: readonly string[]; mappings: readonly Mapping[] },
+  key: TargetKey & { unitIds: readonly string[]; mappings: string },
 ): Promise<void> {
   const { workspaceId, targetId, mappings } = key
+  const unitIds = sql.fragment`${sql.array([...key.unitIds], 'text')}`
   await tx.query(sql.unsafe`
-    DELETE FROM translation_unit_blocks
-    WHERE workspace_id = ${workspaceId} AND unit_id = ANY(${sql.array([...key.unitIds], 'text')})`)
-  if (mappings.length === 0) return
+    DELETE FROM translation_unit_blocks WHERE workspace_id = ${workspaceId} AND unit_id = ANY(${unitIds})`)
   await tx.query(sql.unsafe`
     INSERT INTO translation_unit_blocks (workspace_id, target_document_id, block_id, unit_id, ordinal, hash)
     SELECT ${workspaceId}, ${targetId}, m.block_id, m.unit_id, m.ordinal, m.hash
-    FROM jsonb_to_recordset(${JSON.stringify(mappings)}::jsonb)
-      AS m (block_id text, unit_id text, ordinal integer, hash text)`)
+    FROM jsonb_to_recordset(${mappings}::jsonb) AS m (block_id text, unit_id text, ordinal integer, hash text)`)
+  await refreshTargetHashes(tx, { workspaceId, unitIds, byHand: false })
 }
 
-/**
- * Computes the hash of each unit's target text from its blocks. `byHand` says that a person wrote the text. The first
- * text that a person writes for a unit counts as a translation of the current source.
- */
-export async function refreshTargetHashes(
+// Computes the hash of each unit's target text from its blocks. `unitIds` is an SQL array, and `byHand` says that a
+// person wrote the text. The first text that a person writes for a unit counts as a translation of the current source.
+async function refreshTargetHashes(
   tx: Transaction,
-  input: { workspaceId: string; unitIds: readonly string[]; byHand: boolean },
+  input: { workspaceId: string; unitIds: ReturnType<typeof sql.fragment>; byHand: boolean },
 ): Promise<void> {
   await tx.query(
     prepared(sql.unsafe`
@@ -255,7 +307,7 @@ export async function refreshTargetHashes(
         THEN u.source_hash ELSE u.base_source END
     FROM (
       SELECT w.id, coalesce(string_agg(b.hash, ' ' ORDER BY b.ordinal) FILTER (WHERE b.hash <> ''), '') AS hash
-      FROM unnest(${sql.array([...input.unitIds], 'text')}) AS w (id)
+      FROM unnest(${input.unitIds}) AS w (id)
       LEFT JOIN translation_unit_blocks b ON b.workspace_id = ${input.workspaceId} AND b.unit_id = w.id
       GROUP BY w.id
     ) AS t

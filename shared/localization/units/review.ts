@@ -1,15 +1,17 @@
 import type { Caller } from '../../auth/caller.ts'
-import type { StoredBody } from '../../body/stored-body.ts'
+import { StoredBody, textComputation } from '../../body/stored-body.ts'
+import type { Ahead } from '../../computations/ahead.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { Refusal } from '../../errors/errors.ts'
 import { type Actor, recordAudit } from '../audit.ts'
 import { findWritable, type SetMembers, sourceOf } from '../members.ts'
 import { bodiesOf, lockPair, pairOf, translationNamed } from '../pair.ts'
-import { placeUnits, presentUnits } from './present.ts'
+import { type PairTexts, pairComputation, unitsIn } from './pair-texts.ts'
+import { presentUnit, textsOf, type UnitTexts } from './present.ts'
 import * as queries from './queries.ts'
 import type { ReviewInput, TranslationUnit } from './schema.ts'
-import { blank, textBlocks } from './texts.ts'
+import { textBlocks } from './texts.ts'
 
 /**
  * The precondition of a call on the body of a translation. `require` refuses a missing precondition with 428. `check`
@@ -27,7 +29,7 @@ export type TargetGuard = {
  * `localization_not_active`, `source_document_missing` or `version_conflict`, and with 422 `block_not_found`.
  */
 export async function reviewUnit(
-  tx: Transaction,
+  { tx, ahead }: { tx: Transaction; ahead: Ahead },
   input: {
     caller: Caller
     actor: Actor
@@ -48,7 +50,8 @@ export async function reviewUnit(
   await queries.lockUnits(tx, { ...key, unitIds: [unitId] })
   const before = await requireUnit(tx, key)
   if (review.target_block_ids !== undefined) {
-    await remap(tx, { ...key, blockIds: review.target_block_ids, body: bodies.target })
+    const named = { text: bodies.target.text, unitId, blockIds: review.target_block_ids }
+    await queries.mapUnits(tx, { ...key, unitIds: [unitId], mappings: ahead.result(mapping, named) })
   }
   const { review_status: status } = review
   await queries.recordReview(tx, { ...key, status, userId: caller.userId })
@@ -70,10 +73,38 @@ export async function reviewUnit(
       },
     ],
   })
-  const [unit] = presentUnits(pair, placeUnits([await requireUnit(tx, key)], bodies))
-  if (unit === undefined) throw notFound(unitId)
-  return { unit, target: pair.target }
+  const unit = await requireUnit(tx, key)
+  const { id, source_block_id, block_ids } = unit
+  const place: queries.UnitPlace = { id, source_block_id, block_ids }
+  const units = JSON.stringify([place])
+  const texts = ahead.result(showing, { source: bodies.source.text, target: bodies.target.text, units })
+  if (texts === null) throw notFound(unitId)
+  return { unit: presentUnit(pair, { unit, texts }), target: pair.target }
 }
+
+/** Returns the texts of the only unit; null when its source text is gone. A thread calls the function. @public */
+export function textsOfUnit(only: PairTexts): UnitTexts | null {
+  return textsOf(unitsIn<queries.UnitPlace>(only))[0] ?? null
+}
+
+/** A stored body of a target, and the blocks of it to which a unit is to be mapped. */
+type NamedBlocks = { text: string; unitId: string; blockIds: readonly string[] }
+
+/** Returns the mappings of a unit to named blocks as JSON text. A thread calls the function. @public */
+export function mappingsTo({ text, unitId, blockIds }: NamedBlocks): string {
+  const { document } = new StoredBody({ version: '', text })
+  const hashes = new Map(textBlocks(document.content).map(({ id, hash }) => [id, hash]))
+  const mappings = [...new Set(blockIds)].map((block_id, ordinal): queries.Mapping => {
+    const hash = hashes.get(block_id)
+    if (hash === undefined) throw noSuchBlock(block_id, blockIds.indexOf(block_id))
+    return { unit_id: unitId, block_id, ordinal, hash }
+  })
+  return JSON.stringify(mappings)
+}
+
+const module = import.meta.url
+const mapping = textComputation({ module, run: mappingsTo })
+const showing = pairComputation({ module, run: textsOfUnit })
 
 type UnitKey = queries.TargetKey & { unitId: string }
 
@@ -92,20 +123,6 @@ async function requireUnit(tx: Transaction, key: UnitKey): Promise<queries.UnitR
 
 function notFound(unitId: string): Refusal {
   return new Refusal('unit_not_found', { details: { id: unitId } })
-}
-
-async function remap(
-  tx: Transaction,
-  input: UnitKey & { blockIds: readonly string[]; body: StoredBody },
-): Promise<void> {
-  const { unitId } = input
-  const hashes = new Map(textBlocks(input.body.document.content).map(({ id, hash }) => [id, hash]))
-  const mappings = [...new Set(input.blockIds)].map((block_id, ordinal) => {
-    const hash = hashes.get(block_id)
-    if (hash === undefined) throw noSuchBlock(block_id, input.blockIds.indexOf(block_id))
-    return { unit_id: unitId, block_id, ordinal, hash: hash || blank }
-  })
-  await queries.mapUnits(tx, { ...input, unitIds: [unitId], mappings })
 }
 
 function noSuchBlock(blockId: string, index: number): Refusal {

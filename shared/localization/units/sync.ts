@@ -15,45 +15,49 @@ export async function syncUnits(
   input: { document: Pick<DocumentRow, 'workspace_id' | 'id' | 'variant_role'>; texts: TwoTexts },
 ): Promise<void> {
   const { document, texts } = input
-  const { variant_role: role } = document
-  if (role === 'source') await syncUnitsOfSource(tx, document, ahead.result(changingSource, texts))
-  if (role === 'translation') await syncUnitsOfTarget(tx, document, ahead.result(changingTarget, texts))
+  const { workspace_id: workspaceId, id, variant_role: role } = document
+  if (role === 'source') {
+    const targetIds = await queries.lockTargets(tx, { workspaceId, sourceId: id })
+    if (targetIds.length === 0) return
+    const change = ahead.result(changingSource, { ...texts, targets: targetIds.length })
+    if (change !== null) await queries.applySourceChange(tx, { workspaceId, targetIds, change })
+  }
+  if (role === 'translation') {
+    const change = ahead.result(changingTarget, texts)
+    if (change !== null) await queries.applyTargetChange(tx, { workspaceId, targetId: id, change })
+  }
 }
 
-type Member = Pick<DocumentRow, 'workspace_id' | 'id'>
+/** The bodies of a source before and after a write, and the number of its translations. */
+type SourceTexts = TwoTexts & { targets: number }
 
-async function syncUnitsOfSource(tx: Transaction, document: Member, change: queries.SourceChange): Promise<void> {
-  if (change.gone.length + change.present.length === 0) return
-  const { workspace_id: workspaceId, id: sourceId } = document
-  const targetIds = await queries.lockTargets(tx, { workspaceId, sourceId })
-  if (targetIds.length > 0) await queries.applySourceChange(tx, { workspaceId, targetIds, change })
-}
-
-async function syncUnitsOfTarget(tx: Transaction, document: Member, change: queries.TargetChange): Promise<void> {
-  if (change.length === 0) return
-  const key = { workspaceId: document.workspace_id, targetId: document.id }
-  const unitIds = await queries.lockUnitsOfBlocks(tx, { ...key, blockIds: change.map(({ block_id }) => block_id) })
-  if (unitIds.length === 0) return
-  await queries.setBlockHashes(tx, { ...key, change })
-  await queries.refreshTargetHashes(tx, { workspaceId: key.workspaceId, unitIds, byHand: true })
-}
-
-/** Finds the texts of a source that a write changed; a block that was only moved is not among them. @public */
-export function changeSource(texts: TwoTexts): queries.SourceChange {
+/**
+ * Finds the texts of a source that a write changed; a block that was only moved is not among them. Returns null when no
+ * text has changed. @public
+ */
+export function changeSource({ targets, ...texts }: SourceTexts): queries.SourceChange | null {
   const { before, after } = hashes(texts)
   const gone = [...before].filter(([id, hash]) => hash !== blank && (after.get(id) ?? blank) === blank)
   const present = [...after].filter(([id, hash]) => hash !== blank && before.get(id) !== hash)
-  return { gone: gone.map(([id]) => id), present: present.map(([block_id, hash]) => ({ block_id, hash })) }
+  if (gone.length + present.length === 0) return null
+  const changed = present.map(([block_id, hash]) => ({ block_id, hash }))
+  return {
+    gone: gone.length === 0 ? null : JSON.stringify(gone.map(([id]) => id)),
+    present: changed.length === 0 ? null : queries.newUnits(changed, targets),
+  }
 }
 
-/** Finds the blocks of a target whose text a write changed. @public */
-export function changeTarget(texts: TwoTexts): queries.TargetChange {
+/**
+ * Finds the blocks of a target whose text a write changed, as `applyTargetChange` takes them; null for none. @public
+ */
+export function changeTarget(texts: TwoTexts): string | null {
   const { before, after } = hashes(texts)
   const ids = new Set([...before.keys(), ...after.keys()])
-  return [...ids].flatMap((block_id) => {
+  const change = [...ids].flatMap((block_id): queries.TextHash[] => {
     const hash = after.get(block_id) ?? blank
     return hash === (before.get(block_id) ?? blank) ? [] : [{ block_id, hash }]
   })
+  return change.length === 0 ? null : JSON.stringify(change)
 }
 
 const module = import.meta.url

@@ -1,14 +1,15 @@
+import type { Ahead } from '../../computations/ahead.ts'
 import type { Queryable, Transaction } from '../../database/database.ts'
 import { loadSource, lockSource } from '../../jobs/projections/queries.ts'
 import type { RequestedJobKey } from '../../jobs/queues.ts'
 import { type Container, documentIdsBelow, lockDocumentsBelow } from '../container-queries.ts'
 import { ratioOf, summariseDigest } from '../deterministic.ts'
-import { digestedDocuments } from '../digests.ts'
+import { digestedDocuments, digestInThread } from '../digests.ts'
 import { jobByKey, noteResult } from '../job-queries.ts'
 import { oneLine, truncate } from '../plain.ts'
-import { lockSummary, saveSummary, storedSummaries, storedSummary } from '../queries.ts'
+import { documentVersion, lockSummary, saveSummary, storedSummaries, storedSummary } from '../queries.ts'
 import { sourceLimit } from '../schema.ts'
-import { currentVersion, findSource } from '../source.ts'
+import { currentVersion, findContainer, type NoSource } from '../source.ts'
 import { type SummaryTarget, targetOf } from '../target.ts'
 import { type AskModel, requestCharacters, summariseByModel } from './ask.ts'
 import { type SummaryMaterial, textMaterial } from './text-material.ts'
@@ -19,9 +20,13 @@ const requestLimit = 40
 const documentLimit = 10_000
 const longestEntry = 600
 
-/** The source of a job as it was when the job was requested. */
+/**
+ * The source of a job as it was when the job was requested. `documentVersion` is the version of the document that was
+ * read, null for a folder or knowledge base.
+ */
 export type SummaryJobSource = SummaryMaterial & {
   target: SummaryTarget
+  documentVersion: string | null
   sourceVersion: string
   baseVersion: number
   model: string
@@ -32,18 +37,17 @@ type ObsoleteReason = 'source_changed' | 'pinned' | 'summary_changed' | 'target_
 
 /**
  * Reads the source of a job, or says why the job is obsolete, before the model is paid. Throws ComputationLimitError
- * when a document takes more than `computeMs` milliseconds of processor time.
+ * when a document takes too much of a processor.
  */
 export async function loadJobSource(
   db: Queryable,
   key: RequestedJobKey,
-  computeMs: number,
 ): Promise<SummaryJobSource | { obsolete: ObsoleteReason }> {
   const job = await jobByKey(db, key)
   if (job === null) return { obsolete: 'target_deleted' }
   const target = targetOf(job)
   const read = await (target.type === 'document' || target.type === 'section'
-    ? textSource(db, target, computeMs)
+    ? textSource(db, target)
     : containerSource(db, target))
   if (typeof read === 'string') return { obsolete: read }
   const { version, ...material } = read
@@ -60,25 +64,25 @@ export async function loadJobSource(
   }
 }
 
+// A source with its version, which for a document is that of its body.
+type ReadSource = SummaryMaterial & { version: string; documentVersion: string | null }
+
 async function textSource(
   db: Queryable,
   { workspaceId, id, blockId }: Extract<SummaryTarget, { type: 'document' | 'section' }>,
-  computeMs: number,
-): Promise<(SummaryMaterial & { version: string }) | ObsoleteReason> {
+): Promise<ReadSource | ObsoleteReason> {
   const document = await loadSource(db, { workspace_id: workspaceId, document_id: id })
   if (document === null) return blockId === null ? 'target_deleted' : 'source_changed'
   const { version, title, body: text } = document
-  return (await textMaterial({ documentId: id, blockId, version, title, text }, computeMs)) ?? 'source_changed'
+  const material = await textMaterial({ documentId: id, blockId, version, title, text })
+  return material === null ? 'source_changed' : { ...material, documentVersion: version }
 }
 
-async function containerSource(
-  db: Queryable,
-  container: Container,
-): Promise<(SummaryMaterial & { version: string }) | ObsoleteReason> {
-  const source = await findSource(db, container)
+async function containerSource(db: Queryable, container: Container): Promise<ReadSource | ObsoleteReason> {
+  const source = await findContainer(db, container)
   if (typeof source === 'string') return 'target_deleted'
   const { version, title } = source
-  return { version, ...(await containerMaterial(db, { container, title })) }
+  return { version, documentVersion: null, ...(await containerMaterial(db, { container, title })) }
 }
 
 // Returns the material of a folder or knowledge base: a summary of each document below it, which is the stored summary
@@ -87,23 +91,15 @@ async function containerMaterial(
   db: Queryable,
   { container, title }: { container: Container; title: string },
 ): Promise<SummaryMaterial> {
-  const { workspaceId } = container
   const below = await documentIdsBelow(db, { container, limit: documentLimit + 1 })
   const ids = below.slice(0, documentLimit)
-  const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], ids })
-  const stored = await storedSummaries(db, { workspaceIds: [workspaceId], type: 'document', ids })
-  const texts = new Map(stored.map(({ target_id, text }) => [target_id, text]))
-  const room = Math.min(
-    longestEntry,
-    Math.floor((requestLimit * requestCharacters) / Math.max(1, documents.length)) - 1,
-  )
-  const entries = [...documents]
-    .sort((a, b) => (a.title < b.title ? -1 : a.title > b.title ? 1 : a.id < b.id ? -1 : 1))
-    .map((document) => {
-      const text = texts.get(document.id) ?? summariseDigest({ ...document, documentId: document.id }).text
-      const named = text.startsWith(document.title) ? text : `${document.title}: ${text}`
-      return { id: document.id, text: truncate(oneLine(named), room) }
-    })
+  const room = Math.min(longestEntry, Math.floor((requestLimit * requestCharacters) / Math.max(1, ids.length)) - 1)
+  const entries: Entry[] = []
+  for (let start = 0; start < ids.length; start += entriesAtOnce) {
+    const page = { workspaceId: container.workspaceId, ids: ids.slice(start, start + entriesAtOnce), room }
+    entries.push(...(await entriesFor(db, page)))
+  }
+  entries.sort((a, b) => (a.title < b.title ? -1 : a.title > b.title ? 1 : a.id < b.id ? -1 : 1))
   return {
     material: { kind: container.type, title, texts: entries.map(({ text }) => text) },
     source_block_ids: [],
@@ -119,6 +115,25 @@ async function containerMaterial(
   }
 }
 
+/** A document below a folder with its part of the material. */
+type Entry = { id: string; title: string; text: string }
+
+// The digests of as many documents are read at a time, so the event loop is free between them.
+const entriesAtOnce = 200
+
+async function entriesFor(
+  db: Queryable,
+  { workspaceId, ids, room }: { workspaceId: string; ids: readonly string[]; room: number },
+): Promise<Entry[]> {
+  const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], ids }, digestInThread)
+  const stored = await storedSummaries(db, { workspaceIds: [workspaceId], type: 'document', ids })
+  const texts = new Map(stored.map(({ target_id, text }) => [target_id, text]))
+  return documents.map(({ id, title, digest }) => {
+    const text = texts.get(id) ?? summariseDigest({ documentId: id, title, digest }).text
+    return { id, title, text: truncate(oneLine(text.startsWith(title) ? text : `${title}: ${text}`), room) }
+  })
+}
+
 /** Returns the text that a model makes of the source. */
 export function askForSummary(source: SummaryJobSource, ask: AskModel): Promise<string> {
   return summariseByModel(ask, source)
@@ -129,17 +144,30 @@ export function askForSummary(source: SummaryJobSource, ask: AskModel): Promise<
  * are locked first, in the order of their ids. With more than a thousand documents below a folder, no document is
  * locked. Then a single statement sums their versions, and the sum is compared.
  */
-export async function lockAndCompare(tx: Transaction, source: SummaryJobSource): Promise<ObsoleteReason | null> {
+export async function lockAndCompare(
+  { tx, ahead }: { tx: Transaction; ahead: Ahead },
+  source: SummaryJobSource,
+): Promise<ObsoleteReason | null> {
   const { target } = source
   if (target.type === 'document' || target.type === 'section') {
     await lockSource(tx, { workspace_id: target.workspaceId, document_id: target.id })
   } else {
     await lockDocumentsBelow(tx, { container: target, limit: 1000 })
   }
-  const version = await currentVersion(tx, target)
+  const version = await versionNow({ tx, ahead }, source)
   if (version === 'gone' && target.type !== 'section') return 'target_deleted'
   const stored = await lockSummary(tx, target)
   return whyObsolete(stored, source.baseVersion) ?? (version === source.sourceVersion ? null : 'source_changed')
+}
+
+// Returns the current version of a locked source. A section of an unchanged document has not changed, and otherwise its
+// version is computed ahead, so that nobody waits for it at the lock.
+async function versionNow(
+  { tx, ahead }: { tx: Transaction; ahead: Ahead },
+  { target, documentVersion: read, sourceVersion }: SummaryJobSource,
+): Promise<string | NoSource> {
+  if (target.type === 'section' && read !== null && (await documentVersion(tx, target)) === read) return sourceVersion
+  return currentVersion(tx, { target, computeText: ahead.result })
 }
 
 /** Stores the model's text over the locked summary and notes its version on the job. */

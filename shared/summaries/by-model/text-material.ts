@@ -1,7 +1,6 @@
 import type { BlockNode } from '../../body/document.ts'
 import { textComputation } from '../../body/stored-body.ts'
 import { plainText } from '../../body/text.ts'
-import { limited } from '../../computations/computation.ts'
 import { compute } from '../../computations/compute.ts'
 import { type Coverage, sourceLimit } from '../schema.ts'
 import { sectionOf } from '../section.ts'
@@ -23,10 +22,10 @@ type TextMaterial = SummaryMaterial & { version: string }
 
 /**
  * Returns the material of a document or section; null when there is no such section. A large body is read in a thread.
- * Throws ComputationLimitError when that takes more than `computeMs` milliseconds of processor time.
+ * Throws ComputationLimitError when that takes too much of a processor.
  */
-export function textMaterial(source: MaterialText, computeMs: number): Promise<TextMaterial | null> {
-  return compute(limited(gathering, computeMs), source)
+export function textMaterial(source: MaterialText): Promise<TextMaterial | null> {
+  return compute(gathering, source)
 }
 
 /** The computation of `textMaterial`, which a thread calls by its name. @public */

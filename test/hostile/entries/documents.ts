@@ -28,22 +28,37 @@ import { computeMarkdown } from '../../../shared/localization/inline/compute.ts'
 import { inlineMarkdown } from '../../../shared/localization/inline/markdown.ts'
 import { structureOf, withAttributesOf, wordsOf } from '../../../shared/localization/inline/structure.ts'
 import { withoutTags, withTags } from '../../../shared/localization/inline/tags.ts'
+import { applyTexts } from '../../../shared/localization/jobs/apply-edit.ts'
 import { textsOfUnits } from '../../../shared/localization/jobs/run.ts'
+import { selectFrom } from '../../../shared/localization/jobs/select.ts'
 import { copyStructure } from '../../../shared/localization/structure-copies.ts'
+import { renderUnits } from '../../../shared/localization/units/list.ts'
+import { alignByPosition, textsWithUnits } from '../../../shared/localization/units/prepare.ts'
+import { mappingsTo, textsOfUnit } from '../../../shared/localization/units/review.ts'
 import { changeSource, changeTarget } from '../../../shared/localization/units/sync.ts'
 import { textBlocks } from '../../../shared/localization/units/texts.ts'
 import { compareLinks } from '../../../shared/relations/extract.ts'
 import { computeIndex } from '../../../shared/search/index/index-document.ts'
 import { gatherMaterial } from '../../../shared/summaries/by-model/text-material.ts'
 import { summariseDigest } from '../../../shared/summaries/deterministic.ts'
-import { digestOf } from '../../../shared/summaries/digests.ts'
+import { digestAtOnce, digestOf } from '../../../shared/summaries/digests.ts'
 import { answerQuery } from '../../../shared/summaries/query-answer.ts'
 import { summariseText } from '../../../shared/summaries/refresh.ts'
 import { sectionOf } from '../../../shared/summaries/section.ts'
+import { findSection } from '../../../shared/summaries/source.ts'
 import type { Entry, Use } from '../entry.ts'
 
 /** A body with what its readers start from. */
-type Body = { document: DocNode; lines: string[]; text: string; edited: DocNode; firstId: string; lastId: string }
+type Body = {
+  document: DocNode
+  lines: string[]
+  text: string
+  edited: DocNode
+  firstId: string
+  lastId: string
+  /** The units of a translation whose blocks have the ids of the source, as JSON text. */
+  units: string
+}
 
 /** What a JSON body becomes when it is written; refuses as the API does. */
 export function bodyOf(content: unknown[]): Body {
@@ -56,6 +71,7 @@ export function bodyOf(content: unknown[]): Body {
     edited: editedOf(document),
     firstId: document.content[0]?.attrs.id ?? '',
     lastId: document.content.at(-1)?.attrs.id ?? '',
+    units: JSON.stringify(textBlocks(document.content).map(({ id, hash }) => unitOf(id, hash))),
   }
 }
 
@@ -91,7 +107,7 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'hash of a block': ({ lines, lastId }) => currentBlockHash(new BlockLines(lines), lastId),
   manifest: ({ lines }) => manifestOf(lines),
   'changes to an edited body': ({ text, edited }) => changeBody({ from: text, to: textOf(edited) }).step.length,
-  'units of an edited source': ({ text, edited }) => changeSource({ from: text, to: textOf(edited) }),
+  'units of an edited source': ({ text, edited }) => changeSource({ from: text, to: textOf(edited), targets: 2 }),
   'units of an edited target': ({ text, edited }) => changeTarget({ from: text, to: textOf(edited) }),
   'live state': ({ document }) => readState(deriveState(document)),
   'edits of a live state': ({ document, edited }) =>
@@ -101,6 +117,8 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   relations: ({ text }) => compareLinks({ body: text, relations: [] }),
   summary: ({ lines }) => summariseDigest({ documentId: 'doc_1', title: 'a', digest: digestOf(lines) }),
   'summary of a section': ({ lines, firstId }) => sectionOf(lines, firstId),
+  'digests of documents': ({ text }) => digestAtOnce({ texts: [text, text] }),
+  'section as a source': ({ text, firstId }) => findSection({ text, blockId: firstId })?.text.length,
   'summary of a query': ({ lines }) =>
     answerQuery({ title: 'a', bodies: [{ id: 'doc_1', lines }], documentCount: 1, q: 'a "b a" word' }),
   'summaries of all sections': ({ text, lines, firstId }) =>
@@ -116,6 +134,28 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'growth of a chain of changes': ({ lines, edited }) =>
     growChain(chainOf(JSON.stringify(manifestStep(compareLines(lines, documentToLines(edited)))))),
   'texts of units': ({ text, firstId }) => textsOfUnits({ text, units: [{ unit_id: 'u', source_block_id: firstId }] }),
+  'units of a translation': ({ text, edited, units }) =>
+    renderUnits({ ...pairOf({ text, edited, units }), pair: translation, after: 0, limit: 1000 }),
+  'units for a job': ({ text, edited, units }) =>
+    selectFrom({ ...pairOf({ text, edited, units }), unitIds: JSON.parse(units).map(({ id }: { id: string }) => id) }),
+  'units that a preparation finds': ({ text }) => textsWithUnits({ text }),
+  'units without blocks': ({ text, edited, units }) =>
+    alignByPosition(pairOf({ text, edited, units: units.replaceAll(/"block_ids":\[[^\]]*\]/g, '"block_ids":[]') })),
+  'a reviewed unit': ({ text, edited, units }) =>
+    textsOfUnit({ ...pairOf({ text, edited, units: JSON.stringify(JSON.parse(units).slice(-1)) }) }),
+  'blocks of a reviewed unit': ({ text, units }) =>
+    mappingsTo({
+      text,
+      unitId: 'u',
+      blockIds: JSON.parse(units).map((unit: { source_block_id: string }) => unit.source_block_id),
+    }),
+  'applied texts': ({ text, edited, units }) =>
+    applyTexts({
+      ...pairOf({ text, edited, units }),
+      contents: JSON.parse(units)
+        .slice(0, 100)
+        .map(({ id }: { id: string }) => ({ unitId: id, content: [textNode('a')] })),
+    }).text.length,
   'structure for a translation': ({ document }) => copyStructure(document).content.nodes,
   'texts for a translation': ({ document }) => textBlocks(document.content),
   'segments for a translation': ({ document }) => inlineMarkdown(inlineContents(document)),
@@ -143,6 +183,21 @@ const page = { document: { id: 'doc_1', version: 'v' }, limit: 1000, maxBytes: 1
 
 const modelText = { documentId: 'doc_1', version: 'v', title: 'a' }
 
+const translation = {
+  set: { id: 'docset_1', source_locale: 'en' },
+  source: { id: 'doc_1', version: 'v' },
+  target: { id: 'doc_2', version: 'v', locale: 'fr' },
+} as Parameters<typeof renderUnits>[0]['pair']
+
+function pairOf({ text, edited, units }: Pick<Body, 'text' | 'edited' | 'units'>) {
+  return { source: text, target: textOf(edited), units }
+}
+
+function unitOf(id: string, hash: string) {
+  const status = 'missing'
+  return { id: `tu_${id}`, source_block_id: id, source_hash: hash, target_hash: hash, status, block_ids: [id] }
+}
+
 function headingIds(lines: readonly string[]): string[] {
   const headings = lines.filter((line) => line.endsWith('"type":"heading"}'))
   return headings.slice(0, 50).map((line) => JSON.parse(line).attrs.id)
@@ -157,6 +212,7 @@ function chainOf(step: string) {
     locale: null,
     chain: 1,
     projected_seq: 1,
+    isPart: false,
   }
   return { ...source, manifests: [{ body_seq: 2, version: 'v', changed_at: 0, step }] }
 }

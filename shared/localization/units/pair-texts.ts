@@ -1,0 +1,40 @@
+import { StoredBody } from '../../body/stored-body.ts'
+import { type Computation, computation } from '../../computations/computation.ts'
+import { type PlacedUnit, placeUnits } from './present.ts'
+import type { UnitPlace, UnitRow } from './queries.ts'
+
+/**
+ * A translation as plain text: both stored bodies, one top-level block a line, and the units as the JSON text of a list
+ * of `UnitRow`, or of `UnitPlace` where that is enough.
+ */
+export type PairTexts = { source: string; target: string; units: string }
+
+/** Returns the units of a translation with their texts, in the order of the source. */
+export function unitsIn<Unit extends UnitPlace = UnitRow>({ source, target, units }: PairTexts): PlacedUnit<Unit>[] {
+  return placeUnits<Unit>(JSON.parse(units), { source: bodyOf(source), target: bodyOf(target) })
+}
+
+/** Pairs of up to this many characters together, with their units, are read within 20 ms in each form. */
+const smallLength = 64 * 1024
+
+/**
+ * Declares a computation on the bodies and units of a translation, which needs a thread unless they are small. An
+ * ordinary pair takes 0.02 µs a character.
+ */
+export function pairComputation<Input extends PairTexts, Output>(
+  declared: Pick<Computation<Input, Output>, 'module' | 'run'>,
+): Computation<Input, Output> {
+  return computation({
+    ...declared,
+    isSmall: (input) => lengthOf(input) <= smallLength,
+    cpuMs: (input) => Math.min(10_000, 2000 + lengthOf(input) * 0.005),
+  })
+}
+
+function bodyOf(text: string): StoredBody {
+  return new StoredBody({ version: '', text })
+}
+
+function lengthOf({ source, target, units }: PairTexts): number {
+  return source.length + target.length + units.length
+}
