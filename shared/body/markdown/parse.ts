@@ -36,31 +36,61 @@ export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: str
  * `duplicate_block_anchor`, `invalid_node` for content that no body may hold, and `document_too_large` as soon as a
  * limit is certainly exceeded.
  */
-export function parseMarkdown({ markdown, path = '', characterLimit, byteLimit }: MarkdownInput): Parsed {
+export function parseMarkdown(input: MarkdownInput): Parsed {
+  const { path = '', byteLimit } = input
+  const source = markdownSource(input)
+  const root = parseWithin(source, path)
+  const context = importContext(root, { source, path, byteLimit })
+  const { pieces, pending } = readPieces(root.children, context)
+  warnUnusedDefinitions(context)
+  return { pieces: checkedPieces(pieces, pending), warnings: context.warnings }
+}
+
+/**
+ * The text with a line feed at the end of each line, as all offsets count it. Refuses with 422 `invalid_node` a text
+ * that no body may hold, and with `document_too_large` a text that certainly exceeds the limit on characters.
+ */
+export function markdownSource({ markdown, path = '', characterLimit }: MarkdownInput): string {
   checkText(markdown, { path, blockId: null })
   const source = markdown.replace(/\r\n?/g, '\n')
   if (characterLimit !== undefined && source.length > characterLimit) {
     checkCharacters(leastCharacters(source), characterLimit)
   }
-  const root = parseWithin(source, path)
-  const context = importContext(root, { source, path, byteLimit })
-  const pieces = readPieces(root, context)
-  warnUnusedDefinitions(context)
-  checkAnchors(pieces)
-  return { pieces, warnings: context.warnings }
+  return source
 }
 
-function readPieces(root: Root, context: ImportContext): Piece[] {
+/**
+ * Completes the pieces of a text by the anchors at its end, which have no blocks. Refuses with 422
+ * `invalid_markdown_anchor` and `duplicate_block_anchor`.
+ */
+export function checkedPieces<P extends Pick<Piece, 'anchor' | 'unused'>>(
+  pieces: P[],
+  pending: Anchor[],
+): (P | Piece)[] {
+  const last: Piece[] = pending.length > 0 ? [{ anchor: null, unused: pending, blocks: [], source: '' }] : []
+  const all = [...pieces, ...last]
+  checkAnchors(all)
+  return all
+}
+
+/**
+ * Reads the root nodes of a text. `above` are the anchors directly above the text. `pending` are the anchors at the
+ * end, which have no blocks.
+ */
+export function readPieces(
+  nodes: RootContent[],
+  context: ImportContext,
+  above: readonly Anchor[] = [],
+): { pieces: Piece[]; pending: Anchor[] } {
   const pieces: Piece[] = []
-  const nodes = root.children
-  let pending: Anchor[] = []
+  let pending = [...above]
   const readings = readFlow(
-    nodes.filter((node) => anchorOf(node) === null),
+    nodes.filter((node) => anchorOf(node, context) === null),
     context,
   )
   const blocks = new Map(readings.map((reading) => [reading.node, reading]))
   for (const [index, node] of nodes.entries()) {
-    const anchor = anchorOf(node)
+    const anchor = anchorOf(node, context)
     const reading = blocks.get(node)
     if (anchor !== null) pending.push(anchor)
     if (reading === undefined || reading.blocks.length === 0) continue
@@ -69,16 +99,15 @@ function readPieces(root: Root, context: ImportContext): Piece[] {
     pieces.push({ anchor: pending.at(-1) ?? null, unused: pending.slice(0, -1), blocks: reading.blocks, source })
     pending = []
   }
-  if (pending.length > 0) pieces.push({ anchor: null, unused: pending, blocks: [], source: '' })
-  return pieces
+  return { pieces, pending }
 }
 
 /** The anchor of a root node: raw HTML that is one anchor comment; null for any other node. */
-function anchorOf(node: RootContent): Anchor | null {
+export function anchorOf(node: RootContent, { linesAbove }: Pick<ImportContext, 'linesAbove'>): Anchor | null {
   const comment = node.type === 'html' ? (node as Html).value.trim() : ''
   if (!comment.startsWith('<!--') || !comment.endsWith('-->')) return null
   const match = anchorPattern.exec(comment.slice('<!--'.length, -'-->'.length).trim())
-  return match === null ? null : { id: match[1] ?? '', line: node.position?.start.line ?? 1 }
+  return match === null ? null : { id: match[1] ?? '', line: linesAbove + (node.position?.start.line ?? 1) }
 }
 
 type Span = { from: number; to: number; context: ImportContext }
@@ -89,7 +118,7 @@ function sourceOf(nodes: RootContent[], { from, to, context }: Span): string {
   return context.source.slice(start, end).trimEnd()
 }
 
-function checkAnchors(pieces: Piece[]): void {
+function checkAnchors(pieces: readonly Pick<Piece, 'anchor' | 'unused'>[]): void {
   const linesById = new Map<string, number[]>()
   for (const anchor of pieces.flatMap((piece) => [...piece.unused, ...(piece.anchor ? [piece.anchor] : [])])) {
     const lines = linesById.get(anchor.id)
@@ -112,8 +141,11 @@ function warnUnusedDefinitions(context: ImportContext): void {
   }
 }
 
-// The parser itself recurses where nodes nest. A hostile text can exhaust the stack.
-function parseWithin(source: string, path: string): Root {
+/**
+ * Parses a text into its tree. The parser itself recurses where nodes nest, and a hostile text can exhaust the stack:
+ * then refuses with 422 `invalid_node`.
+ */
+export function parseWithin(source: string, path: string): Root {
   try {
     return parseTree(source)
   } catch (error) {
