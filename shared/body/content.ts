@@ -76,7 +76,7 @@ export function writeBody({ format, content, storedText, anchors, ...context }: 
   const isAnchored = storedText !== null && content.includes(anchorStart)
   const { blocks, ...rest } =
     (isAnchored ? writeBack(content, assembling) : null) ??
-    assemble(parseMarkdown({ markdown: content, ...context }), assembling)
+    assemble(parseMarkdown({ markdown: content, ...context, keepsBlocks: storedText !== null }), assembling)
   const lines = blocks.map((block) => (typeof block === 'string' ? block : canonicalJson(block)))
   if (storedText === null) return bodyOf(lines, rest)
   const shown = linesToMarkdown(lines, { anchors })

@@ -1,12 +1,12 @@
 import type { Html, Root, RootContent } from 'mdast'
 import { Refusal } from '../../errors/errors.ts'
 import { blockIdPattern } from '../../schema/ids.ts'
-import { codePoints } from '../../schema/strings.ts'
-import { type BodyLimits, checkCharacters } from '../body-limits.ts'
+import type { BodyLimits } from '../body-limits.ts'
 import type { BodyNode, Warning } from '../document.ts'
 import { checkText, refuseNode } from '../normalise-state.ts'
 import { readFlow } from './import-blocks.ts'
 import { type ImportContext, importContext, warnAt } from './import-context.ts'
+import { refuseTooLarge } from './least-size.ts'
 import { parseTree } from './processor.ts'
 
 /** An anchor of the text: the block id that it names, and its line number. */
@@ -28,8 +28,11 @@ const blockId = new RegExp(blockIdPattern)
 // A refusal lists this many lines of an anchor that occurs again and again.
 const shownLines = 20
 
-/** A text to parse, its JSON pointer in the request, and the limits on the body; plain data as well. */
-export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: string }
+/**
+ * A text to parse, its JSON pointer in the request, and the limits on the body; plain data as well. `keepsBlocks` says
+ * that stored blocks may stay, whose Markdown can show more text than they hold.
+ */
+export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: string; keepsBlocks?: boolean }
 
 /**
  * Parses a Markdown text into blocks, which are not normalised yet. Refuses with 422 `invalid_markdown_anchor`,
@@ -39,6 +42,7 @@ export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: str
 export function parseMarkdown(input: MarkdownInput): Parsed {
   const { path = '', byteLimit } = input
   const source = markdownSource(input)
+  refuseTooLarge([input.keepsBlocks ? aboveAnchors(source) : source], input)
   const root = parseWithin(source, path)
   const context = importContext(root, { source, path, byteLimit })
   const { pieces, pending } = readPieces(root.children, context)
@@ -48,15 +52,11 @@ export function parseMarkdown(input: MarkdownInput): Parsed {
 
 /**
  * The text with a line feed at the end of each line, as all offsets count it. Refuses with 422 `invalid_node` a text
- * that no body may hold, and with `document_too_large` a text that certainly exceeds the limit on characters.
+ * that no body may hold.
  */
-export function markdownSource({ markdown, path = '', characterLimit }: MarkdownInput): string {
+export function markdownSource({ markdown, path = '' }: MarkdownInput): string {
   checkText(markdown, { path, blockId: null })
-  const source = markdown.replace(/\r\n?/g, '\n')
-  if (characterLimit !== undefined && source.length > characterLimit) {
-    checkCharacters(leastCharacters(source), characterLimit)
-  }
-  return source
+  return markdown.replace(/\r\n?/g, '\n')
 }
 
 /**
@@ -118,6 +118,11 @@ function sourceOf(nodes: RootContent[], { from, to, context }: Span): string {
   return context.source.slice(start, end).trimEnd()
 }
 
+function aboveAnchors(source: string): string {
+  const anchor = source.search(/<!--\s*block=/)
+  return anchor === -1 ? source : source.slice(0, anchor)
+}
+
 function checkAnchors(pieces: readonly Pick<Piece, 'anchor' | 'unused'>[]): void {
   const linesById = new Map<string, number[]>()
   for (const anchor of pieces.flatMap((piece) => [...piece.unused, ...(piece.anchor ? [piece.anchor] : [])])) {
@@ -152,22 +157,4 @@ export function parseWithin(source: string, path: string): Root {
     if (!(error instanceof RangeError)) throw error
     throw refuseNode({ path, blockId: null }, 'the Markdown nests too deeply')
   }
-}
-
-/**
- * A lower bound of the characters of a body, from its Markdown text. It counts the letters of the paragraphs without
- * any sign of HTML, links, math, tables, fences or references. The count ends at a sign that may hide more than its own
- * paragraph. The time is linear in the text.
- */
-function leastCharacters(markdown: string): number {
-  if (/^\ufeff?---/.test(markdown)) return 0
-  const end = markdown.search(/<(?:!|\?|pre|script|style|textarea)|\$\$/i)
-  const paragraphs = (end === -1 ? markdown : markdown.slice(0, end)).split(/\n[ \t]*\n/)
-  // The last paragraph may be the first half of a paragraph that was cut.
-  if (end !== -1) paragraphs.pop()
-  return paragraphs.reduce((sum, text) => sum + (/[<>[\]&|$`~]/.test(text) ? 0 : letters(text)), 0)
-}
-
-function letters(text: string): number {
-  return codePoints(text.replace(/\P{L}+/gu, ''))
 }

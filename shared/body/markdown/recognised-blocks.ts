@@ -10,12 +10,13 @@ type Recognised = { id: string; at: number; line: string | null }
 
 /**
  * A stretch of a text that must be parsed, and the stored blocks directly below it. The stretch goes from `from` to
- * `to`, and may be empty. `next` is the end of the anchor of the first of these blocks, or the end of the text.
+ * `to`, and may be empty. `next` is the end of the anchor of the first of these blocks, or the end of the text. `kept`
+ * is what these blocks take of the limits on a body.
  */
-export type Stretch = { from: number; to: number; next: number; recognised: Recognised[] }
+export type Stretch = { from: number; to: number; next: number; recognised: Recognised[]; kept: Counts }
 
 /** What recognised blocks take of the limits on a body; `bytes` is at least what the normaliser counts. */
-type Counts = { nodes: number; characters: number; bytes: number }
+export type Counts = { nodes: number; characters: number; bytes: number }
 
 /**
  * Finds the blocks of a text that stand below their anchors exactly as the service writes them. Each line feed of the
@@ -24,30 +25,58 @@ type Counts = { nodes: number; characters: number; bytes: number }
  * Whether the anchor above a block is one depends on the stretch before it, which the caller parses. The anchor ends
  * whatever the parser has open, except raw HTML, code, and math. A recognised block leaves nothing open itself.
  */
-export function recogniseBlocks(source: string, stored: StoredBlocks): { stretches: Stretch[]; kept: Counts } {
-  const kept: Counts = { nodes: 0, characters: 0, bytes: 0 }
-  const stretches: Stretch[] = []
-  let stretch: Stretch = { from: 0, to: 0, next: source.length, recognised: [] }
+export function recogniseBlocks(source: string, stored: StoredBlocks): Stretch[] {
+  let stretch = emptyStretch(source, 0)
+  const stretches = [stretch]
   for (let at = 0; at < source.length; ) {
     const found = recognise(source, at, stored)
     if (found === null) {
-      const anchor = source.indexOf(`\n${anchorStart}`, at)
       if (stretch.recognised.length > 0) {
+        stretch = emptyStretch(source, at)
         stretches.push(stretch)
-        stretch = { from: at, to: at, next: source.length, recognised: [] }
       }
+      const anchor = source.indexOf(`\n${anchorStart}`, at)
       at = anchor === -1 ? source.length : anchor + 1
       stretch.to = at
-      continue
+    } else {
+      if (stretch.recognised.length === 0) stretch.next = found.anchorEnd
+      stretch.recognised.push({ id: found.id, at, line: found.line })
+      // An empty paragraph is counted where it is normalised.
+      if (found.line !== null) stretch.kept = sumOf([stretch.kept, found.counts])
+      at = found.end
     }
-    if (stretch.recognised.length === 0) stretch.next = found.anchorEnd
-    stretch.recognised.push({ id: found.id, at, line: found.line })
-    if (found.line !== null) add(kept, found.counts)
-    at = found.end
   }
-  return { stretches: [...stretches, stretch], kept }
+  return stretches
 }
 
+/** The sum of counts. */
+export function sumOf(counts: readonly Counts[]): Counts {
+  const sum: Counts = { nodes: 0, characters: 0, bytes: 0 }
+  for (const { nodes, characters, bytes } of counts) {
+    sum.nodes += nodes
+    sum.characters += characters
+    sum.bytes += bytes
+  }
+  return sum
+}
+
+function emptyStretch(source: string, at: number): Stretch {
+  return { from: at, to: at, next: source.length, recognised: [], kept: sumOf([]) }
+}
+
+/**
+ * The number of characters that the stored blocks of a stretch may show as text without holding them as text: an upper
+ * bound. A block that is recognised by its text alone holds all that it shows.
+ */
+export function shownOnly(stretch: string, stored: StoredBlocks): number {
+  const anchors = stretch.split(/<!--\s*block=/).slice(1)
+  return anchors.reduce((sum, anchor) => {
+    const block = stored.topLevel(anchor.slice(0, idLength))
+    return block === undefined || countsOf(block) !== null ? sum : sum + block.line.length
+  }, 0)
+}
+
+const idLength = 'block_'.length + 26
 const anchorStart = '<!-- block='
 const anchorLine = new RegExp(`${anchorStart}(block_${ulidPattern})(?: [^\\s<>]+)? -->(?:\\n|$)`, 'y')
 // A block ends at the end of the text or, after an empty line, at an anchor.
@@ -107,10 +136,4 @@ function measure(block: BlockNode, line: string): Counts | null {
   )
   const isNormal = warnings.length === 0 && canonicalJson(result.content[0] as BlockNode) === line
   return isNormal ? { nodes, characters, bytes: Buffer.byteLength(line) } : null
-}
-
-function add(sum: Counts, { nodes, characters, bytes }: Counts): void {
-  sum.nodes += nodes
-  sum.characters += characters
-  sum.bytes += bytes
 }

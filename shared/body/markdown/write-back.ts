@@ -3,8 +3,9 @@ import { maximumNodes } from '../body-limits.ts'
 import { type Assembled, type Assembling, anchorsOf, assemble, type KeptPiece } from './from-markdown.ts'
 import { type ImportContext, importContext } from './import-context.ts'
 import { closesDetails } from './import-details.ts'
+import { refuseTooLarge } from './least-size.ts'
 import { type Anchor, anchorOf, checkedPieces, markdownSource, type Piece, parseWithin, readPieces } from './parse.ts'
-import { recogniseBlocks, type Stretch } from './recognised-blocks.ts'
+import { recogniseBlocks, type Stretch, shownOnly, sumOf } from './recognised-blocks.ts'
 
 /**
  * Makes the blocks of an anchored Markdown text, as `parseMarkdown` and `assemble` do, in the time that its changes
@@ -15,7 +16,9 @@ import { recogniseBlocks, type Stretch } from './recognised-blocks.ts'
 export function writeBack(markdown: string, assembling: Assembling): Assembled | null {
   const { characterLimit = Number.POSITIVE_INFINITY, byteLimit = Number.POSITIVE_INFINITY, stored } = assembling
   const source = markdownSource({ markdown, ...assembling })
-  const { stretches, kept } = recogniseBlocks(source, stored)
+  const stretches = recogniseBlocks(source, stored)
+  refuseTooLargeChange(source, stretches, assembling)
+  const kept = sumOf(stretches.map((stretch) => stretch.kept))
   const newLength = stretches.reduce((sum, { from, to }) => sum + to - from, 0)
   if (newLength > source.length / 2 || kept.nodes === 0) return null
   // What the recognised blocks take of a limit is left to nothing else.
@@ -32,6 +35,29 @@ export function writeBack(markdown: string, assembling: Assembling): Assembled |
     if (error instanceof Refusal) return null
     throw error
   }
+}
+
+/**
+ * Refuses as `refuseTooLarge` does, with the recognised blocks counted exactly. Behind a stretch that may leave
+ * something open, nothing is counted. A stored block that is not recognised may still be kept, and then it holds less
+ * text than it shows.
+ */
+function refuseTooLargeChange(source: string, stretches: readonly Stretch[], assembling: Assembling): void {
+  const { characterLimit = Number.POSITIVE_INFINITY, byteLimit = Number.POSITIVE_INFINITY, stored } = assembling
+  if (source.length <= Math.min(characterLimit, byteLimit, maximumNodes)) return
+  const texts = stretches.map(({ from, to }) => source.slice(from, to))
+  const open = texts.findIndex(mayStayOpen)
+  const counted = open === -1 ? texts : texts.slice(0, open + 1)
+  const kept = sumOf(stretches.slice(0, open === -1 ? undefined : open).map((stretch) => stretch.kept))
+  const shown = counted.reduce((sum, text) => sum + shownOnly(text, stored), 0)
+  const nodes = shown > 0 ? Number.NEGATIVE_INFINITY : kept.nodes
+  refuseTooLarge(counted, assembling, { characters: kept.characters - shown, nodes })
+}
+
+// True for raw HTML, code, math, and frontmatter that do not certainly end in the text.
+function mayStayOpen(text: string): boolean {
+  if (/^\ufeff?---/.test(text) && !/\n---[ \t]*\n/.test(text)) return true
+  return /<|\$\$|```|~~~/.test(text.replace(/<!--[^\n]*?-->/g, ''))
 }
 
 type Texts = { source: string; stretches: readonly Stretch[]; context: Assembling }
