@@ -9,8 +9,8 @@ type Limits = Partial<BodyLimits> & { path?: string }
 
 /**
  * Refuses texts whose body certainly exceeds a limit, without parsing them. `known` is the size of the rest of the
- * body. Refuses with 422 `document_too_large`, where `actual` is a lower bound, and with 422 `invalid_node` for too many
- * nodes.
+ * body. Refuses with 422 `document_too_large`, where `actual` is a lower bound. Refuses with 422 `invalid_node` for too
+ * many nodes.
  */
 export function refuseTooLarge(
   texts: readonly string[],
@@ -48,7 +48,7 @@ const marker = /[ \t>*+\-\d.)]*/y
 const blank = /[ \t]*$/my
 const bulletItem = /[-*+] \p{L}/uy
 const blockStart = /(?:[-*+]|#{1,6}) \S/y
-const fence = /(`{3,}|~{3,})([^\n]*)/y
+const fence = /^(`{3,}|~{3,})(.*)$/
 // What may end a comment, or begin what a comment does not end.
 const openings = /<(?:\?|!\[|![a-z]|pre|script|style|textarea)|\$\$|```|~~~/i
 
@@ -109,11 +109,11 @@ class Reading {
       if (/^(?:\[[^\n]*)?(?:<(?:[!?]|pre|script|style|textarea)|\$\$[^$]*$)/i.test(line)) return false
       if (line.includes('<')) this.#hidden = 'html'
     }
-    this.#readFence(start)
+    const hasFence = this.#readFence(start)
     if (this.#hidden === 'nothing') this.#countBlock(start)
     this.#isAfterBlank = false
     // The digits before the content may be the number of an item.
-    this.#countWords(content, false)
+    if (!hasFence) this.#countWords(content, false)
     return true
   }
 
@@ -136,21 +136,21 @@ class Reading {
     return true
   }
 
-  // A fence at the start of a line begins code, whose words all count. Any other fence may begin code or end code.
-  #readFence(start: number): void {
+  // A fence at the start of a line begins code, whose words all count. Any other fence may begin or end code. The line
+  // of a fence may show nothing.
+  #readFence(start: number): boolean {
     const text = this.#text
-    const found = matches(fence, text, start)
-    const [, run = '', info = ''] = found ?? []
-    if (found !== null && this.#knowsCode && this.#hidden !== 'html' && !info.includes('`')) {
+    const line = text.slice(start, this.#end)
+    if (!line.includes('```') && !line.includes('~~~')) return false
+    const [, run = '', info = '`'] = fence.exec(line) ?? []
+    if (this.#knowsCode && this.#hidden !== 'html' && !info.includes('`')) {
       const closing = new RegExp(`^ {0,3}${run}${run[0]}*[ \\t]*$`, 'gm')
       closing.lastIndex = this.#at
       this.#codeEnd = closing.test(text) ? closing.lastIndex : text.length
       this.#hidden = 'nothing'
       this.nodes += 1
-    } else if (this.#knowsCode) {
-      const line = text.slice(start, this.#end)
-      if (line.includes('```') || line.includes('~~~')) this.#knowsCode = false
-    }
+    } else this.#knowsCode = false
+    return true
   }
 
   #countBlock(start: number): void {
@@ -165,7 +165,9 @@ class Reading {
     const text = this.#text
     let isAfterWord = false
     let isAfterSpace = false
+    let address = { from: -1, to: -1 }
     for (let at = start; at < this.#end && this.characters <= this.#most.characters; at += 1) {
+      if (at === address.from) at = address.to
       const code = text.charCodeAt(at)
       if (isWord(code)) {
         this.characters += isAfterSpace ? 2 : 1
@@ -176,19 +178,26 @@ class Reading {
       isAfterSpace = isAfterWord && code === space
       isAfterWord = false
       if (isCode || !hides.has(code)) continue
-      if (code === lessThan || code === bracket || text.startsWith('$$', at)) this.#hidden = 'inline'
-      else if (code !== ampersand && code !== dollar && !/^(?:```|~~~)/.test(text.slice(at, at + 3))) continue
-      return
+      const link = code === bracket && text[at - 1] !== '!' ? matches(plainLink, text, at) : null
+      if (link === null) {
+        this.#hide(at)
+        return
+      }
+      address = { from: plainLink.lastIndex - (link[1] as string).length, to: plainLink.lastIndex - 1 }
     }
+  }
+
+  // The sign at an offset hides the rest of its line, and perhaps more.
+  #hide(at: number): void {
+    const sign = this.#text[at] as string
+    if (sign === '<' || sign === '[' || this.#text.startsWith('$$', at)) this.#hidden = 'inline'
   }
 }
 
-const [space, lessThan, bracket, ampersand, dollar] = codesOf(' <[&$') as [number, number, number, number, number]
-const hides = new Set(codesOf('<[&$`~'))
-
-function codesOf(signs: string): number[] {
-  return Array.from(signs, (sign) => sign.charCodeAt(0))
-}
+// A link whose text is shown, wherever it is. The group is its address.
+const plainLink = /\[[^[\]<>`&$\\\n!^~]*\](\([^\s()<>"'\\&`$[\]]*\))/y
+const [space, bracket] = [' ', '['].map((sign) => sign.charCodeAt(0)) as [number, number]
+const hides = new Set(Array.from('<[&$', (sign) => sign.charCodeAt(0)))
 
 // Whether a UTF-16 code unit is a letter or a digit: 0 for not asked yet, 1 for no, 2 for yes. Halves of pairs are not.
 const words = new Uint8Array(0x10000)
