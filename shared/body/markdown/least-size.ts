@@ -36,6 +36,7 @@ export function refuseTooLarge(
  * A lower bound of the size of the body of a Markdown text. A text that exceeds a limit by this bound needs no parsing
  * to be refused. The bound counts the words that no markup can hide, and the paragraphs and items that certainly begin
  * at a line. The count ends as soon as it exceeds `most`. Lines end with a line feed. The time is linear in the text.
+ * @internal
  */
 export function leastSize(markdown: string, most: LeastSize): LeastSize {
   const reading = new Reading(markdown, most)
