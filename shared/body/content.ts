@@ -1,15 +1,18 @@
 import type { Ahead } from '../computations/ahead.ts'
 import { type Computation, ComputationLimitError, computation } from '../computations/computation.ts'
 import type { BodyLimits } from './body-limits.ts'
-import { documentToLines } from './canonical.ts'
+import { canonicalJson, documentToLines, linesToDocument } from './canonical.ts'
 import type { DocNode, Warning } from './document.ts'
 import { renderHtml } from './html.ts'
-import { fromMarkdown } from './markdown/from-markdown.ts'
+import { assemble } from './markdown/from-markdown.ts'
+import { parseMarkdown } from './markdown/parse.ts'
 import { parsesAtOnce, timeLimit, tooCostly } from './markdown/parse-async.ts'
-import { toMarkdown } from './markdown/to-markdown.ts'
+import { StoredBlocks } from './markdown/stored-blocks.ts'
+import { linesToMarkdown } from './markdown/to-markdown.ts'
+import { writeBack } from './markdown/write-back.ts'
 import { type Normalised, normaliseDocument } from './normalise.ts'
 import type { ContentInput } from './schema.ts'
-import { StoredBody } from './stored-body.ts'
+import type { StoredBody } from './stored-body.ts'
 
 /** A content input with everything that its body depends on. */
 export type ContentSource = BodyLimits & {
@@ -49,8 +52,8 @@ export function writeContent(ahead: Ahead, source: ContentSource): WrittenBody {
 }
 
 /** Turns a normalised document into the body that is stored. */
-export function writtenBody({ result, nodes, characters, attachments, warnings }: Normalised<DocNode>): WrittenBody {
-  return { text: documentToLines(result).join('\n'), nodes, characters, attachments, warnings, markdown: null }
+export function writtenBody({ result, ...rest }: Normalised<DocNode>): WrittenBody {
+  return bodyOf(documentToLines(result), rest)
 }
 
 type Writing = BodyLimits & {
@@ -69,13 +72,20 @@ export function writeBody({ format, content, storedText, anchors, ...context }: 
   if (format === 'tiptap-json') {
     return writtenBody(normaliseDocument(JSON.parse(content), { from: 'json', ...context }))
   }
-  const stored = storedText === null ? {} : { stored: new StoredBody({ version: '', text: storedText }).document }
-  const normalised = fromMarkdown(content, { ...stored, ...context })
-  const shown = storedText === null ? null : contentMembers(normalised.result, { format: 'markdown', anchors })
-  return {
-    ...writtenBody(normalised),
-    markdown: shown && { content: shown.content ?? '', warnings: shown.warnings },
-  }
+  const assembling = { ...context, stored: new StoredBlocks(storedText?.split('\n') ?? []) }
+  const isAnchored = storedText !== null && content.includes(anchorStart)
+  const { blocks, ...rest } =
+    (isAnchored ? writeBack(content, assembling) : null) ??
+    assemble(parseMarkdown({ markdown: content, ...context, keepsBlocks: storedText !== null }), assembling)
+  const lines = blocks.map((block) => (typeof block === 'string' ? block : canonicalJson(block)))
+  if (storedText === null) return bodyOf(lines, rest)
+  const shown = linesToMarkdown(lines, { anchors })
+  return { ...bodyOf(lines, rest), markdown: { content: shown.markdown, warnings: shown.warnings } }
+}
+
+function bodyOf(lines: readonly string[], found: Omit<Normalised<unknown>, 'result'>): WrittenBody {
+  const { nodes, characters, attachments, warnings } = found
+  return { text: lines.join('\n'), nodes, characters, attachments, warnings, markdown: null }
 }
 
 const anchorStart = '<!-- block='
@@ -99,21 +109,21 @@ const writing: Computation<Writing, WrittenBody> = computation({
 /** The formats of `GET /documents/{id}/content`. */
 export type ContentFormat = 'tiptap-json' | 'markdown' | 'html'
 
-/** The members of a content answer that depend on its format. */
+/** The members of a content answer that depend on its format, from the stored lines of a body. */
 export function contentMembers(
-  document: DocNode,
+  lines: readonly string[],
   options: { format: ContentFormat; anchors: boolean },
 ): { document?: DocNode; content?: string; warnings: Warning[] } {
-  return writers[options.format](document, options.anchors)
+  return writers[options.format](lines, options.anchors)
 }
 
-type Writer = (document: DocNode, anchors: boolean) => ReturnType<typeof contentMembers>
+type Writer = (lines: readonly string[], anchors: boolean) => ReturnType<typeof contentMembers>
 
 const writers: Record<ContentFormat, Writer> = {
-  'tiptap-json': (document) => ({ document, warnings: [] }),
-  markdown: (document, anchors) => {
-    const { markdown, warnings } = toMarkdown(document, { anchors })
+  'tiptap-json': (lines) => ({ document: linesToDocument(lines), warnings: [] }),
+  markdown: (lines, anchors) => {
+    const { markdown, warnings } = linesToMarkdown(lines, { anchors })
     return { content: markdown, warnings }
   },
-  html: (document) => ({ content: renderHtml(document), warnings: [] }),
+  html: (lines) => ({ content: renderHtml(linesToDocument(lines)), warnings: [] }),
 }

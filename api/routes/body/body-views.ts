@@ -90,7 +90,7 @@ export function contentAnswerText({
 
 /** The function of `contentText`, which a thread calls by its name. @public */
 export function renderContent({ text, heading, resolution, format, anchors }: ContentView): string {
-  const members = contentMembers(documentOf(text), { format, anchors })
+  const members = contentMembers(text.split('\n'), { format, anchors })
   const warnings = answerWarnings(members.warnings)
   return JSON.stringify({ ...heading, format, ...members, warnings, ...resolution })
 }

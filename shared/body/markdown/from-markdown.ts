@@ -1,10 +1,10 @@
 import type { BodyLimits } from '../body-limits.ts'
+import { documentToLines } from '../canonical.ts'
 import type { BlockNode, BodyNode, DocNode, Warning } from '../document.ts'
-import { isBlockType } from '../nodes.ts'
 import { type Normalised, normaliseDocument } from '../normalise.ts'
 import { keepIds } from './keep-ids.ts'
-import { type Anchor, type Parsed, type Piece, parseMarkdown } from './parse.ts'
-import { exportSegments, footnoteLabels } from './to-markdown.ts'
+import { type Anchor, type Piece, parseMarkdown } from './parse.ts'
+import { StoredBlocks } from './stored-blocks.ts'
 
 /**
  * The options of an import. `stored` is the body that the text is written back to, and `path` the JSON pointer of the
@@ -18,46 +18,86 @@ export type ImportOptions = Partial<BodyLimits> & { stored?: DocNode; path?: str
  * their content, or their type and order, still match. Refuses as `parseMarkdown` and `normaliseDocument` do. The
  * function blocks the event loop, so texts of callers are read in a thread.
  */
-export function fromMarkdown(markdown: string, options: ImportOptions = {}): Normalised<DocNode> {
-  return assemble(parseMarkdown({ markdown, ...options }), options)
+export function fromMarkdown(markdown: string, { stored, ...context }: ImportOptions = {}): Normalised<DocNode> {
+  const lines = stored === undefined ? [] : documentToLines(stored)
+  const parsed = parseMarkdown({ markdown, ...context })
+  return toDocument(assemble(parsed, { ...context, stored: new StoredBlocks(lines) }))
 }
 
-/** The second half of `fromMarkdown`: combines a parsed text with the stored document. */
-export function assemble(parsed: Parsed, { stored, ...context }: ImportOptions): Normalised<DocNode> {
-  const known = storedBlocks(stored)
-  const warnings = [...parsed.warnings]
-  const anchored = new Set(parsed.pieces.flatMap(({ anchor }) => (anchor === null ? [] : [anchor.id])))
-  const taken = new Set(anchored)
-  const entries: BlockEntry[] = parsed.pieces.flatMap((piece, index) => {
-    const idle = piece.unused.flatMap((anchor) => emptyParagraphOf(anchor, known, warnings))
-    const blocks = blockEntries(piece, { known, anchored, isFirst: index === 0 && idle.length === 0 })
-    return [...idle.map((node) => ({ node, kept: true, old: undefined })), ...blocks]
+/** A stored block that was recognised by its Markdown and not parsed: its line, and the anchors above it. */
+export type KeptPiece = Pick<Piece, 'unused'> & { anchor: Anchor; line: string }
+
+/** The pieces of a text, of which some are kept, and the warnings of the parser. */
+export type Read = { pieces: readonly (Piece | KeptPiece)[]; warnings: readonly Warning[] }
+
+/** The blocks that a text is written back to, and the context of the import. */
+export type Assembling = Omit<ImportOptions, 'stored'> & { stored: StoredBlocks }
+
+/**
+ * The blocks of a new body. A kept piece stands for itself as its stored line. All counts and findings are those of the
+ * other blocks.
+ */
+export type Assembled = Omit<Normalised<DocNode>, 'result'> & { blocks: (BlockNode | string)[] }
+
+/** The second half of an import: combines the pieces of a text with the stored blocks, and normalises them. */
+export function assemble({ pieces, warnings }: Read, { stored, ...context }: Assembling): Assembled {
+  const unused: Warning[] = []
+  const anchored = new Set(anchorsOf(pieces).map(({ id }) => id))
+  const entries = pieces.flatMap((piece, index): Entry[] => {
+    const idle = piece.unused.flatMap((anchor) => emptyParagraphOf(anchor, stored, unused))
+    const isFirst = index === 0 && idle.length === 0
+    const own = 'line' in piece ? [{ line: piece.line }] : blockEntries(piece, { stored, anchored, isFirst })
+    return [...idle.map((node) => ({ node, kept: true, old: undefined })), ...own]
   })
-  for (const { node, kept } of entries) if (kept) collectIds(node, taken)
-  const content = entries.map(({ node }) => node)
+  const read = entries.filter((entry) => 'node' in entry)
+  const content = read.map(({ node }) => node)
   const { result, ...rest } = normaliseDocument({ type: 'doc', content }, { from: 'markdown', ...context })
-  for (const [index, { kept, old }] of entries.entries()) {
-    const block = result.content[index]
-    if (!kept && old !== undefined && block !== undefined) keepIds(block, old, taken)
-  }
-  return { result, ...rest, warnings: [...warnings, ...rest.warnings] }
+  keepNestedIds(result.content, read, anchored)
+  return { ...rest, blocks: inOrder(entries, result.content), warnings: [...warnings, ...unused, ...rest.warnings] }
+}
+
+/** The document of blocks of which none was kept as its line. */
+export function toDocument({ blocks, ...rest }: Assembled): Normalised<DocNode> {
+  return { ...rest, result: { type: 'doc', content: blocks as BlockNode[] } }
+}
+
+/** All anchors of a text, in order. */
+export function anchorsOf(pieces: Read['pieces']): Anchor[] {
+  return pieces.flatMap(({ unused, anchor }) => (anchor === null ? unused : [...unused, anchor]))
 }
 
 // A block of the new body. `kept` says that `node` is the stored node itself; `old` is the stored node that `node`
 // replaces.
 type BlockEntry = { node: BodyNode; kept: boolean; old: BlockNode | undefined }
+type Entry = BlockEntry | { line: string }
 
-type Around = { known: Stored; anchored: ReadonlySet<string>; isFirst: boolean }
+// A body without a block is normalised to an empty paragraph.
+function inOrder(entries: readonly Entry[], normalised: readonly BlockNode[]): (BlockNode | string)[] {
+  if (entries.length === 0) return [...normalised]
+  let next = 0
+  return entries.map((entry) => ('line' in entry ? entry.line : (normalised[next++] as BlockNode)))
+}
 
-function blockEntries({ anchor, blocks, source }: Piece, { known, anchored, isFirst }: Around): BlockEntry[] {
+function keepNestedIds(blocks: readonly BlockNode[], entries: readonly BlockEntry[], used: ReadonlySet<string>): void {
+  const taken = new Set(used)
+  for (const { node, kept } of entries) if (kept) collectIds(node, taken)
+  for (const [index, { kept, old }] of entries.entries()) {
+    const block = blocks[index]
+    if (!kept && old !== undefined && block !== undefined) keepIds(block, old, taken)
+  }
+}
+
+type Around = { stored: StoredBlocks; anchored: ReadonlySet<string>; isFirst: boolean }
+
+function blockEntries({ anchor, blocks, source }: Piece, { stored, anchored, isFirst }: Around): BlockEntry[] {
   const [first, ...rest] = blocks
   if (first === undefined) return []
   const others = rest.map((node) => ({ node, kept: false, old: undefined }))
-  const id = anchor?.id ?? (first.type === 'frontmatter' ? known.frontmatterId() : null)
+  const id = anchor?.id ?? (first.type === 'frontmatter' ? stored.frontmatterId() : null)
   if (id === null) return [{ node: first, kept: false, old: undefined }, ...others]
-  const old = known.find(id)
+  const old = stored.find(id)
   const fits = old?.type !== 'frontmatter' || isFirst
-  if (old !== undefined && fits && known.isUnchanged(old, source) && !movesOut(old, anchored)) {
+  if (old !== undefined && fits && stored.isUnchanged(old, source) && !movesOut(old, anchored)) {
     return [{ node: old, kept: true, old }]
   }
   const read = old?.type === 'frontmatter' && isFirst ? frontmatterOf(first) : first
@@ -72,9 +112,9 @@ function frontmatterOf(block: BodyNode): BodyNode {
 }
 
 // Of two anchors in a row, the upper one has no text below it. The export writes an empty paragraph in this way.
-function emptyParagraphOf(anchor: Anchor, known: Stored, warnings: Warning[]): BlockNode[] {
-  const block = known.find(anchor.id)
-  if (block !== undefined && known.isUnchanged(block, '')) return [block]
+function emptyParagraphOf(anchor: Anchor, stored: StoredBlocks, warnings: Warning[]): BlockNode[] {
+  const block = stored.find(anchor.id)
+  if (block !== undefined && stored.isUnchanged(block, '')) return [block]
   const message = `Line ${anchor.line}: no block follows this anchor before the next one.`
   warnings.push({ code: 'unused_anchor', message, block_id: anchor.id })
   return []
@@ -88,50 +128,4 @@ function movesOut(block: BodyNode, anchored: ReadonlySet<string>): boolean {
 function collectIds(node: BodyNode, ids: Set<string>): void {
   if (typeof node.attrs?.id === 'string') ids.add(node.attrs.id)
   for (const child of node.content ?? []) collectIds(child, ids)
-}
-
-/** The stored document for a write-back. */
-type Stored = {
-  /** Finds the stored block of an id, top-level or nested. */
-  find: (id: string) => BlockNode | undefined
-  /** True if the top-level block is still written as this Markdown. */
-  isUnchanged: (block: BlockNode, source: string) => boolean
-  /** The id of the frontmatter. Frontmatter has no anchor, but a body has at most one. */
-  frontmatterId: () => string | null
-}
-
-/** The stored document by block id. The Markdown of its blocks is only written when a caller first asks for it. */
-function storedBlocks(document: DocNode | undefined): Stored {
-  const blocks = document?.content ?? []
-  const topLevel = new Map(blocks.map((block) => [block.attrs.id, block]))
-  let nested: Map<string, BlockNode> | undefined
-  let rendered: Map<string, string> | undefined
-  return {
-    find: (id) => {
-      nested ??= topLevel.has(id) ? undefined : nestedBlocks(blocks)
-      return topLevel.get(id) ?? nested?.get(id)
-    },
-    isUnchanged: (block, source) => {
-      rendered ??= renderBlocks(blocks)
-      return rendered.get(block.attrs.id) === source
-    },
-    frontmatterId: () => (blocks[0]?.type === 'frontmatter' ? blocks[0].attrs.id : null),
-  }
-}
-
-function renderBlocks(blocks: BlockNode[]): Map<string, string> {
-  const { segments } = exportSegments(blocks, { anchors: true, labels: footnoteLabels(blocks) })
-  return new Map(blocks.map((block, index) => [block.attrs.id, (segments[index]?.text ?? '').trimEnd()]))
-}
-
-function nestedBlocks(blocks: BlockNode[]): Map<string, BlockNode> {
-  const byId = new Map<string, BlockNode>()
-  const visit = (node: BodyNode): void => {
-    for (const child of node.content ?? []) {
-      if (isBlockType(child.type)) byId.set(String(child.attrs?.id), child as BlockNode)
-      visit(child)
-    }
-  }
-  for (const block of blocks) visit(block)
-  return byId
 }

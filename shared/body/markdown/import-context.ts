@@ -7,6 +7,8 @@ import { refuseNode } from '../normalise-state.ts'
 /** The surroundings of a node that is imported. */
 export type ImportContext = {
   source: string
+  /** The number of lines of the whole text above the source. */
+  linesAbove: number
   /** The JSON pointer of the text in the request. */
   path: string
   /**
@@ -22,10 +24,10 @@ export type ImportContext = {
   footnotes: number
 }
 
-type Text = { source: string; path: string; byteLimit: number | undefined }
+type Text = { source: string; path: string; byteLimit: number | undefined; linesAbove?: number }
 
 /** The context of the root of a tree, with its link definitions. The first definition of a name wins. */
-export function importContext(root: Root, { source, path, byteLimit }: Text): ImportContext {
+export function importContext(root: Root, { source, path, byteLimit, linesAbove = 0 }: Text): ImportContext {
   const definitions = new Map<string, Definition>()
   const open: { children: unknown[] }[] = [root]
   for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
@@ -35,7 +37,8 @@ export function importContext(root: Root, { source, path, byteLimit }: Text): Im
     }
   }
   const spent = { bytes: 0, limit: byteLimit }
-  return { source, path, spent, warnings: [], definitions, used: new Set(), depth: 0, inCell: false, footnotes: 0 }
+  const place = { depth: 0, inCell: false, footnotes: 0 }
+  return { source, linesAbove, path, spent, warnings: [], definitions, used: new Set(), ...place }
 }
 
 /** 422 `invalid_node` for content that no body may hold. The pointer names the whole text. */
@@ -67,7 +70,8 @@ export function deeper(context: ImportContext): ImportContext {
 
 /** Reports content that an import leaves out or changes, with its line. */
 export function warnAt(context: ImportContext, at: Warned): void {
-  context.warnings.push({ code: at.code, message: `Line ${at.line ?? 1}: ${at.message}`, block_id: at.blockId ?? null })
+  const line = context.linesAbove + (at.line ?? 1)
+  context.warnings.push({ code: at.code, message: `Line ${line}: ${at.message}`, block_id: at.blockId ?? null })
 }
 
 type Warned = { code: WarningCode; message: string; line: number | undefined; blockId?: string }

@@ -66,11 +66,28 @@ export function detailsEnds(nodes: RootContent[]): Map<number, number> {
   for (const [index, node] of nodes.entries()) {
     const html = htmlOf(node)
     if (html === null) continue
-    if (richOpening.test(html) || plainOpeningOf(html) !== null) open.push(index)
-    const start = /^<\/details>$/i.test(html) ? open.pop() : undefined
+    if (opensDetails(html)) open.push(index)
+    const start = endsDetails(html) ? open.pop() : undefined
     if (start !== undefined) ends.set(start, index)
   }
   return ends
+}
+
+/** True if each opening tag of details among the siblings has its closing tag among them, and the other way round. */
+export function closesDetails(nodes: RootContent[]): boolean {
+  const tags = nodes.filter((node) => {
+    const html = htmlOf(node)
+    return html !== null && (opensDetails(html) || endsDetails(html))
+  })
+  return tags.length === 2 * detailsEnds(nodes).size
+}
+
+function opensDetails(html: string): boolean {
+  return richOpening.test(html) || plainOpeningOf(html) !== null
+}
+
+function endsDetails(html: string): boolean {
+  return /^<\/details>$/i.test(html)
 }
 
 // A summary with another summary inside is not read as details.

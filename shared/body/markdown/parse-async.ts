@@ -1,10 +1,12 @@
 import { ComputationLimitError, computation } from '../../computations/computation.ts'
 import { compute } from '../../computations/compute.ts'
+import { documentToLines } from '../canonical.ts'
 import type { DocNode } from '../document.ts'
 import type { Normalised } from '../normalise.ts'
 import { refuseNode } from '../normalise-state.ts'
-import { assemble, type ImportOptions } from './from-markdown.ts'
+import { assemble, type ImportOptions, toDocument } from './from-markdown.ts'
 import { type MarkdownInput, type Parsed, parseMarkdown } from './parse.ts'
+import { StoredBlocks } from './stored-blocks.ts'
 
 // Ordinary Markdown of this length parses in 4 ms. The slowest text that was found (setext headings, `*_`) takes less
 // than 200 ms.
@@ -58,8 +60,10 @@ export function tooCostly(path = ''): Error {
  * 503 `service_unavailable`. @internal
  */
 export async function fromMarkdownAsync(markdown: string, options: ImportOptions = {}): Promise<Normalised<DocNode>> {
-  const { stored: _, ...context } = options
-  return assemble(await parseMarkdownAsync({ markdown, ...context }), options)
+  const { stored, ...context } = options
+  const lines = stored === undefined ? [] : documentToLines(stored)
+  const parsed = await parseMarkdownAsync({ markdown, ...context })
+  return toDocument(assemble(parsed, { ...context, stored: new StoredBlocks(lines) }))
 }
 
 // A few kilobytes of markers that nest or could pair can keep the parser busy for seconds.

@@ -1,12 +1,12 @@
 import type { Html, Root, RootContent } from 'mdast'
 import { Refusal } from '../../errors/errors.ts'
 import { blockIdPattern } from '../../schema/ids.ts'
-import { codePoints } from '../../schema/strings.ts'
-import { type BodyLimits, checkCharacters } from '../body-limits.ts'
+import type { BodyLimits } from '../body-limits.ts'
 import type { BodyNode, Warning } from '../document.ts'
 import { checkText, refuseNode } from '../normalise-state.ts'
 import { readFlow } from './import-blocks.ts'
 import { type ImportContext, importContext, warnAt } from './import-context.ts'
+import { refuseTooLarge } from './least-size.ts'
 import { parseTree } from './processor.ts'
 
 /** An anchor of the text: the block id that it names, and its line number. */
@@ -30,40 +30,67 @@ const shownLines = 20
 
 /**
  * A text to parse, its JSON pointer in the request, and the limits on the body. It is plain data, which can be passed
- * to a thread.
+ * to a thread. `keepsBlocks` says that stored blocks may stay, whose Markdown can show more text than the blocks hold.
  */
-export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: string }
+export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: string; keepsBlocks?: boolean }
 
 /**
  * Parses a Markdown text into blocks, which are not normalised yet. Refuses with 422 `invalid_markdown_anchor`,
  * `duplicate_block_anchor`, `invalid_node` for content that no body may hold, and `document_too_large` as soon as a
  * limit is certainly exceeded.
  */
-export function parseMarkdown({ markdown, path = '', characterLimit, byteLimit }: MarkdownInput): Parsed {
-  checkText(markdown, { path, blockId: null })
-  const source = markdown.replace(/\r\n?/g, '\n')
-  if (characterLimit !== undefined && source.length > characterLimit) {
-    checkCharacters(leastCharacters(source), characterLimit)
-  }
+export function parseMarkdown(input: MarkdownInput): Parsed {
+  const { path = '', byteLimit } = input
+  const source = markdownSource(input)
+  refuseTooLarge([input.keepsBlocks ? aboveAnchors(source) : source], input)
   const root = parseWithin(source, path)
   const context = importContext(root, { source, path, byteLimit })
-  const pieces = readPieces(root, context)
+  const { pieces, pending } = readPieces(root.children, context)
   warnUnusedDefinitions(context)
-  checkAnchors(pieces)
-  return { pieces, warnings: context.warnings }
+  return { pieces: checkedPieces(pieces, pending), warnings: context.warnings }
 }
 
-function readPieces(root: Root, context: ImportContext): Piece[] {
+/**
+ * The text with a line feed at the end of each line, as all offsets count it. Refuses with 422 `invalid_node` a text
+ * that no body may hold.
+ */
+export function markdownSource({ markdown, path = '' }: MarkdownInput): string {
+  checkText(markdown, { path, blockId: null })
+  return markdown.replace(/\r\n?/g, '\n')
+}
+
+/**
+ * Completes the pieces of a text by the anchors at its end, which have no blocks. Refuses with 422
+ * `invalid_markdown_anchor` and `duplicate_block_anchor`.
+ */
+export function checkedPieces<P extends Pick<Piece, 'anchor' | 'unused'>>(
+  pieces: P[],
+  pending: Anchor[],
+): (P | Piece)[] {
+  const last: Piece[] = pending.length > 0 ? [{ anchor: null, unused: pending, blocks: [], source: '' }] : []
+  const all = [...pieces, ...last]
+  checkAnchors(all)
+  return all
+}
+
+/**
+ * Reads the root nodes of a text. `above` are the anchors directly above the text. `pending` are the anchors at the
+ * end, which have no blocks.
+ */
+export function readPieces(
+  nodes: RootContent[],
+  context: ImportContext,
+  above: readonly Anchor[] = [],
+): { pieces: Piece[]; pending: Anchor[] } {
   const pieces: Piece[] = []
-  const nodes = root.children
-  let pending: Anchor[] = []
+  let pending = [...above]
   const readings = readFlow(
-    nodes.filter((node) => anchorOf(node) === null),
+    nodes.filter((node) => anchorOf(node, context) === null),
     context,
   )
   const blocks = new Map(readings.map((reading) => [reading.node, reading]))
   for (const [index, node] of nodes.entries()) {
-    const anchor = anchorOf(node)
+    const anchor = anchorOf(node, context)
     const reading = blocks.get(node)
     if (anchor !== null) pending.push(anchor)
     if (reading === undefined || reading.blocks.length === 0) continue
@@ -72,16 +99,15 @@ function readPieces(root: Root, context: ImportContext): Piece[] {
     pieces.push({ anchor: pending.at(-1) ?? null, unused: pending.slice(0, -1), blocks: reading.blocks, source })
     pending = []
   }
-  if (pending.length > 0) pieces.push({ anchor: null, unused: pending, blocks: [], source: '' })
-  return pieces
+  return { pieces, pending }
 }
 
 /** The anchor of a root node: raw HTML that is one anchor comment; null for any other node. */
-function anchorOf(node: RootContent): Anchor | null {
+export function anchorOf(node: RootContent, { linesAbove }: Pick<ImportContext, 'linesAbove'>): Anchor | null {
   const comment = node.type === 'html' ? (node as Html).value.trim() : ''
   if (!comment.startsWith('<!--') || !comment.endsWith('-->')) return null
   const match = anchorPattern.exec(comment.slice('<!--'.length, -'-->'.length).trim())
-  return match === null ? null : { id: match[1] ?? '', line: node.position?.start.line ?? 1 }
+  return match === null ? null : { id: match[1] ?? '', line: linesAbove + (node.position?.start.line ?? 1) }
 }
 
 type Span = { from: number; to: number; context: ImportContext }
@@ -92,7 +118,12 @@ function sourceOf(nodes: RootContent[], { from, to, context }: Span): string {
   return context.source.slice(start, end).trimEnd()
 }
 
-function checkAnchors(pieces: Piece[]): void {
+function aboveAnchors(source: string): string {
+  const anchor = source.search(/<!--\s*block=/)
+  return anchor === -1 ? source : source.slice(0, anchor)
+}
+
+function checkAnchors(pieces: readonly Pick<Piece, 'anchor' | 'unused'>[]): void {
   const linesById = new Map<string, number[]>()
   for (const anchor of pieces.flatMap((piece) => [...piece.unused, ...(piece.anchor ? [piece.anchor] : [])])) {
     const lines = linesById.get(anchor.id)
@@ -115,30 +146,15 @@ function warnUnusedDefinitions(context: ImportContext): void {
   }
 }
 
-// The parser itself recurses where nodes nest. A hostile text can exhaust the stack.
-function parseWithin(source: string, path: string): Root {
+/**
+ * Parses a text into its tree. The parser itself recurses where nodes nest, and a hostile text can exhaust the stack:
+ * then refuses with 422 `invalid_node`.
+ */
+export function parseWithin(source: string, path: string): Root {
   try {
     return parseTree(source)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw refuseNode({ path, blockId: null }, 'the Markdown nests too deeply')
   }
-}
-
-/**
- * A lower bound of the characters of a body, from its Markdown text. It counts the letters of the paragraphs without
- * any sign of HTML, links, math, tables, fences or references. The count ends at a sign that may hide more than its own
- * paragraph. The time is linear in the text.
- */
-function leastCharacters(markdown: string): number {
-  if (/^\ufeff?---/.test(markdown)) return 0
-  const end = markdown.search(/<(?:!|\?|pre|script|style|textarea)|\$\$/i)
-  const paragraphs = (end === -1 ? markdown : markdown.slice(0, end)).split(/\n[ \t]*\n/)
-  // The last paragraph is left out, because the text may have been cut within it.
-  if (end !== -1) paragraphs.pop()
-  return paragraphs.reduce((sum, text) => sum + (/[<>[\]&|$`~]/.test(text) ? 0 : letters(text)), 0)
-}
-
-function letters(text: string): number {
-  return codePoints(text.replace(/\P{L}+/gu, ''))
 }

@@ -49,8 +49,11 @@ function opensBlock(next: { type: string; value?: string } | undefined): boolean
 const segments: Handler = (node, _, state, info) => {
   const results: string[] = []
   for (const child of node.children) {
-    if (child.type === 'segmentBreak') state.bulletLastUsed = undefined
-    else results.push(state.handle(child, node, state, { ...info, before: '\n', after: '\n' }))
+    if (child.type === 'segmentBreak') {
+      state.bulletLastUsed = child.bullet
+      continue
+    }
+    results.push(state.handle(child, node, state, { ...info, before: '\n', after: '\n' }))
     if (child.type !== 'list') state.bulletLastUsed = undefined
   }
   return JSON.stringify(results)
@@ -96,14 +99,21 @@ export function parseTree(markdown: string): Root {
   return processor.parse(markdown) as Root
 }
 
-/** Writes the Markdown of each block from its flow nodes. `parted` says that anchors will separate the blocks. */
-export function writeFlow(blocks: RootContent[][], parted: boolean): string[] {
-  const between = { type: 'segmentBreak' }
-  for (const nodes of blocks) markLiteralSigns(nodes)
-  const children = parted ? blocks.flatMap((nodes) => [between, ...nodes]) : blocks.flat()
+/**
+ * The flow nodes of a block to be written. `after` is what stands directly above the block: the block before it in the
+ * same call, or the bullet of a list, or null for anything else.
+ */
+export type Flow = { nodes: RootContent[]; after: 'previous' | { bullet: string } | null }
+
+/** Writes the Markdown of each block from its flow nodes. */
+export function writeFlow(blocks: Flow[]): string[] {
+  for (const { nodes } of blocks) markLiteralSigns(nodes)
+  const children = blocks.flatMap(({ nodes, after }) => {
+    return after === 'previous' ? nodes : [{ type: 'segmentBreak', bullet: after?.bullet }, ...nodes]
+  })
   const texts = JSON.parse(processor.stringify({ type: 'segments', children } as unknown as Root)) as string[]
   let next = 0
-  return blocks.map((nodes) => {
+  return blocks.map(({ nodes }) => {
     next += nodes.length
     return texts.slice(next - nodes.length, next).join('\n\n')
   })

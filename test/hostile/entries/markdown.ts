@@ -1,7 +1,10 @@
+import { documentToLines } from '../../../shared/body/canonical.ts'
 import { writeBody } from '../../../shared/body/content.ts'
-import { assemble } from '../../../shared/body/markdown/from-markdown.ts'
+import { assemble, fromMarkdown } from '../../../shared/body/markdown/from-markdown.ts'
 import { parseMarkdown } from '../../../shared/body/markdown/parse.ts'
-import { toMarkdown } from '../../../shared/body/markdown/to-markdown.ts'
+import { StoredBlocks } from '../../../shared/body/markdown/stored-blocks.ts'
+import { linesToMarkdown, toMarkdown } from '../../../shared/body/markdown/to-markdown.ts'
+import { writeBack } from '../../../shared/body/markdown/write-back.ts'
 import { markdownOutline, planOfMarkdown, replaceDestinations } from '../../../shared/import/markdown-plan.ts'
 import type { ImportSource } from '../../../shared/import/source.ts'
 import type { Entry } from '../entry.ts'
@@ -20,15 +23,20 @@ export const markdownEntries: readonly Entry[] = [
   {
     name: 'parsed Markdown',
     input: (text) => parseMarkdown({ markdown: text, ...limits }),
-    uses: { assemble: (parsed) => assemble(parsed, {}) },
+    uses: { assemble: (parsed) => assemble(parsed, { stored: new StoredBlocks([]) }) },
   },
   {
     name: 'Markdown that is written back',
     input: (text) => {
-      const stored = assemble(parseMarkdown({ markdown: text, ...limits }), {}).result
-      return { stored, parsed: parseMarkdown({ markdown: toMarkdown(stored, { anchors: true }).markdown, ...limits }) }
+      const stored = fromMarkdown(text, limits).result
+      const { markdown } = toMarkdown(stored, { anchors: true })
+      return { lines: documentToLines(stored), markdown, parsed: parseMarkdown({ markdown, ...limits }) }
     },
-    uses: { assemble: ({ stored, parsed }) => assemble(parsed, { stored }) },
+    uses: {
+      linesToMarkdown: ({ lines }) => linesToMarkdown(lines, { anchors: true }),
+      assemble: ({ lines, parsed }) => assemble(parsed, { stored: new StoredBlocks(lines) }),
+      writeBack: ({ lines, markdown }) => writeBack(markdown, { stored: new StoredBlocks(lines), ...limits }),
+    },
   },
   {
     name: 'Markdown over a body of the same Markdown',

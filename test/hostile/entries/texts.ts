@@ -1,14 +1,13 @@
 import { harmlessFilename } from '../../../shared/attachments/filename.ts'
 import { attachmentIdOf, isAllowedHref, isAllowedSrc, showsAttachment } from '../../../shared/body/addresses.ts'
 import type { BodyNode } from '../../../shared/body/document.ts'
-import { assemble } from '../../../shared/body/markdown/from-markdown.ts'
+import { fromMarkdown } from '../../../shared/body/markdown/from-markdown.ts'
 import {
   indentInlineHtml,
   isHtmlBlock,
   isHtmlInline,
   opensHtmlBlock,
 } from '../../../shared/body/markdown/html-syntax.ts'
-import { parseMarkdown } from '../../../shared/body/markdown/parse.ts'
 import { estimateTokens } from '../../../shared/body/read.ts'
 import { isSafeColor, sanitizeHtml } from '../../../shared/body/sanitize.ts'
 import { repairString } from '../../../shared/body/yjs/repair-values.ts'
@@ -192,6 +191,6 @@ function translated(source: string, answer: string): Promise<unknown> {
 
 /** The inline content that a text stands for as Markdown. */
 function contentOf(text: string): BodyNode[] {
-  const [block] = assemble(parseMarkdown({ markdown: text }), {}).result.content
+  const [block] = fromMarkdown(text).result.content
   return block?.type === 'paragraph' ? (block.content ?? []) : []
 }

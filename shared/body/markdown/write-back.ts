@@ -1,0 +1,139 @@
+import { Refusal } from '../../errors/errors.ts'
+import { maximumNodes } from '../body-limits.ts'
+import { type Assembled, type Assembling, anchorsOf, assemble, type KeptPiece } from './from-markdown.ts'
+import { type ImportContext, importContext } from './import-context.ts'
+import { closesDetails } from './import-details.ts'
+import { refuseTooLarge } from './least-size.ts'
+import { type Anchor, anchorOf, checkedPieces, markdownSource, type Piece, parseWithin, readPieces } from './parse.ts'
+import { recogniseBlocks, type Stretch, shownOnly, sumOf } from './recognised-blocks.ts'
+
+/**
+ * Makes the blocks of an anchored Markdown text, as `parseMarkdown` and `assemble` do, in the time that its changes
+ * take. Stored blocks are recognised by their text, and only the stretches between them are parsed. Returns null where
+ * the text must be parsed as a whole: when most of it is new, when a stretch has an effect outside of itself, and when
+ * the text is refused for more than its length.
+ */
+export function writeBack(markdown: string, assembling: Assembling): Assembled | null {
+  const { characterLimit = Number.POSITIVE_INFINITY, byteLimit = Number.POSITIVE_INFINITY, stored } = assembling
+  const source = markdownSource({ markdown, ...assembling })
+  const stretches = recogniseBlocks(source, stored)
+  refuseTooLargeChange(source, stretches, assembling)
+  const kept = sumOf(stretches.map((stretch) => stretch.kept))
+  const newLength = stretches.reduce((sum, { from, to }) => sum + to - from, 0)
+  if (newLength > source.length / 2 || kept.nodes === 0) return null
+  // What the recognised blocks take of a limit is left to nothing else.
+  const left = { characterLimit: characterLimit - kept.characters, byteLimit: byteLimit - kept.bytes }
+  const context = { ...assembling, ...left }
+  try {
+    const read = readStretches({ source, stretches, context })
+    if (read === null || anchorsOf(read.pieces).some(({ id }) => stored.isNested(id))) return null
+    const assembled = assemble(read, context)
+    const nodes = assembled.nodes + kept.nodes
+    return nodes > maximumNodes ? null : { ...assembled, nodes, characters: assembled.characters + kept.characters }
+  } catch (error) {
+    // The whole text is refused, too, for the same reason or for a reason that comes first.
+    if (error instanceof Refusal) return null
+    throw error
+  }
+}
+
+/**
+ * Refuses as `refuseTooLarge` does, with the recognised blocks counted exactly. Behind a stretch that may leave
+ * something open, nothing is counted. A stored block that is not recognised may still be kept, and then it holds less
+ * text than it shows.
+ */
+function refuseTooLargeChange(source: string, stretches: readonly Stretch[], assembling: Assembling): void {
+  const { characterLimit = Number.POSITIVE_INFINITY, byteLimit = Number.POSITIVE_INFINITY, stored } = assembling
+  if (source.length <= Math.min(characterLimit, byteLimit, maximumNodes)) return
+  const texts = stretches.map(({ from, to }) => source.slice(from, to))
+  const open = texts.findIndex(mayStayOpen)
+  const counted = open === -1 ? texts : texts.slice(0, open + 1)
+  const kept = sumOf(stretches.slice(0, open === -1 ? undefined : open).map((stretch) => stretch.kept))
+  const shown = counted.reduce((sum, text) => sum + shownOnly(text, stored), 0)
+  const nodes = shown > 0 ? Number.NEGATIVE_INFINITY : kept.nodes
+  refuseTooLarge(counted, assembling, { characters: kept.characters - shown, nodes })
+}
+
+// True for raw HTML, code, math, and frontmatter that do not certainly end in the text.
+function mayStayOpen(text: string): boolean {
+  if (/^\ufeff?---/.test(text) && !/\n---[ \t]*\n/.test(text)) return true
+  return /<|\$\$|```|~~~/.test(text.replace(/<!--[^\n]*?-->/g, ''))
+}
+
+type Texts = { source: string; stretches: readonly Stretch[]; context: Assembling }
+type Pieces = { pieces: (Piece | KeptPiece)[]; warnings: ImportContext['warnings'] }
+
+function readStretches({ source, stretches, context }: Texts): Pieces | null {
+  const { path = '', byteLimit } = context
+  const pieces: (Piece | KeptPiece)[] = []
+  const shared: Shared = { warnings: [], spent: { bytes: 0, limit: byteLimit }, pending: [] }
+  const lines = new LineCounter(source)
+  for (const { from, to, next, recognised } of stretches) {
+    const text = { source: source.slice(from, next), length: to - from, linesAbove: lines.above(from), path }
+    const read = from === to ? [] : readStretch(text, shared)
+    if (read === null) return null
+    pieces.push(...read)
+    for (const { id, at, line } of recognised) {
+      shared.pending.push({ id, line: lines.above(at) + 1 })
+      if (line !== null) pieces.push(keptPiece(line, shared.pending.splice(0)))
+    }
+  }
+  return { pieces: checkedPieces(pieces, shared.pending), warnings: shared.warnings }
+}
+
+function keptPiece(line: string, anchors: Anchor[]): KeptPiece {
+  return { anchor: anchors.at(-1) as Anchor, unused: anchors.slice(0, -1), line }
+}
+
+// What all stretches have in common. `pending` are the anchors directly above the next block.
+type Shared = Pick<ImportContext, 'warnings' | 'spent'> & { pending: Anchor[] }
+type StretchText = { source: string; length: number; linesAbove: number; path: string }
+
+/**
+ * The pieces of one stretch. `source` goes on behind the stretch with the anchor of the next recognised block. If that
+ * anchor is an anchor there, the stretch leaves nothing open. Returns null for a stretch with an effect outside of
+ * itself: definitions, footnotes, details that reach over its end, and whatever swallows the next anchor.
+ */
+function readStretch({ source, length, linesAbove, path }: StretchText, shared: Shared): Piece[] | null {
+  if (footnote.test(source)) return null
+  const root = parseWithin(source, path)
+  const isFollowed = source.length > length
+  const last = root.children.at(-1)
+  const isClosed = last?.position?.start.offset === length && anchorOf(last, { linesAbove }) !== null
+  if (isFollowed && !isClosed) return null
+  // The parser looks for the end of frontmatter in the whole text.
+  if (/^\ufeff?---/.test(source) && root.children[0]?.type !== 'yaml') return null
+  const own = importContext(root, { source, path, byteLimit: undefined, linesAbove })
+  if (own.definitions.size > 0 || !closesDetails(root.children)) return null
+  const { warnings, spent } = shared
+  const { pieces, pending } = readPieces(root.children, { ...own, warnings, spent }, shared.pending)
+  shared.pending = isFollowed ? pending.slice(0, -1) : pending
+  return pieces
+}
+
+// A reference or a definition. A backslash in front makes it text.
+const footnote = /(?<!\\)(?:\\\\)*\[\^/
+
+/** Counts lines up to ascending offsets of a text. */
+class LineCounter {
+  readonly #text: string
+  #lines = 0
+  #next = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** The number of line feeds above an offset, which is not below that of the call before. */
+  above(offset: number): number {
+    for (
+      let at = this.#text.indexOf('\n', this.#next);
+      at !== -1 && at < offset;
+      at = this.#text.indexOf('\n', at + 1)
+    ) {
+      this.#lines += 1
+      this.#next = at + 1
+    }
+    return this.#lines
+  }
+}
