@@ -15,11 +15,12 @@ DROP INDEX audit_log_created_at_idx;
 
 -- A check of a foreign key locks the row that it refers to, which writes to the log and dirties the page, unless the
 -- transaction has locked that row already. Each write locked the row of its workspace and the row of its user, and
--- writes at the same time shared these locks through MultiXacts. An event belongs to a document, whose row names an
--- existing workspace; the events of a deleted workspace go by the trigger.
+-- writes at the same time shared these locks through MultiXacts. Triggers take the place of the two keys. A deletion
+-- waits for the writers of its documents before the triggers run, so the triggers miss no row of such a writer.
 ALTER TABLE events DROP CONSTRAINT events_workspace_id_fkey;
 ALTER TABLE document_versions DROP CONSTRAINT document_versions_created_by_fkey;
 
+-- The events of a workspace go with it.
 CREATE FUNCTION forget_workspace_events() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM events e USING deleted WHERE e.workspace_id = deleted.id;
@@ -29,7 +30,7 @@ $$;
 CREATE TRIGGER forget_workspace_events AFTER DELETE ON workspaces
 REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION forget_workspace_events();
 
--- As for the other tables, a snapshot outlives the account of its author.
+-- A snapshot outlives the account of its author.
 CREATE FUNCTION forget_snapshot_authors() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE document_versions v SET created_by = NULL FROM deleted WHERE v.created_by = deleted.id;
