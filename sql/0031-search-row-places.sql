@@ -10,8 +10,8 @@ ALTER TABLE search_documents
   ADD COLUMN row_positions integer[],
   ADD COLUMN row_block_ids text[];
 
--- Uncompressed, since a hit reads one element: in a document of ten thousand blocks that takes 0.3 ms instead of the 2 ms
--- of the list of ids.
+-- Uncompressed, since a hit reads one element. In a document of ten thousand blocks that takes 0.3 ms; finding the
+-- position in the compressed list of ids took 2 ms.
 ALTER TABLE search_documents
   ALTER COLUMN row_ords SET STORAGE EXTERNAL,
   ALTER COLUMN row_positions SET STORAGE EXTERNAL,

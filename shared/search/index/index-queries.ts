@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import { documentKeys, lockProjected } from '../../jobs/projections/queries.ts'
@@ -14,6 +14,7 @@ export type RowPlaces = { ords: number[]; block_ids: string[]; positions: number
 // The statement makes thousands of blocks in this shape. Checking each would cost more than the rest of a small change.
 const Blocks = Type.Unsafe<readonly IndexedBlock[]>({ type: 'array' })
 const Places = Type.Unsafe<Pick<RowPlaces, 'ords' | 'block_ids'> | null>({})
+type Places = Static<typeof Places>
 const KeyedDocument = row(
   Type.Object({ document_id: Type.String(), body_seq: Type.Number(), blocks: Blocks, places: Places }),
 )
@@ -34,15 +35,15 @@ export async function indexedDocuments(
     JOIN search_documents s ON s.workspace_id = k.workspace_id AND s.document_id = k.document_id`),
   )
   return new Map(
-    documents.map(({ document_id, body_seq, blocks, places }) => {
-      if (places === null) return [document_id, { body_seq, blocks }]
-      const ids = new Map(places.ords.map((ord, index) => [ord, places.block_ids[index] ?? null]))
-      return [
-        document_id,
-        { body_seq, blocks: blocks.map((block) => ({ ...block, block_id: ids.get(block.ord) ?? null })) },
-      ]
-    }),
+    documents.map(({ document_id, body_seq, ...rows }) => [document_id, { body_seq, blocks: withBlockIds(rows) }]),
   )
+}
+
+// Without places, a worker of an earlier version wrote the index, which kept block ids in the rows.
+function withBlockIds({ blocks, places }: { blocks: readonly IndexedBlock[]; places: Places }) {
+  if (places === null) return blocks
+  const ids = new Map(places.ords.map((ord, index) => [ord, places.block_ids[index] ?? null]))
+  return blocks.map((block) => ({ ...block, block_id: ids.get(block.ord) ?? null }))
 }
 
 /** Locks the indexes of documents in the order of their ids, and returns the `body_seq` of each by id. */
