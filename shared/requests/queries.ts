@@ -103,10 +103,11 @@ export async function deleteExpired(
       DELETE FROM rate_limit_windows WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM rate_limit_windows
         WHERE expire < extract(epoch FROM now()) * 1000 - 3600000 LIMIT ${limits.batch}))`),
+    // Entries are numbered as they are written, so the oldest are found without an index of their times.
     await db.query(sql.unsafe`
-      DELETE FROM audit_log WHERE ctid = ANY(ARRAY(
-        SELECT ctid FROM audit_log
-        WHERE created_at < now() - make_interval(days => ${limits.auditDays}) LIMIT ${limits.batch}))`),
+      DELETE FROM audit_log WHERE id = ANY(ARRAY(
+        SELECT id FROM (SELECT id, created_at FROM audit_log ORDER BY id LIMIT ${limits.batch}) AS oldest
+        WHERE created_at < now() - make_interval(days => ${limits.auditDays})))`),
   ]
   return results.reduce((sum, { rowCount }) => sum + rowCount, 0)
 }

@@ -15,9 +15,10 @@ import {
   type IndexedBlock,
   indexedDocuments,
   insertRows,
+  type RowPlaces,
   writeIndexStates,
 } from './index-queries.ts'
-import { indexOutlineOf, type SearchOutline, type Textblock, textblocksOf } from './outline.ts'
+import { indexOutlineOf, type SearchOutline, textblocksOf } from './outline.ts'
 import { blockVector } from './vector.ts'
 
 // The distance between the numbers of neighbouring rows in a fresh index. It leaves room for sixteen inserts at one
@@ -35,6 +36,7 @@ export type IndexSource = DocumentSource & {
 export type IndexChange = {
   language: string
   outline: SearchOutline
+  places: RowPlaces
   remove: number[]
   write: BlockRow[]
 }
@@ -71,7 +73,9 @@ export const indexing = projectionComputation({
 
 /**
  * Computes how the index of a document has to change. Only blocks whose text, type, language or scope differ from the
- * rows of the index are tokenised and written again. @internal
+ * rows of the index are tokenised and written again. Ids and positions of blocks stand beside the rows, so that a body
+ * whose blocks have new ids, as plain Markdown has, leaves the rows of its unchanged texts alone.
+ * @internal
  */
 export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange {
   const { document } = new StoredBody({ version: source.version, text: source.body })
@@ -79,15 +83,25 @@ export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange
   const texts = [...textblocks.map(({ text }) => text), source.title]
   const language = languageOf(source.locale) ?? detectLanguage(texts.join('\n'))
   const scopes = scopeLexemes({ workspaceId: job.workspace_id, ...source })
-  const wanted = [titleEntry(source.title), ...ordered(textblocks, source.blocks)]
-  const there = new Map(source.blocks.map(({ ord, hash }) => [ord, hash]))
   const context = JSON.stringify([tokeniserEpoch, language, scopes])
-  const hashed = wanted.map((entry) => ({ ...entry, hash: hashOf(entry, context) }))
-  const changed = hashed.filter(({ ord, hash }) => there.get(ord) !== hash)
+  const hashed = textblocks.map((block) => ({ ...block, hash: hashOf(block, context) }))
+  const ords = assignOrds(knownOrds(hashed, source.blocks))
+  const title = { ord: 0, type: 'title', text: source.title }
+  const wanted: Entry[] = [
+    { ...title, hash: hashOf(title, context) },
+    ...hashed.map(({ type, text, hash }, index) => ({ ord: ords[index] ?? 0, type, text, hash })),
+  ]
+  const there = new Map(source.blocks.map(({ ord, hash }) => [ord, hash]))
+  const changed = wanted.filter(({ ord, hash }) => there.get(ord) !== hash)
   const kept = new Set(wanted.map(({ ord }) => ord))
   return {
     language,
     outline: indexOutlineOf(document),
+    places: {
+      ords,
+      block_ids: textblocks.map(({ blockId }) => blockId),
+      positions: textblocks.map(({ position }) => position),
+    },
     remove: [
       ...source.blocks.map(({ ord }) => ord).filter((ord) => !kept.has(ord)),
       ...changed.map(({ ord }) => ord).filter((ord) => there.has(ord)),
@@ -109,6 +123,7 @@ export async function writeIndexes(
     language: result.language,
     epoch: tokeniserEpoch,
     outline: result.outline,
+    places: result.places,
   }))
   await writeIndexStates(tx, states)
   await deleteIndexRows(
@@ -165,24 +180,26 @@ function spread(room: { after: number; before: number | null; count: number }): 
   return step < 1 ? null : Array.from({ length: count }, (_, index) => after + step * (index + 1))
 }
 
-type Entry = { ord: number; blockId: string | null; topBlockId: string | null; type: string; text: string }
-
-function titleEntry(title: string): Entry {
-  return { ord: 0, blockId: null, topBlockId: null, type: 'title', text: title }
+// The row that each textblock has already, null for a new textblock: the row of the same block, or else a row that was
+// made from the same text and whose own block is gone.
+function knownOrds(
+  textblocks: readonly { blockId: string; hash: string }[],
+  indexed: readonly IndexedBlock[],
+): (number | null)[] {
+  const rows = indexed.filter(({ ord }) => ord !== 0)
+  const byId = new Map(rows.map(({ block_id, ord }) => [block_id, ord]))
+  const ids = new Set<string | null>(textblocks.map(({ blockId }) => blockId))
+  const free = Map.groupBy(rows.filter(({ block_id }) => !ids.has(block_id)).reverse(), ({ hash }) => hash)
+  return textblocks.map(({ blockId, hash }) => byId.get(blockId) ?? free.get(hash)?.pop()?.ord ?? null)
 }
 
-function ordered(textblocks: readonly Textblock[], indexed: readonly IndexedBlock[]): Entry[] {
-  const known = new Map(indexed.map(({ block_id, ord }) => [block_id, ord]))
-  const ords = assignOrds(textblocks.map(({ blockId }) => known.get(blockId) ?? null))
-  return textblocks.map((block, index) => ({ ...block, ord: ords[index] ?? 0 }))
+type Entry = { ord: number; type: string; text: string; hash: string }
+
+function hashOf({ type, text }: { type: string; text: string }, context: string): string {
+  return hash('sha256', `${context}${JSON.stringify([type, text])}`, 'base64url').slice(0, 16)
 }
 
-function hashOf({ blockId, topBlockId, type, text }: Entry, context: string): string {
-  return hash('sha256', `${context}${JSON.stringify([blockId, topBlockId, type, text])}`, 'base64url').slice(0, 16)
-}
-
-function blockRow(entry: Entry & { hash: string }, context: { language: string; scopes: readonly string[] }): BlockRow {
-  const { text, ...members } = entry
-  const kind = { isTitle: entry.type === 'title', isHeading: entry.type === 'heading' }
+function blockRow({ text, ...members }: Entry, context: { language: string; scopes: readonly string[] }): BlockRow {
+  const kind = { isTitle: members.type === 'title', isHeading: members.type === 'heading' }
   return { ...members, body: text, ...blockVector({ text, ...kind, ...context }) }
 }

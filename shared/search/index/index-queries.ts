@@ -8,25 +8,42 @@ import type { SearchOutline } from './outline.ts'
 /** A row of the index without its text: enough to see whether the row is still right. */
 export type IndexedBlock = { ord: number; block_id: string | null; hash: string }
 
+/** The place of each row of an index but the title's: block id and position of the top-level block, by `ord`. */
+export type RowPlaces = { ords: number[]; block_ids: string[]; positions: number[] }
+
 // The statement makes thousands of blocks in this shape. Checking each would cost more than the rest of a small change.
 const Blocks = Type.Unsafe<readonly IndexedBlock[]>({ type: 'array' })
-const IndexedDocument = Type.Object({ body_seq: Type.Number(), blocks: Blocks })
-const KeyedDocument = row(Type.Object({ document_id: Type.String(), ...IndexedDocument.properties }))
+const Places = Type.Unsafe<Pick<RowPlaces, 'ords' | 'block_ids'> | null>({})
+type Places = Static<typeof Places>
+const KeyedDocument = row(
+  Type.Object({ document_id: Type.String(), body_seq: Type.Number(), blocks: Blocks, places: Places }),
+)
 
 /** The present indexes of documents by id, with their rows in order. Documents without an index are left out. */
 export async function indexedDocuments(
   db: Queryable,
   jobs: readonly DocumentJob[],
-): Promise<ReadonlyMap<string, Static<typeof IndexedDocument>>> {
+): Promise<ReadonlyMap<string, { body_seq: number; blocks: readonly IndexedBlock[] }>> {
   const documents = await db.any(
     prepared(sql.type(KeyedDocument)`
     SELECT s.document_id, s.body_seq, coalesce(
       (SELECT json_agg(json_build_object('ord', b.ord, 'block_id', b.block_id, 'hash', b.hash) ORDER BY b.ord)
-       FROM search_blocks b WHERE b.workspace_id = s.workspace_id AND b.document_id = s.document_id), '[]') AS blocks
+       FROM search_blocks b WHERE b.workspace_id = s.workspace_id AND b.document_id = s.document_id), '[]') AS blocks,
+      CASE WHEN s.rows_at = s.indexed_at
+        THEN json_build_object('ords', s.row_ords, 'block_ids', s.row_block_ids) END AS places
     FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
     JOIN search_documents s ON s.workspace_id = k.workspace_id AND s.document_id = k.document_id`),
   )
-  return new Map(documents.map(({ document_id, ...indexed }) => [document_id, indexed]))
+  return new Map(
+    documents.map(({ document_id, body_seq, ...rows }) => [document_id, { body_seq, blocks: withBlockIds(rows) }]),
+  )
+}
+
+// Without places, a worker of an earlier version wrote the index, which kept block ids in the rows.
+function withBlockIds({ blocks, places }: { blocks: readonly IndexedBlock[]; places: Places }) {
+  if (places === null) return blocks
+  const ids = new Map(places.ords.map((ord, index) => [ord, places.block_ids[index] ?? null]))
+  return blocks.map((block) => ({ ...block, block_id: ids.get(block.ord) ?? null }))
 }
 
 /** Locks the indexes of documents in the order of their ids, and returns the `body_seq` of each by id. */
@@ -43,6 +60,7 @@ export type IndexState = {
   language: string
   epoch: number
   outline: SearchOutline
+  places: RowPlaces
 }
 
 /**
@@ -50,7 +68,7 @@ export type IndexState = {
  * they are inserted. Otherwise every worker would wait for the lock on the row of a common language.
  */
 export async function writeIndexStates(tx: Transaction, states: readonly IndexState[]): Promise<void> {
-  const rows = states.map(({ job, version, bodySeq, title, language, epoch, outline }) => [
+  const rows = states.map(({ job, version, bodySeq, title, language, epoch, outline, places }) => [
     job.workspace_id,
     job.document_id,
     version,
@@ -59,12 +77,13 @@ export async function writeIndexStates(tx: Transaction, states: readonly IndexSt
     language,
     epoch,
     JSON.stringify(outline),
+    JSON.stringify(places),
   ])
   await tx.query(
     prepared(sql.unsafe`
     WITH states AS (
-      SELECT * FROM ${sql.unnest(rows, ['text', 'text', 'text', 'int8', 'text', 'text', 'int2', 'jsonb'])}
-        AS s (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
+      SELECT * FROM ${sql.unnest(rows, ['text', 'text', 'text', 'int8', 'text', 'text', 'int2', 'jsonb', 'jsonb'])}
+        AS s (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline, places)
     ), languages AS (
       INSERT INTO search_languages (workspace_id, language)
       SELECT DISTINCT workspace_id, language FROM states s
@@ -73,12 +92,17 @@ export async function writeIndexStates(tx: Transaction, states: readonly IndexSt
       ORDER BY workspace_id, language
       ON CONFLICT DO NOTHING
     )
-    INSERT INTO search_documents
-      (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
-    SELECT * FROM states
+    INSERT INTO search_documents (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline,
+      rows_at, row_ords, row_positions, row_block_ids)
+    SELECT workspace_id, document_id, source_version, body_seq, title, language, epoch, outline,
+      now(), jsonb_texts(places -> 'ords')::int8[], jsonb_texts(places -> 'positions')::int4[],
+      jsonb_texts(places -> 'block_ids')
+    FROM states
     ON CONFLICT (workspace_id, document_id) DO UPDATE SET
       source_version = excluded.source_version, body_seq = excluded.body_seq, title = excluded.title,
-      language = excluded.language, epoch = excluded.epoch, outline = excluded.outline, indexed_at = now()`),
+      language = excluded.language, epoch = excluded.epoch, outline = excluded.outline, indexed_at = now(),
+      rows_at = now(), row_ords = excluded.row_ords, row_positions = excluded.row_positions,
+      row_block_ids = excluded.row_block_ids`),
   )
 }
 
@@ -100,8 +124,6 @@ export async function deleteIndexRows(tx: Transaction, keys: readonly BlockKey[]
 /** A row of the index that is to be written. */
 export type BlockRow = {
   ord: number
-  blockId: string | null
-  topBlockId: string | null
   type: string
   length: number
   hash: string
@@ -112,23 +134,20 @@ export type BlockRow = {
 /** Inserts rows, whose keys must be free. */
 export async function insertRows(tx: Transaction, rows: readonly (BlockRow & BlockKey)[]): Promise<void> {
   if (rows.length === 0) return
-  const values = rows.map(({ job, ord, blockId, topBlockId, type, length, hash, body, tsv }) => [
+  const values = rows.map(({ job, ord, type, length, hash, body, tsv }) => [
     job.workspace_id,
     job.document_id,
     ord,
-    blockId,
-    topBlockId,
     type,
     length,
     hash,
     body,
     tsv,
   ])
-  const types = ['text', 'text', 'int8', 'text', 'text', 'text', 'int2', 'text', 'text', 'tsvector']
+  const types = ['text', 'text', 'int8', 'text', 'int2', 'text', 'text', 'tsvector']
   await tx.query(
     prepared(sql.unsafe`
-    INSERT INTO search_blocks
-      (workspace_id, document_id, ord, block_id, top_block_id, type, length, hash, body, tsv)
+    INSERT INTO search_blocks (workspace_id, document_id, ord, type, length, hash, body, tsv)
     SELECT * FROM ${sql.unnest(values, types)}`),
   )
 }

@@ -8,16 +8,15 @@ import { plainText } from '../../body/text.ts'
 export const Headings = Type.Array(Type.Tuple([Type.Integer(), Type.Integer(), Type.String()]))
 export type Headings = Static<typeof Headings>
 
-/** The part of a document that locates its hits: the ids of its top-level blocks in order, and its headings. */
-export type SearchOutline = { ids: string[]; headings: Headings }
+/** The part of a document under which its hits stand: its headings. */
+export type SearchOutline = { headings: Headings }
 
-/** A textblock, the unit of matching. `topBlockId` is the id of the top-level block around it. */
-export type Textblock = { blockId: string; topBlockId: string; type: string; text: string }
+/** A textblock, the unit of matching. `position` is the index of the top-level block around it. */
+export type Textblock = { blockId: string; position: number; type: string; text: string }
 
 /** The outline of a document. */
 export function indexOutlineOf(document: DocNode): SearchOutline {
   return {
-    ids: document.content.map((block) => block.attrs.id),
     headings: document.content
       .flatMap((block, position) =>
         block.type === 'heading' ? [[position, Number(block.attrs['level'] ?? 1), plainText(block)] as const] : [],
@@ -28,7 +27,7 @@ export function indexOutlineOf(document: DocNode): SearchOutline {
 
 /** Every textblock with text, in document order, at any depth. */
 export function textblocksOf(document: DocNode): Textblock[] {
-  return document.content.flatMap((top) => textblocksIn(top, top.attrs.id))
+  return document.content.flatMap(textblocksIn)
 }
 
 /**
@@ -44,9 +43,9 @@ export function headingPathAt(headings: Headings, position: number): string[] {
   return path.map(({ title }) => headingPathEntry(title))
 }
 
-function textblocksIn(node: BodyNode, topBlockId: string): Textblock[] {
-  if (!isTextblock(node.type)) return (node.content ?? []).flatMap((child) => textblocksIn(child, topBlockId))
+function textblocksIn(node: BodyNode, position: number): Textblock[] {
+  if (!isTextblock(node.type)) return (node.content ?? []).flatMap((child) => textblocksIn(child, position))
   const text = plainText(node)
   if (text.trim() === '') return []
-  return [{ blockId: String(node.attrs?.['id']), topBlockId, type: node.type, text }]
+  return [{ blockId: String(node.attrs?.['id']), position, type: node.type, text }]
 }

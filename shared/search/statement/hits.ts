@@ -51,7 +51,7 @@ export function freshHits({ scope, limit }: SearchRequest) {
     SELECT hit.*, c.score AS estimate
     FROM (SELECT * FROM candidates ORDER BY score DESC, document_id, ord OFFSET 0) AS c
     CROSS JOIN LATERAL (
-      SELECT b.workspace_id, b.document_id, b.ord, b.block_id, b.type, b.length, b.body,
+      SELECT b.workspace_id, b.document_id, b.ord, place.block_id, b.type, b.length, b.body,
         d.title, d.document_type, d.knowledge_base_id, d.folder_id, d.locale, d.document_set_id, d.version,
         s.source_version, s.language, place.position,
         CASE WHEN pg_column_size(s.headings) <= ${fewBytes} THEN jsonb_path_query_array(
@@ -62,7 +62,7 @@ export function freshHits({ scope, limit }: SearchRequest) {
       FROM documents d
       JOIN search_documents s ON s.workspace_id = d.workspace_id AND s.document_id = d.id
       JOIN search_blocks b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.ord = c.ord
-      CROSS JOIN LATERAL (SELECT array_position(s.top_block_ids, b.top_block_id) - 1 AS position OFFSET 0) AS place
+      CROSS JOIN LATERAL (${placeOfRow}) AS place
       WHERE d.workspace_id = c.workspace_id AND d.id = c.document_id AND ${isIncluded(scope)}
         AND ${amongWorkspaces(sql.fragment`d.workspace_id`, scope)} AND ${isFresh}
       LIMIT 1) AS hit
@@ -129,6 +129,13 @@ export function pathsIn(
     return path
   }
 }
+
+// The block of a row of the index. Workers of an earlier version keep it in the row itself and never touch `rows_at`.
+const placeOfRow = sql.fragment`
+  SELECT CASE WHEN s.rows_at = s.indexed_at THEN s.row_block_ids[row.n] ELSE b.block_id END AS block_id,
+    CASE WHEN s.rows_at = s.indexed_at THEN s.row_positions[row.n]
+    ELSE array_position(s.top_block_ids, b.top_block_id) - 1 END AS position
+  FROM (SELECT array_position(s.row_ords, b.ord) AS n OFFSET 0) AS row OFFSET 0`
 
 // The last heading of each level determines the heading path. A path cuts a title at 200 code points. One code point
 // more is read, to show whether the title is cut.
