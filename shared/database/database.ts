@@ -78,11 +78,7 @@ export function refusedWriteWithin(database: Database, milliseconds: number): bo
 /**
  * Runs `work` with the time limits of another kind of work. PostgreSQL keeps these limits until the transaction ends.
  */
-export function withLimitsOf<T>(
-  tx: Pick<Transaction, 'send'>,
-  kind: WorkKind,
-  work: () => Promise<T>,
-): Promise<T> {
+export function withLimitsOf<T>(tx: Pick<Transaction, 'send'>, kind: WorkKind, work: () => Promise<T>): Promise<T> {
   const { statement: longest, pause } = timeLimits[kind]
   tx.send(sql.unsafe`
     SELECT set_config('statement_timeout', ${String(longest)}, true),

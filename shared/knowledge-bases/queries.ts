@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { type NamedId, Nullable } from '../schema/identifiers.ts'
 
@@ -47,6 +47,17 @@ export function visibleKnowledgeBase(db: Queryable, locator: KnowledgeBaseLocato
 export function workspaceOfKnowledgeBase(db: Queryable, locator: KnowledgeBaseLocator): Promise<string | null> {
   return db.maybeOneFirst(sql.type(row(Type.Object({ workspace_id: Type.String() })))`
     SELECT k.workspace_id ${visible(locator.workspaceIds)} AND i.id = ${locator.id}`)
+}
+
+/**
+ * Returns the workspace of a visible knowledge base, or null, and locks its structure until the transaction ends, as
+ * `lockStructure` does in the mode `add`.
+ */
+export function lockKnowledgeBase(tx: Transaction, locator: KnowledgeBaseLocator): Promise<string | null> {
+  return tx.maybeOneFirst(
+    prepared(sql.type(row(Type.Object({ workspace_id: Type.String() })))`
+    SELECT k.workspace_id ${visible(locator.workspaceIds)} AND i.id = ${locator.id} ${rowLocks.add} OF k`),
+  )
 }
 
 /**
@@ -120,11 +131,11 @@ export function lockDocumentsInKnowledgeBase(tx: Transaction, key: KnowledgeBase
 export type StructureMode = 'add' | 'rearrange' | 'empty'
 
 /** Locks the structure of knowledge bases in id order until the transaction ends. Ignores ids that do not exist. */
-export async function lockStructure(
+export function lockStructure(
   tx: Transaction,
   input: { workspaceId: string; knowledgeBaseIds: readonly number[]; mode: StructureMode },
-): Promise<void> {
-  await tx.query(sql.unsafe`
+): void {
+  tx.send(sql.unsafe`
     SELECT FROM knowledge_bases
     WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.knowledgeBaseIds], 'int8')})
     ORDER BY id ${rowLocks[input.mode]}`)

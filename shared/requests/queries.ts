@@ -41,7 +41,7 @@ export function rememberedAnswer(tx: Transaction, scope: IdempotencyScope & { li
 }
 
 /** Remembers the answer to a key. An expired answer to the same key is replaced. */
-export async function rememberAnswer(
+export function rememberAnswer(
   tx: Transaction,
   answer: IdempotencyScope & {
     fingerprint: Buffer
@@ -51,8 +51,8 @@ export async function rememberAnswer(
     location: string | null
     workspaceId: string | null
   },
-): Promise<void> {
-  await tx.query(
+): void {
+  tx.send(
     prepared(sql.unsafe`
     INSERT INTO idempotency_keys
       (token_id, method, path, key, fingerprint, status, data, etag, location, workspace_id)
@@ -77,8 +77,8 @@ export type AuditEntry = {
 }
 
 /** Adds an entry to the audit log. */
-export async function insertAuditEntry(tx: Transaction, entry: AuditEntry): Promise<void> {
-  await tx.query(
+export function insertAuditEntry(tx: Transaction, entry: AuditEntry): void {
+  tx.send(
     prepared(sql.unsafe`
     INSERT INTO audit_log (request_id, token_id, user_id, method, path, client_name, client_version, is_agent)
     VALUES (${entry.requestId}, ${entry.tokenId}, ${entry.userId}, ${entry.method}, ${entry.path},
