@@ -12,8 +12,8 @@ import type { WorkKind } from './time-limits.ts'
 import { transactionBegins } from './transaction.ts'
 
 /**
- * slonik's driver over connections that pipeline. slonik itself sends one statement at a time; a `Transaction` sends its
- * statements through the pipeline of the connection. `onError` is called with the error of every failed statement.
+ * slonik's driver over connections that pipeline. slonik itself sends one statement at a time; a `Transaction` sends
+ * its statements through the pipeline of the connection. `onError` is called with the error of every failed statement.
  */
 export function pipelineDriver(options: { kind: WorkKind; onError: (error: unknown) => void }): DriverFactory {
   return createDriverFactory(async ({ driverConfiguration }) => {

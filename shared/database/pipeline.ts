@@ -26,7 +26,10 @@ export class Pipeline {
   readonly #onError: (error: unknown) => void
   /** The time limits of the statements that have no answer yet, in milliseconds, in the order of sending. */
   readonly #unanswered: number[] = []
+  /** When PostgreSQL began with the oldest of these statements, in milliseconds of `performance.now()`. */
+  #since = 0
   #timer: NodeJS.Timeout | undefined
+  #wakesAt = Number.POSITIVE_INFINITY
   #lost: BackendTerminatedError | undefined
   #transaction: OpenTransaction | undefined
   #corked = false
@@ -39,7 +42,7 @@ export class Pipeline {
     client.on('error', (error) => this.#lose(error))
   }
 
-  /** Begins a transaction. `BEGIN` travels with the first statement, so a transaction without statements costs nothing. */
+  /** Begins a transaction. BEGIN travels with the first statement; a transaction without statements costs nothing. */
   begin(): void {
     this.#transaction = { begun: false, failure: undefined }
   }
@@ -77,6 +80,7 @@ export class Pipeline {
 
   /** Closes the connection. Statements without an answer reject. */
   async end(): Promise<void> {
+    clearTimeout(this.#timer)
     if (this.#unanswered.length === 0) await this.#client.end()
     else this.#stream.destroy()
   }
@@ -90,13 +94,13 @@ export class Pipeline {
     }
     this.#cork()
     this.#unanswered.push(answerLimit(currentWorkKind() ?? this.#kind))
-    if (this.#unanswered.length === 1) this.#watch()
+    if (this.#unanswered.length === 1) this.#progress()
     let answered = false
     this.#client.query({ text, values: values as unknown[], ...(name && { name }) }, (error, result) => {
       if (answered) return
       answered = true
       this.#unanswered.shift()
-      this.#watch()
+      this.#progress()
       if (error) reject(this.#failed(asDriverError(error, { sql: text, values: values ?? [] }), transaction))
       else resolve(result)
     })
@@ -125,19 +129,40 @@ export class Pipeline {
     })
   }
 
-  // Watches over the statement that PostgreSQL executes now. A process that was busy until the deadline first has to
-  // read the answers that arrived meanwhile: hence the second timer.
+  // PostgreSQL begins with the next statement. A timer that is set already may stay: it looks again when it fires.
+  #progress(): void {
+    this.#since = performance.now()
+    const [limit] = this.#unanswered
+    if (limit !== undefined && this.#since + limit < this.#wakesAt) this.#wakeIn(limit, () => this.#watch())
+  }
+
+  // Has the statement that PostgreSQL executes reached its limit? A process that was busy until then first has to read
+  // the answers that arrived meanwhile.
   #watch(): void {
-    clearTimeout(this.#timer)
-    const [milliseconds] = this.#unanswered
-    if (milliseconds === undefined) return
-    const give = () => {
-      this.#lose(new NoAnswerError(`The database has not answered within ${milliseconds} ms`))
+    const [limit] = this.#unanswered
+    if (limit === undefined) return
+    const left = this.#since + limit - performance.now()
+    if (left > 0) this.#wakeIn(left, () => this.#watch())
+    else this.#wakeIn(graceMs, () => this.#giveUp(limit))
+  }
+
+  #giveUp(limit: number): void {
+    if (this.#unanswered.length === 0 || performance.now() < this.#since + limit) {
+      this.#watch()
+    } else {
+      this.#lose(new NoAnswerError(`The database has not answered within ${limit} ms`))
       this.#stream.destroy()
     }
+  }
+
+  // The socket keeps the process alive while statements have no answer, so the timer need not.
+  #wakeIn(milliseconds: number, next: () => void): void {
+    clearTimeout(this.#timer)
+    this.#wakesAt = performance.now() + milliseconds
     this.#timer = setTimeout(() => {
-      this.#timer = setTimeout(give, 100)
-    }, milliseconds)
+      this.#wakesAt = Number.POSITIVE_INFINITY
+      next()
+    }, milliseconds).unref()
   }
 
   #lose(reason: Error): void {
@@ -155,3 +180,4 @@ class NoAnswerError extends Error {
 }
 
 const abortedTransaction = '25P02'
+const graceMs = 100

@@ -24,8 +24,8 @@ type Row = Record<string, unknown>
  * calls before it. So statements that do not need one another's answers travel together: `send` those whose answer
  * nobody reads, and await the others with `Promise.all`.
  *
- * A failed statement fails the transaction, whoever awaited its answer: every later call rejects with the first failure,
- * and so does the commit.
+ * A failed statement fails the transaction, whoever awaited its answer: every later call rejects with the first
+ * failure, and so does the commit.
  */
 export class Transaction implements Queryable {
   readonly #pipeline: Pipeline
@@ -35,7 +35,7 @@ export class Transaction implements Queryable {
     this.#pipeline = pipeline
   }
 
-  /** Sends a statement whose answer nobody reads. The commit waits for the statement and fails if the statement fails. */
+  /** Sends a statement whose answer nobody reads. The commit waits for the statement, and fails if it fails. */
   send(token: QuerySqlToken): void {
     void this.#ask(token)
   }
@@ -102,7 +102,7 @@ export class Transaction implements Queryable {
   }
 }
 
-/** Checks a row against the schema of its statement. Throws SchemaValidationError, which shows a bug in the statement. */
+/** Checks a row against the schema of its statement. Throws SchemaValidationError: the statement has a bug. */
 export function validRow(token: Pick<Token, 'parser' | 'sql' | 'values'>, row: Row): Row {
   const result = token.parser['~standard'].validate(row)
   if (result instanceof Promise) throw new TypeError('row schemas are synchronous')
