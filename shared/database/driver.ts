@@ -76,7 +76,8 @@ function clientConfiguration(configuration: DriverConfiguration): pg.ClientConfi
     pipeline: true,
     application_name: dsn.applicationName,
     database: dsn.databaseName,
-    host: dsn.host,
+    // As for libpq and node-postgres, a folder of Unix sockets comes before the name of a host.
+    host: new URL(configuration.connectionUri).searchParams.get('host') ?? dsn.host,
     options: dsn.options,
     password: dsn.password,
     port: dsn.port,
