@@ -18,6 +18,8 @@ const RememberedRow = row(
   }),
 )
 
+const LockedRow = row(Type.Object({ locked: Type.Boolean() }))
+
 /**
  * Takes the lock of one key until the transaction ends; false when another request has the lock. The function does not
  * wait for the lock, so that a duplicate can be refused with `idempotency_in_progress` at once.
@@ -25,7 +27,7 @@ const RememberedRow = row(
 export function lockIdempotencyKey(tx: Transaction, scope: IdempotencyScope): Promise<boolean> {
   const text = JSON.stringify([scope.tokenId, scope.method, scope.path, scope.key])
   return tx.oneFirst(
-    prepared(sql.type(row(Type.Object({ locked: Type.Boolean() })))`
+    prepared(sql.type(LockedRow)`
     SELECT pg_try_advisory_xact_lock(hashtextextended(${text}, 0)) AS locked`),
   )
 }
