@@ -7,7 +7,7 @@ import {
   parseDsn,
 } from 'slonik'
 import { asDriverError } from './driver-errors.ts'
-import { type Answer, Pipeline } from './pipeline.ts'
+import { type Answer, fieldsOf, Pipeline } from './pipeline.ts'
 import type { WorkKind } from './time-limits.ts'
 import { transactionBegins } from './transaction.ts'
 
@@ -60,13 +60,9 @@ async function execute(pipeline: Pipeline, statement: Parameters<Pipeline['ask']
 
 const nothing = driverResult({ command: '', rowCount: 0, oid: 0, fields: [], rows: [] })
 
-function driverResult({ command, fields, rowCount, rows }: Answer) {
-  return {
-    command: command as 'SELECT',
-    fields: fields.map(({ dataTypeID, name }) => ({ dataTypeId: dataTypeID, name })),
-    rowCount,
-    rows,
-  }
+function driverResult(answer: Answer) {
+  const { command, rowCount, rows } = answer
+  return { command: command as 'SELECT', fields: fieldsOf(answer), rowCount, rows }
 }
 
 function clientConfiguration(configuration: DriverConfiguration): pg.ClientConfig & { pipeline: true } {

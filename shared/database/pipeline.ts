@@ -9,6 +9,11 @@ export type Statement = { text: string; values?: readonly unknown[]; name?: stri
 /** What PostgreSQL answers to a statement. */
 export type Answer = pg.QueryResult<Record<string, unknown>>
 
+/** The columns of an answer as slonik names them. */
+export function fieldsOf({ fields }: Answer): { dataTypeId: number; name: string }[] {
+  return fields.map(({ dataTypeID, name }) => ({ dataTypeId: dataTypeID, name }))
+}
+
 // What happened in the open transaction. `failure` is the error of the statement that failed first.
 type OpenTransaction = { begun: boolean; failure: Error | undefined }
 

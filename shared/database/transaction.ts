@@ -8,7 +8,7 @@ import {
   type QuerySqlToken,
   SchemaValidationError,
 } from 'slonik'
-import type { Answer, Pipeline } from './pipeline.ts'
+import { type Answer, fieldsOf, type Pipeline } from './pipeline.ts'
 
 /** A pool or a transaction, as far as a read needs it. */
 export type Queryable = Pick<
@@ -41,14 +41,14 @@ export class Transaction implements Queryable {
   }
 
   readonly query: Queryable['query'] = async (token) => {
-    const { command, fields, rowCount, rows } = await this.#ask(token)
+    const answer = await this.#ask(token)
     return {
       type: 'QueryResult',
-      command: command as 'SELECT',
-      fields: fields.map(({ dataTypeID, name }) => ({ dataTypeId: dataTypeID, name })),
+      command: answer.command as 'SELECT',
+      fields: fieldsOf(answer),
       notices: [],
-      rowCount: rowCount ?? 0,
-      rows: rows.map((row) => validRow(token, row)) as never,
+      rowCount: answer.rowCount ?? 0,
+      rows: answer.rows.map((row) => validRow(token, row)) as never,
     }
   }
 
