@@ -58,10 +58,11 @@ export async function answerOnce(
   run: () => Promise<Answer & { status: number }>,
 ): Promise<Answer> {
   const { tx } = context
-  if (!(await lockIdempotencyKey(tx, request.scope))) {
-    throw new Refusal('idempotency_in_progress', { headers: { 'Retry-After': '1' } })
-  }
-  const first = await rememberedAnswer(tx, { ...request.scope, lifetimeHours: request.lifetimeHours })
+  const [locked, first] = await Promise.all([
+    lockIdempotencyKey(tx, request.scope),
+    rememberedAnswer(tx, { ...request.scope, lifetimeHours: request.lifetimeHours }),
+  ])
+  if (!locked) throw new Refusal('idempotency_in_progress', { headers: { 'Retry-After': '1' } })
   if (first !== null) {
     if (!first.fingerprint.equals(request.fingerprint)) throw new Refusal('idempotency_key_reused')
     if (first.workspace_id !== null && !context.visible(first.workspace_id)) {
@@ -76,7 +77,7 @@ export async function answerOnce(
     }
   }
   const answer = await run()
-  await rememberAnswer(tx, {
+  rememberAnswer(tx, {
     ...request.scope,
     fingerprint: request.fingerprint,
     status: answer.status,

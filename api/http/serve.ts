@@ -193,7 +193,7 @@ async function answerWrite(spec: Route, { call, path, keyed }: Received): Promis
   const write = async (tx: Transaction, ahead: Ahead) => {
     const context = writeContext({ ...call, tx, ahead })
     const answer = await spec.handle({ ...call, db: tx, tx, ahead, write: context, prepared })
-    if (spec.access !== 'anyone') await audit(tx, { spec, path, call })
+    if (spec.access !== 'anyone') audit(tx, { spec, path, call })
     return { ...answer, status: statusOf(spec, answer) }
   }
   const visible = (workspaceId: string) => visibleWorkspaces(call.caller).includes(workspaceId)
@@ -222,9 +222,9 @@ function outsideTransaction(call: ReceivedCall) {
   return { ...call, tx: call.db, ahead: onTheSpot, write: null }
 }
 
-async function audit(tx: Transaction, write: { spec: Route; path: string; call: ReceivedCall }): Promise<void> {
+function audit(tx: Transaction, write: { spec: Route; path: string; call: ReceivedCall }): void {
   const { caller, client, requestId } = write.call
-  await insertAuditEntry(tx, {
+  insertAuditEntry(tx, {
     requestId,
     tokenId: caller.tokenId,
     userId: caller.userId,

@@ -34,11 +34,11 @@ export async function requireAttachments(
 }
 
 /** A consequence of body writes: updates the index of references by what the body newly shows or no longer shows. */
-export async function updateReferences({ tx }: CommitContext, { document, change }: BodyWrite): Promise<void> {
+export function updateReferences({ tx }: CommitContext, { document, change }: BodyWrite): void {
   const { shown, hidden } = change
   if (shown.length + hidden.length === 0) return
   const references = (ids: readonly string[]) => ids.map((attachmentId) => ({ documentId: document.id, attachmentId }))
-  await replaceReferences(tx, {
+  replaceReferences(tx, {
     workspaceId: document.workspace_id,
     shown: references(shown),
     hidden: references(hidden),
@@ -46,15 +46,15 @@ export async function updateReferences({ tx }: CommitContext, { document, change
 }
 
 /** Indexes the references in the bodies of new documents. */
-export async function indexReferences(
+export function indexReferences(
   tx: Transaction,
   input: { workspaceId: string; bodies: readonly { id: string; body: string }[] },
-): Promise<void> {
+): void {
   const { workspaceId, bodies } = input
   const shown = bodies.flatMap(({ id, body }) =>
     [...attachmentsIn(body)].map((attachmentId) => ({ documentId: id, attachmentId })),
   )
-  if (shown.length > 0) await replaceReferences(tx, { workspaceId, shown, hidden: [] })
+  if (shown.length > 0) replaceReferences(tx, { workspaceId, shown, hidden: [] })
 }
 
 /** The ids of the documents whose bodies show an attachment, in order; all documents when `limit` is null. */
@@ -100,11 +100,11 @@ function lockAttachmentsForReference(
     ORDER BY id FOR KEY SHARE`)
 }
 
-async function replaceReferences(
+function replaceReferences(
   tx: Transaction,
   input: { workspaceId: string; shown: readonly Reference[]; hidden: readonly Reference[] },
-): Promise<void> {
-  await tx.query(sql.unsafe`
+): void {
+  tx.send(sql.unsafe`
     WITH gone AS (
       DELETE FROM attachment_references r USING ${pairs(input.hidden)} AS hidden (attachment_id, document_id)
       WHERE r.workspace_id = ${input.workspaceId} AND r.attachment_id = hidden.attachment_id

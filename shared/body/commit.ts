@@ -1,8 +1,8 @@
-import { type Caller, requireWriter } from '../auth/caller.ts'
+import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
 import { eventDocument } from '../documents/present.ts'
 import type { DocumentRow } from '../documents/queries.ts'
-import { requireLockedDocument } from '../documents/require.ts'
+import { documentNotFound, requireLockedDocument } from '../documents/require.ts'
 import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
 import { requireAttachments } from './attachment-references.ts'
@@ -62,8 +62,8 @@ export async function commitBody<E extends Edited, Found = undefined>(
   commit: Commit<E, Found>,
 ): Promise<Committed<E>> {
   const { tx } = context
-  const before = await requireLockedDocument(tx, commit)
-  const current = new StoredBody({ version: before.version, text: await queries.bodyText(tx, before) })
+  const { before, locked } = await lockBody(tx, commit)
+  const current = new StoredBody({ version: before.version, text: locked.body })
   const found = (await commit.find?.(current, before)) as Found
   requireWriter(commit.caller, before.workspace_id)
   await commit.guard?.(current, before, found)
@@ -77,13 +77,22 @@ export async function commitBody<E extends Edited, Found = undefined>(
   const sizes = change === null ? before : measure({ before, change, config: context.config })
   const body = change === null ? current : new StoredBody({ version: change.version, text })
   const { snapshot = true, caller } = commit
-  const document = await store(context, { before, current, body, change, sizes, userId: caller.userId, snapshot })
+  const changedAt = locked.changing_at
+  const document = store(context, { before, current, body, change, changedAt, sizes, userId: caller.userId, snapshot })
   if (change !== null) {
     const eventRowNo = await recordEvent(tx, document)
-    const write = { before, document, texts, change, eventRowNo }
+    const { is_live: isLive, has_open_jobs: hasOpenJobs } = locked
+    const write = { before, document, texts, change, eventRowNo, isLive, hasOpenJobs }
     for (const follow of context.consequences.body) await follow(context, write)
   }
   return { document, body, edited, changed: change !== null }
+}
+
+async function lockBody(tx: Transaction, named: { caller: Caller; documentId: string }) {
+  const locator = { documentId: named.documentId, workspaceIds: visibleWorkspaces(named.caller) }
+  const [before, locked] = await Promise.all([requireLockedDocument(tx, named), queries.lockedBody(tx, locator)])
+  if (locked === null) throw documentNotFound(named.documentId)
+  return { before, locked }
 }
 
 type Sizes = Pick<DocumentRow, 'character_count' | 'node_count'>
@@ -111,12 +120,14 @@ type Storing = {
   body: StoredBody
   /** Null when the body stays the same. */
   change: BodyChange | null
+  /** The `updated_at` of a changed body. */
+  changedAt: number
   sizes: Sizes
   userId: string
   snapshot: boolean
 }
 
-async function store({ tx, config }: CommitContext, input: Storing): Promise<DocumentRow> {
+function store({ tx, config }: CommitContext, input: Storing): DocumentRow {
   const { before, current, body, change, sizes, userId, snapshot } = input
   const changed = change !== null
   if (!changed && !snapshot) return before
@@ -125,14 +136,16 @@ async function store({ tx, config }: CommitContext, input: Storing): Promise<Doc
   const versionSeq = snapshot ? before.version_seq + 1 : before.version_seq
   if (changed) {
     const { version, step } = change
-    await queries.insertBody(tx, { workspace_id, id, body_seq: bodySeq, version, body: body.text, step })
+    queries.insertBody(tx, { workspace_id, id, body_seq: bodySeq, version, body: body.text, step })
   }
   if (snapshot) {
     const size = Buffer.byteLength(current.text)
     const keep = config.VERSIONS_RETENTION
-    await queries.snapshot(tx, { document: before, size, createdBy: userId, keep, currentBodySeq: bodySeq })
+    queries.snapshot(tx, { document: before, size, createdBy: userId, keep, currentBodySeq: bodySeq })
   }
-  const updatedAt = await queries.updateBodyState(tx, {
+  const updatedAt = changed ? input.changedAt : before.updated_at
+  const updatedBy = changed ? userId : before.updated_by
+  queries.updateBodyState(tx, {
     document: before,
     state: {
       version: body.version,
@@ -140,10 +153,11 @@ async function store({ tx, config }: CommitContext, input: Storing): Promise<Doc
       versionSeq,
       characterCount: sizes.character_count,
       nodeCount: sizes.node_count,
-      ...(changed && { changedBy: userId }),
+      updatedAt,
+      updatedBy,
     },
   })
-  if (!snapshot) await queries.dropUnusedBody(tx, before)
+  if (!snapshot) queries.dropUnusedBody(tx, before)
   return {
     ...before,
     ...sizes,
@@ -151,7 +165,7 @@ async function store({ tx, config }: CommitContext, input: Storing): Promise<Doc
     body_seq: bodySeq,
     version_seq: versionSeq,
     updated_at: updatedAt,
-    updated_by: changed ? userId : before.updated_by,
+    updated_by: updatedBy,
   }
 }
 

@@ -25,10 +25,15 @@ export type BodyWrite = {
   change: BodyChange
   /** The number of the event's row, which projections wait for. */
   eventRowNo: number
+  /** Whether the document was ever opened live. */
+  isLive: boolean
+  /** Whether a requested job whose source is the document was open when the document was locked. */
+  hasOpenJobs: boolean
 }
 
 /**
  * A consequence of a body write. It runs inside the transaction of the write, because no reader may see its rows lag;
  * rows that may lag belong to a projection. The core calls the list in `shared/consequences` without knowing its nouns.
+ * A consequence that reads nothing only sends its statements.
  */
-export type BodyConsequence = (context: CommitContext, write: BodyWrite) => Promise<void>
+export type BodyConsequence = (context: CommitContext, write: BodyWrite) => Promise<void> | void

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
+import { isSourceOfOpenJob } from '../jobs/requested/obsolete.ts'
 import { Nullable } from '../schema/identifiers.ts'
 
 /** The key of a document, by which its bodies are found. */
@@ -15,6 +16,39 @@ export function bodyText(db: Queryable, key: DocumentKey & { body_seq: number })
     prepared(sql.type(BodyText)`
     SELECT body FROM document_bodies
     WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.id} AND body_seq = ${key.body_seq}`),
+  )
+}
+
+const LockedShape = Type.Object({
+  body: Type.String(),
+  changing_at: Type.Number(),
+  is_live: Type.Boolean(),
+  has_open_jobs: Type.Boolean(),
+})
+
+/**
+ * The current body of a document that the transaction has locked: its canonical text, and the time in milliseconds that
+ * a change now gets as `updated_at`, which never goes back. `is_live` says whether the document was ever opened live,
+ * and `has_open_jobs` whether somebody waits for a requested job whose source the body is. Both stay false until the
+ * transaction ends, since documents are locked where they become true.
+ */
+export type LockedBody = Static<typeof LockedShape>
+
+/**
+ * Returns the body of a visible document, or null. It is to be sent behind the statement that locks the document: its
+ * snapshot is taken after the lock, so it sees what the last owner of the lock has written.
+ */
+export function lockedBody(tx: Transaction, locator: DocumentLocator): Promise<LockedBody | null> {
+  return tx.maybeOne(
+    prepared(sql.type(row(LockedShape))`
+    SELECT b.body, greatest(clock_timestamp()::timestamptz(3), d.updated_at) AS changing_at,
+      EXISTS (
+        SELECT FROM document_y_states y WHERE y.workspace_id = d.workspace_id AND y.document_id = d.id) AS is_live,
+      ${isSourceOfOpenJob(sql.fragment`d.workspace_id`, sql.fragment`d.id`)} AS has_open_jobs
+    FROM document_directory i
+    JOIN documents d ON d.workspace_id = i.workspace_id AND d.id = i.id
+    JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
+    WHERE i.id = ${locator.documentId} AND i.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')})`),
   )
 }
 
@@ -62,12 +96,12 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
  * Stores a body, and as JSON text the step from the previous manifest to the manifest of this body. The rows are never
  * changed afterwards.
  */
-export async function insertBody(
+export function insertBody(
   tx: Transaction,
   stored: DocumentKey & { body_seq: number; version: string; body: string; step: string },
-): Promise<void> {
+): void {
   const { workspace_id, id, body_seq, version } = stored
-  await tx.query(
+  tx.send(
     prepared(sql.unsafe`
     WITH manifest AS (
       INSERT INTO document_manifests (workspace_id, document_id, body_seq, version, step)
@@ -79,16 +113,16 @@ export async function insertBody(
 }
 
 /** Stores the first bodies of documents of one workspace. A first body has no step. */
-export async function insertFirstBodies(
+export function insertFirstBodies(
   tx: Transaction,
   input: { workspaceId: string; bodies: readonly { id: string; version: string; body: string }[] },
-): Promise<void> {
+): void {
   const column = (name: 'id' | 'version' | 'body') =>
     sql.array(
       input.bodies.map((body) => body[name]),
       'text',
     )
-  await tx.query(
+  tx.send(
     prepared(sql.unsafe`
     WITH first AS (
       SELECT * FROM unnest(${column('id')}, ${column('version')}, ${column('body')}) AS f (id, version, body)
@@ -105,7 +139,7 @@ export async function insertFirstBodies(
  * Keeps the current body of a locked document as its next snapshot and drops all but the `keep` newest snapshots. A
  * body is dropped when it is not current (`currentBodySeq`), no snapshot keeps it and no Y document follows it.
  */
-export async function snapshot(
+export function snapshot(
   tx: Transaction,
   input: {
     document: DocumentRow
@@ -114,10 +148,10 @@ export async function snapshot(
     keep: number
     currentBodySeq: number
   },
-): Promise<void> {
+): void {
   const { workspace_id, id, body_seq, version_seq } = input.document
   const seq = version_seq + 1
-  await tx.query(
+  tx.send(
     prepared(sql.unsafe`
     WITH kept AS (
       INSERT INTO document_versions (workspace_id, document_id, seq, body_seq, size, created_by)
@@ -140,9 +174,9 @@ export async function snapshot(
 }
 
 /** Drops a body unless the body is current, a snapshot keeps it, or a Y document follows it. */
-export async function dropUnusedBody(tx: Transaction, key: DocumentKey & { body_seq: number }): Promise<void> {
+export function dropUnusedBody(tx: Transaction, key: DocumentKey & { body_seq: number }): void {
   const { workspace_id, id, body_seq } = key
-  await tx.query(sql.unsafe`
+  tx.send(sql.unsafe`
     DELETE FROM document_bodies
     WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND body_seq = ${body_seq}
       AND NOT EXISTS (
@@ -164,22 +198,20 @@ export type BodyState = {
   versionSeq: number
   characterCount: number
   nodeCount: number
-  /** The user who changed the body; undefined when the body is unchanged, so that `updated_at` stays. */
-  changedBy?: string | null
+  /** The time of the last change in milliseconds, and its user. */
+  updatedAt: number
+  updatedBy: string | null
 }
 
-/** Makes the stored body the current one. Returns the time of the last change in milliseconds. */
-export function updateBodyState(tx: Transaction, input: { document: DocumentRow; state: BodyState }): Promise<number> {
+/** Makes the stored body the current one. */
+export function updateBodyState(tx: Transaction, input: { document: DocumentRow; state: BodyState }): void {
   const { document, state } = input
-  const changed = state.changedBy !== undefined
-  return tx.oneFirst(
-    prepared(sql.type(row(Type.Object({ updated_at: Type.Number() })))`
+  tx.send(
+    prepared(sql.unsafe`
     UPDATE documents SET version = ${state.version}, body_seq = ${state.bodySeq}, version_seq = ${state.versionSeq},
       character_count = ${state.characterCount}, node_count = ${state.nodeCount},
-      updated_by = CASE WHEN ${changed} THEN ${state.changedBy ?? null} ELSE updated_by END,
-      updated_at = CASE WHEN ${changed} THEN greatest(clock_timestamp(), updated_at) ELSE updated_at END
-    WHERE workspace_id = ${document.workspace_id} AND id = ${document.id}
-    RETURNING updated_at`),
+      updated_by = ${state.updatedBy}, updated_at = to_timestamp(${state.updatedAt}::float8 / 1000)
+    WHERE workspace_id = ${document.workspace_id} AND id = ${document.id}`),
   )
 }
 

@@ -35,7 +35,7 @@ export async function storeDocuments(
     return { id: document.id, version: textVersion(text), body: text }
   })
   await enforceQuota(context, { quota: 'documents', workspaceId, adding: documents.length })
-  const rows = await insertDocuments(
+  const inserted = insertDocuments(
     tx,
     documents.map(({ document, content }, index) => ({
       ...document,
@@ -45,8 +45,9 @@ export async function storeDocuments(
       node_count: content.nodes,
     })),
   )
-  await insertFirstBodies(tx, { workspaceId, bodies })
-  await indexReferences(tx, { workspaceId, bodies })
+  insertFirstBodies(tx, { workspaceId, bodies })
+  indexReferences(tx, { workspaceId, bodies })
+  const rows = await inserted
   await announce(context, { workspaceId, rows })
   return rows
 }

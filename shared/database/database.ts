@@ -1,34 +1,29 @@
 import { createHash } from 'node:crypto'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import {
-  type CommonQueryMethods,
   createPool,
   createTypeParserPreset,
   type DatabasePool,
-  type DatabaseTransactionConnection,
   type Interceptor,
   type QuerySqlToken,
-  SchemaValidationError,
   sql,
 } from 'slonik'
 import { Refusal } from '../errors/errors.ts'
-import { deadlineDriver } from './deadline-driver.ts'
+import { pipelineDriver } from './driver.ts'
 import { isWriteRefusal } from './outages.ts'
 import { connectLimit, timeLimits, type WorkKind, withAnswerLimit, withSilenceSettings } from './time-limits.ts'
+import { type Queryable, type Transaction, transactionOf, validRow } from './transaction.ts'
 
 export { sql } from 'slonik'
+export type { Queryable, Transaction } from './transaction.ts'
 
 /** A pool of connections. */
-export type Database = DatabasePool
-
-/** One open transaction. */
-export type Transaction = DatabaseTransactionConnection
-
-/** A pool or a transaction, as far as a read needs it. */
-export type Queryable = Pick<
-  CommonQueryMethods,
-  'any' | 'anyFirst' | 'maybeOne' | 'maybeOneFirst' | 'one' | 'oneFirst' | 'query'
->
+export type Database = Omit<DatabasePool, 'transaction'> & {
+  /**
+   * Runs `work` in one transaction, and again after a serialisation failure or a deadlock, at most `retries` times (5).
+   */
+  transaction: <T>(work: (tx: Transaction) => Promise<T>, retries?: number) => Promise<T>
+}
 
 /**
  * Opens a pool for one kind of work, by default for requests and jobs. Each row is validated against the schema of its
@@ -46,10 +41,11 @@ export async function openDatabase(options: {
   const onError = (error: unknown) => {
     if (isWriteRefusal(error)) refused.at = performance.now()
   }
-  const database = await createPool(withSilenceSettings(options), {
-    driverFactory: deadlineDriver({ kind, onError }),
+  const pool = await createPool(withSilenceSettings(options), {
+    driverFactory: pipelineDriver({ kind, onError }),
     maxPoolSize: options.poolSize ?? 10,
     captureStackTrace: false,
+    tracing: false,
     connectionTimeout: connectLimit,
     // slonik tries to connect only once. The caller learns at once that the database is out of reach, and tries again
     // itself.
@@ -65,6 +61,11 @@ export async function openDatabase(options: {
     resetConnection: async () => {},
     typeParsers: [...createTypeParserPreset().filter(({ name }) => name !== 'int8'), { name: 'int8', parse: Number }],
   })
+  const { transaction } = pool
+  const database: Database = Object.assign(pool, {
+    transaction: <T>(work: (tx: Transaction) => Promise<T>, retries?: number) =>
+      transactionOf(transaction, work, retries),
+  })
   refusals.set(database, refused)
   return database
 }
@@ -79,13 +80,9 @@ export function refusedWriteWithin(database: Database, milliseconds: number): bo
 /**
  * Runs `work` with the time limits of another kind of work. PostgreSQL keeps these limits until the transaction ends.
  */
-export async function withLimitsOf<T>(
-  tx: Pick<Transaction, 'query'>,
-  kind: WorkKind,
-  work: () => Promise<T>,
-): Promise<T> {
+export function withLimitsOf<T>(tx: Pick<Transaction, 'send'>, kind: WorkKind, work: () => Promise<T>): Promise<T> {
   const { statement: longest, pause } = timeLimits[kind]
-  await tx.query(sql.unsafe`
+  tx.send(sql.unsafe`
     SELECT set_config('statement_timeout', ${String(longest)}, true),
       set_config('idle_in_transaction_session_timeout', ${String(pause)}, true)`)
   return withAnswerLimit(kind, work)
@@ -102,7 +99,7 @@ export async function inTransaction<T>(database: Database, work: (tx: Transactio
       return { value: await work(tx) }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      await tx.query(statement('ROLLBACK AND CHAIN'))
+      await tx.undo()
       return { refusal: error }
     }
   })
@@ -120,7 +117,7 @@ export function inSnapshot<T>(
   work: (snapshot: Queryable) => Promise<T>,
 ): Promise<T> {
   return database.transaction(async (tx) => {
-    await tx.query(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`)
+    tx.send(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`)
     return withLimitsOf(tx, 'whole', () => work(tx))
   }, 0)
 }
@@ -138,7 +135,7 @@ export function prepared<T extends QuerySqlToken>(token: T): T {
  * Lends a slonik connection to a library that brings its own SQL text, such as pg-boss or the rate limiter. Statements
  * are prepared by name, since these libraries send few different texts very often.
  */
-export function foreignStatements(connection: Pick<CommonQueryMethods, 'query'>) {
+export function foreignStatements(connection: Pick<Queryable, 'query'>) {
   return {
     async executeSql(text: string, values: unknown[] = []): Promise<{ rows: Record<string, unknown>[] }> {
       const result = await connection.query(prepared(statement(text, values)))
@@ -170,12 +167,6 @@ function statement(text: string, values: unknown[] = []): QuerySqlToken<typeof a
 
 const rowValidation: Interceptor = {
   name: 'row-validation',
-  transformRow: (context, query, row) => {
-    const schema = context.resultParser?.['~standard']
-    const result = schema?.validate(row)
-    if (result === undefined) return row
-    if (result instanceof Promise) throw new TypeError('row schemas are synchronous')
-    if (result.issues) throw new SchemaValidationError(query, row, result.issues)
-    return result.value as typeof row
-  },
+  transformRow: ({ resultParser: parser }, query, row) =>
+    parser === undefined ? row : (validRow({ ...query, parser }, row) as typeof row),
 }

@@ -4,6 +4,7 @@ import {
   ConnectionError,
   IdleTransactionTimeoutError,
 } from 'slonik'
+import { codeOf } from './driver-errors.ts'
 
 /** Whether PostgreSQL answers but refuses to write: its disk is full, it is read-only or it lacks memory. */
 export function isWriteRefusal(error: unknown): boolean {
@@ -54,11 +55,6 @@ const lostConnection = new RegExp(
   '^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|' +
     'timeout exp|timeout exceeded)',
 )
-
-function codeOf(error: Error): string {
-  const { code } = error as { code?: unknown }
-  return typeof code === 'string' ? code : ''
-}
 
 // slonik wraps errors in errors, up to a few levels deep.
 function someCause(error: unknown, test: (cause: Error) => boolean, depth = 0): boolean {

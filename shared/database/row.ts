@@ -9,8 +9,20 @@ export type RowSchema<T extends TSchema> = StandardSchemaV1<unknown, Static<T>>
 /**
  * Turns a TypeBox schema into a row schema for `sql.type(row(Type.Object({…})))`, since TypeBox 1.4 does not implement
  * Standard Schema. A row that does not match is a bug in the statement; the error names the first failing column.
+ *
+ * Each schema is compiled once, so a function that runs often takes its schema from a constant.
  */
 export function row<T extends TSchema>(schema: T): RowSchema<T> {
+  const known = made.get(schema)
+  if (known !== undefined) return known as RowSchema<T>
+  const compiled = make(schema)
+  made.set(schema, compiled)
+  return compiled
+}
+
+const made = new WeakMap<TSchema, RowSchema<TSchema>>()
+
+function make<T extends TSchema>(schema: T): RowSchema<T> {
   let validator: Validator | null = null
   let checked = 0
   const check = (value: unknown): boolean => {

@@ -18,7 +18,7 @@ export type Deletion = {
  * A consequence of deletions. It runs inside the transaction of the deletion, after the rows are gone. The core calls
  * the list in `shared/consequences` without knowing its nouns.
  */
-export type DeletionConsequence = (context: DeletionContext, deletion: Deletion) => Promise<void>
+export type DeletionConsequence = (context: DeletionContext, deletion: Deletion) => Promise<void> | void
 
 /** What a deletion works with: its transaction, who deletes, and what follows from it. */
 export type DeletionContext = {

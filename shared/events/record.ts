@@ -26,6 +26,8 @@ export type EventDocument = {
 /** The channel on which a write wakes the sequencer, which numbers the events of the write. */
 export const unnumberedChannel = 'svc_events_unnumbered'
 
+const RowNo = row(Type.Object({ row_no: Type.Number() }))
+
 /**
  * Records one event for each document in the transaction of the write, and returns the row numbers of the events in the
  * same order. The sequencer gives the events their public ids after the commit.
@@ -37,7 +39,7 @@ export async function recordEvents(
   if (input.documents.length === 0) return []
   const documents = JSON.stringify(input.documents)
   const rows = await tx.any(
-    prepared(sql.type(row(Type.Object({ row_no: Type.Number() })))`
+    prepared(sql.type(RowNo)`
     WITH recorded AS (
       INSERT INTO events (workspace_id, name, document_id, document_set_id, locale, document)
       SELECT ${input.workspaceId}, ${input.name}, d.document ->> 'id', d.document ->> 'document_set_id',

@@ -3,7 +3,7 @@ import type { Queryable, Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { NamedId } from '../schema/identifiers.ts'
 import { type FolderRow, visibleFolder } from './folders.ts'
-import { lockStructure, workspaceOfKnowledgeBase } from './queries.ts'
+import { type KnowledgeBaseLocator, lockKnowledgeBase, lockStructure, workspaceOfKnowledgeBase } from './queries.ts'
 
 /** The folder that contains a folder or document; `folder_id` null is the root of the knowledge base. */
 export type Location = { workspace_id: string; knowledge_base_id: number; folder_id: number | null }
@@ -24,7 +24,7 @@ export type LocationRequest = {
  * knowledge base.
  */
 export async function findLocation(db: Queryable, request: LocationRequest): Promise<Location | null> {
-  const root = await findRoot(db, request)
+  const root = await findRoot(request, (locator) => workspaceOfKnowledgeBase(db, locator))
   const folder = await findNamedFolder(db, request)
   const workspaceId = (folder ?? root)?.workspace_id
   if (workspaceId !== undefined) requireWriter(request.caller, workspaceId)
@@ -40,9 +40,10 @@ export async function findLocation(db: Queryable, request: LocationRequest): Pro
  * location can be deleted or moved to another knowledge base.
  */
 export async function lockLocation(tx: Transaction, request: LocationRequest): Promise<Location | null> {
+  if ((request.folderId ?? null) === null) return lockRoot(tx, request)
   const seen = await findLocation(tx, request)
   if (seen === null) return null
-  await lockStructure(tx, {
+  lockStructure(tx, {
     workspaceId: seen.workspace_id,
     knowledgeBaseIds: [seen.knowledge_base_id],
     mode: 'add',
@@ -51,10 +52,18 @@ export async function lockLocation(tx: Transaction, request: LocationRequest): P
   return locked?.knowledge_base_id === seen.knowledge_base_id ? locked : lockLocation(tx, request)
 }
 
-async function findRoot(db: Queryable, request: LocationRequest): Promise<Location | null> {
-  const { knowledgeBaseId: id, caller } = request
+async function lockRoot(tx: Transaction, request: LocationRequest): Promise<Location | null> {
+  const root = await findRoot(request, (locator) => lockKnowledgeBase(tx, locator))
+  if (root !== null) requireWriter(request.caller, root.workspace_id)
+  return root
+}
+
+async function findRoot(
+  { knowledgeBaseId: id, caller }: LocationRequest,
+  find: (locator: KnowledgeBaseLocator) => Promise<string | null>,
+): Promise<Location | null> {
   if (id === undefined) return null
-  const workspaceId = await workspaceOfKnowledgeBase(db, { id, workspaceIds: visibleWorkspaces(caller) })
+  const workspaceId = await find({ id, workspaceIds: visibleWorkspaces(caller) })
   if (workspaceId === null) {
     throw new Refusal('knowledge_base_not_found', { details: { id, field: 'knowledge_base_id' } })
   }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { type NamedId, Nullable } from '../schema/identifiers.ts'
 
@@ -14,6 +14,9 @@ const KnowledgeBaseShape = Type.Object({
   created_by: Nullable(Type.String()),
 })
 const KnowledgeBaseRow = row(KnowledgeBaseShape)
+const WorkspaceRow = row(Type.Object({ workspace_id: Type.String() }))
+const IdRow = row(Type.Object({ id: Type.Number() }))
+const DocumentIdRow = row(Type.Object({ id: Type.String() }))
 
 /** A row of `knowledge_bases` with the numbers of its documents and folders. */
 export type KnowledgeBaseRow = Static<typeof KnowledgeBaseShape>
@@ -45,8 +48,19 @@ export function visibleKnowledgeBase(db: Queryable, locator: KnowledgeBaseLocato
 
 /** Returns the workspace of a visible knowledge base, or null. Cheaper than the whole row: it counts nothing. */
 export function workspaceOfKnowledgeBase(db: Queryable, locator: KnowledgeBaseLocator): Promise<string | null> {
-  return db.maybeOneFirst(sql.type(row(Type.Object({ workspace_id: Type.String() })))`
+  return db.maybeOneFirst(sql.type(WorkspaceRow)`
     SELECT k.workspace_id ${visible(locator.workspaceIds)} AND i.id = ${locator.id}`)
+}
+
+/**
+ * Returns the workspace of a visible knowledge base, or null, and locks its structure until the transaction ends, as
+ * `lockStructure` does in the mode `add`.
+ */
+export function lockKnowledgeBase(tx: Transaction, locator: KnowledgeBaseLocator): Promise<string | null> {
+  return tx.maybeOneFirst(
+    prepared(sql.type(WorkspaceRow)`
+    SELECT k.workspace_id ${visible(locator.workspaceIds)} AND i.id = ${locator.id} ${rowLocks.add} OF k`),
+  )
 }
 
 /**
@@ -54,8 +68,10 @@ export function workspaceOfKnowledgeBase(db: Queryable, locator: KnowledgeBaseLo
  * transaction ends.
  */
 export function lowestKnowledgeBase(tx: Transaction, workspaceId: string): Promise<{ id: number } | null> {
-  return tx.maybeOne(sql.type(row(Type.Object({ id: Type.Number() })))`
-    SELECT id FROM knowledge_bases WHERE workspace_id = ${workspaceId} ORDER BY id LIMIT 1 FOR KEY SHARE`)
+  return tx.maybeOne(
+    prepared(sql.type(IdRow)`
+    SELECT id FROM knowledge_bases WHERE workspace_id = ${workspaceId} ORDER BY id LIMIT 1 FOR KEY SHARE`),
+  )
 }
 
 /** Locks a workspace until the transaction ends. Only other callers of this function wait. */
@@ -111,7 +127,7 @@ export async function deleteKnowledgeBaseRow(tx: Transaction, key: KnowledgeBase
 
 /** Locks the documents of a knowledge base in id order; returns their ids. Waits for documents that are moving. */
 export function lockDocumentsInKnowledgeBase(tx: Transaction, key: KnowledgeBaseKey): Promise<readonly string[]> {
-  return tx.anyFirst(sql.type(row(Type.Object({ id: Type.String() })))`
+  return tx.anyFirst(sql.type(DocumentIdRow)`
     SELECT id FROM documents WHERE workspace_id = ${key.workspaceId} AND knowledge_base_id = ${key.id}
     ORDER BY id FOR UPDATE`)
 }
@@ -120,14 +136,16 @@ export function lockDocumentsInKnowledgeBase(tx: Transaction, key: KnowledgeBase
 export type StructureMode = 'add' | 'rearrange' | 'empty'
 
 /** Locks the structure of knowledge bases in id order until the transaction ends. Ignores ids that do not exist. */
-export async function lockStructure(
+export function lockStructure(
   tx: Transaction,
   input: { workspaceId: string; knowledgeBaseIds: readonly number[]; mode: StructureMode },
-): Promise<void> {
-  await tx.query(sql.unsafe`
+): void {
+  tx.send(
+    prepared(sql.unsafe`
     SELECT FROM knowledge_bases
     WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.knowledgeBaseIds], 'int8')})
-    ORDER BY id ${rowLocks[input.mode]}`)
+    ORDER BY id ${rowLocks[input.mode]}`),
+  )
 }
 
 const rowLocks = {

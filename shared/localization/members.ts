@@ -88,9 +88,9 @@ export async function lockSetSource(
 ): Promise<DocumentRow | null> {
   const seen = await visibleDocument(tx, locator)
   if (seen === null) return null
-  await lockLocationOf(tx, seen)
+  lockLocationOf(tx, seen)
   const source = await lockDocument(tx, locator)
-  if (source !== null && source.knowledge_base_id !== seen.knowledge_base_id) await lockLocationOf(tx, source)
+  if (source !== null && source.knowledge_base_id !== seen.knowledge_base_id) lockLocationOf(tx, source)
   return source
 }
 
@@ -136,7 +136,7 @@ async function setById(
   return members.length === 0 ? null : { set, members }
 }
 
-function lockLocationOf(tx: Transaction, document: DocumentRow): Promise<void> {
+function lockLocationOf(tx: Transaction, document: DocumentRow): void {
   const { workspace_id: workspaceId, knowledge_base_id: id } = document
-  return lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
+  lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
 }

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { Config } from '../config/config.ts'
-import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { WorkspaceQuota } from './schema.ts'
@@ -41,6 +41,9 @@ const UsageRow = row(
     attachment_bytes: Type.Number(),
   }),
 )
+
+const SharedRow = row(Type.Object({ shared: Type.Boolean() }))
+const UsedRow = row(Type.Object({ used: Type.Number() }))
 
 /** Makes room for `adding` more objects of the workspace, as `makeRoom` does. The settings give the limit. */
 export async function enforceQuota(
@@ -89,13 +92,15 @@ export async function workspaceQuota(
 
 // Takes the shared lock, unless `nearLimit` is reached or another writer has the lock alone; false when not taken.
 function shareLock(tx: Transaction, scope: QuotaScope & { nearLimit: number }): Promise<boolean> {
-  return tx.oneFirst(sql.type(row(Type.Object({ shared: Type.Boolean() })))`
+  return tx.oneFirst(
+    prepared(sql.type(SharedRow)`
     SELECT CASE WHEN ${count(scope)} < ${scope.nearLimit} THEN pg_try_advisory_xact_lock_shared(${lockKey(scope)})
-      ELSE false END AS shared`)
+      ELSE false END AS shared`),
+  )
 }
 
 function usedOf(tx: Transaction, scope: QuotaScope): Promise<number> {
-  return tx.oneFirst(sql.type(row(Type.Object({ used: Type.Number() })))`SELECT ${count(scope)} AS used`)
+  return tx.oneFirst(sql.type(UsedRow)`SELECT ${count(scope)} AS used`)
 }
 
 function usageOf(db: Queryable, workspaceId: string) {

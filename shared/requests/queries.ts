@@ -18,6 +18,8 @@ const RememberedRow = row(
   }),
 )
 
+const LockedRow = row(Type.Object({ locked: Type.Boolean() }))
+
 /**
  * Takes the lock of one key until the transaction ends; false when another request has the lock. The function does not
  * wait for the lock, so that a duplicate can be refused with `idempotency_in_progress` at once.
@@ -25,7 +27,7 @@ const RememberedRow = row(
 export function lockIdempotencyKey(tx: Transaction, scope: IdempotencyScope): Promise<boolean> {
   const text = JSON.stringify([scope.tokenId, scope.method, scope.path, scope.key])
   return tx.oneFirst(
-    prepared(sql.type(row(Type.Object({ locked: Type.Boolean() })))`
+    prepared(sql.type(LockedRow)`
     SELECT pg_try_advisory_xact_lock(hashtextextended(${text}, 0)) AS locked`),
   )
 }
@@ -41,7 +43,7 @@ export function rememberedAnswer(tx: Transaction, scope: IdempotencyScope & { li
 }
 
 /** Remembers the answer to a key. An expired answer to the same key is replaced. */
-export async function rememberAnswer(
+export function rememberAnswer(
   tx: Transaction,
   answer: IdempotencyScope & {
     fingerprint: Buffer
@@ -51,8 +53,8 @@ export async function rememberAnswer(
     location: string | null
     workspaceId: string | null
   },
-): Promise<void> {
-  await tx.query(
+): void {
+  tx.send(
     prepared(sql.unsafe`
     INSERT INTO idempotency_keys
       (token_id, method, path, key, fingerprint, status, data, etag, location, workspace_id)
@@ -77,8 +79,8 @@ export type AuditEntry = {
 }
 
 /** Adds an entry to the audit log. */
-export async function insertAuditEntry(tx: Transaction, entry: AuditEntry): Promise<void> {
-  await tx.query(
+export function insertAuditEntry(tx: Transaction, entry: AuditEntry): void {
+  tx.send(
     prepared(sql.unsafe`
     INSERT INTO audit_log (request_id, token_id, user_id, method, path, client_name, client_version, is_agent)
     VALUES (${entry.requestId}, ${entry.tokenId}, ${entry.userId}, ${entry.method}, ${entry.path},

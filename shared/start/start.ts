@@ -90,7 +90,7 @@ async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
     ...(process.stdout.isTTY && { LOG_FORMAT: 'text', FORCE_COLOR: '1' }),
     ...process.env,
     PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
-    DATABASE_URL: postgres?.url ?? config.DATABASE_URL,
+    DATABASE_URL: postgres?.localUrl ?? config.DATABASE_URL,
     DATA_DIR: directory,
     HOST: config.HOST || '127.0.0.1',
     PORT: String(port),

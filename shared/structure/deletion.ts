@@ -21,7 +21,7 @@ import {
 export async function deleteFolder(context: DeletionContext, seen: FolderRow): Promise<void> {
   const { tx } = context
   const workspaceId = seen.workspace_id
-  await lockStructure(tx, { workspaceId, knowledgeBaseIds: [seen.knowledge_base_id], mode: 'empty' })
+  lockStructure(tx, { workspaceId, knowledgeBaseIds: [seen.knowledge_base_id], mode: 'empty' })
   const folder = await visibleFolder(tx, { id: seen.id, workspaceIds: [workspaceId] })
   if (folder === null) throw new Refusal('folder_not_found', { details: { id: seen.id } })
   if (folder.knowledge_base_id !== seen.knowledge_base_id) return deleteFolder(context, folder)
@@ -39,7 +39,7 @@ export async function deleteFolder(context: DeletionContext, seen: FolderRow): P
 export async function deleteKnowledgeBase(context: DeletionContext, key: KnowledgeBaseKey): Promise<void> {
   const { tx } = context
   const { workspaceId } = key
-  await lockStructure(tx, { workspaceId, knowledgeBaseIds: [key.id], mode: 'empty' })
+  lockStructure(tx, { workspaceId, knowledgeBaseIds: [key.id], mode: 'empty' })
   const documentIds = await lockDocumentsInKnowledgeBase(tx, key)
   const documents = await deleteDocumentRows(tx, { workspaceId, documentIds })
   if (!(await deleteKnowledgeBaseRow(tx, key))) {

@@ -103,7 +103,7 @@ async function readMove(context: UpdateContext, { id, update }: UpdateRequest): 
 async function lockMove(context: UpdateContext, request: UpdateRequest & { seen: Move }): Promise<Move> {
   const { folder, destination } = request.seen
   const isRearranged = folder.knowledge_base_id === destination.knowledge_base_id
-  await lockStructure(context.tx, {
+  lockStructure(context.tx, {
     workspaceId: folder.workspace_id,
     knowledgeBaseIds: [folder.knowledge_base_id, destination.knowledge_base_id],
     mode: isRearranged ? 'rearrange' : 'empty',

@@ -97,7 +97,7 @@ export async function persistLive(context: CommitContext, flush: Flush): Promise
   const { session, repairs } = edited
   await storeSession(tx, { session, document })
   // The commit announces a changed body. Other processes need the rest of the log as well.
-  if (!changed && session.appended.length > 0) await notifyLive(tx, document)
+  if (!changed && session.appended.length > 0) notifyLive(tx, document)
   return { document, changed, repairs, n: session.n, updates: session.missedSince(flush.seen) }
 }
 

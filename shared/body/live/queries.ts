@@ -94,8 +94,8 @@ export async function foldLog(tx: Transaction, input: DocumentKey & { n: number;
  * Tells live processes that a document they may hold open has changed. Nothing is sent for a document that was never
  * opened live, because commits that notify wait for each other in the whole database server.
  */
-export async function notifyLive(tx: Transaction, document: DocumentKey & { body_seq: number }): Promise<void> {
-  await tx.query(
+export function notifyLive(tx: Transaction, document: DocumentKey & { body_seq: number }): void {
+  tx.send(
     prepared(sql.unsafe`
     SELECT pg_notify(${liveBodiesChannel}, ${`${document.id} ${document.body_seq}`}) FROM document_y_states
     WHERE workspace_id = ${document.workspace_id} AND document_id = ${document.id}`),
@@ -103,6 +103,6 @@ export async function notifyLive(tx: Transaction, document: DocumentKey & { body
 }
 
 /** A consequence of body writes: tells live processes, as `notifyLive`. */
-export function notifyLiveEditors({ tx }: CommitContext, { document }: BodyWrite): Promise<void> {
-  return notifyLive(tx, document)
+export function notifyLiveEditors({ tx }: CommitContext, { document, isLive }: BodyWrite): void {
+  if (isLive) notifyLive(tx, document)
 }

@@ -125,7 +125,7 @@ export async function storeSession(
   if (appended.length > 0 || stored.body_seq !== body_seq) {
     await queries.advance(tx, { workspace_id, id, body_seq, n: stored.n, updates: appended })
   }
-  if (stored.body_seq !== body_seq) await dropUnusedBody(tx, { workspace_id, id, body_seq: stored.body_seq })
+  if (stored.body_seq !== body_seq) dropUnusedBody(tx, { workspace_id, id, body_seq: stored.body_seq })
   if (session.n - stored.folded_n > longestLog) await foldSession(tx, { session, key: document })
 }
 

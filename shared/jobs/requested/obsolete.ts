@@ -1,3 +1,4 @@
+import type { FragmentSqlToken } from 'slonik'
 import { prepared, sql, type Transaction } from '../../database/database.ts'
 import { type RequestedJobTable, requestedJobTables } from './tables.ts'
 
@@ -9,15 +10,32 @@ type RequestedJobSources = { workspaceId: string } & (
 )
 
 /**
+ * The condition that an open job has the body of a document as its source. The arguments are the SQL of its workspace
+ * and of its id.
+ */
+export function isSourceOfOpenJob(workspaceId: FragmentSqlToken, documentId: FragmentSqlToken): FragmentSqlToken {
+  const conditions = requestedJobTables.flatMap(({ name, changed }) =>
+    changed.map(
+      (column) => sql.fragment`EXISTS (
+        SELECT FROM ${sql.identifier([name])} j
+        WHERE j.workspace_id = ${workspaceId} AND j.${sql.identifier([column])} = ${documentId}
+          AND j.finished_at IS NULL)`,
+    ),
+  )
+  return sql.fragment`(${sql.join(conditions, sql.fragment` OR `)})`
+}
+
+/**
  * A consequence of body writes: ends the open jobs whose source is the changed document, so that nobody waits for a
  * result that cannot come (api/guide/jobs.md#obsolescence).
  */
-export async function endJobsOfChangedBody(
+export function endJobsOfChangedBody(
   { tx }: { tx: Transaction },
-  { document }: { document: { workspace_id: string; id: string } },
-): Promise<void> {
-  const sources = { workspaceId: document.workspace_id, documents: [document.id] }
-  await end(tx, sources, (table) => ({ columns: table.changed, reason: table.reasons.changed }))
+  write: { document: { workspace_id: string; id: string }; hasOpenJobs: boolean },
+): void {
+  if (!write.hasOpenJobs) return
+  const sources = { workspaceId: write.document.workspace_id, documents: [write.document.id] }
+  end(tx, sources, (table) => ({ columns: table.changed, reason: table.reasons.changed }))
 }
 
 /** What a deletion takes along; an empty list where nothing of a kind was deleted. */
@@ -29,16 +47,16 @@ type Deleted = {
 }
 
 /** A consequence of deletions: ends the open jobs whose target or source was deleted. */
-export async function endJobsOfDeleted({ tx }: { tx: Transaction }, deleted: Deleted): Promise<void> {
+export function endJobsOfDeleted({ tx }: { tx: Transaction }, deleted: Deleted): void {
   const { workspaceId, folders, knowledgeBases } = deleted
   const documents = deleted.documents.map(({ id }) => id)
-  if (documents.length > 0) await endOfDeleted(tx, { workspaceId, documents })
-  if (folders.length > 0) await endOfDeleted(tx, { workspaceId, folders })
-  if (knowledgeBases.length > 0) await endOfDeleted(tx, { workspaceId, knowledgeBases })
+  if (documents.length > 0) endOfDeleted(tx, { workspaceId, documents })
+  if (folders.length > 0) endOfDeleted(tx, { workspaceId, folders })
+  if (knowledgeBases.length > 0) endOfDeleted(tx, { workspaceId, knowledgeBases })
 }
 
-function endOfDeleted(tx: Transaction, sources: RequestedJobSources): Promise<void> {
-  return end(tx, sources, (table) => ({ columns: deletedColumns(table, sources), reason: table.reasons.deleted }))
+function endOfDeleted(tx: Transaction, sources: RequestedJobSources): void {
+  end(tx, sources, (table) => ({ columns: deletedColumns(table, sources), reason: table.reasons.deleted }))
 }
 
 function deletedColumns({ deleted }: RequestedJobTable, sources: RequestedJobSources): readonly string[] {
@@ -46,11 +64,11 @@ function deletedColumns({ deleted }: RequestedJobTable, sources: RequestedJobSou
   return 'folders' in sources ? deleted.folders : deleted.knowledgeBases
 }
 
-async function end(
+function end(
   tx: Transaction,
   sources: RequestedJobSources,
   matched: (table: RequestedJobTable) => { columns: readonly string[]; reason: string },
-): Promise<void> {
+): void {
   const ids = idsOf(sources)
   const statements = requestedJobTables.flatMap((table) => {
     const { columns, reason } = matched(table)
@@ -67,7 +85,7 @@ async function end(
   if (first === undefined) return
   const named = others.map((statement, index) => sql.fragment`${sql.identifier([`also_${index}`])} AS (${statement})`)
   const also = named.length === 0 ? sql.fragment`` : sql.fragment`WITH ${sql.join(named, sql.fragment`, `)} `
-  await tx.query(prepared(sql.unsafe`${also}${first}`))
+  tx.send(prepared(sql.unsafe`${also}${first}`))
 }
 
 function idsOf(sources: RequestedJobSources) {

@@ -1,0 +1,188 @@
+import type pg from 'pg'
+import { BackendTerminatedError } from 'slonik'
+import { asDriverError, codeOf } from './driver-errors.ts'
+import { answerLimit, currentWorkKind, type WorkKind } from './time-limits.ts'
+
+/** A statement as PostgreSQL gets it. A connection parses a statement with a `name` only once. */
+export type Statement = { text: string; values?: readonly unknown[]; name?: string | undefined }
+
+/** What PostgreSQL answers to a statement. */
+export type Answer = pg.QueryResult<Record<string, unknown>>
+
+/** The columns of an answer as slonik names them. */
+export function fieldsOf({ fields }: Answer): { dataTypeId: number; name: string }[] {
+  return fields.map(({ dataTypeID, name }) => ({ dataTypeId: dataTypeID, name }))
+}
+
+// What happened in the open transaction. `failure` is the error of the statement that failed first.
+type OpenTransaction = { begun: boolean; failure: Error | undefined }
+
+/**
+ * A connection that sends statements without waiting for the answers to the statements before them. PostgreSQL executes
+ * them in the order in which they were sent. What is sent before the process next waits goes out in one system call.
+ *
+ * Every statement gets an answer or an error in time: the time limit of a statement begins when the statement before it
+ * was answered. A connection that misses a limit is closed, since nothing can tell a slow network from a silent one.
+ * A promise of this class may be left alone: its rejection is never unhandled.
+ */
+export class Pipeline {
+  readonly #client: pg.Client
+  readonly #kind: WorkKind
+  readonly #onError: (error: unknown) => void
+  /** The time limits of the statements that have no answer yet, in milliseconds, in the order of sending. */
+  readonly #unanswered: number[] = []
+  /** When PostgreSQL began with the oldest of these statements, in milliseconds of `performance.now()`. */
+  #since = 0
+  #timer: NodeJS.Timeout | undefined
+  #wakesAt = Number.POSITIVE_INFINITY
+  #lost: BackendTerminatedError | undefined
+  #transaction: OpenTransaction | undefined
+  #corked = false
+
+  /** `onError` is called with the error of every failed statement. */
+  constructor(client: pg.Client, options: { kind: WorkKind; onError: (error: unknown) => void }) {
+    this.#client = client
+    this.#kind = options.kind
+    this.#onError = options.onError
+    client.on('error', (error) => this.#lose(error))
+  }
+
+  /** Begins a transaction. BEGIN travels with the first statement; a transaction without statements costs nothing. */
+  begin(): void {
+    this.#transaction = { begun: false, failure: undefined }
+  }
+
+  /** Sends a statement. In a transaction that has failed, it rejects with the first failure. */
+  ask(statement: Statement): Promise<Answer> {
+    const transaction = this.#transaction
+    if (transaction !== undefined && !transaction.begun) {
+      transaction.begun = true
+      void this.#send({ text: 'BEGIN' }, transaction)
+    }
+    return this.#send(statement, transaction)
+  }
+
+  /**
+   * Commits what was sent since `begin`, without waiting for the answers first. Resolves only when PostgreSQL has
+   * committed: to the COMMIT of a failed transaction it answers ROLLBACK. Then this function throws the first failure.
+   */
+  async commit(): Promise<void> {
+    const transaction = this.#transaction
+    if (transaction?.failure !== undefined) throw transaction.failure
+    this.#transaction = undefined
+    if (transaction === undefined || !transaction.begun) return
+    const { command } = await this.#send({ text: 'COMMIT' }, transaction)
+    if (transaction.failure !== undefined) throw transaction.failure
+    if (command !== 'COMMIT') throw new Error(`PostgreSQL answered ${command} to COMMIT`)
+  }
+
+  /** Undoes what was sent since `begin`, and ends the transaction. */
+  async rollback(): Promise<void> {
+    const begun = this.#transaction?.begun ?? false
+    this.#transaction = undefined
+    if (begun) await this.#send({ text: 'ROLLBACK' }, undefined)
+  }
+
+  /** Closes the connection. Statements without an answer reject. */
+  async end(): Promise<void> {
+    clearTimeout(this.#timer)
+    if (this.#unanswered.length === 0) await this.#client.end()
+    else this.#stream.destroy()
+  }
+
+  #send({ text, values, name }: Statement, transaction: OpenTransaction | undefined): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    promise.catch(() => {})
+    if (this.#lost !== undefined) {
+      reject(this.#failed(this.#lost, transaction))
+      return promise
+    }
+    this.#cork()
+    this.#unanswered.push(answerLimit(currentWorkKind() ?? this.#kind))
+    if (this.#unanswered.length === 1) this.#progress()
+    let answered = false
+    this.#client.query({ text, values: values as unknown[], ...(name && { name }) }, (error, result) => {
+      if (answered) return
+      answered = true
+      this.#unanswered.shift()
+      this.#progress()
+      if (error) reject(this.#failed(asDriverError(error, { sql: text, values: values ?? [] }), transaction))
+      else resolve(result)
+    })
+    return promise
+  }
+
+  // The first reason of a loss says more than the errors that follow from the loss. Likewise, the first failure of a
+  // transaction says more than "current transaction is aborted".
+  #failed(error: Error, transaction: OpenTransaction | undefined): Error {
+    if (error !== this.#lost) this.#onError(error)
+    const reason = this.#lost?.cause instanceof NoAnswerError ? this.#lost : error
+    if (transaction === undefined) return reason
+    transaction.failure ??= reason
+    return codeOf(error) === abortedTransaction ? transaction.failure : reason
+  }
+
+  // Sends everything that is written in this turn of the event loop at once.
+  #cork(): void {
+    if (this.#corked) return
+    this.#corked = true
+    const stream = this.#stream
+    stream.cork()
+    process.nextTick(() => {
+      this.#corked = false
+      stream.uncork()
+    })
+  }
+
+  // PostgreSQL begins with the next statement. A timer that is set already may stay: it looks again when it fires.
+  #progress(): void {
+    this.#since = performance.now()
+    const [limit] = this.#unanswered
+    if (limit !== undefined && this.#since + limit < this.#wakesAt) this.#wakeIn(limit, () => this.#watch())
+  }
+
+  // Has the statement that PostgreSQL executes reached its limit? A process that was busy until then first has to read
+  // the answers that arrived meanwhile.
+  #watch(): void {
+    const [limit] = this.#unanswered
+    if (limit === undefined) return
+    const left = this.#since + limit - performance.now()
+    if (left > 0) this.#wakeIn(left, () => this.#watch())
+    else this.#wakeIn(graceMs, () => this.#giveUp(limit))
+  }
+
+  #giveUp(limit: number): void {
+    if (this.#unanswered.length === 0 || performance.now() < this.#since + limit) {
+      this.#watch()
+    } else {
+      this.#lose(new NoAnswerError(`The database has not answered within ${limit} ms`))
+      this.#stream.destroy()
+    }
+  }
+
+  // The socket keeps the process alive while statements have no answer, so the timer need not.
+  #wakeIn(milliseconds: number, next: () => void): void {
+    clearTimeout(this.#timer)
+    this.#wakesAt = performance.now() + milliseconds
+    this.#timer = setTimeout(() => {
+      this.#wakesAt = Number.POSITIVE_INFINITY
+      next()
+    }, milliseconds).unref()
+  }
+
+  #lose(reason: Error): void {
+    this.#lost ??= new BackendTerminatedError(reason)
+  }
+
+  // node-postgres has no public way to cork or destroy. TLS replaces the stream, so it is looked up each time.
+  get #stream() {
+    return (this.#client as unknown as { connection: pg.Connection }).connection.stream
+  }
+}
+
+class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+}
+
+const abortedTransaction = '25P02'
+const graceMs = 100
