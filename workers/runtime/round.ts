@@ -4,7 +4,7 @@ import { limited } from '../../shared/computations/computation.ts'
 import { compute } from '../../shared/computations/compute.ts'
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
-import { type Derived, type DocumentSource, lockSources, markCurrent } from '../../shared/jobs/projections/queries.ts'
+import { type Derived, type DocumentSource, lockSources } from '../../shared/jobs/projections/queries.ts'
 import type { DocumentJob } from '../../shared/jobs/queues.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { completeAttempts } from './attempts.ts'
@@ -92,7 +92,7 @@ async function commit<Source extends ProjectionSource, Result>(
   },
 ): Promise<ReadonlyMap<string, JobOutcome>> {
   const { context, round, derived } = input
-  const { projection, runtime } = context
+  const { projection } = context
   const { queue } = projection
   const keys = round.jobs.map(({ data }) => data)
   const sources = await lockSources(tx, keys, { wait: round.alone })
@@ -106,12 +106,16 @@ async function commit<Source extends ProjectionSource, Result>(
     const outcome = judge({ projection, derived: derived.get(job.id), current, projected, ...round })
     return outcome === 'moved' ? [] : [{ job, outcome }]
   })
-  const completed = await completeAttempts(tx, { runtime, queue, jobs: ends.map(({ job }) => job) })
-  const ours = ends.filter(({ job }) => completed.has(job.id))
-  const ofOutcome = (...outcomes: JobOutcome[]) => ours.filter(({ outcome }) => outcomes.includes(outcome))
-  const written = ofOutcome('current', 'behind').flatMap(({ job }) => derived.get(job.id) ?? [])
+  const current = ends.filter(({ outcome }) => outcome === 'current').map(({ job }) => [job.id, job.data] as const)
+  const completed = await completeAttempts(tx, {
+    queue,
+    jobs: ends.map(({ job }) => job),
+    current: { projection: projection.name, jobs: new Map(current) },
+  })
+  const written = ends
+    .filter(({ job, outcome }) => completed.has(job.id) && (outcome === 'current' || outcome === 'behind'))
+    .flatMap(({ job }) => derived.get(job.id) ?? [])
   if (written.length > 0) await projection.write(tx, written)
-  await markCurrent(tx, { projection: projection.name, jobs: ofOutcome('current').map(({ job }) => job.data) })
   return new Map(ends.map(({ job, outcome }) => [job.id, completed.has(job.id) ? outcome : 'fenced']))
 }
 
