@@ -146,8 +146,8 @@ export function foreignStatements(connection: Pick<Queryable, 'query'>) {
 
 const names = new Map<string, string>()
 
-// The same text has the same name in every process. There are few texts, all from our code or that of a library.
-function statementName(text: string): string {
+/** The name under which connections prepare a text. There are few texts, all from our code or that of a library. */
+export function statementName(text: string): string {
   const known = names.get(text)
   if (known !== undefined) return known
   const name = createHash('sha1').update(text).digest('base64url')

@@ -60,8 +60,9 @@ const oneHour = 3600
  */
 
 /**
- * `singleton` with upsert is the one policy that was measured never to lose the last write. The upsert updates the
- * queued row, and the lock on that row keeps a worker from claiming the job before the writer commits.
+ * `singleton` is the one policy that was measured never to lose the last write, if a write that joins the waiting job
+ * locks the row of the job. The lock keeps a worker from claiming the job before the writer commits
+ * (sql/queues/projection-jobs.sql).
  */
 const projectionOptions: QueueOptions = {
   policy: 'singleton',

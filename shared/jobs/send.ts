@@ -1,5 +1,5 @@
 import { PgBoss } from 'pg-boss'
-import { type Database, foreignStatements, type Transaction } from '../database/database.ts'
+import { type Database, foreignStatements, prepared, sql, type Transaction } from '../database/database.ts'
 import type { DocumentJob, Queue, RequestedJobKey } from './queues.ts'
 import { requestedJobTurn } from './requested/queries.ts'
 
@@ -8,9 +8,6 @@ export type Jobs = { boss: PgBoss; stop: () => Promise<void> }
 
 /** For how long pg-boss remembers the table and policy of a queue. Only a new version of the service changes them. */
 export const queueCacheIntervalSeconds = 3600
-
-/** For how long the jobs behind the first write of a burst are held back to become one job, in seconds. */
-const coalescingSeconds = 0.5
 
 /**
  * Starts the sending side of the queues, which must exist already (`installQueues`). Statements of pg-boss run on the
@@ -33,8 +30,8 @@ export async function openJobs(options: { database: Database; onError: (error: E
 }
 
 /**
- * Enqueues the jobs of a projection in the write's own transaction. The call must be the last before the commit, since
- * writers of the same key wait for each other from here on.
+ * Enqueues the jobs of one projection in the write's own transaction, as `markStale` does for all projections. The call
+ * must be the last before the commit, since writers of the same key wait for each other from here on.
  *
  * * One document: after a quiet moment the job starts at once. The writes of a burst behind it become one more job,
  *   which is never put off any further, so constant writing cannot starve it.
@@ -42,29 +39,25 @@ export async function openJobs(options: { database: Database; onError: (error: E
  *   nothing to do.
  * * Jobs `behindOthers` are fetched when there are no other jobs, so that a bulk import of one workspace does not hold
  *   up the rest.
+ *
+ * @internal
  */
 export async function enqueueDocuments(
   context: { tx: Transaction; jobs: Jobs },
   request: { queue: Queue<DocumentJob>; jobs: readonly (DocumentJob & { quiet: boolean })[]; behindOthers?: boolean },
 ): Promise<void> {
-  const { boss } = context.jobs
-  const { name } = request.queue
-  const db = foreignStatements(context.tx)
-  const priority = request.behindOthers ? -1 : 0
-  const jobs = request.jobs.map(({ quiet: _, ...data }) => ({ data, singletonKey: data.document_id, priority }))
-  const [only, ...others] = jobs
+  const { queue, jobs, behindOthers = false } = request
+  const [only] = jobs
   if (only === undefined) return
-  if (others.length > 0) {
-    await boss.insert(name, jobs, { db })
-    return
-  }
-  const quiet = request.jobs[0]?.quiet ?? false
-  const options = { db, singletonKey: only.singletonKey }
-  if (!quiet) {
-    const { updated } = await boss.update(name, only.data, options)
-    if (updated > 0) return
-  }
-  await boss.upsert(name, only.data, { ...options, priority, startAfter: quiet ? 0 : coalescingSeconds })
+  const queues = jobs.map(() => queue.name)
+  const workspaces = jobs.map(({ workspace_id }) => workspace_id)
+  const documents = jobs.map(({ document_id }) => document_id)
+  const priorities = jobs.map(() => (behindOthers ? -1 : 0))
+  await context.tx.query(
+    prepared(sql.unsafe`
+    SELECT pgboss.enqueue_documents(${sql.array(queues, 'text')}, ${sql.array(workspaces, 'text')},
+      ${sql.array(documents, 'text')}, ${sql.array(priorities, 'int4')}, ${jobs.length === 1}, ${only.quiet})`),
+  )
 }
 
 /**

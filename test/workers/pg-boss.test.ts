@@ -1,14 +1,10 @@
-import { PgBoss } from 'pg-boss'
-import t, { type Test } from 'tap'
-import Type from 'typebox'
+import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
-import { row } from '../../shared/database/row.ts'
 import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
 import { createLogger } from '../../shared/process/log.ts'
 import { deleteFinishedJobs, deleteForgottenJobs, exhaustRetries } from '../../workers/runtime/job-queries.ts'
 import { failLapsedAttempts } from '../../workers/runtime/supervision.ts'
-import { startTestService } from '../support/service.ts'
-import { startWorkers } from '../support/workers.ts'
+import { startBesidePgBoss } from '../support/pg-boss.ts'
 
 /*
  * Compares the statements of our workers on pg-boss's table with pg-boss's own. In each test pg-boss works on one queue
@@ -18,7 +14,7 @@ import { startWorkers } from '../support/workers.ts'
 const [theirs, ours] = [queues.searchIndex, queues.relationsExtract]
 
 t.test('jobs are taken in the order and the manner in which pg-boss takes them', async (t) => {
-  const { boss, runtime, rows } = await start(t)
+  const { boss, runtime, rows } = await startBesidePgBoss(t)
   for (const { name } of [theirs, ours]) {
     await boss.insert(name, [
       { data: { n: 1 }, singletonKey: 'a' },
@@ -42,7 +38,7 @@ t.test('jobs are taken in the order and the manner in which pg-boss takes them',
 })
 
 t.test('of many jobs the same come first', async (t) => {
-  const { boss, runtime } = await start(t)
+  const { boss, runtime } = await startBesidePgBoss(t)
   for (const { name } of [theirs, ours]) {
     for (const [n, priority] of [0, 0, 7, 0, -1].entries()) {
       await boss.send(name, { n }, { priority, singletonKey: `${n}` })
@@ -56,7 +52,7 @@ t.test('of many jobs the same come first', async (t) => {
 })
 
 t.test('two jobs of one key never run together, and neither holds up others', async (t) => {
-  const { boss, runtime } = await start(t)
+  const { boss, runtime } = await startBesidePgBoss(t)
   for (const [n, singletonKey] of ['a', 'a', 'b'].entries()) await boss.send(ours.name, { n }, { singletonKey })
   const numbers = async (limit: number) => (await runtime.attempts.claim(ours, limit)).map(({ data }) => data)
   const [first] = await runtime.attempts.claim(ours, 1)
@@ -69,7 +65,7 @@ t.test('two jobs of one key never run together, and neither holds up others', as
 })
 
 t.test('attempts that are over are failed as pg-boss fails them', async (t) => {
-  const { boss, runtime, rows, database, service } = await start(t)
+  const { boss, runtime, rows, database, service } = await startBesidePgBoss(t)
   for (const { name } of [theirs, ours]) {
     await boss.insert(name, [
       { data: { n: 1 }, singletonKey: 'expired' },
@@ -97,7 +93,7 @@ t.test('attempts that are over are failed as pg-boss fails them', async (t) => {
 })
 
 t.test('jobs are forgotten when pg-boss would forget them', async (t) => {
-  const { boss, rows, database } = await start(t)
+  const { boss, rows, database } = await startBesidePgBoss(t)
   const [kept, gone] = ['1 hour', '1 second']
   for (const { name } of [theirs, ours]) {
     for (const [state, age] of [
@@ -136,7 +132,7 @@ t.test('jobs are forgotten when pg-boss would forget them', async (t) => {
 })
 
 t.test('a job whose retries are given up on goes where pg-boss sends those that have none left', async (t) => {
-  const { boss, rows, runtime, database } = await start(t)
+  const { boss, rows, runtime, database } = await startBesidePgBoss(t)
   await boss.send(ours.name, { n: 1 })
   const attempts = await runtime.attempts.claim(ours, 1)
   await exhaustRetries(database, { queue: ours.name, attempts })
@@ -144,30 +140,3 @@ t.test('a job whose retries are given up on goes where pg-boss sends those that 
   t.match(await rows(ours.name), [{ state: 'failed', output: { message: 'poison' } }])
   t.match(await rows(deadLetterOf(ours)), [{ state: 'created', source_output: { message: 'poison' } }])
 })
-
-/** Starts a service without workers, a runtime that claims jobs, and a pg-boss of its own. */
-async function start(t: Test) {
-  const service = await startTestService(t)
-  const { database } = service
-  const { runtime } = await startWorkers(t, service, [])
-  const boss = new PgBoss({ connectionString: service.url, max: 1, migrate: false, supervise: false, schedule: false })
-  boss.on('error', (error) => t.fail(error.message))
-  await boss.start()
-  t.teardown(() => boss.stop({ graceful: false }))
-
-  /** The rows of a queue without their ids and times; of a time only its presence is told. */
-  async function rows(name: string): Promise<readonly Record<string, unknown>[]> {
-    const found = await database.anyFirst(sql.type(row(Type.Object({ job: Type.Unsafe<Record<string, unknown>>({}) })))`
-      SELECT to_jsonb(job) AS job FROM pgboss.job WHERE name = ${name} ORDER BY data ->> 'n'`)
-    return found.map((job) => {
-      const { id: _, name: __, dead_letter: ___, source_name, source_id, source_root_id, output, ...members } = job
-      const told = Object.entries(members).map(([key, value]) => [key, isTime(key) ? value !== null : value])
-      return { ...Object.fromEntries(told), output }
-    })
-  }
-  return { service: service.service, database, runtime, boss, rows }
-}
-
-function isTime(column: string): boolean {
-  return /(_on|_after|_until)$/.test(column) && column !== 'singleton_on'
-}

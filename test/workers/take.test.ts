@@ -13,6 +13,9 @@ import { startWorkers } from '../support/workers.ts'
 
 const queue = queues.searchIndex
 
+/** The interval at which every process looks for missed announcements. */
+const backstopMs = 8000
+
 t.test('of jobs that are taken together each ends as it deserves', async (t) => {
   const { send, left, take } = await start(t)
   for (const name of ['done', 'failed', 'hopeless', 'forgotten']) await send(name)
@@ -67,6 +70,22 @@ t.test('a job of which another process took hold tells the one that lost it', as
   await until(async () => signal?.aborted === true)
   t.match(signal?.reason, { message: 'another attempt has the job' })
   t.equal(await service.database.oneFirst(sql.unsafe`SELECT count(*) FROM pgboss.job WHERE state = 'failed'`), 0)
+})
+
+t.test('jobs that waited for another job of their key start when it has ended, not when somebody looks', async (t) => {
+  const { send, take } = await start(t)
+  const begun: number[] = []
+  for (let number = 0; number < 2; number += 1) await send('same')
+  await take(async (jobs, runtime) => {
+    begun.push(performance.now())
+    // A third job comes while the first runs.
+    if (begun.length === 1) await send('same')
+    for (const job of jobs) await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job }))
+    return jobs.map(({ id }) => ({ id, status: 'completed' }))
+  })
+  await until(async () => begun.length === 3)
+  const pauses = begun.slice(1).map((at, index) => at - (begun[index] ?? 0))
+  for (const pause of pauses) t.ok(pause < backstopMs / 2, `${Math.round(pause)} ms`)
 })
 
 /** Starts a service and takes the jobs of one queue in one loop. */

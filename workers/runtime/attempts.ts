@@ -1,6 +1,8 @@
 import type { Job } from 'pg-boss'
-import { foreignStatements, type Transaction } from '../../shared/database/database.ts'
-import { heartbeatSeconds, type Queue } from '../../shared/jobs/queues.ts'
+import Type from 'typebox'
+import { prepared, sql, type Transaction } from '../../shared/database/database.ts'
+import { row } from '../../shared/database/row.ts'
+import { type DocumentJob, heartbeatSeconds, type Queue } from '../../shared/jobs/queues.ts'
 import { attemptOf } from '../../shared/jobs/requested/queries.ts'
 import type { Jobs } from '../../shared/jobs/send.ts'
 import { claimStatement, markStatement, type Part, unmarkStatement } from './job-queries.ts'
@@ -17,14 +19,31 @@ export type Attempts = {
     limit: number,
     of?: { part: Part; except: readonly string[] },
   ) => Promise<Job<Data>[]>
-  /** Gives up the marks and heartbeats of jobs that have ended. */
+  /** Does what `claim` does, and tells whether it has seen more due jobs than it could claim. */
+  claimDue: <Data extends object>(
+    queue: Queue<Data>,
+    limit: number,
+    of?: { part: Part; except: readonly string[] },
+  ) => Promise<Claimed<Data>>
+  /** Ends the heartbeats of jobs that have ended. Their marks go some seconds later, many at a time. */
   release: (jobs: readonly Job<object>[]) => void
+  /** Releases jobs that went back to the queue: their next attempts have the same marks, which must be free at once. */
+  giveBack: (jobs: readonly Job<object>[]) => void
   /** Marks the attempts again, after the session and its locks were lost. */
   mark: () => void
   close: () => void
 }
 
-type RunningAttempt = { job: Job<object>; queue: string; marked: boolean; lapsed: AbortController }
+/** Claimed jobs, and whether there were more due jobs. */
+export type Claimed<Data extends object> = { jobs: Job<Data>[]; more: boolean }
+
+/** The interval of heartbeats. The first follows the claim after one and a half intervals at the latest. */
+const beatMs = (heartbeatSeconds * 1000) / 2
+
+/** Marks take room in PostgreSQL's table of locks, so only so many marks of ended attempts are kept. */
+const mostEndedMarks = 100
+
+type RunningAttempt = { job: Job<object>; queue: string; since: number; marked: boolean; lapsed: AbortController }
 
 /**
  * Opens the attempts of this process. PostgreSQL releases the advisory locks of `session` when the process dies, and
@@ -38,6 +57,8 @@ export function openAttempts(options: {
 }): Attempts {
   const { session, jobs, onError } = options
   const running = new Map<string, RunningAttempt>()
+  // The marks of attempts that have ended.
+  const ended: string[] = []
   const markAgain = async () => {
     const keys = [...running].filter(([, { marked }]) => !marked).map(([key]) => key)
     if (keys.length === 0) return
@@ -46,44 +67,66 @@ export function openAttempts(options: {
       if (attempt !== undefined) attempt.marked = true
     }
   }
-  const beat = async () => {
-    await Promise.all([markAgain(), ...beats(jobs, [...running.values()])])
+  const unmark = async () => {
+    if (ended.length > 0) await session.query(unmarkStatement, [ended.splice(0)])
   }
-  const beating = setInterval(() => void beat().catch(onError), (heartbeatSeconds * 1000) / 2)
+  const release = (jobs: readonly Job<object>[]) => {
+    for (const job of jobs) {
+      const key = attemptOf(job)
+      // A job that was given back may have been claimed again already.
+      if (running.get(key)?.job !== job) continue
+      running.delete(key)
+      ended.push(key)
+    }
+  }
+  const beat = async () => {
+    await Promise.all([markAgain(), unmark(), ...beats(jobs, [...running.values()])])
+  }
+  const beating = setInterval(() => void beat().catch(onError), beatMs)
+  const claimDue: Attempts['claimDue'] = async <Data extends object>(
+    queue: Queue<Data>,
+    limit: number,
+    of?: { part: Part; except: readonly string[] },
+  ) => {
+    const values = [queue.name, limit, ...(of?.part === 'large' ? [of.except] : [])]
+    const rows = await session.query<Job<Data> & { mark: unknown; found: number }>(
+      claimStatement(queue, of?.part),
+      values,
+    )
+    const found = rows[0]?.found ?? 0
+    const claimed = rows.map(({ mark: _, found: __, ...fetched }) => {
+      const lapsed = new AbortController()
+      const job = { ...fetched, signal: lapsed.signal }
+      running.set(attemptOf(job), { job, queue: queue.name, since: performance.now(), marked: true, lapsed })
+      return job
+    })
+    return { jobs: claimed, more: found === limit || found > claimed.length }
+  }
   return {
-    async claim<Data extends object>(
-      queue: Queue<Data>,
-      limit: number,
-      of?: { part: Part; except: readonly string[] },
-    ) {
-      const values = [queue.name, limit, ...(of?.part === 'large' ? [of.except] : [])]
-      const rows = await session.query<Job<Data> & { mark: unknown }>(claimStatement(queue, of?.part), values)
-      return rows.map(({ mark: _, ...fetched }) => {
-        const lapsed = new AbortController()
-        const job = { ...fetched, signal: lapsed.signal }
-        running.set(attemptOf(job), { job, queue: queue.name, marked: true, lapsed })
-        return job
-      })
+    claimDue,
+    claim: async (...request) => (await claimDue(...request)).jobs,
+    release(jobs) {
+      release(jobs)
+      if (ended.length >= mostEndedMarks) unmark().catch(onError)
     },
-    release(ended) {
-      const keys = ended.map(attemptOf)
-      // Only the same attempt is removed, because a job that was given back to the queue may have been claimed again
-      // already.
-      for (const job of ended) if (running.get(attemptOf(job))?.job === job) running.delete(attemptOf(job))
-      // A session that is lost has no locks any more.
-      session.query(unmarkStatement, [keys]).catch(() => {})
+    giveBack(jobs) {
+      release(jobs)
+      unmark().catch(onError)
     },
     mark() {
       for (const attempt of running.values()) attempt.marked = false
+      ended.length = 0
       markAgain().catch(onError)
     },
     close: () => clearInterval(beating),
   }
 }
 
-// Sends the heartbeats, one call for each queue. An attempt that pg-boss does not find any more has lapsed.
+// Sends the heartbeats, one call for each queue. A claim counts as a heartbeat, so most attempts end without one, and
+// no heartbeat waits for the row of a job that is being completed. An attempt that pg-boss does not find has lapsed.
 function beats({ boss }: Jobs, running: readonly RunningAttempt[]): Promise<void>[] {
-  const alive = running.filter(({ lapsed }) => !lapsed.signal.aborted)
+  const claimed = performance.now() - beatMs / 2
+  const alive = running.filter(({ since, lapsed }) => since < claimed && !lapsed.signal.aborted)
   return [...Map.groupBy(alive, ({ queue }) => queue)].map(async ([queue, attempts]) => {
     const jobs = attempts.map(({ job }) => job)
     const beaten = new Set(settledIds(await boss.touch(queue, jobs)))
@@ -104,27 +147,53 @@ export class FencedError extends Error {
  */
 export async function completeAttempt<Data extends object>(
   tx: Transaction,
-  attempt: { runtime: { jobs: Jobs }; queue: Queue<Data>; job: Job<Data> },
+  { queue, job }: { runtime: unknown; queue: Queue<Data>; job: Job<Data> },
 ): Promise<void> {
-  const { runtime, queue, job } = attempt
-  const completed = await completeAttempts(tx, { runtime, queue, jobs: [job] })
+  const completed = await completeAttempts(tx, { queue, jobs: [job] })
   if (!completed.has(job.id)) throw new FencedError(`attempt ${job.retryCount} of job ${job.id} is over`)
 }
+
+const CompletedRow = row(Type.Object({ completed: Type.Array(Type.String()) }))
 
 /**
  * Completes attempts at jobs inside the transaction of their results. Returns the ids of the jobs it has completed.
  * Other attempts have taken over the jobs that are missing there, and the caller must not write the results of these
  * jobs. Completed jobs are deleted, since nobody reads them: metrics count how they ended, and a requested job has a
  * row of its own.
+ *
+ * The documents of completed jobs in `current` lose their marks in `stale_projections`: their projection is current.
+ * The caller has locked the documents.
  */
 export async function completeAttempts<Data extends object>(
   tx: Transaction,
-  attempts: { runtime: { jobs: Jobs }; queue: Queue<Data>; jobs: readonly Job<Data>[] },
+  attempts: {
+    queue: Queue<Data>
+    jobs: readonly Job<Data>[]
+    current?: { projection: string; jobs: ReadonlyMap<string, DocumentJob> }
+  },
 ): Promise<ReadonlySet<string>> {
-  const { runtime, queue, jobs } = attempts
+  const { queue, jobs, current } = attempts
   if (jobs.length === 0) return new Set()
-  const db = foreignStatements(tx)
-  return new Set(settledIds(await runtime.jobs.boss.deleteJob(queue.name, [...jobs], { db })))
+  const ids = jobs.map(({ id }) => id)
+  const retryCounts = jobs.map(({ retryCount }) => retryCount)
+  const documents = ids.map((id) => current?.jobs.get(id))
+  const completed = await tx.oneFirst(
+    prepared(sql.type(CompletedRow)`
+    SELECT pgboss.complete_attempts(${queue.name}, ${sql.array(ids, 'uuid')}, ${sql.array(retryCounts, 'int4')},
+      ${current?.projection ?? ''}, ${sql.array(
+        documents.map((job) => job?.workspace_id ?? ''),
+        'text',
+      )},
+      ${sql.array(
+        documents.map((job) => job?.document_id ?? ''),
+        'text',
+      )},
+      ${sql.array(
+        documents.map((job) => job !== undefined),
+        'bool',
+      )}) AS completed`),
+  )
+  return new Set(completed)
 }
 
 /** The ids of the jobs that a call of pg-boss was about and still found. pg-boss's declared type leaves them out. */

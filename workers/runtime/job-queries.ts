@@ -18,6 +18,11 @@ export type Part = 'small' | 'large'
  * released when the attempt's process dies. The statement fails with a unique violation when another process has
  * claimed a job of the same key meanwhile.
  *
+ * `found` is the number of due jobs that the statement has seen: of several jobs of one key it claims the first.
+ *
+ * The locked rows are updated at their places in the table, which is cheap under every plan. A row that somebody else
+ * has just changed has moved and is left out. The change is announced, and so the job is claimed a moment later.
+ *
  * For the part `large`, $3 names the workspaces whose jobs are left out. The statement looks for other jobs among the
  * first hundred, since the first jobs of a workspace have the highest priorities.
  */
@@ -25,26 +30,31 @@ export function claimStatement({ options }: Queue<object>, part?: Part): string 
   const serial = options.policy === 'singleton'
   return `
     WITH next AS (
-      SELECT j.id, j.singleton_key FROM pgboss.job j
+      SELECT j.ctid AS place, j.singleton_key FROM pgboss.job_common j
       WHERE j.name = $1 AND j.state < 'active' AND NOT j.blocked AND j.start_after <= now()
         ${part === undefined ? '' : partConditions[part]}${serial ? keyIsFree : ''}
       ORDER BY j.priority DESC, j.created_on LIMIT $2
       FOR UPDATE OF j SKIP LOCKED
     ), ranked AS (
-      SELECT id, ${serial ? 'row_number() OVER (PARTITION BY singleton_key)' : '1'} AS place FROM next
+      SELECT place, ${serial ? 'row_number() OVER (PARTITION BY singleton_key)' : '1'} AS turn FROM next
     ), claimed AS (
-      UPDATE pgboss.job j SET
+      UPDATE pgboss.job_common j SET
         state = 'active', started_on = now(), heartbeat_on = now(),
         retry_count = CASE WHEN started_on IS NOT NULL THEN retry_count + 1 ELSE retry_count END
-      FROM ranked WHERE j.name = $1 AND j.id = ranked.id AND ranked.place = 1
+      FROM ranked WHERE j.ctid = ranked.place AND ranked.turn = 1
       RETURNING j.id, j.name, j.data, j.retry_count AS "retryCount", j.expire_seconds AS "expireInSeconds",
         j.heartbeat_seconds AS "heartbeatSeconds", j.group_id AS "groupId", j.group_tier AS "groupTier"
     )
-    SELECT claimed.*, pg_advisory_lock(hashtextextended(id || ':' || "retryCount", 0)) AS mark FROM claimed`
+    SELECT claimed.*, pg_advisory_lock(hashtextextended(id || ':' || "retryCount", 0)) AS mark,
+      (SELECT count(*)::int FROM next) AS found
+    FROM claimed`
 }
 
-/** The priority of the first large document of a workspace. Documents above it are not known to be large. */
-const largePriority = -10
+/**
+ * The priority of the first large document of a workspace. Documents above it are not known to be large.
+ * sql/queues/announcements.sql knows the value too; test/workers/enqueue.test.ts holds both together. @internal
+ */
+export const largePriority = -10
 /**
  * Each waiting document of a workspace lowers the priority of its large documents by one, and all together by this much
  * at most.
@@ -56,14 +66,14 @@ const lastPriority = largePriority - mostBehind - 1
 const partConditions: Record<Part, string> = {
   small: `AND j.priority > ${largePriority}`,
   large: `AND j.priority <= ${largePriority} AND NOT j.data ->> 'workspace_id' = ANY($3::text[]) AND j.id IN (
-          SELECT id FROM pgboss.job
+          SELECT id FROM pgboss.job_common
           WHERE name = $1 AND state < 'active' AND NOT blocked AND start_after <= now() AND priority <= ${largePriority}
           ORDER BY priority DESC, created_on LIMIT 100)`,
 }
 
 const keyIsFree = `
         AND NOT EXISTS (
-          SELECT FROM pgboss.job a
+          SELECT FROM pgboss.job_common a
           WHERE a.name = $1 AND a.policy = 'singleton' AND a.state = 'active'
             AND coalesce(a.singleton_key, '') = coalesce(j.singleton_key, ''))`
 

@@ -188,5 +188,6 @@ async function handOver<Source extends ProjectionSource, Result>(
 ): Promise<JobResult[]> {
   if (attempts.length === 0) return []
   await handOverLarge(runtime.database, { queue: projection.queue.name, projection: projection.name, attempts })
+  runtime.attempts.giveBack(attempts)
   return attempts.map(({ id }) => ({ id, status: 'completed' }))
 }

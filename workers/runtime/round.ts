@@ -4,7 +4,7 @@ import { compute } from '../../shared/computations/compute.ts'
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
 import type { ProjectionInput } from '../../shared/jobs/projections/computation.ts'
-import { type Derived, type DocumentSource, lockSources, markCurrent } from '../../shared/jobs/projections/queries.ts'
+import { type Derived, type DocumentSource, lockSources } from '../../shared/jobs/projections/queries.ts'
 import type { DocumentJob } from '../../shared/jobs/queues.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { completeAttempts } from './attempts.ts'
@@ -96,7 +96,7 @@ async function commit<Source extends ProjectionSource, Result>(
   },
 ): Promise<{ outcomes: ReadonlyMap<string, JobOutcome>; begun: readonly Job<DocumentJob>[] }> {
   const { context, round, derived } = input
-  const { projection, runtime } = context
+  const { projection } = context
   const { queue } = projection
   const keys = round.jobs.map(({ data }) => data)
   const sources = await lockSources(tx, keys, { wait: round.alone })
@@ -113,13 +113,17 @@ async function commit<Source extends ProjectionSource, Result>(
   const ends = judged.flatMap(({ job, verdict }) =>
     verdict === 'moved' || verdict === 'begun' ? [] : [{ job, outcome: verdict }],
   )
-  const completed = await completeAttempts(tx, { runtime, queue, jobs: ends.map(({ job }) => job) })
-  const ours = ends.filter(({ job }) => completed.has(job.id))
-  const ofOutcome = (...outcomes: JobOutcome[]) => ours.filter(({ outcome }) => outcomes.includes(outcome))
-  const writable = new Set([...begun, ...ofOutcome('current', 'behind').map(({ job }) => job)])
+  const current = ends.filter(({ outcome }) => outcome === 'current').map(({ job }) => [job.id, job.data] as const)
+  const completed = await completeAttempts(tx, {
+    queue,
+    jobs: ends.map(({ job }) => job),
+    current: { projection: projection.name, jobs: new Map(current) },
+  })
+  const isWritten = ({ job, outcome }: (typeof ends)[number]) =>
+    completed.has(job.id) && (outcome === 'current' || outcome === 'behind')
+  const writable = new Set([...begun, ...ends.filter(isWritten).map(({ job }) => job)])
   const written = round.jobs.filter((job) => writable.has(job)).flatMap((job) => derived.get(job.id) ?? [])
   if (written.length > 0) await projection.write(tx, written)
-  await markCurrent(tx, { projection: projection.name, jobs: ofOutcome('current').map(({ job }) => job.data) })
   const outcomes = new Map(ends.map(({ job, outcome }) => [job.id, completed.has(job.id) ? outcome : 'fenced']))
   return { outcomes, begun }
 }

@@ -4,6 +4,7 @@ import type { Job, JobResult } from 'pg-boss'
 import { type Database, foreignStatements, inTransaction, sql } from '../../shared/database/database.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
+import type { Claimed } from './attempts.ts'
 import { exhaustRetries, type Part, putLast } from './job-queries.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -58,14 +59,16 @@ export async function takeJobs<Data extends object>(
 }
 
 /**
- * Takes the jobs of one queue in one process. It looks for jobs when it is woken, after a full batch, and when a batch
- * has ended: jobs of the same keys may have waited for the batch. Otherwise it rests.
+ * Takes the jobs of one queue in one process. It looks for jobs when it is woken, and after a look that has found more
+ * than it could claim. Jobs of the same keys may have waited for a batch: when the batch has ended, it looks once more
+ * if it was woken meanwhile. Otherwise it rests.
  */
 class Taker<Data extends object> {
   readonly #runtime: Runtime
   readonly #options: TakeOptions<Data>
   readonly #running = new Map<Promise<void>, readonly Job<Data>[]>()
   #due = false
+  #wakes = 0
   #claiming: Promise<void> | undefined
   #stopped = false
 
@@ -76,6 +79,11 @@ class Taker<Data extends object> {
 
   /** Looks for jobs now, or as soon as a loop is free. */
   wake(): void {
+    this.#wakes += 1
+    this.#look()
+  }
+
+  #look(): void {
     this.#due = true
     if (this.#mayFetch()) this.#claiming ??= this.#claim()
   }
@@ -94,23 +102,25 @@ class Taker<Data extends object> {
   async #claim(): Promise<void> {
     while (this.#mayFetch()) {
       this.#due = false
-      const jobs = await this.#fetch()
+      const wakes = this.#wakes
+      const { jobs, more } = await this.#fetch()
       if (jobs.length >= this.#options.batchSize) this.#due = true
-      if (jobs.length > 0) this.#begin(jobs)
+      if (jobs.length > 0)
+        this.#begin(jobs, () => more || this.#wakes > wakes || this.#options.ofOneWorkspace !== undefined)
     }
     this.#claiming = undefined
   }
 
   // A fetch can fail, for example without a free connection. The next wake-up then fetches the jobs.
-  async #fetch(): Promise<Job<Data>[]> {
+  async #fetch(): Promise<Claimed<Data>> {
     const { queue, batchSize, part } = this.#options
     try {
       const of = part && { part, except: this.#fullWorkspaces() }
-      return await this.#runtime.attempts.claim(queue, batchSize, of)
+      return await this.#runtime.attempts.claimDue(queue, batchSize, of)
     } catch (err) {
       if (err instanceof pg.DatabaseError && err.code === uniqueViolation) this.#due = true
       else this.#runtime.log.warn({ err, queue: queue.name }, 'jobs could not be fetched')
-      return []
+      return { jobs: [], more: false }
     }
   }
 
@@ -121,10 +131,11 @@ class Taker<Data extends object> {
     return [...byWorkspace].flatMap(([id, jobs]) => (jobs.length >= ofOneWorkspace ? id : []))
   }
 
-  #begin(jobs: Job<Data>[]): void {
+  // `haveWaited` tells at the end of the jobs whether others may have waited for them, by their key or workspace.
+  #begin(jobs: Job<Data>[], haveWaited: () => boolean): void {
     const run = this.#run(jobs).finally(() => {
       this.#running.delete(run)
-      this.wake()
+      if (this.#due || haveWaited()) this.#look()
     })
     this.#running.set(run, jobs)
   }

@@ -1,8 +1,6 @@
-import Type from 'typebox'
 import { prepared, sql, type Transaction } from '../../database/database.ts'
-import { row } from '../../database/row.ts'
 import { type DocumentChange, type DocumentProjection, projections } from '../queues.ts'
-import { enqueueDocuments, type Jobs } from '../send.ts'
+import type { Jobs } from '../send.ts'
 
 // The milliseconds without a write after which the next write of a document counts as the first write of a burst.
 const quietMs = 500
@@ -28,13 +26,7 @@ export async function markStale(context: { tx: Transaction; jobs: Jobs }, change
   const documents = [...changed.documents].sort((a, b) => (a.id < b.id ? -1 : 1))
   const affected = projections.filter(({ dependsOn }) => dependsOn.some((change) => changed.changes.includes(change)))
   if (affected.length === 0) return
-  const { workspaceId } = changed
-  const { marked, crowded } = await insertMarks(context.tx, { workspaceId, projections: affected, documents })
-  for (const { name, queue } of affected) {
-    const stale = documents.filter(({ id }) => marked.get(name)?.has(id))
-    const jobs = stale.map(({ id, quiet }) => ({ workspace_id: workspaceId, document_id: id, quiet }))
-    await enqueueDocuments(context, { queue, jobs, behindOthers: crowded.has(name) })
-  }
+  await markAndEnqueue(context.tx, { workspaceId: changed.workspaceId, projections: affected, documents })
 }
 
 /** The documents of one write, before and after it. */
@@ -59,44 +51,36 @@ export function isQuiet(before: { updated_at: number }, document: { updated_at: 
   return document.updated_at - before.updated_at > quietMs
 }
 
-const MarkedRow = row(Type.Object({ projection: Type.String(), document_id: Type.String(), waiting: Type.Number() }))
-
-// Marks the documents that take part in each projection and returns them by projection. Also returns the projections in
-// which the workspace has a crowd of stale documents by now; counting stops at a crowd.
-async function insertMarks(
+// Marks the documents that take part in each projection and enqueues their jobs by one statement without an answer.
+// Values of a single document instead of arrays let PostgreSQL keep the plan of the statement.
+function markAndEnqueue(
   tx: Transaction,
   input: {
     workspaceId: string
     projections: readonly DocumentProjection[]
-    documents: readonly { id: string; eventRowNo: number }[]
+    documents: ChangedDocuments['documents']
   },
-): Promise<{ marked: Map<string, Set<string>>; crowded: Set<string> }> {
-  const ids = input.documents.map(({ id }) => id)
-  const rowNos = input.documents.map(({ eventRowNo }) => eventRowNo)
-  const names = input.projections.map(({ name }) => name)
-  const marked = await tx.any(
-    prepared(sql.type(MarkedRow)`
-    WITH earlier AS (
-      SELECT p.name, (SELECT count(*) FROM (
-        SELECT FROM stale_projections s
-        WHERE s.workspace_id = ${input.workspaceId} AND s.projection = p.name LIMIT ${crowd}) AS few) AS waiting
-      FROM unnest(${sql.array(names, 'text')}) AS p (name)
-    ), marked AS (
-    INSERT INTO stale_projections (workspace_id, projection, document_id, event_row_no)
-    SELECT ${input.workspaceId}, p.name, d.id, d.row_no
-    FROM unnest(${sql.array(ids, 'text')}, ${sql.array(rowNos, 'int8')}) AS d (id, row_no),
-      unnest(${sql.array(names, 'text')}) AS p (name)
-    WHERE ${sql.join([sql.fragment`true`, ...input.projections.flatMap((projection) => takesPart(projection, input.workspaceId))], sql.fragment` AND `)}
-    ON CONFLICT (workspace_id, projection, document_id) DO UPDATE SET event_row_no = excluded.event_row_no
-    RETURNING projection, document_id)
-    SELECT m.projection, m.document_id, e.waiting FROM marked m JOIN earlier e ON e.name = m.projection`),
+): void {
+  const { workspaceId, projections, documents } = input
+  const [only, ...others] = documents
+  if (only === undefined) return
+  const alone = others.length === 0
+  const ids = documents.map(({ id }) => id)
+  const rowNos = documents.map(({ eventRowNo }) => eventRowNo)
+  const changed = alone
+    ? sql.fragment`(VALUES (${only.id}::text, ${only.eventRowNo}::int8))`
+    : sql.fragment`unnest(${sql.array(ids, 'text')}, ${sql.array(rowNos, 'int8')})`
+  const affected = projections.map(({ name, queue }) => sql.fragment`(${name}::text, ${queue.name}::text)`)
+  const conditions = projections.flatMap((projection) => takesPart(projection, workspaceId))
+  tx.send(
+    prepared(sql.unsafe`
+    SELECT pgboss.mark_stale(${workspaceId}, array_agg(p.name), array_agg(p.queue), array_agg(d.id),
+      array_agg(d.row_no), ${crowd}, ${alone}, ${alone && only.quiet})
+    FROM ${changed} AS d (id, row_no)
+    CROSS JOIN (VALUES ${sql.join(affected, sql.fragment`, `)}) AS p (name, queue)
+    WHERE ${sql.join([sql.fragment`true`, ...conditions], sql.fragment` AND `)}
+    HAVING count(*) > 0`),
   )
-  const byProjection = Map.groupBy(marked, ({ projection }) => projection)
-  const isCrowd = (rows: typeof marked) => rows.length + (rows[0]?.waiting ?? 0) > crowd
-  return {
-    marked: new Map([...byProjection].map(([name, rows]) => [name, new Set(rows.map((one) => one.document_id))])),
-    crowded: new Set([...byProjection].filter(([, rows]) => isCrowd(rows)).map(([name]) => name)),
-  }
 }
 
 function takesPart({ name, enrolledIn }: DocumentProjection, workspaceId: string) {
