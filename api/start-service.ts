@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { openFileStore } from '../shared/attachments/store.ts'
-import { createOpenIdProvider } from '../shared/auth/openid-provider.ts'
+import { openOpenIdProvider } from '../shared/auth/openid.ts'
 import type { Config } from '../shared/config/config.ts'
 import { openDatabase } from '../shared/database/database.ts'
 import { apiSessionName } from '../shared/health/queries.ts'
@@ -41,7 +41,7 @@ export async function startService(options: {
     jobs,
     rateLimiter: createRateLimiter({ database, config, log }),
     throttles: createThrottles({ database, log }),
-    openid: createOpenIdProvider(config),
+    openid: await openOpenIdProvider(config),
     metrics,
     readJson,
     eventStreams,
