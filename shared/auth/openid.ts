@@ -1,5 +1,3 @@
-import type { Config } from '../config/config.ts'
-
 /** A person as the provider knows them. */
 export type OpenIdIdentity = { issuer: string; subject: string; email: string | null; emailVerified: boolean }
 
@@ -26,12 +24,3 @@ export type OpenIdProvider = {
 
 /** Path below PUBLIC_ORIGIN that the operator registers with the provider as the redirect URI. */
 export const openIdCallbackPath = '/login/openid/callback'
-
-/**
- * The OpenID Connect provider of the settings `OIDC_*`, or null. Its client is loaded only where there is a provider.
- */
-export async function openOpenIdProvider(config: Config): Promise<OpenIdProvider | null> {
-  if (config.OIDC_ISSUER === '') return null
-  const { createOpenIdProvider } = await import('./openid-provider.ts')
-  return createOpenIdProvider(config)
-}
