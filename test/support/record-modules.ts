@@ -4,8 +4,8 @@ import { join, relative } from 'node:path'
 import { root } from './processes.ts'
 
 /*
- * A module for `node --import`: it writes the URL of every module that the process loads, a line each, into a file below
- * the folder RECORDED_MODULES. The file is named after the program, such as `api_main.ts`.
+ * A module for `node --import`. It writes the URL of every module that the process loads, a line each, into a file
+ * below the folder RECORDED_MODULES. The file is named after the program, such as `api_main.ts`.
  */
 
 const directory = process.env['RECORDED_MODULES']
