@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { openFileStore } from '../shared/attachments/store.ts'
-import { createOpenIdProvider } from '../shared/auth/openid-provider.ts'
+import type { OpenIdProvider } from '../shared/auth/openid.ts'
 import type { Config } from '../shared/config/config.ts'
 import { openDatabase } from '../shared/database/database.ts'
 import { apiSessionName } from '../shared/health/queries.ts'
@@ -41,7 +41,7 @@ export async function startService(options: {
     jobs,
     rateLimiter: createRateLimiter({ database, config, log }),
     throttles: createThrottles({ database, log }),
-    openid: createOpenIdProvider(config),
+    openid: await openOpenId(config),
     metrics,
     readJson,
     eventStreams,
@@ -56,4 +56,11 @@ export async function startService(options: {
       await database.end()
     },
   }
+}
+
+// The client of OpenID Connect is large, so it is only loaded where there is a provider.
+async function openOpenId(config: Config): Promise<OpenIdProvider | null> {
+  if (config.OIDC_ISSUER === '') return null
+  const { createOpenIdProvider } = await import('../shared/auth/openid-provider.ts')
+  return createOpenIdProvider(config)
 }

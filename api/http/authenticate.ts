@@ -1,6 +1,7 @@
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { bearerToken } from '../../shared/auth/bearer.ts'
 import type { Caller } from '../../shared/auth/caller.ts'
-import { tokenWithUser, touchToken } from '../../shared/auth/queries.ts'
+import { type TokenWithUser, tokensWithUsers, touchToken } from '../../shared/auth/queries.ts'
 import type { Scope } from '../../shared/auth/scopes.ts'
 import { parseBearer, secretMatches } from '../../shared/auth/tokens.ts'
 import type { Database } from '../../shared/database/database.ts'
@@ -26,9 +27,10 @@ export async function authenticate(
       'The token is malformed: it must be svc_tok_<id>_<secret>, whole and unchanged.',
     )
   }
-  const token = await tokenWithUser(context.database, presented.id)
+  const token = await lookUp(context.database, presented.id)
   const genuine =
-    token !== null && secretMatches({ secret: presented.secret, storedHash: token.secret_hash, pepper: context.pepper })
+    token !== undefined &&
+    secretMatches({ secret: presented.secret, storedHash: token.secret_hash, pepper: context.pepper })
   if (!genuine) throw unauthorized('invalid_token')
   if (token.revoked_at !== null) throw unauthorized('token_revoked')
   if (token.expires_at !== null && token.expires_at <= Date.now()) throw unauthorized('token_expired')
@@ -42,6 +44,34 @@ export async function authenticate(
     expiresAt: token.expires_at,
     memberships: token.memberships,
   }
+}
+
+type Tokens = ReadonlyMap<string, TokenWithUser>
+
+/** A look-up of tokens that has not begun, so that further calls may still join it. */
+type Lookup = { ids: Set<string>; tokens: Promise<Tokens> }
+
+const open = new WeakMap<Database, Lookup>()
+
+// Calls that arrive in one turn of the event loop share a statement. The statement begins after all of them, so each
+// call sees every revocation that was answered before it.
+async function lookUp(database: Database, tokenId: string): Promise<TokenWithUser | undefined> {
+  const lookup = open.get(database) ?? openLookup(database)
+  lookup.ids.add(tokenId)
+  return (await lookup.tokens).get(tokenId)
+}
+
+function openLookup(database: Database): Lookup {
+  const ids = new Set<string>()
+  const begin = async (): Promise<Tokens> => {
+    await eventLoopTurn()
+    open.delete(database)
+    const found = await tokensWithUsers(database, [...ids])
+    return new Map(found.map((token) => [token.id, token]))
+  }
+  const lookup = { ids, tokens: begin() }
+  open.set(database, lookup)
+  return lookup
 }
 
 /** Refuses with 403 `insufficient_scope` unless the token has every scope. */

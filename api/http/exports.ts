@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import type { Response } from 'express'
 import { inSnapshot, openDatabase, type Queryable } from '../../shared/database/database.ts'
-import { Archive } from '../../shared/export/archive.ts'
+import type { Archive as ArchiveWriter } from '../../shared/export/archive.ts'
 import { currentCall, onBehalfOf } from '../../shared/turns/requester.ts'
 import { Turns } from '../../shared/turns/turns.ts'
 
@@ -55,8 +55,10 @@ function asJob<T>(work: () => Promise<T>): Promise<T> {
 export async function sendArchive(
   response: Response,
   patience: Patience,
-  write: (archive: Archive) => Promise<void>,
+  write: (archive: ArchiveWriter) => Promise<void>,
 ): Promise<void> {
+  // The first export loads the library of archives.
+  const { Archive } = await import('../../shared/export/archive.ts')
   // A client that has already gone emits no further event that would stop `write`.
   if (response.destroyed) return
   const archive = new Archive()

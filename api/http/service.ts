@@ -1,5 +1,5 @@
 import type { FileStore } from '../../shared/attachments/store.ts'
-import type { OpenIdProvider } from '../../shared/auth/openid-provider.ts'
+import type { OpenIdProvider } from '../../shared/auth/openid.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import type { Jobs } from '../../shared/jobs/send.ts'

@@ -6,7 +6,7 @@ import {
   type OpenIdIdentity,
   type OpenIdProvider,
   openIdCallbackPath,
-} from '../../shared/auth/openid-provider.ts'
+} from '../../shared/auth/openid.ts'
 import { isBrowserId, newBrowserId } from '../../shared/auth/sessions.ts'
 import { nextPath } from './account-page.ts'
 import { browserOf, signIn } from './browser.ts'

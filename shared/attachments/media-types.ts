@@ -1,5 +1,3 @@
-import { fileTypeFromBuffer, supportedMimeTypes } from 'file-type'
-
 /** Image types that a browser shows but cannot run as a program. Only these are served under their own type. */
 export const inlineImageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
@@ -16,7 +14,9 @@ export function isText(type: string): boolean {
  * binary. A type that an operator has added fits all bytes, if its signature is not known.
  */
 export async function isOfType(type: string, sample: Uint8Array): Promise<boolean> {
-  const found = await signatureOf(sample)
+  // The first file loads the library.
+  const { fileTypeFromBuffer, supportedMimeTypes } = await import('file-type')
+  const found = await signatureOf(sample, fileTypeFromBuffer)
   if (isText(type)) return found === null || !binaries.has(found)
   if (type === 'application/zip') return found !== null && startsWith(sample, zipStart)
   if (zipped.has(type)) return found === type || found === 'application/zip'
@@ -34,7 +34,10 @@ const zipped = new Set([
 ])
 const binaries = new Set([...inlineImageTypes, ...zipped, 'application/pdf', 'application/zip'])
 
-async function signatureOf(sample: Uint8Array): Promise<string | null> {
+async function signatureOf(
+  sample: Uint8Array,
+  fileTypeFromBuffer: typeof import('file-type').fileTypeFromBuffer,
+): Promise<string | null> {
   // The library also reads the chunks of a PNG, to recognise animations. Here the signature alone counts.
   if (startsWith(sample, pngStart)) return 'image/png'
   // The library rejects some files that are cut off or wrong behind their signature. Such a file counts as a file of

@@ -1,36 +1,9 @@
 import * as client from 'openid-client'
 import type { Config } from '../config/config.ts'
+import { OpenIdError, type OpenIdFlow, type OpenIdProvider, openIdCallbackPath } from './openid.ts'
 
-/** A person as the provider knows them. */
-export type OpenIdIdentity = { issuer: string; subject: string; email: string | null; emailVerified: boolean }
-
-/** The secrets of one sign-in, which the answer of the provider must match. `verifier` is the code verifier of PKCE. */
-export type OpenIdFlow = { state: string; nonce: string; verifier: string }
-
-/** A sign-in at the provider that failed. `reason` is for the person, `cause` for the log. */
-export class OpenIdError extends Error {
-  override readonly name = 'OpenIdError'
-  readonly reason: 'unreachable' | 'cancelled' | 'invalid'
-
-  constructor(reason: 'unreachable' | 'cancelled' | 'invalid', cause: unknown) {
-    super(`sign-in at the provider: ${reason}`, { cause })
-    this.reason = reason
-  }
-}
-
-export type OpenIdProvider = {
-  /** The address at the provider where the sign-in begins. Rejects with `OpenIdError`. */
-  begin: (flow: OpenIdFlow) => Promise<URL>
-  /** The person who came back with that query string. Rejects with `OpenIdError`. */
-  finish: (flow: OpenIdFlow, search: string) => Promise<OpenIdIdentity>
-}
-
-/** Path below PUBLIC_ORIGIN that the operator registers with the provider as the redirect URI. */
-export const openIdCallbackPath = '/login/openid/callback'
-
-/** The OpenID Connect provider of the settings `OIDC_*`, or null. The first sign-in asks it for its addresses. */
-export function createOpenIdProvider(config: Config): OpenIdProvider | null {
-  if (config.OIDC_ISSUER === '') return null
+/** The provider at the address OIDC_ISSUER. The first sign-in asks it for its addresses. */
+export function createOpenIdProvider(config: Config): OpenIdProvider {
   const redirectUri = config.PUBLIC_ORIGIN + openIdCallbackPath
   const discovered = discovery(config)
   return {

@@ -8,24 +8,26 @@ import type { Scope } from './scopes.ts'
 const nullableTime = Nullable(Type.Number())
 const IdRow = row(Type.Object({ id: Type.String() }))
 
-const TokenRow = row(
-  Type.Object({
-    id: Type.String(),
-    secret_hash: Type.Unsafe<Buffer>({}),
-    scopes: Type.Array(Type.Unsafe<Scope>(Type.String())),
-    expires_at: nullableTime,
-    revoked_at: nullableTime,
-    last_used_at: nullableTime,
-    user_id: Type.String(),
-    email: Type.String(),
-    name: Type.String(),
-    memberships: Type.Array(Type.Object({ workspace_id: Type.String(), name: Type.String(), role: Role })),
-  }),
-)
+const TokenShape = Type.Object({
+  id: Type.String(),
+  secret_hash: Type.Unsafe<Buffer>({}),
+  scopes: Type.Array(Type.Unsafe<Scope>(Type.String())),
+  expires_at: nullableTime,
+  revoked_at: nullableTime,
+  last_used_at: nullableTime,
+  user_id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  memberships: Type.Array(Type.Object({ workspace_id: Type.String(), name: Type.String(), role: Role })),
+})
+const TokenRow = row(TokenShape)
 
-/** A token with its user and the memberships of the user, oldest first; null when there is no such token. */
-export function tokenWithUser(db: Queryable, tokenId: string) {
-  return db.maybeOne(
+/** A token with its user and the memberships of the user, oldest first. */
+export type TokenWithUser = Static<typeof TokenShape>
+
+/** The tokens of these ids, each with its user. A token that does not exist is left out. */
+export function tokensWithUsers(db: Queryable, tokenIds: readonly string[]): Promise<readonly TokenWithUser[]> {
+  return db.any(
     prepared(sql.type(TokenRow)`
     SELECT t.id, t.secret_hash, t.scopes, t.expires_at, t.revoked_at, t.last_used_at, u.id AS user_id, u.email, u.name,
       coalesce(
@@ -34,7 +36,7 @@ export function tokenWithUser(db: Queryable, tokenId: string) {
          FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
          WHERE m.user_id = u.id), '[]') AS memberships
     FROM tokens t JOIN users u ON u.id = t.user_id
-    WHERE t.id = ${tokenId}`),
+    WHERE t.id = ANY(${sql.array([...tokenIds], 'text')})`),
   )
 }
 

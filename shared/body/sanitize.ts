@@ -1,6 +1,9 @@
-import sanitize from 'sanitize-html'
+import { createRequire } from 'node:module'
+import type sanitize from 'sanitize-html'
 import { isAllowedHref, isAllowedSrc } from './addresses.ts'
 import { htmlText } from './text.ts'
+
+const require = createRequire(import.meta.url)
 
 /** The `rel` of every link in a rendered body. */
 export const linkRel = 'noopener noreferrer nofollow'
@@ -51,7 +54,9 @@ function sanitized(html: string, options: sanitize.IOptions): string {
     depth -= 1
   }
   try {
-    return sanitize(html, { ...options, onOpenTag, onCloseTag })
+    // The first HTML loads the library.
+    const sanitizer: typeof sanitize = require('sanitize-html')
+    return sanitizer(html, { ...options, onOpenTag, onCloseTag })
   } catch (error) {
     if (error instanceof TooDeep) return htmlText(html).replace(/[<>]/g, (bracket) => brackets[bracket] as string)
     throw error

@@ -59,7 +59,7 @@ async function announce(
   const { workspaceId, rows } = input
   const documents = rows.map(eventDocument)
   const rowNos = await recordEvents(context.tx, { workspaceId, name: 'document.created', documents })
-  await markStale(context, {
+  markStale(context, {
     workspaceId,
     changes: ['body'],
     documents: rows.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),

@@ -117,7 +117,7 @@ export async function announceMember(
     name: 'document.metadata.updated',
     documents: [eventDocument(document)],
   })
-  await markStale(context, { workspaceId, changes, documents: [{ id: document.id, eventRowNo, quiet: true }] })
+  markStale(context, { workspaceId, changes, documents: [{ id: document.id, eventRowNo, quiet: true }] })
 }
 
 async function setOf(db: Queryable, document: DocumentRow): Promise<SetMembers | null> {

@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module'
 import { type DestinationStream, type Logger, pino } from 'pino'
-import pretty from 'pino-pretty'
 import type { Config } from '../config/config.ts'
 
 export type { Logger } from 'pino'
@@ -26,7 +26,13 @@ const forPeople = {
 export function createLogger(options: { service: string; config: Pick<Config, 'LOG_LEVEL' | 'LOG_FORMAT'> }): Logger {
   const { LOG_LEVEL: level, LOG_FORMAT: format } = options.config
   const isForPeople = format === 'text' || (format === 'auto' && process.stdout.isTTY)
-  return loggerTo(isForPeople ? pretty(forPeople) : pino.destination(1), { service: options.service, level })
+  return loggerTo(isForPeople ? linesForPeople() : pino.destination(1), { service: options.service, level })
+}
+
+// A process that logs JSON does not load the library.
+function linesForPeople(): DestinationStream {
+  const pretty: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty')
+  return pretty(forPeople)
 }
 
 /**

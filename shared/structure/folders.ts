@@ -149,7 +149,7 @@ async function moveContents(
     name: 'document.metadata.updated',
     documents: documents.map(eventDocument),
   })
-  await markStale(context, {
+  markStale(context, {
     workspaceId,
     changes: ['location'],
     documents: documents.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),

@@ -1,5 +1,9 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { sql } from 'slonik'
 import t from 'tap'
+import { createApp } from '../../api/app.ts'
+import { startService } from '../../api/start-service.ts'
 import { revokeToken } from '../../shared/auth/queries.ts'
 import { randomText } from '../../shared/auth/tokens.ts'
 import { Client } from '../support/client.ts'
@@ -61,6 +65,59 @@ t.test('a token is of no use from the moment it is revoked or expires', async (t
   t.match(await expired.get('/me'), { status: 401, body: { error: { code: 'token_expired' } } })
   await revokeToken(database, expired.token_id)
   t.match(await expired.get('/me'), { body: { error: { code: 'token_revoked' } } })
+})
+
+t.test('callers who call at the same moment are never taken for one another', async (t) => {
+  const { database, origin, signUp } = shared
+  const callers = await Promise.all(Array.from({ length: 12 }, () => signUp()))
+  const revoked = await signUp()
+  await revokeToken(database, revoked.token_id)
+  const stranger = new Client({ origin, token: `svc_tok_01ARZ3NDEKTSV4RRFFQ69G5FAV_${randomText(43)}` })
+  for (let round = 0; round < 5; round += 1) {
+    const clients = [...callers, stranger, revoked, ...callers.toReversed()]
+    const replies = await Promise.all(clients.map((client) => client.get('/me')))
+    const answered = replies.map(({ body }) => body.data?.token_id ?? body.error.code)
+    const ids = callers.map((caller) => caller.token_id)
+    t.strictSame(answered, [...ids, 'invalid_token', 'token_revoked', ...ids.toReversed()])
+  }
+})
+
+t.test('what a user loses is lost on every API process, however busy, when the loss is answered', async (t) => {
+  const { database, config, service, signUp } = shared
+  const second = await startService({ config, log: service.log, checkResponses: true })
+  const server = createApp(second).listen(0)
+  await once(server, 'listening')
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  t.teardown(async () => {
+    server.closeAllConnections()
+    server.close()
+    await second.close()
+  })
+  const others = await Promise.all(Array.from({ length: 8 }, () => signUp()))
+  let over = false
+  const traffic = others.map(async ({ bearer = '' }) => {
+    while (!over) await new Client({ origin, token: bearer }).get('/me')
+  })
+  for (let round = 0; round < 5; round += 1) {
+    const ada = await signUp()
+    const { body } = await ada.post('/knowledge-bases', { name: 'Base' })
+    const there = new Client({ origin, token: ada.bearer ?? '' })
+    const read = () => there.get(`/knowledge-bases/${body.data.id}`)
+    const write = () => there.call('PATCH', `/knowledge-bases/${body.data.id}`, { body: { name: 'Other' } })
+    t.equal((await read()).status, 200)
+    t.equal((await write()).status, 200)
+    await database.query(sql.unsafe`
+      UPDATE memberships SET role = 'viewer' WHERE workspace_id = ${ada.workspace_id}`)
+    t.match(await write(), { status: 403, body: { error: { code: 'forbidden' } } })
+    await database.query(sql.unsafe`DELETE FROM memberships WHERE workspace_id = ${ada.workspace_id}`)
+    t.equal((await read()).status, 404)
+    await database.query(sql.unsafe`UPDATE tokens SET scopes = '{}' WHERE id = ${ada.token_id}`)
+    t.match(await read(), { status: 403, body: { error: { code: 'insufficient_scope' } } })
+    await revokeToken(database, ada.token_id)
+    t.match(await read(), { status: 401, body: { error: { code: 'token_revoked' } } })
+  }
+  over = true
+  await Promise.all(traffic)
 })
 
 t.test('the database that is stolen lets nobody in', async (t) => {

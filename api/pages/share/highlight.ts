@@ -6,18 +6,25 @@ type Highlighter = {
   unregisterLanguage: (language: string) => void
 }
 
-// The library is loaded by `require`, because an import would bring its types, and with them the types of a browser,
-// into every file.
-const hljs: Highlighter = createRequire(import.meta.url)('highlight.js/lib/common')
+const require = createRequire(import.meta.url)
+let loaded: Highlighter | undefined
 
-// For hostile text, the time of the Markdown grammar grows with the cube of the length, of other grammars with the
-// square.
-hljs.unregisterLanguage('markdown')
+// The library is loaded by the first code with a language. It is loaded by `require`, because an import would bring its
+// types, and with them the types of a browser, into every file.
+function highlighter(): Highlighter {
+  if (loaded !== undefined) return loaded
+  const library: Highlighter = require('highlight.js/lib/common')
+  // For hostile text, the time of the Markdown grammar grows with the cube of the length, of other grammars with the
+  // square.
+  library.unregisterLanguage('markdown')
+  loaded = library
+  return library
+}
 
 /** The name of a language for readers, such as `TypeScript` for `ts`; an unknown language keeps the author's word. */
 export function languageName(language: string): string {
   if (language.toLowerCase() === 'mermaid') return 'Diagram (Mermaid)'
-  return hljs.getLanguage(language)?.name ?? (language.length > 40 ? `${language.slice(0, 40)}…` : language)
+  return highlighter().getLanguage(language)?.name ?? (language.length > 40 ? `${language.slice(0, 40)}…` : language)
 }
 
 /**
@@ -26,6 +33,6 @@ export function languageName(language: string): string {
  * length.
  */
 export function highlightCode(code: string, language: string): string | null {
-  if (hljs.getLanguage(language) === undefined || /.{500}/.test(code)) return null
-  return hljs.highlight(code, { language, ignoreIllegals: true }).value
+  if (highlighter().getLanguage(language) === undefined || /.{500}/.test(code)) return null
+  return highlighter().highlight(code, { language, ignoreIllegals: true }).value
 }

@@ -1,5 +1,7 @@
-import sanitize from 'sanitize-html'
-import temml from 'temml'
+import { createRequire } from 'node:module'
+import type sanitize from 'sanitize-html'
+
+const require = createRequire(import.meta.url)
 
 /**
  * LaTeX as MathML without styles, URLs and ids. Null when Temml does not know the LaTeX, or when the LaTeX defines
@@ -8,8 +10,11 @@ import temml from 'temml'
 export function mathMl(latex: string, display: 'block' | 'inline'): string | null {
   if (definitions.test(latex)) return null
   try {
+    // The first formula loads both libraries.
+    const temml: typeof import('temml').default = require('temml')
+    const sanitizeHtml: typeof sanitize = require('sanitize-html')
     const html = temml.renderToString(latex, { displayMode: display === 'block', throwOnError: true })
-    return sanitize(html, options)
+    return sanitizeHtml(html, options)
   } catch {
     // The formula has a mistake or is nested too deep.
     return null

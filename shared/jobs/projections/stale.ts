@@ -22,11 +22,11 @@ export type ChangedDocuments = {
  * all other documents. Call it last in the transaction. Documents are taken in the order of their ids, so that two
  * writers of the same documents cannot deadlock.
  */
-export async function markStale(context: { tx: Transaction; jobs: Jobs }, changed: ChangedDocuments): Promise<void> {
+export function markStale(context: { tx: Transaction; jobs: Jobs }, changed: ChangedDocuments): void {
   const documents = [...changed.documents].sort((a, b) => (a.id < b.id ? -1 : 1))
   const affected = projections.filter(({ dependsOn }) => dependsOn.some((change) => changed.changes.includes(change)))
   if (affected.length === 0) return
-  await markAndEnqueue(context.tx, { workspaceId: changed.workspaceId, projections: affected, documents })
+  markAndEnqueue(context.tx, { workspaceId: changed.workspaceId, projections: affected, documents })
 }
 
 /** The documents of one write, before and after it. */
@@ -37,9 +37,9 @@ type WrittenDocument = {
 }
 
 /** A consequence of body writes: `markStale` for a changed body. */
-export function staleAfterWrite(context: { tx: Transaction; jobs: Jobs }, write: WrittenDocument): Promise<void> {
+export function staleAfterWrite(context: { tx: Transaction; jobs: Jobs }, write: WrittenDocument): void {
   const { before, document, eventRowNo } = write
-  return markStale(context, {
+  markStale(context, {
     workspaceId: document.workspace_id,
     changes: ['body'],
     documents: [{ id: document.id, eventRowNo, quiet: isQuiet(before, document) }],
