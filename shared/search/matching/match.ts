@@ -36,15 +36,13 @@ export function matchTerms(
 
 /** Finds required terms among the tokens of a text: `matchTerms` for callers that read one query in many texts. */
 export function matchesOf(terms: readonly Term[], tokens: readonly Token[]): Matches {
-  const index = indexTokens(tokens)
-  const found = terms.map((term) => {
-    const verbatim = verbatimOf(term)
-    return {
-      term: term.text,
-      spans: spansOf(term.alternatives, index),
-      verbatim: verbatim !== null && spansOf(verbatim, index).length > 0,
-    }
-  })
+  const readings = readingsOf(terms)
+  const index = indexTokens(tokens, readings)
+  const found = readings.terms.map(({ term, verbatim }) => ({
+    term: term.text,
+    spans: spansOf(term.alternatives, index),
+    verbatim: verbatim !== null && spansOf(verbatim, index).length > 0,
+  }))
   const spans = found.flatMap((term) => term.spans)
   return {
     matchCount: spans.length,
@@ -65,27 +63,56 @@ export function contextOf(text: string, first: Span): { before: string | null; m
   }
 }
 
-/** The tokens of a text by position and by lexeme, so that a term is looked for only where its first word stands. */
+/** Terms with their quoted forms, and what they look for in every text. */
+type Readings = {
+  terms: readonly { term: Term; verbatim: Term['alternatives'] | null }[]
+  /** The lexemes with which a match can begin. */
+  beginnings: ReadonlySet<string>
+  /** The number of positions of the longest match. */
+  longest: number
+}
+
+const knownReadings = new WeakMap<readonly Term[], Readings>()
+
+function readingsOf(terms: readonly Term[]): Readings {
+  const known = knownReadings.get(terms)
+  if (known !== undefined) return known
+  const withVerbatim = terms.map((term) => ({ term, verbatim: verbatimOf(term) }))
+  const all = withVerbatim.flatMap(({ term, verbatim }) => [...term.alternatives, ...(verbatim ?? [])])
+  const readings = {
+    terms: withVerbatim,
+    beginnings: new Set(all.flatMap(([first]) => first?.lexemes ?? [])),
+    longest: Math.max(0, ...all.map((steps) => steps.length)),
+  }
+  knownReadings.set(terms, readings)
+  return readings
+}
+
+/** The tokens of a text where a match can begin or continue. */
 type TokenIndex = {
   /** Several tokens stand at one position where a `whole` starts. */
-  at: readonly (readonly Token[] | undefined)[]
-  /** Ascending positions of each lexeme and of each beginning of an n-gram. */
+  at: ReadonlyMap<number, readonly Token[]>
+  /** Ascending positions of the lexemes, and beginnings of n-grams, with which a match can begin. */
   positions: ReadonlyMap<string, readonly number[]>
 }
 
-function indexTokens(tokens: readonly Token[]): TokenIndex {
-  const at: Token[][] = []
+function indexTokens(tokens: readonly Token[], { beginnings, longest }: Readings): TokenIndex {
   const positions = new Map<string, number[]>()
+  const at = new Map<number, Token[]>()
+  let covered = 0
   for (const token of tokens) {
-    const there = at[token.position]
-    if (there) there.push(token)
-    else at[token.position] = [token]
     for (const name of namesOf(token)) {
+      if (!beginnings.has(name)) continue
       const known = positions.get(name)
       if (known === undefined) positions.set(name, [token.position])
       else if (known.at(-1) !== token.position) known.push(token.position)
+      for (covered = Math.max(covered, token.position - 1); covered < token.position + longest - 1; ) {
+        covered += 1
+        at.set(covered, [])
+      }
     }
   }
+  if (at.size > 0) for (const token of tokens) at.get(token.position)?.push(token)
   return { at, positions }
 }
 
@@ -119,7 +146,7 @@ function spanAt(steps: readonly Step[], index: TokenIndex, position: number): Sp
   let start: number | null = null
   let end = 0
   for (const [offset, step] of steps.entries()) {
-    const token = index.at[position + offset]?.find((candidate) => fits(step, candidate))
+    const token = index.at.get(position + offset)?.find((candidate) => fits(step, candidate))
     if (!token) return null
     start ??= token.start
     end = step.prefix ? prefixEnd(step, token) : token.end
