@@ -91,36 +91,33 @@ function readingsOf(terms: readonly Term[]): Readings {
 /** The tokens of a text where a match can begin or continue. */
 type TokenIndex = {
   /** Several tokens stand at one position where a `whole` starts. */
-  at: ReadonlyMap<number, readonly Token[]>
+  at: readonly (readonly Token[] | undefined)[]
   /** Ascending positions of the lexemes, and beginnings of n-grams, with which a match can begin. */
   positions: ReadonlyMap<string, readonly number[]>
 }
 
 function indexTokens(tokens: readonly Token[], { beginnings, longest }: Readings): TokenIndex {
   const positions = new Map<string, number[]>()
-  const at = new Map<number, Token[]>()
-  let covered = 0
+  const at: Token[][] = []
   for (const token of tokens) {
     for (const name of namesOf(token)) {
       if (!beginnings.has(name)) continue
       const known = positions.get(name)
       if (known === undefined) positions.set(name, [token.position])
       else if (known.at(-1) !== token.position) known.push(token.position)
-      for (covered = Math.max(covered, token.position - 1); covered < token.position + longest - 1; ) {
-        covered += 1
-        at.set(covered, [])
-      }
+      for (let next = Math.max(at.length, token.position); next < token.position + longest; next += 1) at[next] = []
     }
   }
-  if (at.size > 0) for (const token of tokens) at.get(token.position)?.push(token)
+  if (at.length > 0) for (const token of tokens) at[token.position]?.push(token)
   return { at, positions }
 }
 
 function namesOf({ lexeme, stems, kind }: Token): readonly string[] {
   if (kind !== 'ngram') return stems.length === 0 ? [lexeme] : [lexeme, ...stems]
   // A prefix of a query is shorter than a full n-gram.
-  const characters = Array.from(lexeme)
-  return characters.map((_, index) => characters.slice(0, index + 1).join(''))
+  const names: string[] = []
+  for (const character of lexeme) names.push((names.at(-1) ?? '') + character)
+  return names
 }
 
 function spansOf(alternatives: Term['alternatives'], index: TokenIndex): Span[] {
@@ -142,21 +139,32 @@ function spansOf(alternatives: Term['alternatives'], index: TokenIndex): Span[] 
     })
 }
 
+// Loops without iterators and closures: a text of one repeated word has as many beginnings as words.
 function spanAt(steps: readonly Step[], index: TokenIndex, position: number): Span | null {
   let start: number | null = null
   let end = 0
-  for (const [offset, step] of steps.entries()) {
-    const token = index.at.get(position + offset)?.find((candidate) => fits(step, candidate))
-    if (!token) return null
+  for (let offset = 0; offset < steps.length; offset += 1) {
+    const step = steps[offset] as Step
+    const token = fitting(step, index.at[position + offset] ?? [])
+    if (token === null) return null
     start ??= token.start
     end = step.prefix ? prefixEnd(step, token) : token.end
   }
   return start === null ? null : { start, end }
 }
 
+function fitting(step: Step, tokens: readonly Token[]): Token | null {
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at] as Token
+    if (fits(step, token)) return token
+  }
+  return null
+}
+
 function fits({ lexemes, prefix }: Step, { lexeme, stems, kind }: Token): boolean {
   if (prefix) return kind === 'ngram' && lexemes.some((beginning) => lexeme.startsWith(beginning))
-  return lexemes.includes(lexeme) || stems.some((stem) => lexemes.includes(stem))
+  if (lexemes.includes(lexeme)) return true
+  return stems.length > 0 && stems.some((stem) => lexemes.includes(stem))
 }
 
 /**
