@@ -1,6 +1,6 @@
 import { fold, normalise } from './fold.ts'
 import { markStem } from './lexemes.ts'
-import { appendedSegmentsOf, type Run, runsOf, type Segment, type SegmentKind, segmentsOf } from './segments.ts'
+import { appendedSegmentsOf, runsOf, type Segment, type SegmentKind, segmentsOf } from './segments.ts'
 import { stemsIn, stopWordLanguages } from './stems.ts'
 
 /**
@@ -8,11 +8,6 @@ import { stemsIn, stopWordLanguages } from './stems.ts'
  * indexed again.
  */
 export const tokeniserEpoch = 8
-
-// A process remembers the parts of so many runs, of at most so many UTF-16 units each: some 10 MB.
-const rememberedRuns = 20_000
-const longestRemembered = 40
-const rememberedLanguages = 32
 
 /**
  * A token of a text, of one of four kinds.
@@ -30,7 +25,7 @@ export type Token = {
   /** The folded surface form. */
   lexeme: string
   /** Marked stems that differ from the surface form. */
-  stems: readonly string[]
+  stems: string[]
   /** The position in the tsvector, from 1. */
   position: number
   /** UTF-16 offset of the original text. */
@@ -47,36 +42,38 @@ export type Token = {
  */
 export function tokenise(text: string, languages: readonly string[]): Token[] {
   const source = normalise(text)
-  const known = partsKnownIn(languages)
-  const runs = runsOf(source.text).map((run) => ({ start: run.start, ngram: run.ngram, ...partsOf(run, known) }))
+  const runs = runsOf(source.text)
   const tokens: Token[] = []
   let position = 1
-  const add = (parts: readonly Part[], runStart: number) => {
+  const add = (segments: readonly Segment[]) => {
     let past = position
-    for (const { lexeme, stems, start, end, kind, step, repeated } of parts) {
+    for (const { text: surface, start, kind, step, stemmed, repeated, foundAs = surface } of segments) {
+      const lexeme = fold(foundAs)
+      if (lexeme === '') continue
       const at = position + step
       if (kind !== 'whole') past = at + 1
       tokens.push({
         lexeme,
-        stems,
+        stems: stemmed ? differingStems({ surface, lexeme, languages }) : [],
         position: at,
-        start: source.startAt(runStart + start),
-        end: source.endAt(runStart + end),
+        start: source.startAt(start),
+        end: source.endAt(start + surface.length),
         kind,
         repeated,
       })
     }
     position = past
   }
-  for (const { inOrder, start } of runs) add(inOrder, start)
-  const addApart = (parts: readonly Part[], run: { start: number; ngram: number }) => {
+  for (const run of runs) add(segmentsOf(run))
+  const addApart = (segments: readonly Segment[], ngram: number) => {
     // A free position keeps a phrase from continuing into the next identifier. Emoji may follow each other.
-    if (parts.length > 0 && run.ngram === 0) position += 1
-    add(parts, run.start)
+    if (segments.length > 0 && ngram === 0) position += 1
+    add(segments)
   }
-  for (const run of runs) for (const parts of run.counted) addApart(parts, run)
+  const appended = runs.map((run) => ({ ngram: run.ngram, ...appendedSegmentsOf(run) }))
+  for (const { ngram, counted } of appended) for (const segments of counted) addApart(segments, ngram)
   // Repeated tokens come last, so that the first positions of a lexeme tell PostgreSQL how often the word occurs.
-  for (const run of runs) addApart(run.repeated, run)
+  for (const { ngram, repeated } of appended) addApart(repeated, ngram)
   return tokens
 }
 
@@ -84,62 +81,6 @@ export function tokenise(text: string, languages: readonly string[]): Token[] {
 export function isStopWord(lexeme: string, languages: readonly string[]): boolean {
   const stopping = stopWordLanguages(lexeme)
   return stopping !== undefined && languages.some((language) => stopping.has(language))
-}
-
-/** A token of a run. Its offsets are in the run, and its position is counted from the first position of the run. */
-type Part = Omit<Token, 'position'> & { step: number }
-
-/** The tokens of a run: in the order of the text, and the two kinds that are appended behind the text. */
-type RunParts = { inOrder: readonly Part[]; counted: readonly (readonly Part[])[]; repeated: readonly Part[] }
-
-/** The parts of known runs, in the languages in which they were stemmed. */
-type KnownParts = { languages: readonly string[]; words: Map<string, RunParts> }
-
-const knownParts = new Map<string, KnownParts>()
-let remembered = 0
-
-function partsKnownIn(languages: readonly string[]): KnownParts {
-  const key = languages.join()
-  const known = knownParts.get(key)
-  if (known !== undefined) return known
-  if (knownParts.size >= rememberedLanguages) forgetParts()
-  const none: KnownParts = { languages, words: new Map() }
-  knownParts.set(key, none)
-  return none
-}
-
-// Texts repeat their words, so the parts of short words are remembered. N-grams seldom repeat as a whole run.
-function partsOf(run: Run, { languages, words }: KnownParts): RunParts {
-  if (run.ngram !== 0 || run.text.length > longestRemembered) return cut({ ...run, start: 0 }, languages)
-  const known = words.get(run.text)
-  if (known !== undefined) return known
-  // The text of a run refers to the whole text that it was cut from. A copy lets that text go.
-  const text = Buffer.from(run.text, 'utf16le').toString('utf16le')
-  const parts = cut({ ...run, text, start: 0 }, languages)
-  if (remembered >= rememberedRuns) forgetParts()
-  words.set(text, parts)
-  remembered += 1
-  return parts
-}
-
-function forgetParts(): void {
-  for (const { words } of knownParts.values()) words.clear()
-  knownParts.clear()
-  remembered = 0
-}
-
-function cut(run: Run, languages: readonly string[]): RunParts {
-  const { counted, repeated } = appendedSegmentsOf(run)
-  const read = (segments: readonly Segment[]) => segments.flatMap((segment) => partOf(segment, languages) ?? [])
-  return { inOrder: read(segmentsOf(run)), counted: counted.map(read), repeated: read(repeated) }
-}
-
-function partOf(segment: Segment, languages: readonly string[]): Part | null {
-  const { text: surface, start, kind, step, stemmed, repeated, foundAs = surface } = segment
-  const lexeme = fold(foundAs)
-  if (lexeme === '') return null
-  const stems = stemmed ? differingStems({ surface, lexeme, languages }) : []
-  return { lexeme, stems, start, end: start + surface.length, kind, step, repeated }
 }
 
 function differingStems(word: { surface: string; lexeme: string; languages: readonly string[] }): string[] {
