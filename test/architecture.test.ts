@@ -21,7 +21,8 @@ t.test('a comment fits into the window of its reader', (t) => {
   for (const { path, lines } of sources().filter(({ path }) => !path.endsWith('.md'))) {
     for (const [index, line] of lines.entries()) {
       const isComment = /^\s*(\/\/|\/\*|\*(?!\*)|--)/.test(line)
-      if (isComment && [...line].length > 120) t.fail(`${path}:${index + 1} has ${[...line].length} columns`)
+      if (isComment && [...line].length > 120)
+        t.fail(`${path}:${index + 1} has ${[...line].length} columns, at most 120 are allowed`)
     }
   }
   t.end()

@@ -6,7 +6,7 @@ import { isIdempotent, type Route } from '../http/route.ts'
 
 /**
  * The error codes that a route can answer with, by status in ascending order: its own codes, and the codes that follow
- * from its other options. Of the two statuses of a code, 422 counts only on writes, because only they have a body.
+ * from its other options. Where a code has two statuses, a read has only the other status than 422, because a read has no body.
  */
 export function errorsOf(spec: Route): Map<number, ErrorCode[]> {
   const codes = [...new Set([...commonCodes(spec), ...missingResources(spec), ...spec.errors])]

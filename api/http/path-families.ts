@@ -16,7 +16,7 @@ export type Family = {
   noun: 'Translation' | 'Localization'
   /** The path parameter that names one translation. */
   parameter: 'targetDocId' | 'locale'
-  /** All path parameters, with the refusals of malformed values. */
+  /** The schema of all path parameters. Its mark `x-error` names the code that refuses a malformed value. */
   params: TObject<{ id: TString } & Record<string, TString>>
   /** Codes that only this family can answer with. */
   errors: readonly Route['errors'][number][]

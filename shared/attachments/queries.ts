@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import { Nullable } from '../schema/identifiers.ts'
 
 const AttachmentShape = Type.Object({
@@ -34,7 +35,7 @@ export function visibleAttachment(db: Queryable, locator: AttachmentLocator): Pr
   return db.maybeOne(
     prepared(sql.type(AttachmentRow)`
     SELECT ${columns} FROM attachments a
-    WHERE a.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND a.id = ${locator.id}`),
+    WHERE ${inWorkspaces(sql.fragment`a.workspace_id`, locator.workspaceIds)} AND a.id = ${locator.id}`),
   )
 }
 

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
 import { isSourceOfOpenJob } from '../jobs/requested/obsolete.ts'
 import { Nullable } from '../schema/identifiers.ts'
@@ -88,7 +89,7 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
     FROM document_directory i
     JOIN documents d ON d.workspace_id = i.workspace_id AND d.id = i.id
     JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
-    WHERE i.id = ${locator.documentId} AND i.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')})`),
+    WHERE i.id = ${locator.documentId} AND ${inWorkspaces(sql.fragment`i.workspace_id`, locator.workspaceIds)}`),
   )
 }
 

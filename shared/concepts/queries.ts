@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import { ConceptMerge, ConceptStatus, ConceptSummary } from './schema.ts'
 
@@ -61,7 +62,7 @@ const namings = sql.fragment`
 export type ConceptLocator = { id: string; workspaceIds: readonly string[] }
 
 const located = (locator: ConceptLocator) => sql.fragment`
-  c.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND c.id = ${locator.id}`
+  ${inWorkspaces(sql.fragment`c.workspace_id`, locator.workspaceIds)} AND c.id = ${locator.id}`
 
 /** Returns a visible concept as stored, or null. */
 export function visibleConcept(db: Queryable, locator: ConceptLocator): Promise<ConceptRow | null> {
@@ -74,7 +75,7 @@ export function resolvedConcept(db: Queryable, locator: ConceptLocator): Promise
     SELECT ${columns}, ${namings} FROM concepts asked
     JOIN concepts c
       ON c.workspace_id = asked.workspace_id AND c.id = coalesce(asked.merged_into_concept_id, asked.id)
-    WHERE asked.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND asked.id = ${locator.id}`)
+    WHERE ${inWorkspaces(sql.fragment`asked.workspace_id`, locator.workspaceIds)} AND asked.id = ${locator.id}`)
 }
 
 /** Returns a concept with its names. */

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import { Nullable } from '../schema/identifiers.ts'
 
 const text = Type.String()
@@ -30,12 +31,14 @@ const DocumentShape = Type.Object({
   created_by: Nullable(text),
   updated_by: Nullable(text),
 })
-const DocumentRow = row(DocumentShape)
+/** The schema of a row with `documentColumns`. */
+export const DocumentRow = row(DocumentShape)
 
 /** A row of `documents`. */
 export type DocumentRow = Static<typeof DocumentShape>
 
-const columns = sql.fragment`
+/** The columns of a document `d`. */
+export const documentColumns = sql.fragment`
   d.workspace_id, d.id, d.knowledge_base_id, d.folder_id, d.title, d.document_type, d.heading_numbered,
   d.background_color, d.collapsed_block_ids, d.version, d.body_seq, d.version_seq, d.character_count, d.node_count,
   d.document_set_id, d.locale, d.variant_role, d.workflow_status, d.translated_from_document_id,
@@ -47,16 +50,16 @@ export type DocumentLocator = { documentId: string; workspaceIds: readonly strin
 const located = (locator: DocumentLocator) => sql.fragment`
   FROM document_directory i
   JOIN documents d ON d.workspace_id = i.workspace_id AND d.id = i.id
-  WHERE i.id = ${locator.documentId} AND i.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')})`
+  WHERE i.id = ${locator.documentId} AND ${inWorkspaces(sql.fragment`i.workspace_id`, locator.workspaceIds)}`
 
 /** Returns a visible document, or null. */
 export function visibleDocument(db: Queryable, locator: DocumentLocator): Promise<DocumentRow | null> {
-  return db.maybeOne(prepared(sql.type(DocumentRow)`SELECT ${columns} ${located(locator)}`))
+  return db.maybeOne(prepared(sql.type(DocumentRow)`SELECT ${documentColumns} ${located(locator)}`))
 }
 
 /** Returns a visible document, locked against every other write until the transaction ends, or null. */
 export function lockDocument(tx: Transaction, locator: DocumentLocator): Promise<DocumentRow | null> {
-  return tx.maybeOne(prepared(sql.type(DocumentRow)`SELECT ${columns} ${located(locator)} FOR UPDATE OF d`))
+  return tx.maybeOne(prepared(sql.type(DocumentRow)`SELECT ${documentColumns} ${located(locator)} FOR UPDATE OF d`))
 }
 
 /** Locks documents of one workspace in id order and returns them. Ignores ids that do not exist. */
@@ -65,7 +68,7 @@ export function lockDocuments(
   input: { workspaceId: string; documentIds: readonly string[] },
 ): Promise<readonly DocumentRow[]> {
   return tx.any(sql.type(DocumentRow)`
-    SELECT ${columns} FROM documents d
+    SELECT ${documentColumns} FROM documents d
     WHERE d.workspace_id = ${input.workspaceId} AND d.id = ANY(${sql.array([...input.documentIds], 'text')})
     ORDER BY d.id FOR UPDATE`)
 }
@@ -138,9 +141,9 @@ export function insertDocuments(tx: Transaction, documents: readonly NewDocument
         n.locale, n.variant_role, n.workflow_status, n.translated_from_document_id, n.translated_from_version,
         n.created_by, n.created_by
       FROM jsonb_populate_recordset(NULL::documents, ${JSON.stringify(documents)}::jsonb) AS n
-      RETURNING ${columns}
+      RETURNING ${documentColumns}
     )
-    SELECT ${columns} FROM inserted d
+    SELECT ${documentColumns} FROM inserted d
     ORDER BY array_position(${sql.array(
       documents.map(({ id }) => id),
       'text',
@@ -168,7 +171,7 @@ export function updateMetadata(
       collapsed_block_ids = ${sql.array(metadata.collapsed_block_ids, 'text')},
       updated_by = ${input.updatedBy}, updated_at = greatest(clock_timestamp(), d.updated_at)
     WHERE d.workspace_id = ${document.workspace_id} AND d.id = ${document.id}
-    RETURNING ${columns}`),
+    RETURNING ${documentColumns}`),
   )
 }
 
@@ -196,7 +199,7 @@ export function updateLocalization(
       translated_from_version = ${localization.translated_from_version},
       updated_by = ${input.updatedBy}, updated_at = greatest(clock_timestamp(), d.updated_at)
     WHERE d.workspace_id = ${document.workspace_id} AND d.id = ${document.id}
-    RETURNING ${columns}`,
+    RETURNING ${documentColumns}`,
   )
 }
 
@@ -215,7 +218,7 @@ export function updateVariant(
     UPDATE documents AS d SET title = ${input.title}, workflow_status = ${input.workflowStatus},
       updated_by = ${input.updatedBy}, updated_at = greatest(clock_timestamp(), d.updated_at)
     WHERE d.workspace_id = ${input.document.workspace_id} AND d.id = ${input.document.id}
-    RETURNING ${columns}`,
+    RETURNING ${documentColumns}`,
   )
 }
 
@@ -225,58 +228,11 @@ export function documentsOfSets(
   input: { workspaceId: string; documentSetIds: readonly string[] },
 ): Promise<readonly DocumentRow[]> {
   return db.any(sql.type(DocumentRow)`
-    SELECT ${columns} FROM documents d
+    SELECT ${documentColumns} FROM documents d
     WHERE d.workspace_id = ${input.workspaceId}
       AND d.document_set_id = ANY(${sql.array([...input.documentSetIds], 'text')})
     ORDER BY d.document_set_id, d.variant_role, d.locale COLLATE "C"`)
 }
-
-/** The filters and sort order of a list of documents; `after` is the position of the last document seen. */
-export type DocumentFilter = {
-  workspaceIds: readonly string[]
-  knowledgeBaseId?: number | undefined
-  folderId?: number | undefined
-  titleContains?: string | undefined
-  updatedSince?: number | undefined
-  locale?: string | undefined
-  includeVariants: boolean
-  sort: 'id' | 'updated_at'
-  after: readonly (string | number)[] | null
-  limit: number
-}
-
-/** Returns up to `limit + 1` visible documents after a position, so that the caller sees if more follow. */
-export function documentPage(db: Queryable, filter: DocumentFilter): Promise<readonly DocumentRow[]> {
-  const order = filter.sort === 'id' ? sql.fragment`d.id` : sql.fragment`d.updated_at DESC, d.id DESC`
-  return db.any(sql.type(DocumentRow)`
-    SELECT ${columns} FROM documents d
-    WHERE d.workspace_id = ANY(${sql.array([...filter.workspaceIds], 'text')})
-      AND ${sql.join(conditions(filter), sql.fragment` AND `)}
-    ORDER BY ${order} LIMIT ${filter.limit + 1}`)
-}
-
-function conditions(filter: DocumentFilter) {
-  const { knowledgeBaseId, folderId, titleContains, updatedSince, locale, after } = filter
-  const [first, second] = after ?? []
-  return [
-    sql.fragment`true`,
-    ...(knowledgeBaseId === undefined ? [] : [sql.fragment`d.knowledge_base_id = ${knowledgeBaseId}`]),
-    ...(folderId === undefined ? [] : [sql.fragment`d.folder_id = ${folderId}`]),
-    ...(titleContains === undefined ? [] : [sql.fragment`strpos(lower(d.title), lower(${titleContains})) > 0`]),
-    ...(updatedSince === undefined ? [] : [sql.fragment`d.updated_at >= ${instant(updatedSince)}`]),
-    ...(locale === undefined ? [] : [sql.fragment`d.locale = ${locale}`]),
-    ...(locale !== undefined || filter.includeVariants
-      ? []
-      : [sql.fragment`d.variant_role IS DISTINCT FROM 'translation'`]),
-    ...(first === undefined
-      ? []
-      : filter.sort === 'id'
-        ? [sql.fragment`d.id > ${first}`]
-        : [sql.fragment`(d.updated_at, d.id) < (${instant(Number(first))}, ${second ?? ''})`]),
-  ]
-}
-
-const instant = (milliseconds: number) => sql.fragment`to_timestamp(${milliseconds}::float8 / 1000)::timestamptz(3)`
 
 const AncestorRow = row(
   Type.Object({ knowledge_base_name: text, folders: Type.Array(Type.Object({ id: Type.Number(), name: text })) }),

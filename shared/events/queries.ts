@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces, mergedPage } from '../database/workspaces.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import type { EventDocument, EventName } from './record.ts'
 
@@ -44,15 +45,14 @@ export function filteredEvents(
   page: { filter: EventFilter; after: number; upTo: number; limit: number },
 ): Promise<readonly LoggedEvent[]> {
   const { workspaceIds, documentSetId = null, locale = null } = page.filter
-  return db.any(
-    prepared(sql.type(row(EventShape))`
+  const pageOf = (workspaceId: ReturnType<typeof sql.fragment>) => sql.fragment`
     SELECT ${columns} FROM events
-    WHERE workspace_id = ANY(${sql.array([...workspaceIds], 'text')})
-      AND event_id > ${page.after} AND event_id <= ${page.upTo}
+    WHERE workspace_id = ${workspaceId} AND event_id > ${page.after} AND event_id <= ${page.upTo}
       AND (${documentSetId}::text IS NULL OR document_set_id = ${documentSetId})
       AND (${locale}::text IS NULL OR locale = ${locale})
-    ORDER BY event_id LIMIT ${page.limit}`),
-  )
+    ORDER BY event_id LIMIT ${page.limit}`
+  const order = sql.fragment`page.event_id`
+  return db.any(prepared(sql.type(row(EventShape))`${mergedPage({ workspaceIds, pageOf, order, limit: page.limit })}`))
 }
 
 /**
@@ -95,7 +95,7 @@ export function unnumberedRows(
   return db.anyFirst(
     prepared(sql.type(row(Type.Object({ row_no: Type.Number() })))`
     SELECT row_no FROM events
-    WHERE event_id IS NULL AND workspace_id = ANY(${sql.array([...input.workspaceIds], 'text')})
+    WHERE event_id IS NULL AND ${inWorkspaces(sql.fragment`workspace_id`, input.workspaceIds)}
     ORDER BY row_no DESC LIMIT ${input.limit}`),
   )
 }

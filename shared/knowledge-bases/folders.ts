@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import { Refusal } from '../errors/errors.ts'
 import { type NamedId, Nullable } from '../schema/identifiers.ts'
 import type { Folder } from './schema.ts'
@@ -56,7 +57,7 @@ export function visibleFolder(
     SELECT ${columns}
     FROM folder_directory i
     JOIN folders f ON f.workspace_id = i.workspace_id AND f.id = i.id
-    WHERE i.id = ${locator.id} AND i.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')})`)
+    WHERE i.id = ${locator.id} AND ${inWorkspaces(sql.fragment`i.workspace_id`, locator.workspaceIds)}`)
 }
 
 /** Returns every folder of a knowledge base in the order of the ids. */

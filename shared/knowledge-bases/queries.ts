@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces, mergedPage } from '../database/workspaces.ts'
 import { type NamedId, Nullable } from '../schema/identifiers.ts'
 
 const KnowledgeBaseShape = Type.Object({
@@ -23,16 +24,16 @@ export type KnowledgeBaseRow = Static<typeof KnowledgeBaseShape>
 
 const columns = sql.fragment`
   k.id, k.workspace_id, k.name,
-  (SELECT count(*) FROM documents d WHERE d.workspace_id = k.workspace_id AND d.knowledge_base_id = k.id)
-    AS document_count,
+  (SELECT coalesce(sum(c.count), 0)::int8 FROM document_counts c
+   WHERE c.workspace_id = k.workspace_id AND c.knowledge_base_id = k.id) AS document_count,
   (SELECT count(*) FROM folders f WHERE f.workspace_id = k.workspace_id AND f.knowledge_base_id = k.id)
     AS folder_count,
   k.created_at, k.updated_at, k.created_by`
 
-const visible = (workspaceIds: readonly string[]) => sql.fragment`
+const located = ({ id, workspaceIds }: KnowledgeBaseLocator) => sql.fragment`
   FROM knowledge_base_directory i
   JOIN knowledge_bases k ON k.workspace_id = i.workspace_id AND k.id = i.id
-  WHERE i.workspace_id = ANY(${sql.array([...workspaceIds], 'text')})`
+  WHERE i.id = ${id} AND ${inWorkspaces(sql.fragment`i.workspace_id`, workspaceIds)}`
 
 /** The public id of a knowledge base, and the workspaces that the caller can see. */
 export type KnowledgeBaseLocator = { id: NamedId; workspaceIds: readonly string[] }
@@ -43,13 +44,13 @@ export type KnowledgeBaseKey = { workspaceId: string; id: number }
 /** Returns a visible knowledge base, or null. */
 export function visibleKnowledgeBase(db: Queryable, locator: KnowledgeBaseLocator): Promise<KnowledgeBaseRow | null> {
   return db.maybeOne(sql.type(KnowledgeBaseRow)`
-    SELECT ${columns} ${visible(locator.workspaceIds)} AND i.id = ${locator.id}`)
+    SELECT ${columns} ${located(locator)}`)
 }
 
 /** Returns the workspace of a visible knowledge base, or null. Cheaper than the whole row: it counts nothing. */
 export function workspaceOfKnowledgeBase(db: Queryable, locator: KnowledgeBaseLocator): Promise<string | null> {
   return db.maybeOneFirst(sql.type(WorkspaceRow)`
-    SELECT k.workspace_id ${visible(locator.workspaceIds)} AND i.id = ${locator.id}`)
+    SELECT k.workspace_id ${located(locator)}`)
 }
 
 /**
@@ -59,7 +60,7 @@ export function workspaceOfKnowledgeBase(db: Queryable, locator: KnowledgeBaseLo
 export function lockKnowledgeBase(tx: Transaction, locator: KnowledgeBaseLocator): Promise<string | null> {
   return tx.maybeOneFirst(
     prepared(sql.type(WorkspaceRow)`
-    SELECT k.workspace_id ${visible(locator.workspaceIds)} AND i.id = ${locator.id} ${rowLocks.add} OF k`),
+    SELECT k.workspace_id ${located(locator)} ${rowLocks.add} OF k`),
   )
 }
 
@@ -84,9 +85,12 @@ export function knowledgeBasePage(
   db: Queryable,
   page: { workspaceIds: readonly string[]; after: number; limit: number },
 ): Promise<readonly KnowledgeBaseRow[]> {
-  return db.any(sql.type(KnowledgeBaseRow)`
-    SELECT ${columns} ${visible(page.workspaceIds)} AND i.id > ${page.after}
-    ORDER BY i.id LIMIT ${page.limit + 1}`)
+  const limit = page.limit + 1
+  const pageOf = (workspaceId: ReturnType<typeof sql.fragment>) => sql.fragment`
+    SELECT k.* FROM knowledge_bases k WHERE k.workspace_id = ${workspaceId} AND k.id > ${page.after}
+    ORDER BY k.id LIMIT ${limit}`
+  const merged = mergedPage({ workspaceIds: page.workspaceIds, pageOf, order: sql.fragment`page.id`, limit })
+  return db.any(sql.type(KnowledgeBaseRow)`SELECT ${columns} FROM (${merged}) AS k ORDER BY k.id`)
 }
 
 /** Issues an id and inserts a knowledge base with that id. */

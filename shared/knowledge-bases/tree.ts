@@ -34,7 +34,8 @@ const folderColumns = sql.fragment`
   0 AS rank, name COLLATE "C" AS label, id AS folder_number, '' COLLATE "C" AS document_id, parent_id,
   NULL AS document_type, NULL AS locale, NULL AS variant_role, NULL AS document_set_id, NULL::timestamptz AS updated_at`
 const documentColumns = sql.fragment`
-  1, title, 0, id, folder_id, document_type, locale, variant_role, document_set_id, updated_at`
+  1 AS rank, title COLLATE "C" AS label, 0 AS folder_number, id AS document_id, folder_id AS parent_id,
+  document_type, locale, variant_role, document_set_id, updated_at`
 const sortOrder = sql.fragment`rank, label, folder_number, document_id`
 
 /** Returns every folder and document of a knowledge base, translations included, in their sort order. */
@@ -46,6 +47,44 @@ export function nodesOfKnowledgeBase(db: Queryable, key: KnowledgeBaseKey): Prom
     SELECT ${documentColumns} FROM documents
     WHERE workspace_id = ${key.workspaceId} AND knowledge_base_id = ${key.id}
     ORDER BY ${sortOrder}`)
+}
+
+const BranchRow = row(
+  Type.Object({
+    id: Nullable(Type.Number()),
+    parent_id: Nullable(Type.Number()),
+    name: Nullable(text),
+    documents: Nullable(text),
+  }),
+)
+
+/**
+ * Returns the children of the root of a knowledge base with all that is below them, as the JSON text of an array of
+ * `TreeNode`. PostgreSQL writes the documents of each folder as JSON: a large tree costs no object for each document.
+ */
+export async function treeText(db: Queryable, key: KnowledgeBaseKey): Promise<string> {
+  const branches = await db.any(sql.type(BranchRow)`
+    SELECT id, parent_id, name COLLATE "C" AS name, NULL AS documents FROM folders
+    WHERE workspace_id = ${key.workspaceId} AND knowledge_base_id = ${key.id}
+    UNION ALL
+    SELECT NULL, folder_id, NULL, string_agg(row_to_json(n)::text, ',' ORDER BY title COLLATE "C", id) FROM (
+      SELECT 'document' AS type, id, title, document_type, folder_id, locale, variant_role, document_set_id,
+        (extract(epoch FROM updated_at) * 1000)::int8 AS updated_at
+      FROM documents WHERE workspace_id = ${key.workspaceId} AND knowledge_base_id = ${key.id}
+    ) AS n GROUP BY folder_id
+    ORDER BY name NULLS LAST, id`)
+  const children = Map.groupBy(branches, ({ parent_id }) => parent_id)
+  const textOf = (folderId: number | null): string => {
+    const texts = (children.get(folderId) ?? []).map(({ id, parent_id, name, documents }) => {
+      if (id === null) return documents
+      const folder = JSON.stringify({ type: 'folder', id, name, parent_id } satisfies {
+        [name in keyof FolderNode]: unknown
+      })
+      return `${folder.slice(0, -1)},"children":${textOf(id)}}`
+    })
+    return `[${texts.join()}]`
+  }
+  return textOf(null)
 }
 
 /**
@@ -60,31 +99,45 @@ export function childPage(
   db: Queryable,
   page: { workspaceId: string; folderId: number; after: ChildPosition | null; limit: number },
 ): Promise<readonly NodeRow[]> {
+  const foldersAreBehind = page.after !== null && page.after.rank > 0
+  const kinds = [...(foldersAreBehind ? [] : [folderPage(page)]), documentPage(page)]
   return db.any(sql.type(NodeRow)`
-    WITH children AS (
-      SELECT ${folderColumns} FROM folders
-      WHERE workspace_id = ${page.workspaceId} AND parent_id = ${page.folderId}
-      UNION ALL
-      SELECT ${documentColumns} FROM documents
-      WHERE workspace_id = ${page.workspaceId} AND folder_id = ${page.folderId}
-    )
-    SELECT * FROM children WHERE ${isBehind(page.after)}
+    SELECT * FROM (${sql.join(kinds, sql.fragment` UNION ALL `)}) AS children
     ORDER BY ${sortOrder} LIMIT ${page.limit + 1}`)
 }
 
-function isBehind(after: ChildPosition | null) {
-  if (after === null) return sql.fragment`true`
-  const { rank, labelStart, folderNumber, documentId } = after
+type ChildPage = Parameters<typeof childPage>[1]
+
+function folderPage({ workspaceId, folderId, after, limit }: ChildPage) {
+  const inFolder = sql.fragment`workspace_id = ${workspaceId} AND parent_id = ${folderId}`
+  const isAfter =
+    after === null
+      ? sql.fragment`true`
+      : sql.fragment`(name COLLATE "C", id) > (coalesce((
+          SELECT name FROM folders
+          WHERE ${inFolder} AND id = ${after.folderNumber} AND left(name, ${labelStartLength}::int) = ${after.labelStart}
+        ), ${after.labelStart}), ${after.folderNumber})`
   return sql.fragment`
-    (${sortOrder}) > (
-      ${rank}::int8,
-      coalesce((
-        SELECT s.label FROM children s
-        WHERE s.rank = ${rank}::int8 AND s.folder_number = ${folderNumber}::int8 AND s.document_id = ${documentId}
-          AND left(s.label, ${labelStartLength}::int) = ${labelStart}
-      ), ${labelStart}),
-      ${folderNumber}::int8,
-      ${documentId})`
+    (SELECT ${folderColumns} FROM folders WHERE ${inFolder} AND ${isAfter}
+     ORDER BY name COLLATE "C", id LIMIT ${limit + 1})`
+}
+
+// The titles are in an index of their own, from which a page of ids is read.
+function documentPage({ workspaceId, folderId, after, limit }: ChildPage) {
+  const inFolder = sql.fragment`workspace_id = ${workspaceId} AND folder_id = ${folderId}`
+  const isAfter =
+    after === null || after.rank === 0
+      ? sql.fragment`true`
+      : sql.fragment`(title COLLATE "C", document_id) > (coalesce((
+          SELECT title FROM documents
+          WHERE ${inFolder} AND id = ${after.documentId} AND left(title, ${labelStartLength}::int) = ${after.labelStart}
+        ), ${after.labelStart}), ${after.documentId})`
+  return sql.fragment`
+    (SELECT ${documentColumns} FROM (
+       SELECT document_id FROM document_titles WHERE ${inFolder} AND ${isAfter}
+       ORDER BY title COLLATE "C", document_id LIMIT ${limit + 1}
+     ) AS listed
+     JOIN documents ON workspace_id = ${workspaceId} AND id = listed.document_id)`
 }
 
 /** Returns the position after a child, for the next page. */

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import type { DocumentLocator } from '../documents/queries.ts'
 
 const SetShape = Type.Object({
@@ -27,7 +28,7 @@ export function visibleSet(
 ): Promise<SetRow | null> {
   return db.maybeOne(sql.type(SetRow)`
     SELECT ${columns} FROM document_sets s
-    WHERE s.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND s.id = ${locator.id}`)
+    WHERE ${inWorkspaces(sql.fragment`s.workspace_id`, locator.workspaceIds)} AND s.id = ${locator.id}`)
 }
 
 const VariantShape = Type.Object({
@@ -46,7 +47,7 @@ export function variantsOf(db: Queryable, locator: DocumentLocator): Promise<rea
     JOIN documents d ON d.workspace_id = i.workspace_id AND d.id = i.id
     JOIN document_sets s ON s.workspace_id = d.workspace_id AND s.id = d.document_set_id
     JOIN documents m ON m.workspace_id = s.workspace_id AND m.document_set_id = s.id
-    WHERE i.id = ${locator.documentId} AND i.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')})`),
+    WHERE i.id = ${locator.documentId} AND ${inWorkspaces(sql.fragment`i.workspace_id`, locator.workspaceIds)}`),
   )
 }
 
@@ -69,7 +70,7 @@ export function translationFacts(
           AND u.status IN ('missing', 'source_changed', 'conflict')
       ) AS has_open_unit
     FROM documents t
-    WHERE t.workspace_id = ANY(${sql.array([...input.workspaceIds], 'text')})
+    WHERE ${inWorkspaces(sql.fragment`t.workspace_id`, input.workspaceIds)}
       AND t.id = ANY(${sql.array([...input.documentIds], 'text')})`),
   )
 }

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
 import { translationFacts, variantsOf } from './queries.ts'
 import { type TranslationFreshness, type UnitStatusCounts, unitStatuses } from './schema.ts'
@@ -74,7 +75,7 @@ export async function unitStatusCounts(
 ): Promise<Map<string, UnitStatusCounts>> {
   const rows = await db.any(sql.type(CountRow)`
     SELECT target_document_id AS document_id, status, count(*) AS count FROM translation_units
-    WHERE workspace_id = ANY(${sql.array([...input.workspaceIds], 'text')})
+    WHERE ${inWorkspaces(sql.fragment`workspace_id`, input.workspaceIds)}
       AND target_document_id = ANY(${sql.array([...input.documentIds], 'text')})
     GROUP BY target_document_id, status`)
   const counts = new Map(input.documentIds.map((id) => [id, noUnits()]))

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import { blockUri, type DocumentRelation, Predicate, predicates } from './schema.ts'
 
@@ -189,7 +190,7 @@ const described = (workspaceIds: readonly string[], rows: ReturnType<typeof sql.
   LEFT JOIN LATERAL (
     SELECT t.workspace_id, t.title
     FROM document_directory i JOIN documents t ON t.workspace_id = i.workspace_id AND t.id = i.id
-    WHERE i.id = r.target_document_id AND i.workspace_id = ANY(${sql.array([...workspaceIds], 'text')})
+    WHERE i.id = r.target_document_id AND ${inWorkspaces(sql.fragment`i.workspace_id`, workspaceIds)}
     LIMIT 1
   ) AS t ON true`
 
@@ -200,7 +201,7 @@ export type RelationLocator = { id: string; workspaceIds: readonly string[] }
 function visibleRelation(db: Queryable, locator: RelationLocator): Promise<RelationRow> {
   return db.one(sql.type(row(RelationShape))`
     ${described(locator.workspaceIds, sql.fragment`relations`)}
-    WHERE r.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND r.id = ${locator.id}`)
+    WHERE ${inWorkspaces(sql.fragment`r.workspace_id`, locator.workspaceIds)} AND r.id = ${locator.id}`)
 }
 
 /** A block and the document that should contain it. */

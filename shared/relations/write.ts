@@ -4,6 +4,7 @@ import { BlockLines } from '../body/block-lines.ts'
 import { type CurrentBody, currentBody } from '../body/queries.ts'
 import { prepared, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import { documentNotFound } from '../documents/require.ts'
 import { Refusal } from '../errors/errors.ts'
 import { newId } from '../schema/ids.ts'
@@ -140,7 +141,7 @@ function lockRelation(tx: Transaction, locator: RelationLocator) {
   return tx.maybeOne(sql.type(row(LockedShape))`
     SELECT r.workspace_id, r.id, r.origin, r.source_document_id, r.source_block_id
     FROM relations r
-    WHERE r.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND r.id = ${locator.id} FOR UPDATE`)
+    WHERE ${inWorkspaces(sql.fragment`r.workspace_id`, locator.workspaceIds)} AND r.id = ${locator.id} FOR UPDATE`)
 }
 
 async function deleteRelationRow(tx: Transaction, key: { workspace_id: string; id: string }): Promise<void> {

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { type Database, inSnapshot, prepared, type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import { Refusal } from '../errors/errors.ts'
 import { decodeSearchCursor, encodeSearchCursor, type SearchCursor, sameSearch } from './cursor.ts'
 import { conjunction, parseQuery, recheckOf, type Term, type TermQuery, termQueries } from './matching/query.ts'
@@ -113,7 +114,7 @@ function languagesOf(db: Queryable, workspaceIds: readonly string[]): Promise<re
   return db.anyFirst(
     prepared(sql.type(LanguageRow)`
     SELECT DISTINCT language FROM search_languages
-    WHERE workspace_id = ANY(${sql.array([...workspaceIds], 'text')}) ORDER BY language`),
+    WHERE ${inWorkspaces(sql.fragment`workspace_id`, workspaceIds)} ORDER BY language`),
   )
 }
 

@@ -6,6 +6,7 @@ import { computation } from '../computations/computation.ts'
 import { compute } from '../computations/compute.ts'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import { oneLine, truncate } from './plain.ts'
 
@@ -178,7 +179,7 @@ function documentHeads(db: Queryable, selection: DocumentSelection): Promise<rea
     FROM documents d
     LEFT JOIN summary_digests g
       ON g.workspace_id = d.workspace_id AND g.document_id = d.id AND g.version = d.version
-    WHERE d.workspace_id = ANY(${sql.array([...selection.workspaceIds], 'text')}) AND ${chosen}`)
+    WHERE ${inWorkspaces(sql.fragment`d.workspace_id`, selection.workspaceIds)} AND ${chosen}`)
 }
 
 const BodyRow = row(
@@ -197,7 +198,7 @@ function currentBodies(db: Queryable, input: { workspaceIds: readonly string[]; 
     SELECT d.workspace_id, d.id, d.title, d.version, b.body
     FROM documents d
     JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
-    WHERE d.workspace_id = ANY(${sql.array([...input.workspaceIds], 'text')})
+    WHERE ${inWorkspaces(sql.fragment`d.workspace_id`, input.workspaceIds)}
       AND d.id = ANY(${sql.array([...input.ids], 'text')})`)
 }
 

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import type { RequestedJobKey } from '../jobs/queues.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import type { SummaryJob } from './schema.ts'
@@ -40,7 +41,7 @@ export function visibleSummaryJob(
 ): Promise<SummaryJobRow | null> {
   return db.maybeOne(sql.type(row(JobShape))`
     SELECT ${columns} FROM summary_jobs
-    WHERE workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND id = ${locator.id}`)
+    WHERE ${inWorkspaces(sql.fragment`workspace_id`, locator.workspaceIds)} AND id = ${locator.id}`)
 }
 
 /** Returns a job by its key, or null. */
@@ -93,7 +94,7 @@ export function pendingSummaryJob(db: Queryable, target: SummaryTarget): Promise
 export function pendingSummaryJobs(db: Queryable, workspaceIds: readonly string[]) {
   return db.any(sql.type(PendingRow)`
     SELECT DISTINCT ON (target_type, target_id) target_type, target_id, id FROM summary_jobs
-    WHERE workspace_id = ANY(${sql.array([...workspaceIds], 'text')}) AND block_id = '' AND finished_at IS NULL
+    WHERE ${inWorkspaces(sql.fragment`workspace_id`, workspaceIds)} AND block_id = '' AND finished_at IS NULL
     ORDER BY target_type, target_id, created_at DESC, id DESC`)
 }
 

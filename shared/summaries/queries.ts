@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import type { DerivedSummary } from './deterministic.ts'
 import { Coverage, type Summary } from './schema.ts'
@@ -57,7 +58,7 @@ export function storedSummaries(
 ) {
   return db.any(sql.type(StoredWithTarget)`
     SELECT workspace_id, target_type, target_id, block_id, ${columns} FROM summaries
-    WHERE workspace_id = ANY(${sql.array([...input.workspaceIds], 'text')}) AND target_type = ${input.type}
+    WHERE ${inWorkspaces(sql.fragment`workspace_id`, input.workspaceIds)} AND target_type = ${input.type}
       AND target_id = ANY(${sql.array(input.ids.map(String), 'text')}) AND block_id = ''`)
 }
 

@@ -8,8 +8,8 @@ import { rate } from './harness.ts'
 const projected = [queues.searchIndex, queues.changesDiff, queues.relationsExtract]
 
 /**
- * The least work for a write: one transaction with the rows that the API writes, by plain `pg` with prepared statements,
- * and three jobs by bare pg-boss in it. No rights are checked, no body is read or compared.
+ * The least work for a write: one transaction with the rows that the API writes, by plain `pg` with prepared
+ * statements, and three jobs by bare pg-boss in it. No rights are checked, no body is read or compared.
  */
 export class PlainWriter {
   readonly #pool: pg.Pool

@@ -44,7 +44,7 @@ export async function measureSearch(site: Site, { documents = 10_000 }: { docume
     const workspace = (await site.ask('SELECT workspace_id FROM documents LIMIT 1'))[0].workspace_id
     for (const set of querySets(sqlite)) {
       figures.push(...(await measureSet({ site, sqlite, workspace, set })))
-      figures.push(...(await measureCpu({ url: site.url, sqlite, workspace, set })))
+      figures.push(...(await measureCpu({ site, sqlite, workspace, set })))
     }
     figures.push(await measurePages(site, sqlite))
     figures.push(await measureOneBlock(site), ...(await measureFreshHit(site)))

@@ -1,6 +1,6 @@
 import Type, { type StaticDecode } from 'typebox'
 import { type Caller, visibleWorkspaces } from '../../../shared/auth/caller.ts'
-import type { DocumentFilter } from '../../../shared/documents/queries.ts'
+import type { DocumentFilter } from '../../../shared/documents/list.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { canonicalLocale } from '../../../shared/locales/locale.ts'
 import { IntegerIdFilter } from '../../../shared/schema/identifiers.ts'

@@ -5,8 +5,8 @@ import { createDocument } from '../../../shared/body/create-document.ts'
 import { answerWarnings } from '../../../shared/body/document.ts'
 import { ContentInput, ContentWarning } from '../../../shared/body/schema.ts'
 import { deleteDocument } from '../../../shared/documents/deletion.ts'
+import { documentPage } from '../../../shared/documents/list.ts'
 import { documentPath, presentDocument } from '../../../shared/documents/present.ts'
-import { documentPage } from '../../../shared/documents/queries.ts'
 import { requireDocument } from '../../../shared/documents/require.ts'
 import {
   Document,

@@ -9,7 +9,7 @@ import {
 } from '../../../shared/knowledge-bases/lifecycle.ts'
 import { knowledgeBasePage } from '../../../shared/knowledge-bases/queries.ts'
 import { ConfirmInput, ConfirmQuery, KnowledgeBase, NameInput } from '../../../shared/knowledge-bases/schema.ts'
-import { nest, nodesOfKnowledgeBase } from '../../../shared/knowledge-bases/tree.ts'
+import { nest, nodesOfKnowledgeBase, treeText } from '../../../shared/knowledge-bases/tree.ts'
 import { deleteKnowledgeBase } from '../../../shared/structure/deletion.ts'
 import { summariseTree, Tree } from '../../../shared/summaries/tree.ts'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
@@ -125,9 +125,14 @@ export const knowledgeBaseRoutes: readonly Route[] = [
     errors: [],
     async handle({ caller, db, params, query }) {
       const knowledgeBase = await findKnowledgeBase(db, { caller, id: params.id })
-      const rows = await nodesOfKnowledgeBase(db, { workspaceId: knowledgeBase.workspace_id, id: params.id })
-      const tree = { knowledge_base: knowledgeBase, children: nest(rows) }
-      return { data: query.include_summary ? await summariseTree(db, tree) : tree }
+      const key = { workspaceId: knowledgeBase.workspace_id, id: params.id }
+      if (!query.include_summary) {
+        return {
+          dataText: `{"knowledge_base":${JSON.stringify(knowledgeBase)},"children":${await treeText(db, key)}}`,
+        }
+      }
+      const children = nest(await nodesOfKnowledgeBase(db, key))
+      return { data: await summariseTree(db, { knowledge_base: knowledgeBase, children }) }
     },
   }),
 ]

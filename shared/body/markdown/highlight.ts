@@ -100,7 +100,10 @@ function resolveAll(events: Event[], context: Context): Event[] {
   return events
 }
 
-/** Maps each sequence that begins a highlight to the position of the event that enters its closing sequence. */
+/**
+ * Finds the pairs of `==` that enclose a highlight. Maps the token of each opening pair to the index in `events` of the
+ * closing pair.
+ */
 function pairs(events: Event[]): Map<Token, number> {
   const ends = new Map<Token, number>()
   let open: Token | undefined

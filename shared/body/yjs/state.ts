@@ -36,7 +36,10 @@ export function catchUp(input: { state: Uint8Array; from: RawDocument; to: RawDo
   return { update, state: update === null ? input.state : Y.encodeStateAsUpdate(doc) }
 }
 
-/** As `catchUp`, for an open document that may be ahead of `from`. Returns the update, or null when nothing changed. */
+/**
+ * Applies the difference between the bodies `from` and `to` to a document in memory, like `catchUp`. The document may
+ * hold edits of people that `from` does not have yet. Returns the update, or null when nothing changed.
+ */
 export function followInto(
   doc: Y.Doc,
   { from, to, origin }: { from: RawDocument; to: RawDocument; origin?: unknown },

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { type Caller, visibleWorkspaces } from '../../auth/caller.ts'
 import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
+import { inWorkspaces } from '../../database/workspaces.ts'
 import { Refusal } from '../../errors/errors.ts'
 import { Nullable } from '../../schema/identifiers.ts'
 import { Extractor, ReviewStatus } from './schema.ts'
@@ -78,7 +79,7 @@ export function visibleCandidate(
   return db.maybeOne(sql.type(CandidateRow)`
     SELECT p.*, ${suggestion} FROM (
       SELECT ${located} ${withDocument}
-      WHERE c.workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND c.id = ${locator.id}
+      WHERE ${inWorkspaces(sql.fragment`c.workspace_id`, locator.workspaceIds)} AND c.id = ${locator.id}
     ) p`)
 }
 

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import type { BodyNode } from '../../body/document.ts'
 import { type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
+import { inWorkspaces } from '../../database/workspaces.ts'
 import type { RequestedJobKey } from '../../jobs/queues.ts'
 import { Nullable } from '../../schema/identifiers.ts'
 import { type Actor, type AuditAction, recordAudit } from '../audit.ts'
@@ -56,7 +57,7 @@ export function visibleJob(
 ): Promise<JobRow | null> {
   return db.maybeOne(sql.type(JobRow)`
     SELECT ${columns} FROM translation_jobs
-    WHERE workspace_id = ANY(${sql.array([...locator.workspaceIds], 'text')}) AND id = ${locator.id}
+    WHERE ${inWorkspaces(sql.fragment`workspace_id`, locator.workspaceIds)} AND id = ${locator.id}
       AND (finished_at IS NULL OR finished_at > now() - make_interval(days => ${locator.retentionDays}))`)
 }
 

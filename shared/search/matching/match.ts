@@ -36,15 +36,13 @@ export function matchTerms(
 
 /** Finds required terms among the tokens of a text: `matchTerms` for callers that read one query in many texts. */
 export function matchesOf(terms: readonly Term[], tokens: readonly Token[]): Matches {
-  const index = indexTokens(tokens)
-  const found = terms.map((term) => {
-    const verbatim = verbatimOf(term)
-    return {
-      term: term.text,
-      spans: spansOf(term.alternatives, index),
-      verbatim: verbatim !== null && spansOf(verbatim, index).length > 0,
-    }
-  })
+  const readings = readingsOf(terms)
+  const index = indexTokens(tokens, readings)
+  const found = readings.terms.map(({ term, verbatim }) => ({
+    term: term.text,
+    spans: spansOf(term.alternatives, index),
+    verbatim: verbatim !== null && spansOf(verbatim, index).length > 0,
+  }))
   const spans = found.flatMap((term) => term.spans)
   return {
     matchCount: spans.length,
@@ -65,35 +63,61 @@ export function contextOf(text: string, first: Span): { before: string | null; m
   }
 }
 
-/** The tokens of a text by position and by lexeme, so that a term is looked for only where its first word stands. */
+/** Terms with their quoted forms, and what they look for in every text. */
+type Readings = {
+  terms: readonly { term: Term; verbatim: Term['alternatives'] | null }[]
+  /** The lexemes with which a match can begin. */
+  beginnings: ReadonlySet<string>
+  /** The number of positions of the longest match. */
+  longest: number
+}
+
+const knownReadings = new WeakMap<readonly Term[], Readings>()
+
+function readingsOf(terms: readonly Term[]): Readings {
+  const known = knownReadings.get(terms)
+  if (known !== undefined) return known
+  const withVerbatim = terms.map((term) => ({ term, verbatim: verbatimOf(term) }))
+  const all = withVerbatim.flatMap(({ term, verbatim }) => [...term.alternatives, ...(verbatim ?? [])])
+  const readings = {
+    terms: withVerbatim,
+    beginnings: new Set(all.flatMap(([first]) => first?.lexemes ?? [])),
+    longest: Math.max(0, ...all.map((steps) => steps.length)),
+  }
+  knownReadings.set(terms, readings)
+  return readings
+}
+
+/** The tokens of a text where a match can begin or continue. */
 type TokenIndex = {
   /** Several tokens stand at one position where a `whole` starts. */
   at: readonly (readonly Token[] | undefined)[]
-  /** Ascending positions of each lexeme and of each beginning of an n-gram. */
+  /** Ascending positions of the lexemes, and beginnings of n-grams, with which a match can begin. */
   positions: ReadonlyMap<string, readonly number[]>
 }
 
-function indexTokens(tokens: readonly Token[]): TokenIndex {
-  const at: Token[][] = []
+function indexTokens(tokens: readonly Token[], { beginnings, longest }: Readings): TokenIndex {
   const positions = new Map<string, number[]>()
+  const at: Token[][] = []
   for (const token of tokens) {
-    const there = at[token.position]
-    if (there) there.push(token)
-    else at[token.position] = [token]
     for (const name of namesOf(token)) {
+      if (!beginnings.has(name)) continue
       const known = positions.get(name)
       if (known === undefined) positions.set(name, [token.position])
       else if (known.at(-1) !== token.position) known.push(token.position)
+      for (let next = Math.max(at.length, token.position); next < token.position + longest; next += 1) at[next] = []
     }
   }
+  if (at.length > 0) for (const token of tokens) at[token.position]?.push(token)
   return { at, positions }
 }
 
 function namesOf({ lexeme, stems, kind }: Token): readonly string[] {
   if (kind !== 'ngram') return stems.length === 0 ? [lexeme] : [lexeme, ...stems]
   // The beginnings of an n-gram are kept too, because the last n-gram of a query may be shorter than a full n-gram.
-  const characters = Array.from(lexeme)
-  return characters.map((_, index) => characters.slice(0, index + 1).join(''))
+  const names: string[] = []
+  for (const character of lexeme) names.push((names.at(-1) ?? '') + character)
+  return names
 }
 
 function spansOf(alternatives: Term['alternatives'], index: TokenIndex): Span[] {
@@ -115,21 +139,32 @@ function spansOf(alternatives: Term['alternatives'], index: TokenIndex): Span[] 
     })
 }
 
+// Loops without iterators and closures: a text of one repeated word has as many beginnings as words.
 function spanAt(steps: readonly Step[], index: TokenIndex, position: number): Span | null {
   let start: number | null = null
   let end = 0
-  for (const [offset, step] of steps.entries()) {
-    const token = index.at[position + offset]?.find((candidate) => fits(step, candidate))
-    if (!token) return null
+  for (let offset = 0; offset < steps.length; offset += 1) {
+    const step = steps[offset] as Step
+    const token = fitting(step, index.at[position + offset] ?? [])
+    if (token === null) return null
     start ??= token.start
     end = step.prefix ? prefixEnd(step, token) : token.end
   }
   return start === null ? null : { start, end }
 }
 
+function fitting(step: Step, tokens: readonly Token[]): Token | null {
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at] as Token
+    if (fits(step, token)) return token
+  }
+  return null
+}
+
 function fits({ lexemes, prefix }: Step, { lexeme, stems, kind }: Token): boolean {
   if (prefix) return kind === 'ngram' && lexemes.some((beginning) => lexeme.startsWith(beginning))
-  return lexemes.includes(lexeme) || stems.some((stem) => lexemes.includes(stem))
+  if (lexemes.includes(lexeme)) return true
+  return stems.length > 0 && stems.some((stem) => lexemes.includes(stem))
 }
 
 /**

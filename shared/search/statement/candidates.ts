@@ -1,4 +1,5 @@
 import { sql } from '../../database/database.ts'
+import { mergedPage } from '../../database/workspaces.ts'
 import { candidateLimit, matchingLimit } from '../ranking/tuning.ts'
 import { amongWorkspaces, type Fragment, hidden, isFresh, isIncluded } from './conditions.ts'
 import type { ByDocument, ByScore, Condition, SearchRequest, SearchScope } from './request.ts'
@@ -48,7 +49,6 @@ function pageOf(page: { scope: SearchScope; order: ByDocument; limit: number; ma
   const { after } = page.order
   const beyond =
     after === null ? sql.fragment`true` : sql.fragment`(b.document_id, b.ord) > (${after.documentId}, ${after.ord})`
-  const [only, ...others] = page.scope.workspaceIds
   // Matches are sorted first and looked up in that order, so that only the documents of the page are read. Sorting once
   // more around it would hide from the planner that a page is short.
   const inOne = (workspace: Fragment) => sql.fragment`
@@ -57,11 +57,12 @@ function pageOf(page: { scope: SearchScope; order: ByDocument; limit: number; ma
       WHERE b.workspace_id = ${workspace} AND ${page.matches} AND ${beyond}
       ORDER BY b.document_id, b.ord OFFSET 0) AS b
     WHERE ${fresh(page.scope)} LIMIT ${page.limit}`
-  if (only !== undefined && others.length === 0) return inOne(sql.fragment`${only}`)
-  return sql.fragment`
-    SELECT page.* FROM unnest(${sql.array([...page.scope.workspaceIds], 'text')}) AS workspace (id)
-    CROSS JOIN LATERAL (${inOne(sql.fragment`workspace.id`)}) AS page
-    ORDER BY page.document_id, page.ord LIMIT ${page.limit}`
+  return mergedPage({
+    workspaceIds: page.scope.workspaceIds,
+    pageOf: inOne,
+    order: sql.fragment`page.document_id, page.ord`,
+    limit: page.limit,
+  })
 }
 
 function fresh(scope: SearchScope) {

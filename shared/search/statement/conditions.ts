@@ -11,16 +11,6 @@ export function isIncluded({ locale, knowledgeBaseId }: SearchScope) {
 }
 
 /**
- * The condition that a column is a workspace in scope. For one workspace the condition is an equality, so that
- * PostgreSQL can read rows in the order of an index.
- */
-export function inWorkspaces(column: Fragment, { workspaceIds }: SearchScope) {
-  const [only, ...others] = workspaceIds
-  if (only !== undefined && others.length === 0) return sql.fragment`${column} = ${only}`
-  return sql.fragment`${column} = ANY(${sql.array([...workspaceIds], 'text')})`
-}
-
-/**
  * The condition that a column is a workspace in scope, in a form for which PostgreSQL does not use an index. It would
  * use the index for a small workspace, although the words of the query are rarer still.
  */

@@ -4,7 +4,7 @@ import type { Step } from '../matching/query.ts'
 import { verbatimImpact } from '../ranking/bm25.ts'
 import { bm25, countable, fieldWeights, rankInverse, scoredForms, scoredSteps } from '../ranking/tuning.ts'
 import { quoteLexeme, unmarked } from '../text/lexemes.ts'
-import type { Fragment } from './conditions.ts'
+import { fragmentOf, joined, Piece, piece } from './pieces.ts'
 import type { ByScore, RankedTerm } from './request.ts'
 
 /**
@@ -15,22 +15,22 @@ export function blockScore({ terms, blocks, averageLength }: ByScore) {
   if (terms.length === 0) return sql.fragment`0::float8`
   const { k1, b } = bm25
   const forms = formsOfEach(terms)
-  const lengthFactor = sql.fragment`(${k1 * (1 - b)}::float8 + ${(k1 * b) / averageLength}::float8 * b.length)`
+  const lengthFactor = piece`(${k1 * (1 - b)}::float8 + ${(k1 * b) / averageLength}::float8 * b.length)`
   const parts = terms.map((term, index) => {
-    const saturation = sql.fragment`1 - ${lengthFactor} / (${termOccurrences(term, forms)} + ${lengthFactor})`
-    return sql.fragment`${rarity(index, blocks)} * (${saturation} + ${verbatimBonus(term)})`
+    const saturation = piece`1 - ${lengthFactor} / (${termOccurrences(term, forms)} + ${lengthFactor})`
+    return piece`${rarity(index, blocks)} * (${saturation} + ${verbatimBonus(term)})`
   })
-  return sql.fragment`${bm25.k1 + 1}::float8 * ${fieldWeight} * (${sql.join(parts, sql.fragment` + `)})`
+  return fragmentOf(piece`${bm25.k1 + 1}::float8 * ${fieldWeight} * (${joined(parts, ' + ')})`)
 }
 
 // Constants of the statement rather than parameters, since they are evaluated for each form in each candidate.
 const inverse = {
-  scale: sql.fragment`${sql.literalValue(String(rankInverse.scale))}::float8`,
-  one: sql.fragment`${sql.literalValue(String(rankInverse.one))}::float8`,
-  shift: sql.fragment`${sql.literalValue(String(rankInverse.shift))}::float8`,
+  scale: constant(rankInverse.scale),
+  one: constant(rankInverse.one),
+  shift: constant(rankInverse.shift),
 }
 
-const fieldWeight = sql.fragment`
+const fieldWeight = piece`
   (CASE b.type WHEN 'title' THEN ${fieldWeights.title}::float8 WHEN 'heading' THEN ${fieldWeights.heading}::float8
    ELSE ${fieldWeights.body}::float8 END)`
 
@@ -46,25 +46,32 @@ function formsOfEach(terms: readonly RankedTerm[]): number {
   return Math.min(scoredForms, Math.max(2, most + (most % 2)))
 }
 
+function constant(value: number): Piece {
+  return new Piece([`'${value}'::float8`], [])
+}
+
 // The rarity of a term as SQL, by the formula of `idf`.
 function rarity(index: number, blocks: number) {
-  return sql.fragment`(
+  return piece`(
     SELECT ln(1 + (${blocks}::float8 - found + 0.5) / (found + 0.5))
     FROM (SELECT least(matching[${index + 1}::int], ${blocks}::float8) AS found FROM counts) AS term)`
 }
 
 function verbatimBonus({ verbatim }: RankedTerm) {
-  if (verbatim === null) return sql.fragment`0`
-  return sql.fragment`
+  if (verbatim === null) return piece`0`
+  return piece`
     CASE WHEN b.tsv @@ ${verbatim}::tsquery THEN ${verbatimImpact / (bm25.k1 + 1)}::float8 ELSE 0 END`
 }
 
 // The readings of a term cover the same text, and a phrase occurs at most as often as its rarest word.
 function termOccurrences({ alternatives }: RankedTerm, forms: number) {
   const readings = alternatives.map((steps) =>
-    smallest(steps.slice(0, scoredSteps).map((step) => stepOccurrences(step, forms))),
+    extreme(
+      'least',
+      steps.slice(0, scoredSteps).map((step) => stepOccurrences(step, forms)),
+    ),
   )
-  return readings.length === 1 ? sql.fragment`${sql.join(readings, sql.fragment``)}` : greatest(readings)
+  return extreme('greatest', readings)
 }
 
 // A stemmed word stands in the index as itself and as its stem, which must not be added up. A word that equals its stem
@@ -73,11 +80,11 @@ function stepOccurrences({ lexemes, prefix }: Step, forms: number) {
   const [surface = null, ...others] = Array.from({ length: forms }, (_, index) => lexemes[index] ?? null)
   const isStem = others.some((form) => form !== null && unmarked(form) === surface)
   const ofSurface = formOccurrences(surface, prefix)
-  const ofOthers = sql.join(
+  const ofOthers = joined(
     others.map((form) => formOccurrences(form, prefix)),
-    sql.fragment` + `,
+    ' + ',
   )
-  return sql.fragment`
+  return piece`
     (CASE WHEN ${isStem} THEN ${ofSurface} + ${ofOthers} ELSE greatest(${ofSurface}, ${ofOthers}) END)`
 }
 
@@ -86,20 +93,16 @@ function stepOccurrences({ lexemes, prefix }: Step, forms: number) {
 // is counted as an occurrence.
 function formOccurrences(lexeme: string | null, prefix: boolean) {
   const tsquery = lexeme === null ? null : `${quoteLexeme(lexeme)}${prefix ? ':*' : ''}`
-  const rank = sql.fragment`ts_rank('{1,1,1,0}', b.tsv, ${tsquery}::tsquery)`
-  return sql.fragment`
+  const rank = piece`ts_rank('{1,1,1,0}', b.tsv, ${tsquery}::tsquery)`
+  return piece`
     CASE WHEN b.length > ${countable.occurrences}
       AND ${rank} > CASE WHEN b.length > ${maxPosition} THEN 0::float8 ELSE ${countable.rank}::float8 END
     THEN b.length
     ELSE round(${inverse.scale} / (${inverse.one} - least(coalesce(${rank}, 0), 1)) - ${inverse.shift}) END`
 }
 
-function greatest(values: Fragment[]) {
-  return sql.fragment`greatest(${sql.join(values, sql.fragment`, `)})`
-}
-
-function smallest(values: Fragment[]) {
-  return values.length === 1
-    ? sql.fragment`${sql.join(values, sql.fragment``)}`
-    : sql.fragment`least(${sql.join(values, sql.fragment`, `)})`
+function extreme(of: 'greatest' | 'least', values: readonly Piece[]): Piece {
+  const [only, ...others] = values
+  if (only !== undefined && others.length === 0) return only
+  return joined([new Piece([`${of}(`], []), joined(values, ', '), new Piece([')'], [])], '')
 }
