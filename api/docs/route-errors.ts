@@ -6,7 +6,7 @@ import { isIdempotent, type Route } from '../http/route.ts'
 
 /**
  * The error codes that a route can answer with, by status in ascending order: its own codes, and the codes that follow
- * from its other options. Where a code has two statuses, a read has only the other status than 422, because a read has no body.
+ * from its other options. A code with two statuses never has the status 422 on a read, because a read has no body.
  */
 export function errorsOf(spec: Route): Map<number, ErrorCode[]> {
   const codes = [...new Set([...commonCodes(spec), ...missingResources(spec), ...spec.errors])]

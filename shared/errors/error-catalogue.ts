@@ -81,7 +81,8 @@ const byteLimit = Type.Object({ max_bytes: Type.Integer() })
 
 /**
  * The catalogue of every error that the API can answer with. Clients branch on the code, and the code fixes status
- * (of three codes: one of two), message and the schema of the details. The reference and the OpenAPI description publish the catalogue.
+ * (of three codes: one of two), message and the schema of the details. The reference and the OpenAPI description publish
+ * the catalogue.
  */
 export const errorCatalogue = {
   invalid_request: {

@@ -15,7 +15,8 @@ const order = shuffled(
 
 /**
  * Measures a mix of 60 % reads, 25 % writes and 15 % searches by 1 to 128 clients. The service runs as a whole, as
- * `npm start` runs it. The knee is the number of clients from which more clients add less than a tenth of the throughput.
+ * `npm start` runs it. The knee is the number of clients from which more clients add less than a
+ * tenth of the throughput.
  */
 export async function measureMix(_: Site, { seconds = 15, t }: { seconds?: number; t: Teardown }): Promise<Figure[]> {
   const service = await startWholeService(t, { sockets: Math.max(...clients) })
