@@ -85,6 +85,9 @@ for (const [name, { roundTrips, statements, call }] of Object.entries(costs)) {
     const traffic = await proxy.count(() => call(warmUp))
     t.not(traffic.statements.length, 0)
     t.ok(traffic.roundTrips <= roundTrips, `${traffic.roundTrips} round trips`)
-    t.ok(traffic.statements.length <= statements, `${traffic.statements.length} statements: ${traffic.statements.join('\n')}`)
+    t.ok(
+      traffic.statements.length <= statements,
+      `${traffic.statements.length} statements: ${traffic.statements.join('\n')}`,
+    )
   })
 }

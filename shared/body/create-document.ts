@@ -38,9 +38,9 @@ export async function createDocument(
   const { caller, document } = input
   const place = await locateNew({ ...context, caller }, document)
   const id = document.id ?? newId('doc')
-  if (!(await claimDocumentIds(tx, { ids: [id], workspaceId: place.workspace_id }))) {
-    throw new Refusal('document_id_conflict', { details: { id } })
-  }
+  const claim = claimId(tx, { id, workspaceId: place.workspace_id })
+  // Nobody else has an id that was just made, so its claim travels with the statements behind it.
+  if (document.id !== undefined) await claim
   const type = document.document_type ?? 'document'
   const content = input.content() ?? writtenBody(initialDocument(type))
   const workspaceId = place.workspace_id
@@ -67,6 +67,17 @@ export async function createDocument(
       },
     ],
   })
+  await claim
   if (row === undefined) throw new Error('the document was not stored')
   return { document: row, warnings: content.warnings }
+}
+
+// Claims the id of a new document for its workspace, or refuses. A rejection is for whoever awaits it; without the
+// second handler it would end the process when another refusal came first.
+function claimId(tx: Transaction, { id, workspaceId }: { id: string; workspaceId: string }): Promise<void> {
+  const claim = claimDocumentIds(tx, { ids: [id], workspaceId }).then((claimed) => {
+    if (!claimed) throw new Refusal('document_id_conflict', { details: { id } })
+  })
+  claim.catch(() => {})
+  return claim
 }

@@ -6,6 +6,7 @@ import { measureDerived } from './derived.ts'
 import { measureExport } from './export.ts'
 import { measureFollow } from './follow.ts'
 import { measureFreshness } from './freshness.ts'
+import { measureGrowth } from './growth.ts'
 import { type Figure, printTable } from './harness.ts'
 import { measureHistory } from './history.ts'
 import { measureHostile } from './hostile.ts'
@@ -23,6 +24,7 @@ const measurements = {
   writes: measureWrites,
   mix: measureMix,
   follow: measureFollow,
+  growth: measureGrowth,
   bodies: measureBodies,
   markdown: measureMarkdownImport,
   jobs: measureJobs,
