@@ -108,7 +108,10 @@ export async function createTranslations(
   const { source, locales, mode } = input
   const workspaceId = source.workspace_id
   const text = await bodyText(tx, source)
-  const { present, copies } = ahead.result(preparingCopies, { text, copies: mode === 'blank' ? 0 : locales.length })
+  const { present, copies } = await ahead.result(preparingCopies, {
+    text,
+    copies: mode === 'blank' ? 0 : locales.length,
+  })
   const documents = locales.map((locale, index): FirstBody => {
     const content = copies[index]?.content ?? writtenBody(initialDocument('document'))
     return { document: newTranslation(input, locale), content }
