@@ -57,7 +57,7 @@ export async function prepareTranslation(
 /** The texts of a source that have units, as `putUnits` takes them, and their number. A thread calls it. @public */
 export function textsWithUnits({ text }: { text: string }): { present: string; count: number } {
   const texts = unitTexts(new StoredBody({ version: '', text })).map(({ id, hash }) => ({ block_id: id, hash }))
-  return { present: queries.newUnits(texts, 1), count: texts.length }
+  return { present: JSON.stringify(queries.newUnits(texts, 1)), count: texts.length }
 }
 
 /**

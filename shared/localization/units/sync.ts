@@ -43,7 +43,7 @@ export function changeSource({ targets, ...texts }: SourceTexts): queries.Source
   const changed = present.map(([block_id, hash]) => ({ block_id, hash }))
   return {
     gone: gone.length === 0 ? null : JSON.stringify(gone.map(([id]) => id)),
-    present: changed.length === 0 ? null : queries.newUnits(changed, targets),
+    present: changed.length === 0 ? null : JSON.stringify(queries.newUnits(changed, targets)),
   }
 }
 
