@@ -4,6 +4,16 @@ import type { BlockNode, BodyNode } from './document.ts'
 import { isBlockType } from './nodes.ts'
 import { normaliseBlocks } from './normalise.ts'
 import { locate, takeOut } from './placement.ts'
+import { textComputation } from './stored-body.ts'
+
+/**
+ * Removes the images of an attachment from a stored body. A thread calls the function by its name. @public
+ */
+export function removeImages({ text, attachmentId }: { text: string; attachmentId: string }): string {
+  return withoutImagesOf(text.split('\n'), attachmentId).join('\n')
+}
+
+export const removingImages = textComputation({ module: import.meta.url, run: removeImages })
 
 /**
  * Removes the images of an attachment from a body, as stored lines. An image block goes with the ancestors that it
