@@ -86,11 +86,11 @@ function hasText(node: BodyNode): boolean {
   return node.text?.trim() ? true : (node.content ?? []).some(hasText)
 }
 
-/** Makes the digests of stored bodies. */
-export type MakeDigests = (bodies: { texts: readonly string[] }) => Digest[] | Promise<Digest[]>
+/** Makes the digests of stored bodies: `digestInThread`, or `digesting` as a result `ofMany` within a transaction. */
+export type MakeDigests = (bodies: { texts: readonly string[] }) => Promise<Digest[]>
 
-/** Makes digests immediately, for a transaction, in which nothing waits for a thread. A thread calls it too. @public */
-export function digestAtOnce({ texts }: { texts: readonly string[] }): Digest[] {
+/** The function of `digesting`, which a thread calls by its name. @public */
+export function digestBodies({ texts }: { texts: readonly string[] }): Digest[] {
   return texts.map((text) => digestOf(text.split('\n')))
 }
 
@@ -100,7 +100,7 @@ export const digestInThread: MakeDigests = (bodies) => compute(digesting, bodies
 /** Makes the digests of stored bodies. A body takes 0.02 µs a character, most of it for its headings. */
 export const digesting = computation({
   module: import.meta.url,
-  run: digestAtOnce,
+  run: digestBodies,
   isSmall: (bodies) => lengthOf(bodies) <= 256 * 1024,
   cpuMs: (bodies) => 2000 + lengthOf(bodies) * 0.005,
 })
@@ -111,8 +111,7 @@ function lengthOf({ texts }: { texts: readonly string[] }): number {
 
 /**
  * Returns documents with their digests. Missing digests are made from the bodies, some megabytes at a time, and stored
- * for the next reader. A document that was rewritten meanwhile comes in its newer version. Within a transaction
- * `makeDigests` is `digestAtOnce`.
+ * for the next reader. A document that was rewritten meanwhile comes in its newer version.
  */
 export async function digestedDocuments(
   db: Queryable,
