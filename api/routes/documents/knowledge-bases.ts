@@ -127,7 +127,7 @@ export const knowledgeBaseRoutes: readonly Route[] = [
       const knowledgeBase = await findKnowledgeBase(db, { caller, id: params.id })
       const rows = await nodesOfKnowledgeBase(db, { workspaceId: knowledgeBase.workspace_id, id: params.id })
       const tree = { knowledge_base: knowledgeBase, children: nest(rows) }
-      return { data: query.include_summary ? await summariseTree(db, tree) : tree }
+      return query.include_summary ? { dataText: await summariseTree(db, tree) } : { data: tree }
     },
   }),
 ]
