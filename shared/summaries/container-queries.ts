@@ -29,6 +29,8 @@ const ChildShape = Type.Object({
   document_id: Type.String(),
 })
 
+const ChildRow = row(ChildShape)
+
 /** A direct child of a container; `rank` 0 is a folder, 1 a document. */
 export type ChildRow = Static<typeof ChildShape>
 
@@ -45,7 +47,7 @@ export function firstChildren(
           sql.fragment`knowledge_base_id = ${id} AND parent_id IS NULL`,
           sql.fragment`knowledge_base_id = ${id} AND folder_id IS NULL`,
         ]
-  return db.any(sql.type(row(ChildShape))`
+  return db.any(sql.type(ChildRow)`
     SELECT 0 AS rank, name COLLATE "C" AS label, id AS folder_id, '' COLLATE "C" AS document_id
     FROM folders WHERE workspace_id = ${workspaceId} AND ${folders}
     UNION ALL

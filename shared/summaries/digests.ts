@@ -162,6 +162,7 @@ const HeadShape = Type.Object({
   character_count: Type.Number(),
   digest: Nullable(Digest),
 })
+const HeadRow = row(HeadShape)
 
 /** A document with its digest, which is null unless it was made from the current version. */
 type DocumentHead = Static<typeof HeadShape>
@@ -172,7 +173,7 @@ function documentHeads(db: Queryable, selection: DocumentSelection): Promise<rea
     'ids' in selection
       ? sql.fragment`d.id = ANY(${sql.array([...selection.ids], 'text')})`
       : sql.fragment`d.knowledge_base_id = ${selection.knowledgeBaseId}`
-  return db.any(sql.type(row(HeadShape))`
+  return db.any(sql.type(HeadRow)`
     SELECT d.workspace_id, d.id, d.title, d.version, d.character_count, g.digest
     FROM documents d
     LEFT JOIN summary_digests g
