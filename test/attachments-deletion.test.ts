@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
+import { computationLoad } from '../shared/computations/compute.ts'
 import { inTransaction, sql } from '../shared/database/database.ts'
 import { queues } from '../shared/jobs/queues.ts'
 import { attachmentSweep } from '../workers/sweeps/attachments.ts'
@@ -123,6 +124,25 @@ t.test('a file that is shown is deleted only when that is forced, and then from 
   const rollback = await ada.post(`/documents/${first?.id}/versions/1/rollback`, undefined, { 'if-match': '*' })
   t.equal(rollback.status, 200, 'a rollback may show a dead image')
   refused(t, await put(ada, keeper.id, [image(id)]), { status: 422, code: 'attachment_not_found' })
+})
+
+t.test('an image leaves large bodies without holding anybody up', async (t) => {
+  const ada = await signUp()
+  const keeper = await make(ada, [])
+  const id = await uploaded(ada, { documentId: keeper.id })
+  const words = Array.from({ length: 1000 }, (_, index) => p(`${index} ${'some words of a long text '.repeat(10)}`))
+  const table = (...content: Parameters<typeof node>[2][]) =>
+    node('table', {}, node('tableRow', {}, node('tableCell', {}, ...content)))
+  const documents = []
+  for (let n = 0; n < 3; n += 1) documents.push(await make(ada, [...words, table(image(id))]))
+  const before = computationLoad().ends.done
+  t.equal((await ada.delete(`/attachments/${id}?force=true`)).status, 204)
+  t.equal(computationLoad().ends.done, before + 6, 'each body was edited and compared in a thread')
+  for (const { id: documentId } of documents) {
+    const { blocks } = await bodyOf(ada, documentId)
+    t.strictSame(shape(blocks.slice(-1)), shape((await make(ada, [table(p())])).blocks))
+    t.equal(blocks.length, words.length + 1)
+  }
 })
 
 t.test('a refusal names no more than twenty bodies', async (t) => {

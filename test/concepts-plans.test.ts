@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap'
 import Type from 'typebox'
+import { onTheSpot } from '../shared/computations/ahead.ts'
 import { addRelation } from '../shared/concepts/add-relation.ts'
-import { extractFromDocument, findInDocument } from '../shared/concepts/candidates/extract-document.ts'
+import { extractFromDocument } from '../shared/concepts/candidates/extract-document.ts'
 import { presentCandidates } from '../shared/concepts/candidates/present.ts'
 import { type CandidateFilter, candidatePage } from '../shared/concepts/candidates/queries.ts'
 import { acceptCandidate } from '../shared/concepts/candidates/review.ts'
@@ -90,8 +91,8 @@ t.test('whatever is done with a concept of ten thousand relations, no table is r
     })
   }
   await readsIndexes('extract and accept', async (tx) => {
-    const found = await findInDocument(tx, { documentId: document.id, caller })
-    const { extraction } = await extractFromDocument(tx, { documentId: document.id, caller, ahead: () => found })
+    const input = { documentId: document.id, caller }
+    const { extraction } = await extractFromDocument({ tx, ahead: onTheSpot }, input)
     const [candidate] = extraction.candidates
     const request = { id: candidate?.id ?? '', caller, reason: null, guard: unguarded, conceptId: undefined }
     return acceptCandidate(tx, request)

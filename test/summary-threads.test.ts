@@ -65,6 +65,18 @@ t.test('whoever reads or makes the summary of a large document or section holds 
   }
 })
 
+t.test('whoever makes the summary of a folder of large documents holds nobody up', async (t) => {
+  const { ada, folder } = await start(t)
+  const { id } = await write(ada, large, { folder_id: folder })
+  const before = computationLoad().ends.done
+  const { status, body } = await ada.post(`/folders/${folder}/summary/rebuild`, {})
+  t.match({ status, data: body.data }, { status: 200, data: { text: /words/, coverage: { total_documents: 2 } } })
+  t.ok(body.data.source_document_ids.includes(id))
+  t.equal(computationLoad().ends.done, before + 1)
+  t.equal((await ada.post(`/folders/${folder}/summary/rebuild`, {})).status, 200)
+  t.equal(computationLoad().ends.done, before + 1, 'the digests were stored')
+})
+
 async function start(t: Test, env: Record<string, string> = {}) {
   const stub = await startModelStub(t)
   const service = await startTestService(t, { ...stub.env, ...env })

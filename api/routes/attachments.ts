@@ -3,7 +3,6 @@ import { presentAttachment, requireAttachment } from '../../shared/attachments/a
 import { deleteAttachment } from '../../shared/attachments/delete.ts'
 import { Attachment } from '../../shared/attachments/schema.ts'
 import { createAttachment } from '../../shared/attachments/upload.ts'
-import { onTheSpot } from '../../shared/computations/ahead.ts'
 import { ulidPattern } from '../../shared/schema/ids.ts'
 import { Text } from '../../shared/schema/strings.ts'
 import { route } from '../http/route.ts'
@@ -94,12 +93,8 @@ export const attachmentRoutes = [
     }),
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['attachment_not_found', 'attachment_referenced'],
-    async handle(call) {
-      const { caller, params, query } = call
-      // The edits are of many documents. Computing ahead keeps one result of each computation, so here everything is
-      // computed on the spot.
-      const context = { ...call.write, ahead: onTheSpot }
-      await deleteAttachment(context, { id: params.id, caller, force: query.force ?? false })
+    async handle({ write, caller, params, query }) {
+      await deleteAttachment(write, { id: params.id, caller, force: query.force ?? false })
       return {}
     },
   }),

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { extractFromDocument, findInDocument } from '../../shared/concepts/candidates/extract-document.ts'
+import { extractFromDocument } from '../../shared/concepts/candidates/extract-document.ts'
 import { presentCandidates } from '../../shared/concepts/candidates/present.ts'
 import {
   type CandidateRow,
@@ -85,10 +85,9 @@ export const candidateRoutes: readonly Route[] = [
     body: ExtractInput,
     success: { status: 201, description: 'What was found', data: Extraction },
     errors: ['document_not_found', 'invalid_node'],
-    prepare: ({ service, caller, body }) => findInDocument(service.database, { documentId: body.document_id, caller }),
-    async handle({ tx, caller, body, prepared }) {
-      const ahead = prepared
-      const { extraction, workspaceId } = await extractFromDocument(tx, { documentId: body.document_id, caller, ahead })
+    async handle({ tx, ahead, caller, body }) {
+      const input = { documentId: body.document_id, caller }
+      const { extraction, workspaceId } = await extractFromDocument({ tx, ahead }, input)
       return { data: extraction, workspaceId }
     },
   }),

@@ -7,7 +7,8 @@ import {
 } from '../body/attachment-references.ts'
 import { commitBody } from '../body/commit.ts'
 import type { CommitContext } from '../body/consequence.ts'
-import { withoutImagesOf } from '../body/remove-images.ts'
+import { removingImages } from '../body/remove-images.ts'
+import type { StoredBody } from '../body/stored-body.ts'
 import type { Transaction } from '../database/database.ts'
 import { lockDocuments } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
@@ -29,12 +30,16 @@ export async function deleteAttachment(
 ): Promise<void> {
   const { tx } = context
   const { id, caller, force } = input
+  // The edits are of many documents.
+  const ahead = context.ahead.ofMany
   const attachment = await requireAttachment(tx, { id, caller })
   requireWriter(caller, attachment.workspace_id)
   const documentIds = force ? await lockReferencing(tx, attachment) : await requireUnreferenced(tx, attachment)
   for (const documentId of documentIds) {
-    const edit = ({ lines }: { lines: readonly string[] }) => ({ text: withoutImagesOf(lines, id).join('\n') })
-    await commitBody(context, { documentId, caller, edit })
+    const edit = async ({ text }: StoredBody) => ({
+      text: await ahead.result(removingImages, { text, attachmentId: id }),
+    })
+    await commitBody({ ...context, ahead }, { documentId, caller, edit })
   }
   await deleteAttachmentRow(tx, attachment)
 }

@@ -70,7 +70,7 @@ export async function commitBody<E extends Edited, Found = undefined>(
   const edited = await commit.edit(current, found)
   const { text, attachments: named } = edited
   const texts = { from: current.text, to: text }
-  const change = text === current.text ? null : context.ahead.result(changing, texts)
+  const change = text === current.text ? null : await context.ahead.result(changing, texts)
   if (change !== null && named) {
     await requireAttachments(tx, { workspaceId: before.workspace_id, ids: change.shown, named })
   }

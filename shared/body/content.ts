@@ -39,13 +39,21 @@ export type WrittenBody = Pick<Normalised<DocNode>, 'nodes' | 'characters' | 'at
  * Makes the body of a content input. Refuses with the 422 codes of the normaliser and of Markdown anchors. Refuses with
  * 503 `service_unavailable` when too many computations wait already.
  */
-export function writeContent(ahead: Ahead, source: ContentSource): WrittenBody {
+export async function writeContent(ahead: Ahead, source: ContentSource): Promise<WrittenBody> {
   const { input, stored, characterLimit, byteLimit, path = '', anchors = false } = source
   const [format, pointer] = [input.format, `${path}/${input.format === 'markdown' ? 'content' : 'document'}`]
   const content = input.format === 'markdown' ? input.content : input.document
   const storedText = input.format === 'markdown' ? (stored?.text ?? null) : null
   try {
-    return ahead.result(writing, { format, content, storedText, path: pointer, anchors, characterLimit, byteLimit })
+    return await ahead.result(writing, {
+      format,
+      content,
+      storedText,
+      path: pointer,
+      anchors,
+      characterLimit,
+      byteLimit,
+    })
   } catch (error) {
     throw error instanceof ComputationLimitError ? tooCostly(pointer) : error
   }

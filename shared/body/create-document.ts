@@ -32,7 +32,7 @@ type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits & Pick<Config,
  */
 export async function createDocument(
   context: Context,
-  input: { caller: Caller; document: NewDocumentInput; content: () => WrittenBody | undefined },
+  input: { caller: Caller; document: NewDocumentInput; content: () => Promise<WrittenBody> | undefined },
 ): Promise<{ document: DocumentRow; warnings: Warning[] }> {
   const { tx } = context
   const { caller, document } = input
@@ -42,7 +42,7 @@ export async function createDocument(
   // Nobody else has an id that was just made, so its claim travels with the statements behind it.
   if (document.id !== undefined) await claim
   const type = document.document_type ?? 'document'
-  const content = input.content() ?? writtenBody(initialDocument(type))
+  const content = (await input.content()) ?? writtenBody(initialDocument(type))
   const workspaceId = place.workspace_id
   const named = content.attachments
   await requireAttachments(tx, { workspaceId, ids: named.keys(), named })

@@ -4,12 +4,15 @@ import type { BlockNode, BodyNode } from './document.ts'
 import { isBlockType } from './nodes.ts'
 import { normaliseBlocks } from './normalise.ts'
 import { locate, takeOut } from './placement.ts'
+import { textComputation } from './stored-body.ts'
 
 /**
- * Removes the images of an attachment from a body, as stored lines. An image block goes with the ancestors that it
- * leaves empty, as for the deletion of a single block. A paragraph that is left empty stays.
+ * Removes the images of an attachment from a stored body. An image block goes with the ancestors that it leaves empty,
+ * as for the deletion of a single block. A paragraph that is left empty stays. A thread calls the function by its name.
+ * @public
  */
-export function withoutImagesOf(lines: readonly string[], attachmentId: string): string[] {
+export function removeImages({ text, attachmentId }: { text: string; attachmentId: string }): string {
+  const lines = text.split('\n')
   const body = new BlockLines(lines)
   const positions = [...lines.keys()].filter((position) => showsAttachment(lines[position] ?? '', attachmentId))
   for (const position of positions) {
@@ -20,8 +23,10 @@ export function withoutImagesOf(lines: readonly string[], attachmentId: string):
   }
   const blocks = positions.flatMap((position) => imageBlocks(body.block(position), attachmentId))
   for (const id of blocks) takeOut(body, locate(body, id))
-  return body.toLines()
+  return body.toLines().join('\n')
 }
+
+export const removingImages = textComputation({ module: import.meta.url, run: removeImages })
 
 function shows(node: BodyNode, attachmentId: string): boolean {
   return node.attrs?.attachmentId === attachmentId

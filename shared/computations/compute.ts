@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { timeLimits } from '../database/time-limits.ts'
 import { Refusal } from '../errors/errors.ts'
 import { currentCall } from '../turns/requester.ts'
 import { Turns } from '../turns/turns.ts'
@@ -26,6 +27,9 @@ const memoryLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 }
 // the clock ends it.
 const unanswered = 4
 
+/** A function that computes the output of an input. */
+export type Compute = <Input, Output>(computation: Computation<Input, Output>, input: Input) => Promise<Output>
+
 /**
  * Computes without blocking the event loop. A large input waits for a turn of the current requester and then runs in a
  * thread. A thread that exceeds the limit of the computation or of the current call is ended. Rejects as the function
@@ -36,6 +40,32 @@ export async function compute<Input, Output>(computation: Computation<Input, Out
   if (computation.isSmall(input)) return computation.run(input)
   const declared = limited(computation, currentCall().mostMs)
   return turns.run(() => computeInThread(declared, input))
+}
+
+/**
+ * Runs a transaction within one turn of the current requester. The transaction computes large inputs in a thread
+ * without waiting for another turn, because it may hold locks by then. Such a computation may take half of the time
+ * for which PostgreSQL lets a transaction pause. Rejects with 503 `service_unavailable` when a computation takes
+ * longer, and when no turn is free.
+ */
+export function withinTurn<T>(transaction: (computeNow: Compute) => Promise<T>): Promise<T> {
+  return turns.run(() => transaction(computeUnderLocks))
+}
+
+const underLocksMs = timeLimits.work.pause / 2
+
+async function computeUnderLocks<Input, Output>(
+  computation: Computation<Input, Output>,
+  input: Input,
+): Promise<Output> {
+  const declared = limited(computation, currentCall().mostMs)
+  try {
+    return await computeInThread(limited(declared, underLocksMs), input)
+  } catch (error) {
+    const isOwnLimit = declared.cpuMs(input) <= underLocksMs
+    if (isOwnLimit || !(error instanceof ComputationLimitError) || error.limit === 'memory') throw error
+    throw new Refusal('service_unavailable', { headers: { 'Retry-After': '30' }, cause: 'locks were held too long' })
+  }
 }
 
 /**

@@ -3,34 +3,51 @@ import { documentToLines, linesToDocument } from '../body/canonical.ts'
 import type { BlockNode, BodyNode, DocNode } from '../body/document.ts'
 import { isBlockType } from '../body/nodes.ts'
 import type { FirstBody } from '../body/store-documents.ts'
-import { textComputation } from '../body/stored-body.ts'
+import { computation } from '../computations/computation.ts'
 import { newId } from '../schema/ids.ts'
+import { newUnits, type UnitCopy } from './units/queries.ts'
 import { blank, textBlocks } from './units/texts.ts'
 
-/** A source as it is stored, and how many translations get a copy of its structure. */
-type Source = { text: string; copies: number }
+/** A source as it is stored, the number of its new translations, and whether these get a copy of its structure. */
+type Source = { text: string; targets: number; copied: boolean }
 
 /** What new translations of a source begin with. */
 export type Copies = {
-  /** The texts of the source that become units; `hash` is that of the inline content. */
-  present: { block_id: string; hash: string }[]
-  /** The first bodies; `blockIds` leads from blocks of the source to their copies. */
-  copies: { content: FirstBody['content']; blockIds: ReadonlyMap<string, string> }[]
+  /** The units of all translations, as `putUnits` takes them. */
+  units: string
+  /** Each translation's first body, and the copies of its units as `mapCopies` takes them; empty for blank bodies. */
+  copies: { content: FirstBody['content']; mapped: string }[]
 }
 
 /** The work of `preparingCopies`, which a thread calls by its name. @public */
-export function prepareCopies({ text, copies }: Source): Copies {
+export function prepareCopies({ text, targets, copied }: Source): Copies {
   const source = linesToDocument(text.split('\n'))
-  const present = textBlocks(source.content).flatMap(({ id, hash }) => (hash === blank ? [] : { block_id: id, hash }))
-  const made = Array.from({ length: copies }, () => {
+  const texts = textBlocks(source.content).flatMap(({ id, hash }) => (hash === blank ? [] : { block_id: id, hash }))
+  const units = newUnits(texts, targets)
+  const copies = Array.from({ length: copied ? targets : 0 }, (_, target) => {
     const { content, blockIds } = copyStructure(source)
     const { result, nodes, characters } = content
-    return { content: { text: documentToLines(result).join('\n'), nodes, characters }, blockIds }
+    const mapped = units.flatMap(({ block_id, ids }): UnitCopy[] => {
+      const [unitId, copyId] = [ids[target], blockIds.get(block_id)]
+      return unitId === undefined || copyId === undefined ? [] : [{ unit_id: unitId, block_id: copyId }]
+    })
+    const lines = documentToLines(result)
+    return { content: { text: lines.join('\n'), nodes, characters }, mapped: JSON.stringify(mapped) }
   })
-  return { present, copies: made }
+  return { units: JSON.stringify(units), copies }
 }
 
-export const preparingCopies = textComputation({ module: import.meta.url, run: prepareCopies })
+// A source is read as often as it is copied, and as quickly as it is rendered.
+export const preparingCopies = computation({
+  module: import.meta.url,
+  run: prepareCopies,
+  isSmall: (source) => lengthOf(source) <= 64 * 1024,
+  cpuMs: (source) => Math.min(30_000, 2000 + lengthOf(source) * 0.005),
+})
+
+function lengthOf({ text, targets }: Source): number {
+  return text.length * (1 + targets)
+}
 
 /** A body without its translatable texts. `blockIds` maps the id of each block of the source to the id of its copy. */
 type StructureCopy = {

@@ -26,7 +26,7 @@ import {
 import type { SetRow } from './queries.ts'
 import type { CreateMode, TranslationUpdateInput } from './schema.ts'
 import { preparingCopies } from './structure-copies.ts'
-import { insertTargets, mapCopies, newUnits, putUnits, sourcedUnits, type TextHash } from './units/queries.ts'
+import { insertTargets, mapCopies, putUnits } from './units/queries.ts'
 
 /** The transaction of a write that creates translations, and the settings and queues that it needs. */
 export type CreateContext = { tx: Transaction; ahead: Ahead; jobs: Jobs; config: QuotaLimits }
@@ -108,15 +108,16 @@ export async function createTranslations(
   const { source, locales, mode } = input
   const workspaceId = source.workspace_id
   const text = await bodyText(tx, source)
-  const { present, copies } = ahead.result(preparingCopies, { text, copies: mode === 'blank' ? 0 : locales.length })
+  const prepared = { text, targets: locales.length, copied: mode !== 'blank' }
+  const { units, copies } = await ahead.result(preparingCopies, prepared)
   const documents = locales.map((locale, index): FirstBody => {
     const content = copies[index]?.content ?? writtenBody(initialDocument('document'))
     return { document: newTranslation(input, locale), content }
   })
   await claimDocumentIds(tx, { workspaceId, ids: documents.map(({ document }) => document.id) })
   const rows = await storeDocuments(context, { workspaceId, documents })
-  const targets = rows.map((document, index) => ({ document, blockIds: copies[index]?.blockIds ?? new Map() }))
-  await startUnits(tx, { source, present, targets })
+  const targetIds = rows.map(({ id }) => id)
+  await startUnits(tx, { source, targetIds, units, mapped: copies.map((copy) => copy.mapped) })
   return rows
 }
 
@@ -140,31 +141,18 @@ function newTranslation({ source, mode, userId }: NewTranslations, locale: strin
   }
 }
 
-/** A new translation. `blockIds` maps blocks of the source to their copies and is empty for a blank body. */
-type NewTarget = { document: DocumentRow; blockIds: ReadonlyMap<string, string> }
-
-// Creates the units of new translations, a unit for each text that is `present` in the source, and maps them to the
-// copied blocks. The caller has locked the source.
+// Creates the units of new translations and maps them to the copied blocks; `mapped` is empty for blank bodies. The
+// caller has locked the source.
 async function startUnits(
   tx: Transaction,
-  input: { source: DocumentRow; present: readonly TextHash[]; targets: readonly NewTarget[] },
+  input: { source: DocumentRow; targetIds: readonly string[]; units: string; mapped: readonly string[] },
 ): Promise<void> {
-  const { source, present, targets } = input
-  if (targets.length === 0) return
+  const { source, targetIds, units, mapped } = input
+  if (targetIds.length === 0) return
   const workspaceId = source.workspace_id
-  const targetIds = targets.map(({ document }) => document.id)
   await insertTargets(tx, { workspaceId, sourceId: source.id, targetIds })
-  if (present.length === 0) return
-  await putUnits(tx, { workspaceId, targetIds, present: newUnits(present, targetIds.length) })
-  if (targets.every(({ blockIds }) => blockIds.size === 0)) return
-  // Units and blocks are paired here instead of by a join, because PostgreSQL plans a join without knowing how many
-  // units were just inserted.
-  const blocksOf = new Map(targets.map(({ document, blockIds }) => [document.id, blockIds]))
-  const copies = (await sourcedUnits(tx, { workspaceId, targetIds })).flatMap((unit) => {
-    const blockId = blocksOf.get(unit.target_id)?.get(unit.source_block_id)
-    return blockId === undefined ? [] : { unitId: unit.id, targetId: unit.target_id, blockId }
-  })
-  if (copies.length > 0) await mapCopies(tx, { workspaceId, copies })
+  await putUnits(tx, { workspaceId, targetIds, present: units })
+  if (mapped.length > 0) await mapCopies(tx, { workspaceId, targetIds, mapped })
 }
 
 /**

@@ -87,11 +87,11 @@ function hasText(node: BodyNode): boolean {
   return node.text?.trim() ? true : (node.content ?? []).some(hasText)
 }
 
-/** Makes the digests of stored bodies. */
-export type MakeDigests = (bodies: { texts: readonly string[] }) => Digest[] | Promise<Digest[]>
+/** Makes the digests of stored bodies: `digestInThread`, or `digesting` as a result `ofMany` within a transaction. */
+export type MakeDigests = (bodies: { texts: readonly string[] }) => Promise<Digest[]>
 
-/** Makes digests immediately, for a transaction, in which nothing waits for a thread. A thread calls it too. @public */
-export function digestAtOnce({ texts }: { texts: readonly string[] }): Digest[] {
+/** The function of `digesting`, which a thread calls by its name. @public */
+export function digestBodies({ texts }: { texts: readonly string[] }): Digest[] {
   return texts.map((text) => digestOf(text.split('\n')))
 }
 
@@ -101,7 +101,7 @@ export const digestInThread: MakeDigests = (bodies) => compute(digesting, bodies
 /** Makes the digests of stored bodies. A body takes 0.02 µs a character, most of it for its headings. */
 export const digesting = computation({
   module: import.meta.url,
-  run: digestAtOnce,
+  run: digestBodies,
   isSmall: (bodies) => lengthOf(bodies) <= 256 * 1024,
   cpuMs: (bodies) => 2000 + lengthOf(bodies) * 0.005,
 })
@@ -112,8 +112,7 @@ function lengthOf({ texts }: { texts: readonly string[] }): number {
 
 /**
  * Returns documents with their digests. Missing digests are made from the bodies, some megabytes at a time, and stored
- * for the next reader. A document that was rewritten meanwhile comes in its newer version. Within a transaction
- * `makeDigests` is `digestAtOnce`.
+ * for the next reader. A document that was rewritten meanwhile comes in its newer version.
  */
 export async function digestedDocuments(
   db: Queryable,
@@ -164,6 +163,7 @@ const HeadShape = Type.Object({
   character_count: Type.Number(),
   digest: Nullable(Digest),
 })
+const HeadRow = row(HeadShape)
 
 /** A document with its digest, which is null unless it was made from the current version. */
 type DocumentHead = Static<typeof HeadShape>
@@ -174,7 +174,7 @@ function documentHeads(db: Queryable, selection: DocumentSelection): Promise<rea
     'ids' in selection
       ? sql.fragment`d.id = ANY(${sql.array([...selection.ids], 'text')})`
       : sql.fragment`d.knowledge_base_id = ${selection.knowledgeBaseId}`
-  return db.any(sql.type(row(HeadShape))`
+  return db.any(sql.type(HeadRow)`
     SELECT d.workspace_id, d.id, d.title, d.version, d.character_count, g.digest
     FROM documents d
     LEFT JOIN summary_digests g

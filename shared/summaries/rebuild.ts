@@ -7,7 +7,7 @@ import { enqueueRequestedJob } from '../jobs/send.ts'
 import { configuredModel } from '../models/model.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
-import { digestAtOnce } from './digests.ts'
+import { digesting, type MakeDigests } from './digests.ts'
 import { insertSummaryJob, openSummaryJob, type SummaryJobRow } from './job-queries.ts'
 import { summaryTag } from './present.ts'
 import { lockSummary, type StoredSummary } from './queries.ts'
@@ -37,8 +37,9 @@ export async function rebuildDeterministic(
   const locked = await lockRebuild(context, rebuild)
   const { target, over } = locked
   const source = requireHeading(locked.source)
+  const makeDigests: MakeDigests = (bodies) => ahead.ofMany.result(digesting, bodies)
   const summary = {
-    ...(await derive(tx, { target, source, computeText: ahead.result, makeDigests: digestAtOnce })),
+    ...(await derive(tx, { target, source, computeText: ahead.result, makeDigests })),
     generator: 'deterministic' as const,
     pinned: false,
     source_version: source.version,

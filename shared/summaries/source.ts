@@ -1,5 +1,5 @@
 import { textComputation } from '../body/stored-body.ts'
-import type { Computation } from '../computations/computation.ts'
+import type { Compute } from '../computations/compute.ts'
 import type { Queryable } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { loadSource } from '../jobs/projections/queries.ts'
@@ -33,16 +33,13 @@ export type NoSource = 'gone' | 'not_a_heading'
 /** The number of children that the line of a folder names. */
 export const titleLimit = 12
 
-/** Computes what follows from a text: `compute`, or the `result` of `Ahead` within a transaction. */
-export type ComputeText = <Input, Output>(
-  computation: Computation<Input, Output>,
-  input: Input,
-) => Output | Promise<Output>
-
-/** Returns the current source of a target, without a lock. */
+/**
+ * Returns the current source of a target, without a lock. `computeText` is `compute`, or the `result` of `Ahead` within
+ * a transaction.
+ */
 export async function findSource(
   db: Queryable,
-  { target, computeText }: { target: SummaryTarget; computeText: ComputeText },
+  { target, computeText }: { target: SummaryTarget; computeText: Compute },
 ): Promise<SummarySource | NoSource> {
   if (target.type === 'folder' || target.type === 'knowledge_base') return findContainer(db, target)
   return findText(db, { target, computeText })
@@ -51,7 +48,7 @@ export async function findSource(
 /** Returns the version of the current source. The text of a document is not read for it. */
 export async function currentVersion(
   db: Queryable,
-  { target, computeText }: { target: SummaryTarget; computeText: ComputeText },
+  { target, computeText }: { target: SummaryTarget; computeText: Compute },
 ): Promise<string | NoSource> {
   if (target.type === 'document') return (await documentVersion(db, target)) ?? 'gone'
   const source = await findSource(db, { target, computeText })
@@ -78,13 +75,10 @@ export function requireHeading<T>(found: T | 'not_a_heading'): T {
   return found
 }
 
-/**
- * Makes the deterministic summary of a source. `makeDigests` is for the documents of a folder or knowledge base, and
- * within a transaction it is `digestAtOnce`.
- */
+/** Makes the deterministic summary of a source. `makeDigests` is for the documents of a folder or knowledge base. */
 export async function derive(
   db: Queryable,
-  input: { target: SummaryTarget; source: SummarySource; computeText: ComputeText; makeDigests: MakeDigests },
+  input: { target: SummaryTarget; source: SummarySource; computeText: Compute; makeDigests: MakeDigests },
 ): Promise<DerivedSummary> {
   const { target, source, computeText, makeDigests } = input
   if (!('text' in source)) return summariseContainer(db, { container: target as Container, source, makeDigests })
@@ -108,7 +102,7 @@ const finding = textComputation({ module: import.meta.url, run: findSection, sma
 
 async function findText(
   db: Queryable,
-  input: { target: Extract<SummaryTarget, { type: 'document' | 'section' }>; computeText: ComputeText },
+  input: { target: Extract<SummaryTarget, { type: 'document' | 'section' }>; computeText: Compute },
 ): Promise<TextSource | NoSource> {
   const { target, computeText } = input
   const stored = await loadSource(db, { workspace_id: target.workspaceId, document_id: target.id })

@@ -1,10 +1,12 @@
-import Type, { type Static } from 'typebox'
+import { setImmediate as otherWork } from 'node:timers/promises'
+import Type from 'typebox'
 import type { Queryable } from '../database/database.ts'
 import type { KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
 import { DocumentNode, FolderNode, KnowledgeBase, type TreeFolder, type TreeNode } from '../knowledge-bases/schema.ts'
 import { containerSummary, documentSummary, type KnownSummaries, knownSummaries } from './attach.ts'
+import type { Container } from './container-queries.ts'
 import { childLimit, type SummarisedChild } from './deterministic.ts'
-import { type DigestedDocument, digestedDocuments, digestInThread } from './digests.ts'
+import { type Digest, digestedDocuments, digestInThread } from './digests.ts'
 import { Summary } from './schema.ts'
 import { emptyDigest, titleLimit } from './source.ts'
 import { addSums, type EntrySum, entriesByFolder, noEntries, versionOf } from './versions.ts'
@@ -13,7 +15,6 @@ const optionalSummary = Type.Optional(Summary)
 
 // A document of the tree; `summary` is present only if it was asked for.
 const DocumentShape = Type.Object({ ...DocumentNode.properties, summary: optionalSummary }, { $id: 'TreeDocument' })
-type SummarisedDocument = Static<typeof DocumentShape>
 
 // A folder of the tree with everything below it.
 const FolderShape = Type.Cyclic(
@@ -26,8 +27,6 @@ const FolderShape = Type.Cyclic(
   },
   'TreeFolder',
 )
-type SummarisedFolder = FolderNode & { children: SummarisedNode[]; summary?: Summary }
-type SummarisedNode = SummarisedFolder | SummarisedDocument
 
 /** `GET /knowledge-bases/{id}/tree`. */
 export const Tree = Type.Object(
@@ -44,94 +43,120 @@ export const Tree = Type.Object(
 type PlainTree = { knowledge_base: KnowledgeBaseRow; children: TreeNode[] }
 
 /**
- * Adds the summary of every node and of the knowledge base. The number of statements does not depend on the number of
- * nodes. Source versions of folders are summed from the leaves up, so that each entry counts once.
+ * Returns a tree as the JSON text of `Tree`, with the summary of every node and of the knowledge base. Documents are
+ * read and written page by page, and other work comes between two folders, so a large tree does not block the event
+ * loop. Source versions of folders are summed from the leaves up, so that each entry counts once.
  */
-export async function summariseTree(
-  db: Queryable,
-  tree: PlainTree,
-): Promise<Omit<PlainTree, 'children'> & { children: SummarisedNode[]; summary: Summary }> {
+export async function summariseTree(db: Queryable, tree: PlainTree): Promise<string> {
   const { knowledge_base, children } = tree
   const { workspace_id: workspaceId, id } = knowledge_base
-  const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], knowledgeBaseId: id }, digestInThread)
+  const documents = await writeDocuments(db, { workspaceId, placed: [...documentsIn(children)] })
   const entries = await entriesByFolder(db, { workspaceId, id })
-  const folders = entries.flatMap(({ folder_id }) => folder_id ?? [])
   const known = await knownSummaries(db, {
     workspaceIds: [workspaceId],
     targets: [
-      { type: 'document', ids: documents.map((document) => document.id) },
-      { type: 'folder', ids: folders },
+      { type: 'folder', ids: entries.flatMap(({ folder_id }) => folder_id ?? []) },
       { type: 'knowledge_base', ids: [id] },
     ],
   })
   const walk = new Walk({ workspaceId, documents, entries, known })
-  const below = children.map((child) => walk.node(child))
   const target = { workspaceId, type: 'knowledge_base', id, blockId: null } as const
-  const sum = below.reduce((total, child) => addSums(total, child.sum), walk.entriesOf(null))
-  const summary = containerSummary(
-    {
-      target,
-      name: knowledge_base.name,
-      version: versionOf(sum),
-      children: walk.childrenOf(children),
-      documentCount: sum.documents,
-    },
-    known,
-  )
-  return { knowledge_base, children: below.map(({ node }) => node), summary }
+  const { text, summary } = await walk.container(target, { name: knowledge_base.name, children })
+  return `{"knowledge_base":${JSON.stringify(knowledge_base)},"children":${text},"summary":${summary}}`
 }
+
+// Each page of documents is summarised in one go, within some milliseconds.
+const documentsAtOnce = 100
+
+/** A document of a tree; the summary of its container names the document when `isNamed` is true. */
+type Placed = { node: DocumentNode; isNamed: boolean }
+
+/** A document as JSON text with its summary; `digest` is null when no container names the document. */
+type Written = { text: string; digest: Digest | null }
+
+function* documentsIn(nodes: readonly TreeNode[]): Generator<Placed> {
+  for (const [index, node] of nodes.entries()) {
+    if (node.type === 'folder') yield* documentsIn(node.children)
+    else yield { node, isNamed: index < childLimit }
+  }
+}
+
+// Returns the documents by id. A document that was deleted meanwhile has no summary.
+async function writeDocuments(
+  db: Queryable,
+  { workspaceId, placed }: { workspaceId: string; placed: readonly Placed[] },
+): Promise<ReadonlyMap<string, Written>> {
+  const written = new Map<string, Written>()
+  for (let start = 0; start < placed.length; start += documentsAtOnce) {
+    const page = placed.slice(start, start + documentsAtOnce)
+    const selection = { workspaceIds: [workspaceId], ids: page.map(({ node }) => node.id) }
+    const found = await digestedDocuments(db, selection, digestInThread)
+    const documents = new Map(found.map((document) => [document.id, document]))
+    const known = await knownSummaries(db, { ...selection, targets: [{ type: 'document', ids: selection.ids }] })
+    for (const { node, isNamed } of page) {
+      const document = documents.get(node.id)
+      const summarised = document ? { ...node, summary: documentSummary(document, known) } : node
+      const digest = isNamed ? (document?.digest ?? emptyDigest) : null
+      written.set(node.id, { text: JSON.stringify(summarised), digest })
+    }
+  }
+  return written
+}
+
+/** The children of a container as JSON text, its summary as JSON text, and the sum of the entries below it. */
+type WrittenContainer = { text: string; summary: string; sum: EntrySum }
 
 // One pass over the tree, from the leaves up.
 class Walk {
   readonly #workspaceId: string
-  readonly #documents: ReadonlyMap<string, DigestedDocument>
+  readonly #documents: ReadonlyMap<string, Written>
   readonly #entries: ReadonlyMap<number | null, EntrySum>
   readonly #known: KnownSummaries
 
   constructor(found: {
     workspaceId: string
-    documents: readonly DigestedDocument[]
+    documents: ReadonlyMap<string, Written>
     entries: readonly (EntrySum & { folder_id: number | null })[]
     known: KnownSummaries
   }) {
     this.#workspaceId = found.workspaceId
-    this.#documents = new Map(found.documents.map((document) => [document.id, document]))
+    this.#documents = found.documents
     this.#entries = new Map(found.entries.map(({ folder_id, ...sum }) => [folder_id, sum]))
     this.#known = found.known
   }
 
-  /** Returns a node with its summary, and the sum of the entries that the parent folder has to add. */
-  node(node: TreeNode): { node: SummarisedNode; sum: EntrySum } {
-    if (node.type === 'folder') return this.#folder(node)
-    const document = this.#documents.get(node.id)
-    // A document that was deleted between two statements has no summary.
-    const summarised = document ? { ...node, summary: documentSummary(document, this.#known) } : node
-    return { node: summarised, sum: noEntries }
-  }
-
-  #folder(folder: TreeFolder): { node: SummarisedNode; sum: EntrySum } {
-    const below = folder.children.map((child) => this.node(child))
-    const sum = below.reduce((total, child) => addSums(total, child.sum), this.entriesOf(folder.id))
-    const target = { workspaceId: this.#workspaceId, type: 'folder', id: folder.id, blockId: null } as const
+  /** Writes the children and the summary of a folder or knowledge base. */
+  async container(
+    target: Container,
+    { name, children }: { name: string; children: readonly TreeNode[] },
+  ): Promise<WrittenContainer> {
+    const texts: string[] = []
+    // The documents directly in a container, and the folder itself.
+    let sum = this.#entries.get(target.type === 'folder' ? target.id : null) ?? noEntries
+    for (const child of children) {
+      if (child.type === 'document') texts.push(this.#documents.get(child.id)?.text ?? JSON.stringify(child))
+      else {
+        const folder = await this.#folder(child)
+        texts.push(folder.text)
+        sum = addSums(sum, folder.sum)
+      }
+    }
     const summary = containerSummary(
-      {
-        target,
-        name: folder.name,
-        version: versionOf(sum),
-        children: this.childrenOf(folder.children),
-        documentCount: sum.documents,
-      },
+      { target, name, version: versionOf(sum), children: this.#named(children), documentCount: sum.documents },
       this.#known,
     )
-    return { node: { ...folder, children: below.map(({ node }) => node), summary }, sum }
+    return { text: `[${texts.join()}]`, summary: JSON.stringify(summary), sum }
   }
 
-  /** Returns the sum of the documents directly in a folder and of the folder itself. */
-  entriesOf(folderId: number | null): EntrySum {
-    return this.#entries.get(folderId) ?? noEntries
+  async #folder({ children, ...node }: TreeFolder): Promise<{ text: string; sum: EntrySum }> {
+    const target = { workspaceId: this.#workspaceId, type: 'folder', id: node.id, blockId: null } as const
+    const { text, summary, sum } = await this.container(target, { name: node.name, children })
+    await otherWork()
+    return { text: `${JSON.stringify(node).slice(0, -1)},"children":${text},"summary":${summary}}`, sum }
   }
 
-  childrenOf(nodes: readonly TreeNode[]): SummarisedChild[] {
+  // Returns the children that a summary may name, and one more if there are more.
+  #named(nodes: readonly TreeNode[]): SummarisedChild[] {
     return nodes.slice(0, childLimit + 1).map((node) => {
       if (node.type === 'folder') {
         const titles = node.children.slice(0, titleLimit).map(labelOf)

@@ -10,7 +10,7 @@ t.test('a transaction that lacks a result runs again with the result, which is c
   let rounds = 0
   const results = await computingAhead(async (ahead) => {
     rounds += 1
-    return [ahead.result(echoing, 'a'), ahead.result(echoing, 'a')]
+    return [await ahead.result(echoing, 'a'), await ahead.result(echoing, 'a')]
   })
   t.strictSame(results, ['a', 'a'])
   t.equal(rounds, 2)
@@ -34,7 +34,7 @@ t.test('a small result stays the same, so that what is made from it is found', a
     isSmall: () => true,
     cpuMs: () => 1000,
   })
-  t.equal(await computingAhead(async (ahead) => ahead.result(echoing, ahead.result(numbering, 'a'))), 'a 1')
+  t.equal(await computingAhead(async (ahead) => ahead.result(echoing, await ahead.result(numbering, 'a'))), 'a 1')
 })
 
 t.test('what fails is told where the result is asked for, after the checks that come before', async (t) => {
@@ -50,10 +50,51 @@ t.test('what fails is told where the result is asked for, after the checks that 
 })
 
 t.test('whoever loses every race comes through at last', async (t) => {
+  const before = computationLoad().ends.done
+  const running: number[] = []
+  const losing = computingAhead(async (ahead) => {
+    running.push(computationLoad().running)
+    return ahead.result(echoing, `${running.length}`)
+  })
+  t.equal(await losing, '10')
+  t.equal(computationLoad().ends.done - before, 10, 'the last result, too, was computed in a thread')
+  t.strictSame(running, [0, 0, 0, 0, 0, 0, 0, 0, 0, 1], 'and the turn for it was there before the locks')
+})
+
+t.test('whoever loses every race with an endless input ends like everybody', async (t) => {
   let round = 0
   const losing = computingAhead(async (ahead) => {
     round += 1
-    return ahead.result(echoing, `${round}`)
+    return ahead.result(echoing, round === 10 ? 'endless' : `${round}`)
   })
-  t.equal(await losing, '10')
+  await t.rejects(losing, { name: 'ComputationLimitError' })
+})
+
+t.test('a transaction that needs many large results runs again once, within a turn', async (t) => {
+  const before = computationLoad().ends.done
+  const running: number[] = []
+  const results = await computingAhead(async ({ ofMany }) => {
+    running.push(computationLoad().running)
+    return [await ofMany.result(echoing, 'a'), await ofMany.result(echoing, 'b'), await ofMany.result(echoing, 'a')]
+  })
+  t.strictSame(results, ['a', 'b', 'a'])
+  t.strictSame(running, [0, 1])
+  t.equal(computationLoad().ends.done - before, 3)
+})
+
+t.test('many small results need no turn', async (t) => {
+  const small = { ...echoing, isSmall: () => true }
+  let rounds = 0
+  const results = await computingAhead(async ({ ofMany }) => {
+    rounds += 1
+    return [await ofMany.result(small, 'a'), await ofMany.result(small, 'b')]
+  })
+  t.strictSame(results, ['a', 'b'])
+  t.equal(rounds, 1)
+})
+
+t.test('nobody holds locks for as long as a computation of many seconds may take', async (t) => {
+  const patient = { ...echoing, cpuMs: () => 60_000 }
+  const writing = computingAhead(async ({ ofMany }) => ofMany.result(patient, 'endless'))
+  await t.rejects(writing, { code: 'service_unavailable', headers: { 'Retry-After': '30' } })
 })

@@ -56,7 +56,7 @@ export class Site {
 
   /** Creates a document and returns its key. */
   async create(body: BodyNode): Promise<LiveKey> {
-    const content = () => writtenBody(normaliseDocument(body, { from: 'json' }))
+    const content = async () => writtenBody(normaliseDocument(body, { from: 'json' }))
     const input = { title: 'Live', knowledge_base_id: this.#knowledgeBaseId }
     const created = await this.run((context) => {
       const whole = { ...context, config: this.service.config }

@@ -31,14 +31,20 @@ export type BlockWrite = Edited & {
 }
 
 /** Edits the blocks of a body, a batch all or nothing. Refuses as `applyOperation` and `applyBatch` do. */
-export function editBlocks(ahead: Ahead, edit: BlockEdit & { current: StoredBody; documentId: string }): BlockWrite {
+export function editBlocks(
+  ahead: Ahead,
+  edit: BlockEdit & { current: StoredBody; documentId: string },
+): Promise<BlockWrite> {
   const { current, ...named } = edit
   return ahead.result(editing, { blockId: '', input: '{}', ...named, text: current.text, version: current.version })
 }
 
 /** The hash of a block that the path names. Refuses with 404 `block_not_found` when the body has no such block. */
-export function findBlock(ahead: Ahead, { current, blockId }: { current: StoredBody; blockId: string }): string {
-  const hash = ahead.result(hashing, { text: current.text, blockId })
+export async function findBlock(
+  ahead: Ahead,
+  { current, blockId }: { current: StoredBody; blockId: string },
+): Promise<string> {
+  const hash = await ahead.result(hashing, { text: current.text, blockId })
   if (hash === null) throw new Refusal('block_not_found', { details: { id: blockId } })
   return hash
 }

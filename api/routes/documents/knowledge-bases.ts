@@ -132,7 +132,7 @@ export const knowledgeBaseRoutes: readonly Route[] = [
         }
       }
       const children = nest(await nodesOfKnowledgeBase(db, key))
-      return { data: await summariseTree(db, { knowledge_base: knowledgeBase, children }) }
+      return { dataText: await summariseTree(db, { knowledge_base: knowledgeBase, children }) }
     },
   }),
 ]

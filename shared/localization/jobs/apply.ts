@@ -72,10 +72,10 @@ async function write(
       if (job.source_version !== pair.source.version) throw sourceChanged(job, pair.source.version)
       await request.guard.check(current, locked)
     },
-    edit(_current, { job, statuses, places }) {
+    async edit(_current, { job, statuses, places }) {
       const plan = planApplication(job, { statuses, unitIds: request.unitIds })
       const texts = { source: bodies.source.text, target: bodies.target.text, units: places }
-      return { ...ahead.result(applying, { ...texts, contents: plan.contents }), plan, job }
+      return { ...(await ahead.result(applying, { ...texts, contents: plan.contents })), plan, job }
     },
   })
   const { mappings, plan, job } = edited

@@ -30,12 +30,12 @@ export async function prepareTranslation(
   const bodies = await bodiesOf(tx, pair)
   const texts = { source: bodies.source.text, target: bodies.target.text }
   // Every body write keeps the units up to date. A restored table, for example, may have left some behind.
-  const { present, count } = ahead.result(deriving, { text: texts.source })
+  const { present, count } = await ahead.result(deriving, { text: texts.source })
   await queries.lockUnitsOfTarget(tx, key)
   await queries.dropUnitsExcept(tx, { ...key, present })
   await queries.putUnits(tx, { workspaceId: key.workspaceId, targetIds: [key.targetId], present })
   const places = { ...texts, units: await queries.unitPlacesOfTarget(tx, key) }
-  const { unitIds, mappings } = align === 'none' ? noMappings : ahead.result(aligning, places)
+  const { unitIds, mappings } = align === 'none' ? noMappings : await ahead.result(aligning, places)
   if (unitIds.length > 0) await queries.mapUnits(tx, { ...key, unitIds, mappings })
   await queries.setTranslatedFrom(tx, { ...key, version: pair.source.version })
   await audit(tx, { pair, actor: input.actor, details: { align, mapped: unitIds.length } })
@@ -57,7 +57,7 @@ export async function prepareTranslation(
 /** The texts of a source that have units, as `putUnits` takes them, and their number. A thread calls it. @public */
 export function textsWithUnits({ text }: { text: string }): { present: string; count: number } {
   const texts = unitTexts(new StoredBody({ version: '', text })).map(({ id, hash }) => ({ block_id: id, hash }))
-  return { present: queries.newUnits(texts, 1), count: texts.length }
+  return { present: JSON.stringify(queries.newUnits(texts, 1)), count: texts.length }
 }
 
 /**

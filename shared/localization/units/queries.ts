@@ -35,21 +35,23 @@ export type TargetKey = { workspaceId: string; targetId: string }
 
 /**
  * A change of a source. `gone` is the JSON of the block ids whose texts are deleted or blank now. `present` is the JSON
- * of the blocks with new or changed texts, as `newUnits` makes it. Each is null when there are no such blocks.
+ * of the units of new or changed texts, as `newUnits` makes them. Each is null when there are no such blocks.
  */
 export type SourceChange = { gone: string | null; present: string | null }
 
 /** A block and the hash of its text; '' stands for a text that is blank or deleted. */
 export type TextHash = { block_id: string; hash: string }
 
-/**
- * Returns source texts as the JSON text that `putUnits` takes: each text with the id of its unit in each target, for
- * units that do not exist yet.
- */
-export function newUnits(texts: readonly TextHash[], targets: number): string {
-  return JSON.stringify(
-    texts.map(({ block_id, hash }) => ({ block_id, hash, ids: Array.from({ length: targets }, () => newId('tu')) })),
-  )
+/** A source text with the id of its unit in each target, for units that do not exist yet. */
+type NewUnit = TextHash & { ids: string[] }
+
+/** Returns a new unit for each source text in each of several targets; `putUnits` takes the units as JSON text. */
+export function newUnits(texts: readonly TextHash[], targets: number): NewUnit[] {
+  return texts.map(({ block_id, hash }) => ({
+    block_id,
+    hash,
+    ids: Array.from({ length: targets }, () => newId('tu')),
+  }))
 }
 
 const blockIds = sql.fragment`
@@ -132,33 +134,22 @@ export async function insertTargets(
     FROM unnest(${sql.array([...input.targetIds], 'text')}) AS t (id)`)
 }
 
-const SourcedShape = Type.Object({ id: Type.String(), target_id: Type.String(), source_block_id: Type.String() })
+/** A unit of a new target, and the block that was copied from its source block. */
+export type UnitCopy = { unit_id: string; block_id: string }
 
-/** Returns the source block of each unit of the targets. */
-export function sourcedUnits(
-  db: Queryable,
-  input: { workspaceId: string; targetIds: readonly string[] },
-): Promise<readonly Static<typeof SourcedShape>[]> {
-  return db.any(sql.type(row(SourcedShape))`
-    SELECT id, target_document_id AS target_id, source_block_id FROM translation_units
-    WHERE workspace_id = ${input.workspaceId}
-      AND target_document_id = ANY(${sql.array([...input.targetIds], 'text')})`)
-}
-
-/** Maps units of new targets to the blocks that were copied from the source without their texts. */
+/**
+ * Maps units of new targets to the blocks that were copied from the source without their texts. For each target
+ * `mapped` is the JSON text of a list of `UnitCopy`.
+ */
 export async function mapCopies(
   tx: Transaction,
-  input: { workspaceId: string; copies: readonly { unitId: string; targetId: string; blockId: string }[] },
+  input: { workspaceId: string; targetIds: readonly string[]; mapped: readonly string[] },
 ): Promise<void> {
-  const column = (name: 'unitId' | 'targetId' | 'blockId') =>
-    sql.array(
-      input.copies.map((copy) => copy[name]),
-      'text',
-    )
   await tx.query(sql.unsafe`
     INSERT INTO translation_unit_blocks (workspace_id, target_document_id, block_id, unit_id, ordinal, hash)
-    SELECT ${input.workspaceId}, c.target, c.block, c.unit, 0, ''
-    FROM unnest(${column('targetId')}, ${column('blockId')}, ${column('unitId')}) AS c (target, block, unit)`)
+    SELECT ${input.workspaceId}, t.id, c.block_id, c.unit_id, 0, ''
+    FROM unnest(${sql.array([...input.targetIds], 'text')}, ${sql.array([...input.mapped], 'text')}) AS t (id, mapped)
+    CROSS JOIN LATERAL jsonb_to_recordset(t.mapped::jsonb) AS c (unit_id text, block_id text)`)
 }
 
 /** Returns the translations of a source. Nobody can delete them until the transaction ends. */
@@ -209,7 +200,7 @@ export async function applySourceChange(
 
 /**
  * Inserts the units that are missing for source texts, and stores in each existing unit the hash of its source text.
- * `present` is the result of `newUnits` for as many targets.
+ * `present` is the JSON text of `newUnits` for as many targets.
  */
 export async function putUnits(
   tx: Transaction,
@@ -235,7 +226,7 @@ export async function lockUnitsOfTarget(tx: Transaction, key: TargetKey): Promis
     SELECT count(*) FROM locked`)
 }
 
-/** Deletes the units of a target whose source text is not among the texts that `newUnits` has written as JSON. */
+/** Deletes the units of a target whose source text is not among the new units of `present`, which is JSON text. */
 export async function dropUnitsExcept(tx: Transaction, key: TargetKey & { present: string }): Promise<void> {
   await tx.query(sql.unsafe`
     DELETE FROM translation_units

@@ -51,7 +51,7 @@ export async function reviewUnit(
   const before = await requireUnit(tx, key)
   if (review.target_block_ids !== undefined) {
     const named = { text: bodies.target.text, unitId, blockIds: review.target_block_ids }
-    await queries.mapUnits(tx, { ...key, unitIds: [unitId], mappings: ahead.result(mapping, named) })
+    await queries.mapUnits(tx, { ...key, unitIds: [unitId], mappings: await ahead.result(mapping, named) })
   }
   const { review_status: status } = review
   await queries.recordReview(tx, { ...key, status, userId: caller.userId })
@@ -77,7 +77,7 @@ export async function reviewUnit(
   const { id, source_block_id, block_ids } = unit
   const place: queries.UnitPlace = { id, source_block_id, block_ids }
   const units = JSON.stringify([place])
-  const texts = ahead.result(showing, { source: bodies.source.text, target: bodies.target.text, units })
+  const texts = await ahead.result(showing, { source: bodies.source.text, target: bodies.target.text, units })
   if (texts === null) throw notFound(unitId)
   return { unit: presentUnit(pair, { unit, texts }), target: pair.target }
 }

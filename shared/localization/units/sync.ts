@@ -19,11 +19,11 @@ export async function syncUnits(
   if (role === 'source') {
     const targetIds = await queries.lockTargets(tx, { workspaceId, sourceId: id })
     if (targetIds.length === 0) return
-    const change = ahead.result(changingSource, { ...texts, targets: targetIds.length })
+    const change = await ahead.result(changingSource, { ...texts, targets: targetIds.length })
     if (change !== null) await queries.applySourceChange(tx, { workspaceId, targetIds, change })
   }
   if (role === 'translation') {
-    const change = ahead.result(changingTarget, texts)
+    const change = await ahead.result(changingTarget, texts)
     if (change !== null) await queries.applyTargetChange(tx, { workspaceId, targetId: id, change })
   }
 }
@@ -43,7 +43,7 @@ export function changeSource({ targets, ...texts }: SourceTexts): queries.Source
   const changed = present.map(([block_id, hash]) => ({ block_id, hash }))
   return {
     gone: gone.length === 0 ? null : JSON.stringify(gone.map(([id]) => id)),
-    present: changed.length === 0 ? null : queries.newUnits(changed, targets),
+    present: changed.length === 0 ? null : JSON.stringify(queries.newUnits(changed, targets)),
   }
 }
 

@@ -2,14 +2,14 @@ import type { Ahead } from '../../computations/ahead.ts'
 import type { Queryable, Transaction } from '../../database/database.ts'
 import { loadSource, lockSource } from '../../jobs/projections/queries.ts'
 import type { RequestedJobKey } from '../../jobs/queues.ts'
-import { type Container, documentIdsBelow, lockDocumentsBelow } from '../container-queries.ts'
+import { type Container, documentIdsByTitle, lockDocumentsBelow } from '../container-queries.ts'
 import { ratioOf, summariseDigest } from '../deterministic.ts'
 import { digestedDocuments, digestInThread } from '../digests.ts'
 import { jobByKey, noteResult } from '../job-queries.ts'
 import { oneLine, truncate } from '../plain.ts'
 import { documentVersion, lockSummary, saveSummary, storedSummaries, storedSummary } from '../queries.ts'
 import { sourceLimit } from '../schema.ts'
-import { currentVersion, findContainer, type NoSource } from '../source.ts'
+import { type ContainerSource, currentVersion, findContainer, type NoSource } from '../source.ts'
 import { type SummaryTarget, targetOf } from '../target.ts'
 import { type AskModel, requestCharacters, summariseByModel } from './ask.ts'
 import { type SummaryMaterial, textMaterial } from './text-material.ts'
@@ -81,46 +81,49 @@ async function textSource(
 async function containerSource(db: Queryable, container: Container): Promise<ReadSource | ObsoleteReason> {
   const source = await findContainer(db, container)
   if (typeof source === 'string') return 'target_deleted'
-  const { version, title } = source
-  return { version, documentVersion: null, ...(await containerMaterial(db, { container, title })) }
+  return { version: source.version, documentVersion: null, ...(await containerMaterial(db, { container, source })) }
 }
 
 // Returns the material of a folder or knowledge base: a summary of each document below it, which is the stored summary
-// if there is one.
+// if there is one. The texts are in the order of the titles and share a million characters, however many there are.
 async function containerMaterial(
   db: Queryable,
-  { container, title }: { container: Container; title: string },
+  { container, source }: { container: Container; source: ContainerSource },
 ): Promise<SummaryMaterial> {
-  const below = await documentIdsBelow(db, { container, limit: documentLimit + 1 })
-  const ids = below.slice(0, documentLimit)
+  const ids = await documentIdsByTitle(db, { container, limit: documentLimit })
   const room = Math.min(longestEntry, Math.floor((requestLimit * requestCharacters) / Math.max(1, ids.length)) - 1)
-  const entries: Entry[] = []
+  const texts: string[] = []
+  const documentIds: string[] = []
   for (let start = 0; start < ids.length; start += entriesAtOnce) {
     const page = { workspaceId: container.workspaceId, ids: ids.slice(start, start + entriesAtOnce), room }
-    entries.push(...(await entriesFor(db, page)))
+    for (const { id, text } of await entriesFor(db, page)) {
+      texts.push(text)
+      if (documentIds.length < sourceLimit) documentIds.push(id)
+    }
   }
-  entries.sort((a, b) => (a.title < b.title ? -1 : a.title > b.title ? 1 : a.id < b.id ? -1 : 1))
+  const total = Math.max(texts.length, source.documentCount)
   return {
-    material: { kind: container.type, title, texts: entries.map(({ text }) => text) },
+    material: { kind: container.type, title: source.title, texts },
     source_block_ids: [],
-    source_document_ids: entries.slice(0, sourceLimit).map(({ id }) => id),
+    source_document_ids: documentIds,
     coverage: {
-      ratio: ratioOf(entries.length, below.length),
+      ratio: ratioOf(texts.length, total),
       covered_blocks: 0,
       total_blocks: 0,
-      covered_documents: entries.length,
-      total_documents: Math.max(entries.length, below.length),
-      truncated: below.length > documentLimit,
+      covered_documents: texts.length,
+      total_documents: total,
+      truncated: total > texts.length,
     },
   }
 }
 
 /** A document below a folder with its part of the material. */
-type Entry = { id: string; title: string; text: string }
+type Entry = { id: string; text: string }
 
-// The digests of as many documents are read at a time, so the event loop is free between them.
-const entriesAtOnce = 200
+// The digests and stored summaries of as many documents are read at a time, so the event loop is free between them.
+const entriesAtOnce = 50
 
+// Returns the entries of existing documents in the order of `ids`.
 async function entriesFor(
   db: Queryable,
   { workspaceId, ids, room }: { workspaceId: string; ids: readonly string[]; room: number },
@@ -128,10 +131,13 @@ async function entriesFor(
   const documents = await digestedDocuments(db, { workspaceIds: [workspaceId], ids }, digestInThread)
   const stored = await storedSummaries(db, { workspaceIds: [workspaceId], type: 'document', ids })
   const texts = new Map(stored.map(({ target_id, text }) => [target_id, text]))
-  return documents.map(({ id, title, digest }) => {
-    const text = texts.get(id) ?? summariseDigest({ documentId: id, title, digest }).text
-    return { id, title, text: truncate(oneLine(text.startsWith(title) ? text : `${title}: ${text}`), room) }
-  })
+  const entries = new Map(
+    documents.map(({ id, title, digest }) => {
+      const text = texts.get(id) ?? summariseDigest({ documentId: id, title, digest }).text
+      return [id, { id, text: truncate(oneLine(text.startsWith(title) ? text : `${title}: ${text}`), room) }]
+    }),
+  )
+  return ids.flatMap((id) => entries.get(id) ?? [])
 }
 
 /** Returns the text that a model makes of the source. */

@@ -41,7 +41,7 @@ import { compareLinks } from '../../../shared/relations/extract.ts'
 import { computeIndex } from '../../../shared/search/index/index-document.ts'
 import { gatherMaterial } from '../../../shared/summaries/by-model/text-material.ts'
 import { summariseDigest } from '../../../shared/summaries/deterministic.ts'
-import { digestAtOnce, digestOf } from '../../../shared/summaries/digests.ts'
+import { digestBodies, digestOf } from '../../../shared/summaries/digests.ts'
 import { answerQuery } from '../../../shared/summaries/query-answer.ts'
 import { summariseText } from '../../../shared/summaries/refresh.ts'
 import { sectionOf } from '../../../shared/summaries/section.ts'
@@ -117,7 +117,7 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   relations: ({ text }) => compareLinks({ body: text, relations: [] }),
   summary: ({ lines }) => summariseDigest({ documentId: 'doc_1', title: 'a', digest: digestOf(lines) }),
   'summary of a section': ({ lines, firstId }) => sectionOf(lines, firstId),
-  'digests of documents': ({ text }) => digestAtOnce({ texts: [text, text] }),
+  'digests of documents': ({ text }) => digestBodies({ texts: [text, text] }),
   'section as a source': ({ text, firstId }) => findSection({ text, blockId: firstId })?.text.length,
   'summary of a query': ({ lines }) =>
     answerQuery({ title: 'a', bodies: [{ id: 'doc_1', lines }], documentCount: 1, q: 'a "b a" word' }),
