@@ -6,9 +6,9 @@ import { emptyFile } from '../../shared/attachments/inspection.ts'
 import type { Upload } from '../../shared/attachments/upload.ts'
 import { Refusal, unsupportedMediaType } from '../../shared/errors/errors.ts'
 
-// The media types that a refusal of another charset or encoding offers.
+// The media type that a refusal names as accepted, when the charset or encoding of a body is not supported.
 const inUtf8 = ['application/json; charset=utf-8']
-// Bounds of a form: its parts, the bytes of a field, and the headers of a part.
+// Bounds of a form: the number of parts, the bytes of a field, and the number and the bytes of the headers of a part.
 const formLimits = { parts: 32, fieldSize: 4096, headerPairs: 32, headerSize: 16 * 1024 }
 // The bytes that a form may have beside its file: boundaries, headers and fields.
 const overheadBytes = 1024 * 1024
@@ -16,9 +16,9 @@ const overheadBytes = 1024 * 1024
 const patienceMs = 30_000
 
 /**
- * Makes the reader of a JSON body's text; an absent body is ''. It must run after authentication, so that no stranger
- * makes the service read anything. Refuses with 415 `unsupported_media_type`, 413 `payload_too_large` or 400
- * `invalid_json`.
+ * Makes the reader of the text of a JSON body; the text of an absent body is empty. The reader must run after
+ * authentication, so that no stranger makes the service read anything. Refuses with 415 `unsupported_media_type`, 413
+ * `payload_too_large` or 400 `invalid_json`.
  */
 export function jsonTextReader(maxBytes: number) {
   const take = express.text({ limit: maxBytes, type: () => true, verify: requireUtf8 })
@@ -40,7 +40,8 @@ export function jsonTextReader(maxBytes: number) {
   }
 }
 
-// The parser refuses a body that is too large only after its last byte has arrived, and that byte may never arrive.
+// Refuses a body as soon as it is longer than `maxBytes`. The parser itself refuses such a body only after its last
+// byte has arrived, and this byte may never arrive.
 function refuseLonger(request: Request, { maxBytes, refuse }: { maxBytes: number; refuse: (error: Refusal) => void }) {
   if (!hasBody(request)) return
   let bytes = 0
@@ -215,7 +216,7 @@ class FormReader {
       return
     }
     if (this.#receiving !== null) throw invalidPart(name, 'must not be repeated')
-    // A browser sends an empty name for a file field that was left empty.
+    // A browser sends an empty file name for a file field that the person left empty.
     if (filename === undefined || filename === '') throw emptyFile()
     this.#receiving = this.#upload.receive({ bytes: stream, filename, contentType: mediaType })
     this.#receiving.catch(fail)

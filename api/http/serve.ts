@@ -92,7 +92,7 @@ async function admit({ service, spec }: Pipeline, exchange: Exchange): Promise<C
   return caller
 }
 
-// The caller where no token is needed. Without memberships nothing is visible.
+// The caller of a route that needs no token. It has no memberships, so nothing is visible to it.
 const nobody: Caller = {
   tokenId: '',
   userId: '',
@@ -103,7 +103,7 @@ const nobody: Caller = {
   memberships: [],
 }
 
-// A failed authentication counts against the address, so that nobody can try many tokens.
+// Authenticates the caller. A failed authentication counts against the address, so that nobody can try many tokens.
 async function identify(service: Service, { request, response }: Exchange): Promise<Caller> {
   const { database, config, rateLimiter } = service
   try {
@@ -204,8 +204,8 @@ async function answerWrite(spec: Route, { call, path, keyed }: Received): Promis
 
 /**
  * Runs the `prepare` of a route before the transaction of a write is opened. The handler gets the result from
- * `call.prepared()`. A refusal is kept until then: where the handler calls `prepared()`, after it has checked
- * visibility and state, the refusal of the content takes its place in the order of checks.
+ * `call.prepared()`. A refusal of `prepare` is kept and thrown by `call.prepared()`, which the handler calls after its
+ * checks of visibility and state. So the order of checks stays as documented.
  */
 async function prepare(spec: Route, call: ReceivedCall): Promise<() => unknown> {
   try {

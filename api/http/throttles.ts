@@ -4,7 +4,8 @@ import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import { storedWindows } from './rate-limit.ts'
 
-// The limits of wrong guesses: each key has `points` guesses in a window of `seconds`.
+// The limits of wrong guesses. Each limit counts its own keys, such as addresses: a key has `points` guesses in a
+// window of `seconds`.
 const limits = {
   // One account from one address.
   'sign-in': { points: 10, seconds: 900 },

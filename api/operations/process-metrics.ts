@@ -6,7 +6,7 @@ import { durationBounds, jobOutcomes } from '../../shared/jobs/metrics.ts'
 import { observeBuild } from '../../shared/process/build-metric.ts'
 import { outdatedDocuments } from '../../shared/search/index/reindex.ts'
 
-// The age up to which figures of the database are served again.
+// The age up to which figures from the database are kept in memory and served again.
 const freshMs = 5000
 // PostgreSQL looks at every file of the database to tell its size, so sizes are asked for less often.
 const sizesFreshMs = 60_000
@@ -93,8 +93,8 @@ const queueGauges = [
   },
 ] as const
 
-// A requested job that failed is counted in its own table. The dead-letter queue does not keep it: its worker empties
-// it.
+// Adds requested jobs that failed to the failures of their queues. They are counted in their own table, because a
+// worker takes them out of the dead-letter queue.
 async function loadsWithFailures(database: Database): Promise<QueueLoads> {
   const [loads, failures] = await Promise.all([queueLoads(database), failedRequestedJobs(database)])
   const failed = new Map(failures.map(({ queue, failed }) => [queue, failed]))
@@ -118,8 +118,8 @@ function observeQueues({ registry, loads }: { registry: Registry; loads: () => P
 
 type JobOutcomes = Awaited<ReturnType<typeof jobOutcomes>>
 
-// The counters belong to other processes, so they are set anew at each scrape. Buckets are cumulative, as in a
-// histogram.
+// Fills counters with the outcomes that all worker processes have recorded in the database. So the counters are set
+// anew at each scrape. Buckets are cumulative, as in a histogram.
 function observeJobs({
   registry,
   outcomes,
@@ -230,8 +230,8 @@ function observeSearch({
   })
 }
 
-// Asks again only after `maxAgeMs` milliseconds. While the database is out of reach, the answer is empty, so that all
-// other metrics are still served.
+// Keeps the answer of `ask` for `maxAgeMs` milliseconds. While the database is out of reach, the answer is empty, so
+// that all other metrics are still served.
 function cached<T>(ask: () => Promise<readonly T[]>, maxAgeMs = freshMs): () => Promise<readonly T[]> {
   let latest: { at: number; answer: Promise<readonly T[]> } | undefined
   return () => {

@@ -50,14 +50,14 @@ async function servePage(context: { service: Service; page: Page }, request: Req
   if (answer) send(response, answer)
 }
 
-// Refuses a path with a text that PostgreSQL cannot store, because no thing can have such a name.
+// Refuses a path with a text that PostgreSQL cannot store, because no id or name can have such a text.
 function storableParams(request: Request): Record<string, string> {
   const params = request.params as Record<string, string>
   if (!Object.values(params).every(isStorable)) throw pageMissing()
   return params
 }
 
-// A parameter that PostgreSQL cannot store counts as missing, like such a field of a form.
+// Reads the query. A parameter that PostgreSQL cannot store counts as missing, as such a field of a form does.
 function storableQuery(request: Request): URLSearchParams {
   const { searchParams } = new URL(request.url, 'http://service')
   return new URLSearchParams([...searchParams].filter(([, value]) => isStorable(value)))
@@ -75,7 +75,8 @@ function send(response: Response, answer: Exclude<PageAnswer, undefined>): void 
     .send(answer.html)
 }
 
-// Reads a submitted form. Refuses with 415, 413 or 400 a body that is no such form.
+// Reads a submitted form. Refuses with 415 a body of another media type, with 413 a body that is too large, and with
+// 400 a body that cannot be read.
 async function readForm(request: Request, response: Response): Promise<Form> {
   if (request.headers['content-type'] !== undefined && !request.is(formType)) {
     throw new Refusal('unsupported_media_type', { details: { accepted: [formType] } })

@@ -15,7 +15,7 @@ const AttachmentParameter = Type.Object({
   id: Type.String({ pattern: `^att_${ulidPattern}$`, description: 'attachment id', 'x-error': 'attachment_not_found' }),
 })
 
-/** The routes of files of documents: api/guide/attachments.md#uploads. */
+/** The routes of attachments. See `api/guide/attachments.md#uploads`. */
 export const attachmentRoutes = [
   route({
     method: 'POST',
@@ -96,8 +96,8 @@ export const attachmentRoutes = [
     errors: ['attachment_not_found', 'attachment_referenced'],
     async handle(call) {
       const { caller, params, query } = call
-      // The edits are of many documents. Computing ahead keeps one result of each computation, so here everything is
-      // computed on the spot.
+      // The deletion may edit many documents. `ahead` of the call keeps only the latest result of each computation, so
+      // `onTheSpot` computes every edit immediately.
       const context = { ...call.write, ahead: onTheSpot }
       await deleteAttachment(context, { id: params.id, caller, force: query.force ?? false })
       return {}

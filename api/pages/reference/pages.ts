@@ -44,12 +44,15 @@ async function render(config: Config): Promise<Rendered> {
   return { plain, gzipped: await promisify(gzip)(plain) }
 }
 
-/** The data of the template: the reference with ids for links, and its Markdown as HTML. */
+/** The data of the template: the reference with ids for links, and with HTML instead of Markdown. */
 type ReferenceView = { heading: string; html: string; chapters: ChapterView[] }
 type ChapterView = { id: string; title: string; html: string; entries: EntryView[] }
 type EntryView = { id: string; title: string; method: string | null; path: string; html: string } & Example
 
-/** A recorded call: its line for a shell, and its answer as indented JSON; null where none was recorded. */
+/**
+ * A recorded call as it is shown: a curl command, and the answer as indented JSON. Each is null where none was
+ * recorded.
+ */
 type Example = { call: string | null; answer: string | null }
 
 // The reference as HTML. Chapters and shapes have the ids that GitHub would give their headings, because links in the
@@ -91,7 +94,8 @@ function answerOf(call: ExampleCall | undefined): string | null {
   return call?.answer === undefined ? null : JSON.stringify(call.answer, null, 2)
 }
 
-// The texts come from the service itself. The only HTML in them are the anchors of errors.
+// Turns Markdown into HTML. HTML inside the Markdown is kept, which is safe: the texts come from the service itself,
+// and have HTML only for the anchors of errors.
 function htmlOf(markdown: string): string {
   const withPages = markdown.replaceAll(/\]\(\/guide\/([a-z]+)\.md/g, (_, name) => `](${chapterPath(name)}`)
   return micromark(withPages, { extensions: [gfmTable()], htmlExtensions: [gfmTableHtml()], allowDangerousHtml: true })

@@ -14,8 +14,8 @@ let loaded: Highlighter | undefined
 function highlighter(): Highlighter {
   if (loaded !== undefined) return loaded
   const library: Highlighter = require('highlight.js/lib/common')
-  // For hostile text, the time of the Markdown grammar grows with the cube of the length, of other grammars with the
-  // square.
+  // Code in Markdown is not coloured. For hostile text, the time of the Markdown grammar grows with the cube of the
+  // length, of other grammars with the square.
   library.unregisterLanguage('markdown')
   loaded = library
   return library

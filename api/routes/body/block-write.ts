@@ -16,13 +16,15 @@ import type { Ahead } from '../../../shared/computations/ahead.ts'
 import { type Computation, computation } from '../../../shared/computations/computation.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 
-/** An edit that a request asks for. `input` is the request's body, or the operations of a batch, as JSON text. */
+/**
+ * An edit that a request asks for. `input` is JSON text: the body of the request or, for a batch, only its operations.
+ */
 type BlockEdit =
   | { op: 'insert' | 'batch'; input: string }
   | { op: 'change'; blockId: string; input: string }
   | { op: 'delete'; blockId: string }
 
-/** An edit of blocks for `commitBody`, with the members of its answer. */
+/** The new body that an edit has made, for `commitBody`, with the members of the answer to the request. */
 export type BlockWrite = Edited & {
   results: readonly OperationResult[]
   warnings: ReturnType<typeof answerWarnings>
@@ -30,13 +32,16 @@ export type BlockWrite = Edited & {
   blocks: readonly string[]
 }
 
-/** Edits the blocks of a body, a batch all or nothing. Refuses as `applyOperation` and `applyBatch` do. */
+/**
+ * Edits the blocks of a body. The operations of a batch have their effect together or not at all. Refuses as
+ * `applyOperation` and `applyBatch` do.
+ */
 export function editBlocks(ahead: Ahead, edit: BlockEdit & { current: StoredBody; documentId: string }): BlockWrite {
   const { current, ...named } = edit
   return ahead.result(editing, { blockId: '', input: '{}', ...named, text: current.text, version: current.version })
 }
 
-/** The hash of a block that the path names. Refuses with 404 `block_not_found` when the body has no such block. */
+/** Returns the hash of a block. Refuses with 404 `block_not_found` when the body has no such block. */
 export function findBlock(ahead: Ahead, { current, blockId }: { current: StoredBody; blockId: string }): string {
   const hash = ahead.result(hashing, { text: current.text, blockId })
   if (hash === null) throw new Refusal('block_not_found', { details: { id: blockId } })
@@ -62,7 +67,7 @@ type Editing = {
   input: string
 }
 
-/** The function of `editBlocks`, which a thread calls by its name. @public */
+/** The function that `editBlocks` computes. It is exported because a thread imports it by its name. @public */
 export function editText(edit: Editing): BlockWrite {
   const { body, results, warnings, attachments } = edited(edit)
   const text = body.toLines().join('\n')
@@ -71,12 +76,13 @@ export function editText(edit: Editing): BlockWrite {
   return { text, attachments, results, warnings: answerWarnings(warnings), blocks }
 }
 
-/** The function of `findBlock`, which a thread calls by its name. @public */
+/** The function that `findBlock` computes. It is exported because a thread imports it by its name. @public */
 export function hashBlock({ text, blockId }: { text: string; blockId: string }): string | null {
   return currentBlockHash(new BlockLines(text.split('\n')), blockId)
 }
 
-// JSON of up to this length is edited within 15 ms, even in one block.
+// The largest number of characters of JSON that is edited without a thread. The edit takes less than 15 ms, even in one
+// block.
 const smallLength = 256 * 1024
 
 const module = import.meta.url
@@ -94,7 +100,8 @@ function edited({ text, version, op, blockId, input }: Editing): EditResult {
   return applyOperation(lines, operationOf({ op, blockId, members: JSON.parse(input) }))
 }
 
-// The body of a change holds either `node`, which replaces the block, or the members to change.
+// Reads the members of a request as an operation. The body of a change holds either `node`, which replaces the block,
+// or the members to change.
 function operationOf(edit: { op: 'insert' | 'change' | 'delete'; blockId: string; members: object }): Operation {
   const { op, blockId: block_id, members } = edit
   if (op === 'insert') return { op, ...(members as Pick<Operation & { op: 'insert' }, 'position' | 'nodes'>) }

@@ -19,7 +19,8 @@ export function bodyGuard(call: GuardedCall) {
 }
 
 /**
- * As `bodyGuard` for a write to one block. The hash of the block, which the commit finds, satisfies the guard as well.
+ * Makes the guard of a write to one block for `commitBody`. If-Match may name the current version of the body or the
+ * current hash of the block. `commitBody` passes in the hash. Refuses as `bodyGuard` does.
  */
 export function blockGuard(call: GuardedCall) {
   return (current: StoredBody, document: DocumentRow, blockHash: string): Promise<void> =>
@@ -27,7 +28,8 @@ export function blockGuard(call: GuardedCall) {
 }
 
 /**
- * As `bodyGuard` for a write to a document's metadata. If-Match is optional, and the body is only read for a conflict.
+ * Makes the guard of a write to a document's metadata. It refuses with 409 when If-Match is sent and none of its tags
+ * is the current version of the body. The body itself is read only for the details of a conflict.
  */
 export function requireBodyVersion(call: GuardedCall) {
   return async (document: DocumentRow): Promise<void> => {
