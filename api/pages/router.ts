@@ -75,8 +75,8 @@ function send(response: Response, answer: Exclude<PageAnswer, undefined>): void 
     .send(answer.html)
 }
 
-// Reads a submitted form. Refuses with 415 a body of another media type, with 413 a body that is too large, and with
-// 400 a body that cannot be read.
+// Reads a submitted form. Refuses a body of another media type with 415, a body that is too large with 413, and an
+// unreadable body with 400.
 async function readForm(request: Request, response: Response): Promise<Form> {
   if (request.headers['content-type'] !== undefined && !request.is(formType)) {
     throw new Refusal('unsupported_media_type', { details: { accepted: [formType] } })
