@@ -101,8 +101,8 @@ function apiRouter(service: Service, table: readonly Route[]): RequestHandler {
   }
 }
 
-// Finds the route by the method of a request. Express could do this too, but would not know the methods of a path,
-// which 405 and OPTIONS list.
+// Finds the route by the method of a request. Express could do so too, but the answers to OPTIONS and with 405 list the
+// methods of a path, which Express does not know.
 function dispatcher(service: Service, specs: readonly Route[]): Server {
   const servers = new Map<string, { spec: Route; serve: Server }>(
     specs.map((spec) => [spec.method satisfies Method, { spec, serve: server(service, spec) }]),
@@ -149,8 +149,8 @@ function requirePath(request: Request, _response: Response, next: NextFunction):
 }
 
 function logRequest(service: Service) {
-  // The logger hides no secrets in request lines. Such a line never has a secret, and looking for secrets costs as much
-  // as writing the line.
+  // The logger does not look for secrets in the line of a request. The line never has a secret, and the look would cost
+  // as much as the line itself.
   const log = service.log.child({}, { redact: [] })
   return (request: Request, response: Response, next: NextFunction): void => {
     const start = performance.now()

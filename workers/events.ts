@@ -11,8 +11,8 @@ const backstopMs = 10_000
 
 /**
  * The sequencer, which gives ids to committed events in batches. Writes wake the sequencer. Several processes may run a
- * sequencer, and one process at a time holds the lock. The connection has short time limits, since all event streams
- * wait for the sequencer.
+ * sequencer, but only the process that holds a lock in PostgreSQL gives ids. The connection has short time limits,
+ * since all event streams wait for the sequencer.
  */
 export const eventSequencer: Worker = {
   name: 'events',

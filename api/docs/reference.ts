@@ -28,7 +28,7 @@ export type ReferenceSection = { title: string; markdown: string }
 /** The sources of a reference. Where `sections` is absent, the reference gets the sections of `ownSections`. */
 export type ReferenceInput = { routes: readonly Route[]; config: Config; sections?: readonly ReferenceSection[] }
 
-/** The version that the reference states as its own. */
+/** The version of the reference. The reference states it beside the version of the OpenAPI description. */
 const referenceVersion = '1.9.0'
 
 const ownSections: readonly ReferenceSection[] = [

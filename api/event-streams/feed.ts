@@ -75,7 +75,7 @@ async function paced(deliver: () => Promise<void>): Promise<void> {
 }
 
 /**
- * The latest events of the log, at most `capacity`, in memory. Streams that are almost up to date read them here and
+ * The latest events of the log, at most `capacity`, in memory. Streams that are almost up to date read events here and
  * not from the database.
  */
 export class RecentEvents {
@@ -104,7 +104,7 @@ export class RecentEvents {
     if (surplus > 0) this.#after = this.#events.splice(0, surplus).at(-1)?.id ?? this.#after
   }
 
-  /** At most `limit` events after an id, or null when some of these are no longer in memory. */
+  /** Returns at most `limit` events after an id, or null when some events after the id are no longer in memory. */
   after(id: number, limit: number): readonly WireEvent[] | null {
     if (id < this.#after) return null
     const start = this.#events.findIndex((event) => event.id > id)

@@ -39,7 +39,7 @@ export type StreamOptions = {
 const closingMs = 5000
 
 /**
- * One open stream. A stream is live while its client keeps up. Once the socket is full, no event is queued: the stream
+ * One open stream. A stream is live while its client keeps up. Once the socket is full, no event is queued. The stream
  * only remembers its position, and reads on from the log after the client has read. So a slow client costs the memory
  * of one page of events. A client that reads nothing at all is cut off and resumes with its last id.
  */

@@ -1,9 +1,9 @@
 import { printParseErrorCode, visit } from 'jsonc-parser'
 
 /**
- * Describes in one sentence where a text stops being JSON: the line and the column, both counted from 1, what is
- * expected there, and at most 20 characters of what was found. A text that is nested too deep to be parsed again gets
- * no position.
+ * Describes in one sentence where a text stops being JSON. The sentence names the line and the column, both counted
+ * from 1. It also says what is expected there, and quotes at most 20 characters of what was found. A text that is
+ * nested too deep to be parsed again gets no position.
  */
 export function describeBrokenJson(text: string): string {
   const mistake = firstMistake(text)

@@ -40,8 +40,8 @@ function* problemsInside({ schema, value, path }: Checked): Generator<Problem> {
 }
 
 // Finds the alternative of a union that the value is meant to be. The property that `x-discriminator` of the union
-// names decides. Without `x-discriminator` it is the only alternative that takes values of this kind, objects or
-// arrays.
+// names decides. Without `x-discriminator`, the alternative must be the only one that takes values of this kind:
+// objects, or arrays.
 function variantMeant(schema: Type.TUnion, value: unknown): TSchema | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const property = discriminatorOf(schema)

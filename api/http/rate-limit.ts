@@ -4,8 +4,8 @@ import { type Database, foreignStatements } from '../../shared/database/database
 import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 
-// A process takes the calls of a window from the table in shares, so that not every call costs a write. This is the
-// number of shares into which a large window is divided.
+// The number of shares into which a large limit is divided. A process takes a share of calls from the table at once, so
+// that not every call costs a write.
 const sharesPerWindow = 50
 // The largest number of shares that a process remembers, so that very many callers cannot fill its memory. When there
 // are more, the process forgets all shares and only asks the table more often.

@@ -101,7 +101,7 @@ type FormParts = { file: string; fields: readonly string[]; maxFileBytes: number
  * Reads a multipart/form-data body as it arrives. The file goes into the upload, wherever it comes among the parts, and
  * the fields are returned as texts. Other parts are skipped. Refuses with 415 a body that is no form, and with 413 a
  * body that is much larger than the largest file. A form that breaks off, is malformed, names a part twice or has no
- * file is refused with 400. The upload may refuse as well. The rest of a refused body is discarded.
+ * file is refused with 400. A refusal of `upload.receive` is passed on. The rest of a refused body is discarded.
  */
 export async function readForm(request: Request, form: FormParts, upload: Upload): Promise<Record<string, string>> {
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()

@@ -44,7 +44,7 @@ export function statusOf(spec: Route, answer: Answer): number {
 
 /**
  * Makes a check that an answer has the schema which its route declares, because that schema is a promise to clients.
- * The check throws an Error with the first three differences. Only the tests switch it on.
+ * The check throws an Error with the first three differences. Only the tests switch the check on.
  */
 export function answerCheck(spec: Route): (answer: Answer) => void {
   return (answer) => {

@@ -8,16 +8,17 @@ import { outdatedDocuments } from '../../shared/search/index/reindex.ts'
 
 // The age up to which figures from the database are kept in memory and served again.
 const freshMs = 5000
-// PostgreSQL looks at every file of the database to tell its size, so sizes are asked for less often.
+// The age up to which sizes are served again. It is longer, because PostgreSQL looks at every file of the database to
+// tell the size.
 const sizesFreshMs = 60_000
 // The interval between samples of the event loop's lag. At prom-client's default of 10 ms, sampling is most of the work
 // of an idle API process.
 const eventLoopSampleMs = 100
 
 /**
- * Adds the metrics that are read at each scrape: the process, its connection pool, the load of the queues, the live
- * processes, and the outcomes of jobs in all worker processes. The database is asked at most once in five seconds,
- * however many clients scrape.
+ * Adds the metrics that are read at each scrape. They are about the process and its connection pool, the load of the
+ * queues, and the live processes. They also count the outcomes of jobs in all worker processes. The database is asked
+ * at most once in five seconds, however many clients scrape.
  */
 export function observeProcess(context: { registry: Registry; database: Database }): void {
   const { registry, database } = context

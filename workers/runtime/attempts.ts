@@ -46,7 +46,10 @@ export type Attempts = {
 /** Claimed jobs. `more` says whether there were more due jobs. */
 export type Claimed<Data extends object> = { jobs: Job<Data>[]; more: boolean }
 
-/** The interval of heartbeats. The first follows the claim after one and a half intervals at the latest. */
+/**
+ * The interval of heartbeats. The first heartbeat of an attempt follows its claim after one and a half intervals at the
+ * latest.
+ */
 const beatMs = (heartbeatSeconds * 1000) / 2
 
 /** The most marks of ended attempts that are kept, since each mark takes room in PostgreSQL's table of locks. */

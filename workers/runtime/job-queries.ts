@@ -13,13 +13,13 @@ export type Part = 'small' | 'large'
 
 /**
  * The statement that claims due jobs of a queue: $1 is the queue, $2 the largest number of jobs. It does what pg-boss's
- * own fetch does, with two differences. Whether a job of the same key is active, the statement reads from the table,
- * while pg-boss relies on older notes of its monitor. And the statement marks each attempt by an advisory lock of the
- * session, which PostgreSQL releases when the process dies. It fails with a unique violation when another process has
+ * own fetch does, with two differences. The statement reads from the table whether a job of the same key is active,
+ * while pg-boss relies on older notes of its monitor. And it marks each attempt by an advisory lock of the session,
+ * which PostgreSQL releases when the process dies. The statement fails with a unique violation when another process has
  * claimed a job of the same key meanwhile.
  *
- * Of several due jobs of one key, only the first is claimed. `found` is the number of due jobs with the jobs that were
- * not claimed for this reason.
+ * Of several due jobs of one key, only the first is claimed. `found` also counts the due jobs that were not claimed for
+ * this reason.
  *
  * The locked rows are updated at their places in the table (`ctid`), which is cheap under every plan. A row that
  * somebody else has just changed has another place and is left out. Its change is announced, so the job is claimed a

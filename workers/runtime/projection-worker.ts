@@ -23,13 +23,14 @@ const batchBytes = 300_000
  * Makes a worker of a projection.
  *
  * A round loads the sources, computes, then locks the documents and writes only what still follows from their current
- * sources (`deriveRound`). A document whose source moved is derived again, in at most three rounds. The last round
- * writes a result that is newer than the stored data even when the source has moved on. So constant writing cannot
- * starve the projection. The document then stays stale, and the job of the newer version is queued already.
+ * sources (`deriveRound`). A document whose source has changed meanwhile is derived again, in at most three rounds. The
+ * last round writes a result that is newer than the stored data even when the source has changed again. So constant
+ * writing cannot starve the projection. The document then stays stale, and the job of the newer version is queued
+ * already.
  *
- * The first round is one transaction for a whole batch and waits for no writer. A document that is being written, has
- * moved or is gone gets a round of its own. A document that cannot be computed fails by itself. When a batch cannot be
- * written, each of its documents gets a round of its own.
+ * The first round is one transaction for a whole batch and waits for no writer. A document gets a round of its own when
+ * it is being written or gone, or when its source has changed. A document that cannot be computed fails by itself. When
+ * a batch cannot be written, each of its documents gets a round of its own.
  *
  * Two takers share the queue. The taker of small documents gives the jobs of large documents back. The taker of large
  * documents derives them one by one, in threads and in fair turns. So no large document holds up a small document.
@@ -60,7 +61,8 @@ function takeSmall<Source extends ProjectionSource, Result>(deriving: Deriving<S
   const { runtime, projection } = deriving
   const { together = batchDocuments } = projection
   const concurrency = runtime.config.WORKER_CONCURRENCY
-  // Each loop has a limit of its own. So its jobs do not wait for locks together with jobs of the other loop.
+  // Each loop has a limit of its own. Under a common limit, jobs of one loop that wait for locks could take all places
+  // of the other loop.
   const besideEachOther = Math.max(1, Math.floor(concurrency / 2))
   return {
     part: 'small',

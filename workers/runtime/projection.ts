@@ -68,7 +68,7 @@ export type Projection<Source extends ProjectionSource, Result> = {
   /**
    * Tells whether the loaded and the current source give the same result. It must compare everything that the
    * projection depends on and nothing more. Called in the transaction of the round, under the locks. When it returns
-   * false, the document is derived again.
+   * false before the last round, the document is derived again.
    */
   sameSource: (source: Source, current: DocumentSource) => boolean
   /**

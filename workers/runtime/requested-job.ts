@@ -27,9 +27,10 @@ export type Obsolete = { obsolete: string }
 
 /**
  * A kind of requested job (`shared/jobs/requested/README.md`). `defineRequestedJob` makes a worker of it, which calls
- * the members in the order in which they stand here. Each computation may take WORKER_COMPUTE_MS of a processor. After
- * a `ModelError` that may pass, pg-boss tries the job again while it has retries. Any other `ModelError` ends the job
- * as `failed`, with the code of the error. After other errors the job is tried again.
+ * the members in the order in which they stand here. Each computation may take WORKER_COMPUTE_MS of a processor; a
+ * computation over its limit ends the job with `document_too_large`. After a `ModelError` that may pass, pg-boss tries
+ * the job again while it has retries. Any other `ModelError` ends the job as `failed`, with the code of the error.
+ * After all other errors the job is tried again.
  */
 export type RequestedJob<Source extends object, Result> = {
   table: RequestedJobTable

@@ -24,8 +24,9 @@ export type Deriving<Source extends ProjectionSource, Result> = {
 export type Round = { jobs: readonly Job<DocumentJob>[]; part: Part; last: boolean }
 
 /**
- * The result of a round. `ends` says by job id how jobs have ended. The part `large` of the queue has to go on with the
- * jobs in `large`: their document is large, or only its first part is written. All other jobs have to be derived again.
+ * The result of a round. `ends` says by job id how jobs have ended. The jobs in `large` go on in the part `large` of
+ * the queue, because their document is large or only its first part is written. All other jobs have to be derived
+ * again.
  */
 export type RoundEnd = { ends: ReadonlyMap<string, AttemptEnd>; large: readonly Job<DocumentJob>[] }
 

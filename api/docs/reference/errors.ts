@@ -6,7 +6,7 @@ import { table } from './table.ts'
 
 /**
  * The error catalogue as a Markdown table. Its columns are status, code, type, meaning and shape of the details. The
- * cell of the status also has the anchor that links to the code lead to.
+ * first cell of a row has the anchor of the code, for links.
  */
 export function errorTable(): string {
   const entries = Object.entries(errorCatalogue) as [ErrorCode, CatalogueEntry][]

@@ -8,8 +8,8 @@ export function shapeText(schema: JsonSchema): string {
 }
 
 /**
- * The members of an object as a table, including the members of unnamed objects inside: `terms[].term` is the member
- * `term` of each object of the array `terms`. Null for a schema that is no object.
+ * The members of an object as a table, including the members of unnamed objects inside. For example, `terms[].term` is
+ * the member `term` of each object of the array `terms`. Null for a schema that is no object.
  */
 export function membersOf(schema: JsonSchema): string | null {
   const rows = memberRows(schema, '')

@@ -17,6 +17,6 @@ export function renderShared({ text, path }: SharedBody): string {
   return pageHtml(publicDocument(document, (attachmentId) => `${path}/attachments/${attachmentId}`))
 }
 
-// Colouring code and rendering math cost far more for each character than other text. So already a body of more than
-// 4096 characters is rendered in a thread.
+// Colouring code and rendering math cost far more for each character than other text. So every body of more than 4096
+// characters is rendered in a thread.
 const rendering = textComputation({ module: import.meta.url, run: renderShared, smallLength: 4 * 1024 })

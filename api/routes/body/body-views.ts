@@ -79,7 +79,10 @@ export function blocksText(view: BlocksView): Promise<{ dataText: string; count:
   return compute(blocks, view)
 }
 
-/** The `data` of a baseline of changes, with the manifest of the body, as JSON text. */
+/**
+ * The `data` of a baseline, from which a client begins to follow changes, as JSON text. It holds the manifest of the
+ * body.
+ */
 export function baselineText(view: BaselineView): Promise<string> {
   return compute(baseline, view)
 }
