@@ -126,8 +126,8 @@ function dispatcher(service: Service, specs: readonly Route[]): Server {
   }
 }
 
-// Paths that monitoring asks for every few seconds. Their log lines would hide all other lines, so the lines have the
-// level debug.
+// Paths that monitoring asks for every few seconds. The log lines of these paths would hide all other lines, so they
+// have the level debug.
 const probes = new Set(['/healthz', '/readyz', '/metrics'])
 
 function identifyRequest(request: Request, response: Response, next: NextFunction): void {

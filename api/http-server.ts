@@ -10,7 +10,7 @@ const longestCallMs = 7000
 // The most turns of the event loop for which the server waits while new connections still arrive.
 const mostTurns = 1000
 
-/** The HTTP server of the process. It stops without dropping a call. */
+/** The HTTP server of the process. The server stops without dropping a call. */
 export class HttpServer {
   readonly #server: Server
   readonly #open = new Set<ServerResponse>()

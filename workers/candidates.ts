@@ -11,8 +11,8 @@ import { oneByOne, type Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 
 /**
- * The projection of concept candidates. A document takes part once somebody has asked for its candidates. They depend
- * on body and title. @internal
+ * The projection of concept candidates. A document takes part once somebody has asked for its candidates. Candidates
+ * depend on body and title. @internal
  */
 export const candidatesProjection: Projection<CandidateSource, FoundCandidate[]> = oneByOne({
   name: 'candidates',

@@ -14,7 +14,7 @@ import type { Worker } from './runtime/runtime.ts'
 
 /**
  * The projection of the changes of documents. The chain of a document has a batch of changes for each body, made from
- * stored manifests. It depends on the body alone. @internal
+ * stored manifests. The chain depends on the body alone. @internal
  */
 export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Projection<ChainSource, ChainGrowth> {
   const retention = config.CHANGES_RETENTION

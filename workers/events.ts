@@ -4,7 +4,7 @@ import { numberUnlessBusy } from '../shared/events/number.ts'
 import { unnumberedChannel } from '../shared/events/record.ts'
 import type { Worker } from './runtime/runtime.ts'
 
-// The most events that one transaction numbers.
+// The most events that get ids in one transaction.
 const batch = 1000
 const busyPauseMs = 1000
 const backstopMs = 10_000
@@ -24,8 +24,8 @@ export const eventSequencer: Worker = {
       let numbered: number | null
       do numbered = await numberUnlessBusy(database, batch)
       while (numbered === batch)
-      // Another process has the lock. It may stop before it sees the events for which this process was woken. So this
-      // process tries again after a second.
+      // Another process has the lock. That process may stop before it sees the events for which this process was woken.
+      // So this process tries again after a second.
       clearTimeout(again)
       if (numbered === null) again = setTimeout(wake, busyPauseMs)
     }, onError)

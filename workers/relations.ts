@@ -10,7 +10,9 @@ import {
 import type { Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 
-/** The projection of inline relations, which are links in bodies. They depend on the body alone. @internal */
+/**
+ * The projection of inline relations, which are links in bodies. Inline relations depend on the body alone. @internal
+ */
 export const relationsProjection: Projection<LinkSource, InlineRelationChange> = {
   name: 'relations',
   queue: queues.relationsExtract,

@@ -49,8 +49,8 @@ export function wireEvent(event: LoggedEvent): WireEvent {
 }
 
 /**
- * The event that tells a client that its cursor cannot be resumed. It names the id after which the stream goes on
- * instead.
+ * The event that tells a client that its cursor cannot be resumed. The event names the id after which the stream goes
+ * on instead.
  */
 export function syncRequired(resumeFrom: number): string {
   const members = { workspace_id: null, document_id: null, created_at: Date.now(), resume_from: resumeFrom }

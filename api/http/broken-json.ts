@@ -2,8 +2,8 @@ import { printParseErrorCode, visit } from 'jsonc-parser'
 
 /**
  * Describes in one sentence where a text stops being JSON. The sentence names the line and the column, both counted
- * from 1. It also says what is expected there, and quotes at most 20 characters of what was found. A text that is
- * nested too deep to be parsed again gets no position.
+ * from 1. The sentence also says what is expected there, and quotes at most 20 characters of what was found. A text
+ * that is nested too deep to be parsed again gets no position.
  */
 export function describeBrokenJson(text: string): string {
   const mistake = firstMistake(text)

@@ -87,8 +87,8 @@ export type ErrorBody = {
 /**
  * Turns any thrown value into the refusal that answers the request. Only the error handler of the application calls
  * this function. A value other than a Refusal is a fault of the service, unless a computation has gone over its limit.
- * The refusal of a fault is 503 while the database is out of reach, refuses writes or is too slow, otherwise 500. Its
- * `cause` is for the log and never for the response.
+ * The refusal of a fault is 503 while the database is out of reach, refuses writes or is too slow, otherwise 500. The
+ * `cause` of a refusal is for the log and never for the response.
  */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error

@@ -16,7 +16,9 @@ export type Family = {
   noun: 'Translation' | 'Localization'
   /** The path parameter that names one translation. */
   parameter: 'targetDocId' | 'locale'
-  /** The schema of all path parameters. Its mark `x-error` names the code that refuses a malformed value. */
+  /**
+   * The schema of all path parameters. The mark `x-error` of a parameter names the code that refuses a malformed value.
+   */
   params: TObject<{ id: TString } & Record<string, TString>>
   /** Codes that only this family can answer with. */
   errors: readonly Route['errors'][number][]

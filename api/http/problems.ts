@@ -221,7 +221,8 @@ function range(input: { from: number | undefined; to: number | undefined; unit: 
 }
 
 /**
- * The compiled validator of a schema. It is compiled at its first use, because most schemas of members are never used.
+ * The compiled validator of a schema. A schema is compiled at its first use, because most schemas of members are never
+ * used.
  */
 export function validatorOf(schema: TSchema): Validator {
   let validator = validators.get(schema)

@@ -28,9 +28,8 @@ export type RateLimiter = {
 }
 
 /**
- * Creates the rate limiter. Its windows of 60 s are counted in PostgreSQL, so all processes share them, and they
- * outlive restarts. A process takes several calls of a large window at once (a share), so that not every read causes a
- * write.
+ * Creates the rate limiter. Windows of 60 s are counted in PostgreSQL, so all processes share them, and they outlive
+ * restarts. A process takes several calls of a large window at once (a share), so that not every read causes a write.
  */
 export function createRateLimiter(context: { database: Database; config: Config; log: Logger }): RateLimiter {
   const { config, database, log } = context

@@ -142,8 +142,8 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   /** Media types of the body beside `application/json`. */
   mediaTypes?: readonly string[]
   /**
-   * Media types of the answer beside `application/json`. The header Accept chooses one; the answer is 415 when the
-   * header admits no type of the route.
+   * Media types of the answer beside `application/json`. The header Accept chooses among them; the answer is 415 when
+   * the header admits no type of the route.
    */
   answerTypes?: readonly string[]
   /** Whether If-Match is checked when it is sent, or must be sent (428). Without this option, If-Match is ignored. */
@@ -164,7 +164,7 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
    * instead.
    */
   prepare?: (call: Omit<Call<'GET', P, Q, B, unknown>, 'prepared'>) => Promise<Prepared>
-  /** Answers a call, inside the transaction of a write. It throws a `Refusal` to refuse. */
+  /** Answers a call, inside the transaction of a write. A handler throws a `Refusal` to refuse the call. */
   handle: (call: Call<M, P, Q, B, Prepared>) => Promise<Answer>
 }
 
@@ -200,7 +200,8 @@ export function route<
 }
 
 /**
- * Declares an endpoint that needs no token. Its calls are counted by address, and caches must not store its answers.
+ * Declares an endpoint that needs no token. Calls of the endpoint are counted by address, and caches must not store the
+ * answers.
  */
 export function openRoute<
   const M extends Method,

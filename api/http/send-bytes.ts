@@ -9,8 +9,8 @@ import { openBytes } from '../../shared/attachments/store.ts'
 const pauseMs = 60_000
 
 /**
- * The headers of a download (api/guide/attachments.md#references). The browser saves the file under its name. It
- * neither guesses the type nor shows the file.
+ * The headers of a download (api/guide/attachments.md#references). The browser saves the file under its name. The
+ * browser neither guesses the type nor shows the file.
  */
 export function bytesHeaders(attachment: Pick<AttachmentRow, 'filename' | 'size'>): Record<string, string> {
   return {

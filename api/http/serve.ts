@@ -92,7 +92,7 @@ async function admit({ service, spec }: Pipeline, exchange: Exchange): Promise<C
   return caller
 }
 
-// The caller of a route that needs no token. It has no memberships, so nothing is visible to it.
+// The caller of a route that needs no token. This caller has no memberships, so nothing is visible.
 const nobody: Caller = {
   tokenId: '',
   userId: '',
@@ -145,7 +145,8 @@ async function readCall(
   const guard = guardOf(request.headers['if-match'], spec)
   const key = isIdempotent(spec) ? parseIdempotencyKey(request.get('idempotency-key')) : null
   const lastEventId = spec.stream ? parseLastEventId(request.headers['last-event-id']) : null
-  // The path is read last, because every 400 comes before a 404. A malformed id is a 404: it names nothing that exists.
+  // The path is read last, because every 400 comes before a 404. A malformed id is a 404: the id names nothing that
+  // exists.
   const params = pipeline.readParams(request.params as Record<string, string>) as UntypedCall['params']
   const call = {
     service,

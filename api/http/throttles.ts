@@ -23,7 +23,7 @@ const limits = {
 /** Name of a limit on guesses. */
 export type ThrottleName = keyof typeof limits
 
-/** The limits that a guess counts against, each with the key under which it counts. */
+/** The names of the limits that a guess counts against, each with the key that the guess counts for. */
 export type Guesses = Partial<Record<ThrottleName, string>>
 
 /** Bounds how often passwords and codes can be guessed. */
@@ -36,7 +36,9 @@ export type Throttles = {
   guess: <T>(guesses: Guesses, guess: () => Promise<T | null>) => Promise<T | null>
 }
 
-/** Creates the throttles. They count wrong guesses in windows that all processes share and that survive restarts. */
+/**
+ * Creates the throttles. Throttles count wrong guesses in windows that all processes share and that survive restarts.
+ */
 export function createThrottles(context: { database: Database; log: Logger }): Throttles {
   const windows = new Map(
     Object.entries(limits).map(([prefix, limit]) => [prefix, storedWindows({ ...context, prefix, ...limit })]),

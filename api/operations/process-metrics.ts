@@ -8,17 +8,17 @@ import { outdatedDocuments } from '../../shared/search/index/reindex.ts'
 
 // The age up to which figures from the database are kept in memory and served again.
 const freshMs = 5000
-// The age up to which sizes are served again. It is longer, because PostgreSQL looks at every file of the database to
-// tell the size.
+// The age up to which sizes are served again. This age is longer, because PostgreSQL looks at every file of the
+// database to tell the size.
 const sizesFreshMs = 60_000
 // The interval between samples of the event loop's lag. At prom-client's default of 10 ms, sampling is most of the work
 // of an idle API process.
 const eventLoopSampleMs = 100
 
 /**
- * Adds the metrics that are read at each scrape. They are about the process and its connection pool, the load of the
- * queues, and the live processes. They also count the outcomes of jobs in all worker processes. The database is asked
- * at most once in five seconds, however many clients scrape.
+ * Adds the metrics that are read at each scrape. The metrics are about the process and its connection pool, the load of
+ * the queues, and the live processes. Other metrics count the outcomes of jobs in all worker processes. The database is
+ * asked at most once in five seconds, however many clients scrape.
  */
 export function observeProcess(context: { registry: Registry; database: Database }): void {
   const { registry, database } = context
@@ -94,8 +94,8 @@ const queueGauges = [
   },
 ] as const
 
-// Adds requested jobs that failed to the failures of their queues. They are counted in their own table, because a
-// worker takes them out of the dead-letter queue.
+// Adds requested jobs that failed to the failures of their queues. These jobs are counted in a table of requested jobs,
+// because a worker takes jobs out of the dead-letter queue.
 async function loadsWithFailures(database: Database): Promise<QueueLoads> {
   const [loads, failures] = await Promise.all([queueLoads(database), failedRequestedJobs(database)])
   const failed = new Map(failures.map(({ queue, failed }) => [queue, failed]))

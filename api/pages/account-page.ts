@@ -60,9 +60,9 @@ async function signedIn(
 }
 
 /**
- * The path to go to after signing in. It is the path that was asked for if this path is on this origin, otherwise the
- * tokens of the account. The path is parsed by the rules by which browsers parse Location, so that no path leads to
- * another host.
+ * The path to go to after signing in. The result is the path that was asked for if this path is on this origin,
+ * otherwise the tokens of the account. The path is parsed by the rules by which browsers parse Location, so that no
+ * path leads to another host.
  */
 export function nextPath(asked: string | null): string {
   if (asked === null || !asked.startsWith('/') || !URL.canParse(asked, origin)) return fallback

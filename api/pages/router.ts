@@ -13,7 +13,7 @@ const formMaxBytes = 16_384
 const formType = 'application/x-www-form-urlencoded'
 const parseText = express.text({ limit: formMaxBytes, type: () => true, defaultCharset: 'utf-8' })
 
-/** Serves the pages. Errors go on to the error handler of the application, which answers with a page as well. */
+/** Serves the pages. Errors go on to the error handler of the application, which answers with a page, too. */
 export function pageRouter(service: Service, pages: readonly Page[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
   for (const page of pages) {

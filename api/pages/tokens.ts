@@ -21,7 +21,7 @@ const tokensView = view<{
   created: { name: string; bearer: string; example: string } | null
 }>('tokens')
 
-/** The address of the account. It redirects to the tokens of the account. */
+/** The address of the account. This page redirects to the tokens of the account. */
 export const accountIndexPage = page({
   path: '/account',
   async get() {

@@ -22,7 +22,7 @@ export async function readJson(json: JsonBody): Promise<ReadBody> {
   }
 }
 
-/** The function that `readJson` computes. It is exported because a thread imports it by its name. @public */
+/** The function that `readJson` computes. The export is for threads, which import the function by its name. @public */
 export function readBody({ operationId, text, query }: JsonBody): ReadBody {
   const value = parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

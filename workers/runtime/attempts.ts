@@ -34,8 +34,8 @@ export type Attempts = {
    */
   release: (jobs: readonly Job<object>[]) => void
   /**
-   * Releases jobs that went back to the queue. Their marks are removed at once, because the next attempts need the same
-   * marks.
+   * Releases jobs that went back to the queue. The marks of their attempts are removed at once, because the next
+   * attempts need the same marks.
    */
   giveBack: (jobs: readonly Job<object>[]) => void
   /** Marks all running attempts again, after the session and its locks were lost. */

@@ -12,11 +12,11 @@ import type { DocumentJob, Queue } from '../../shared/jobs/queues.ts'
 export type Part = 'small' | 'large'
 
 /**
- * The statement that claims due jobs of a queue: $1 is the queue, $2 the largest number of jobs. It does what pg-boss's
- * own fetch does, with two differences. The statement reads from the table whether a job of the same key is active,
- * while pg-boss relies on older notes of its monitor. And it marks each attempt by an advisory lock of the session,
- * which PostgreSQL releases when the process dies. The statement fails with a unique violation when another process has
- * claimed a job of the same key meanwhile.
+ * The statement that claims due jobs of a queue: $1 is the queue, $2 the largest number of jobs. The statement does
+ * what pg-boss's own fetch does, with two differences. The statement reads from the table whether a job of the same key
+ * is active, while pg-boss relies on older notes of its monitor. And the statement marks each attempt by an advisory
+ * lock of the session, which PostgreSQL releases when the process dies. The statement fails with a unique violation
+ * when another process has claimed a job of the same key meanwhile.
  *
  * Of several due jobs of one key, only the first is claimed. `found` also counts the due jobs that were not claimed for
  * this reason.
@@ -59,7 +59,7 @@ export function claimStatement({ options }: Queue<object>, part?: Part): string 
 export const largePriority = -10
 /**
  * The most by which waiting documents lower the priority of a large document. Each waiting document of the same
- * workspace lowers it by one.
+ * workspace lowers the priority by one.
  */
 const mostBehind = 1000
 /** The priority of a document whose computation went over its limit once. */

@@ -4,7 +4,10 @@ import pg from 'pg'
 import { statementName } from '../../shared/database/database.ts'
 import { sessionOptions } from '../../shared/database/session.ts'
 
-/** A connection that stays open. Its session owns the advisory locks of attempts and hears of announced jobs. */
+/**
+ * A connection that stays open. The session of the connection owns the advisory locks of attempts and hears of
+ * announced jobs.
+ */
 export type JobSession = {
   /** Resolves when the connection is open for the first time. */
   opened: Promise<void>

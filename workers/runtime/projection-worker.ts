@@ -121,8 +121,8 @@ async function batchesOf(
   return { batches: batches.map(inOrder), large }
 }
 
-// Derives batches one after the other, since the first batches hold the smallest documents. Then it derives single
-// documents beside each other. Documents that failed before come last.
+// Derives batches one after the other, since the first batches hold the smallest documents. Then single documents are
+// derived beside each other. Documents that failed before come last.
 async function deriveFetched<Source extends ProjectionSource, Result>(
   context: Deriving<Source, Result> & { limit: LimitFunction },
   batches: readonly Job<DocumentJob>[][],
@@ -184,8 +184,8 @@ async function deriveAlone<Source extends ProjectionSource, Result>(
   }
 }
 
-// Gives the jobs of large documents back to the queue. Their results here are `completed`, so that nothing else is
-// reported to pg-boss.
+// Gives the jobs of large documents back to the queue. The results of these jobs are `completed`, so that nothing else
+// is reported to pg-boss.
 async function handOver<Source extends ProjectionSource, Result>(
   { runtime, projection }: Deriving<Source, Result>,
   attempts: readonly Job<DocumentJob>[],

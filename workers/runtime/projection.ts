@@ -55,9 +55,9 @@ export type Projection<Source extends ProjectionSource, Result> = {
    */
   load: (db: Queryable, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, Source>>
   /**
-   * Derives the result of one document, outside any transaction and without a database. It runs in a thread, with a
-   * limit of time and memory, unless its `isSmall` says that the document is small. An error fails the job of this
-   * document alone.
+   * Derives the result of one document, outside any transaction and without a database. `compute` runs in a thread,
+   * with a limit of time and memory, unless its `isSmall` says that the document is small. An error fails the job of
+   * this document alone.
    */
   compute: ProjectionComputation<Source, Result>
   /**
@@ -66,8 +66,8 @@ export type Projection<Source extends ProjectionSource, Result> = {
    */
   projectedSeqs: (tx: Transaction, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, number>>
   /**
-   * Tells whether the loaded and the current source give the same result. It must compare everything that the
-   * projection depends on and nothing more. Called in the transaction of the round, under the locks. When it returns
+   * Tells whether the loaded and the current source give the same result. The comparison must cover everything that the
+   * projection depends on and nothing more. Called in the transaction of the round, under the locks. When the result is
    * false before the last round, the document is derived again.
    */
   sameSource: (source: Source, current: DocumentSource) => boolean
@@ -78,8 +78,9 @@ export type Projection<Source extends ProjectionSource, Result> = {
    */
   isPart?: (source: Source) => boolean
   /**
-   * Writes the results in the transaction of the round, in which the jobs have just been completed. It gets only
-   * results that may be written, in the order of document ids. When there are none, it is not called.
+   * Writes the results in the transaction of the round, in which the jobs have just been completed. `derived` holds
+   * only results that may be written, in the order of document ids. When there are no such results, `write` is not
+   * called.
    */
   write: (tx: Transaction, derived: readonly Derived<Source, Result>[]) => Promise<void>
 }
@@ -104,7 +105,7 @@ export type SingleProjection<Source extends ProjectionSource, Result> = Pick<
 }
 
 /**
- * Makes a projection that derives each document in a transaction of its own. It suits a projection in which few
+ * Makes a projection that derives each document in a transaction of its own. This suits a projection in which few
  * documents take part, so that a statement for many documents would gain nothing.
  */
 export function oneByOne<Source extends ProjectionSource, Result>(

@@ -17,8 +17,9 @@ export type ExplainedOutcome = { outcome: JobOutcome; reason?: string; causes?: 
 export type AttemptEnd = ExplainedOutcome | { error: unknown }
 
 /**
- * An attempt that has ended. `start` is the `performance.now()` at which it began. `shared` is the number of jobs that
- * ran together since then. Each job is counted with its share of the time, so that all jobs add up to the time spent.
+ * An attempt that has ended. `start` is the `performance.now()` at which the attempt began. `shared` is the number of
+ * jobs that ran together in this time. Each job is counted with its share of the time, so that all jobs add up to the
+ * time spent.
  */
 export type EndedAttempt<Data extends object> = {
   queue: Queue<Data>

@@ -42,8 +42,8 @@ export type RequestedJob<Source extends object, Result> = {
   /** Derives the result with the help of the model, outside any transaction. */
   compute: (source: Source, ask: Ask) => Promise<Result>
   /**
-   * Locks the source and compares it with the loaded source. It is the first step of the transaction that ends the job.
-   * Locks are taken in this order: documents by id, units, summaries. Slow results come from `ahead`, because the
+   * Locks the source and compares it with the loaded source. This is the first step of the transaction that ends the
+   * job. Locks are taken in this order: documents by id, units, summaries. Slow results come from `ahead`, because the
    * transaction must not compute them while it holds locks. Returns the `obsolete_reason`, or null when nothing has
    * moved.
    */
@@ -64,9 +64,9 @@ export type RequestedJob<Source extends object, Result> = {
 export type RequestedJobHooks = { beforeCommit?: (key: RequestedJobKey) => Promise<void> }
 
 /**
- * Makes the worker of a kind of requested job. It claims the row, loads, asks the model, then locks the source and
- * writes only when nothing has moved. Jobs are fetched one by one, so that no fetched job waits while this process is
- * busy with another job.
+ * Makes the worker of a kind of requested job. The worker claims the row, loads, asks the model, then locks the source
+ * and writes only when nothing has moved. Jobs are fetched one by one, so that no fetched job waits while this process
+ * is busy with another job.
  */
 export function defineRequestedJob<Source extends object, Result>(
   kind: RequestedJob<Source, Result>,
@@ -89,7 +89,7 @@ export function defineRequestedJob<Source extends object, Result>(
 }
 
 /**
- * Makes the worker that ends jobs of a kind which no worker could finish. It takes their pg-boss jobs from the
+ * Makes the worker that ends jobs of a kind which no worker could finish. The worker takes their pg-boss jobs from the
  * dead-letter queue, and the requested jobs fail with `model_error`. So nobody waits for them for ever.
  */
 export function defineDeadRequestedJob(kind: {

@@ -88,7 +88,7 @@ function computeOne<Source extends ProjectionSource, Result>(
   })
 }
 
-// The transaction of a round. Its locks come in one order: documents by id, the projection's rows, pg-boss's jobs.
+// The transaction of a round. Locks are taken in one order: documents by id, the projection's rows, pg-boss's jobs.
 async function commit<Source extends ProjectionSource, Result>(
   tx: Transaction,
   input: {
@@ -139,8 +139,8 @@ function judge<Source extends ProjectionSource, Result>(input: {
   /** Absent when `load` found no source. */
   derived: Derived<Source, Result> | undefined
   /**
-   * The locked source. It is absent when the document is gone or, in a round of several jobs, when a writer has locked
-   * the document.
+   * The locked source. The source is absent when the document is gone or, in a round of several jobs, when a writer has
+   * locked the document.
    */
   current: DocumentSource | undefined
   /** The `body_seq` of the stored data; null when nothing is stored. */

@@ -34,8 +34,8 @@ export type Runtime = {
 export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => Promise<void>> }
 
 /**
- * The longest wait for running jobs when the process stops. A process has to stop within ten seconds, so some time is
- * left for the rest.
+ * The longest wait for running jobs when the process stops. A process has to stop within ten seconds, so three seconds
+ * are left to close its connections.
  */
 const drainMs = 7000
 
@@ -47,8 +47,8 @@ const bossPool = { max: 2, idleTimeoutMillis: 60_000 }
 
 /**
  * Opens the database, the session on which jobs are claimed and announced, and the library pg-boss. The library fails
- * jobs, stores their heartbeats and, where `schedule` is set, runs cron. Its own supervision is off, since it counts
- * the whole table of jobs. Metrics count the process under each of its `types` for as long as the session lives.
+ * jobs, stores their heartbeats and, where `schedule` is set, runs cron. The supervision of pg-boss is off, since it
+ * counts the whole table of jobs. Metrics count the process under each of its `types` for as long as the session lives.
  */
 export async function openRuntime(options: {
   config: Config

@@ -4,7 +4,7 @@ import type { Logger } from '../../shared/process/log.ts'
 import { settledIds } from './attempts.ts'
 import { activeAttempts, type Lapse, retryNow } from './job-queries.ts'
 
-/** The supervision of the running attempts of all processes. It rests while no attempt runs. */
+/** The supervision of the running attempts of all processes. Supervision rests while no attempt runs. */
 export type Supervision = {
   /** Begins to look for lapsed attempts. Must be called when jobs may be running. */
   rouse: () => void
@@ -57,9 +57,9 @@ export function openSupervision(context: { database: Database; jobs: Jobs; log: 
 }
 
 /**
- * Tells pg-boss that attempts on which nobody works any more have failed. Their jobs are retried, or moved to the
- * dead-letter queue when their retries are used up. An attempt that is being completed at this moment is left alone.
- * Returns how many attempts are running. @internal
+ * Tells pg-boss that attempts on which nobody works any more have failed. The jobs of these attempts are retried, or
+ * moved to the dead-letter queue when no retries are left. An attempt that is being completed at this moment is left
+ * alone. Returns how many attempts are running. @internal
  */
 export async function failLapsedAttempts(context: { database: Database; jobs: Jobs; log: Logger }): Promise<number> {
   const active = await activeAttempts(context.database)

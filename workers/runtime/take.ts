@@ -27,8 +27,8 @@ export type TakeOptions<Data extends object> = {
 }
 
 /**
- * PostgreSQL's unique violation. It says that another process has claimed a job of the same key while the claiming
- * statement ran.
+ * PostgreSQL's unique violation. The error says that another process has claimed a job of the same key while the
+ * claiming statement ran.
  */
 const uniqueViolation = '23505'
 

@@ -27,8 +27,8 @@ const backstopMs = 8000
 const horizonMs = 1.5 * backstopMs
 
 /**
- * The length of a tick in milliseconds. All delayed jobs of a queue that become due in one tick share a timer. It rings
- * after the end of the tick, since no job can be claimed before it is due.
+ * The length of a tick in milliseconds. All delayed jobs of a queue that become due in one tick share a timer. The
+ * timer rings after the end of the tick, since no job can be claimed before it is due.
  */
 const tickMs = 50
 const marginMs = 5

@@ -5,8 +5,8 @@ export type JsonSchema = { [keyword: string]: unknown }
 
 /*
  * Two keywords of this service say how a schema is published. `x-published` holds another schema, which is published in
- * place of the schema that has the keyword. It serves where other code checks a value more precisely than the schema.
- * `x-discriminator` names the property by which the alternatives of a union differ.
+ * place of the schema that has the keyword. The other schema serves where other code checks a value more precisely than
+ * the declared schema. `x-discriminator` names the property by which the alternatives of a union differ.
  */
 
 /** Collects the named schemas of a description while its operations are written. */

@@ -5,7 +5,7 @@ import { errorAnchor, errorType, guideSectionOf, statusesOf } from '../../http/e
 import { table } from './table.ts'
 
 /**
- * The error catalogue as a Markdown table. Its columns are status, code, type, meaning and shape of the details. The
+ * The error catalogue as a Markdown table. The columns are status, code, type, meaning and shape of the details. The
  * first cell of a row has the anchor of the code, for links.
  */
 export function errorTable(): string {

@@ -15,7 +15,9 @@ import { view } from '../render.ts'
 
 const apiDocsView = view<ReferenceView>('api-docs')
 
-/** The reference of the API as HTML, the same for everybody. It is rendered when somebody first asks for it. */
+/**
+ * The reference of the API as HTML, the same for everybody. The page is rendered when somebody first asks for the page.
+ */
 export const apiDocsPage = page({
   path: '/api-docs',
   async get({ service, request, response }) {
@@ -50,7 +52,7 @@ type ChapterView = { id: string; title: string; html: string; entries: EntryView
 type EntryView = { id: string; title: string; method: string | null; path: string; html: string } & Example
 
 /**
- * A recorded call as it is shown: a curl command, and the answer as indented JSON. Each is null where none was
+ * A recorded call as it is shown: a curl command, and the answer as indented JSON. Either is null where no call was
  * recorded.
  */
 type Example = { call: string | null; answer: string | null }

@@ -7,7 +7,7 @@ type Footnote = { number: number; definition: BodyNode; references: number }
 
 /**
  * The footnotes of a page, numbered in the order of their first references. Footnotes without a reference come last.
- * Their ids contain a colon, and ids of headings never do.
+ * The ids of footnotes contain a colon, so that they differ from the ids of headings.
  */
 export class Footnotes {
   readonly #definitions = new Map<string, BodyNode>()
@@ -94,8 +94,8 @@ function referenceId(number: number, occurrence: number): string {
   return occurrence === 1 ? `fnref:${number}` : `fnref:${number}:${occurrence}`
 }
 
-// Adds the links back to the references. They are at the end of the last paragraph, because a reader of the footnote
-// ends there.
+// Adds the links back to the references. The links are at the end of the last paragraph, because a reader of the
+// footnote ends there.
 function withLinks(html: string, { number, references }: Footnote): string {
   const links = Array.from({ length: references }, (_, index) => {
     const label = references === 1 ? `Back to reference ${number}` : `Back to reference ${number}-${index + 1}`

@@ -8,8 +8,8 @@ import { headingPathEntry, headingTitle } from '../../../shared/body/outline.ts'
 type Heading = { id: string | null; rank: number; title: string }
 
 /**
- * The headings of a page. Their ids are the anchors that GitHub gives to headings, so links such as `#first-steps` work
- * as on GitHub. The title of the page is the only h1, and no rank is skipped, so that screen readers can go from
+ * The headings of a page. The ids of headings are the anchors that GitHub gives them, so links such as `#first-steps`
+ * work as on GitHub. The title of the page is the only h1, and no rank is skipped, so that screen readers can go from
  * heading to heading.
  */
 export class PageHeadings {

@@ -16,10 +16,10 @@ import { highlightCode, languageName } from './highlight.ts'
 import { mathMl } from './math.ts'
 
 /**
- * A document as HTML for readers: a table of contents, the body and its footnotes. Unlike the API's HTML, it shows math
- * as MathML and code in colours, and numbers footnotes. It puts into words what only colour or position would tell. The
- * function is pure, its result is safe to put into a page, and its time is linear in the size of the document. Math and
- * colours cost more than other text, so a page has a bounded number of characters of each. Further math and code is
+ * A document as HTML for readers: a table of contents, the body and its footnotes. Unlike the API's HTML, this HTML
+ * shows math as MathML and code in colours, and numbers footnotes. Words tell what colour or position alone would tell.
+ * The function is pure, its result is safe to put into a page, and its time is linear in the size of the document. Math
+ * and colours cost more than other text, so a page has a bounded number of characters of each. Further math and code is
  * shown as the author has written it.
  */
 export function pageHtml(document: DocNode): string {

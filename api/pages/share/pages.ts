@@ -91,8 +91,8 @@ export const shareAttachmentPage = page({
   },
 })
 
-// Finds the share that the path names. Refuses with the page for 404 when there is no share, or when shares are
-// switched off. Each visit counts for its address: 429 after too many visits.
+// Finds the share that the path names. Refuses with the 404 page when there is no share, or when shares are switched
+// off. Refuses with 429 after too many visits from one address.
 async function requireShare({ service, request, response, params }: PageCall): Promise<ShareRow> {
   const limit = await service.rateLimiter.consume('share', addressOf(request))
   if (limit !== null) response.set(rateLimitHeaders(limit))

@@ -11,7 +11,9 @@ export function sharedHtml(shared: SharedBody): Promise<string> {
   return compute(rendering, shared)
 }
 
-/** The function that `sharedHtml` computes. It is exported because a thread imports it by its name. @public */
+/**
+ * The function that `sharedHtml` computes. The export is for threads, which import the function by its name. @public
+ */
 export function renderShared({ text, path }: SharedBody): string {
   const { document } = new StoredBody({ version: '', text })
   return pageHtml(publicDocument(document, (attachmentId) => `${path}/attachments/${attachmentId}`))

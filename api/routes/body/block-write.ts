@@ -67,7 +67,9 @@ type Editing = {
   input: string
 }
 
-/** The function that `editBlocks` computes. It is exported because a thread imports it by its name. @public */
+/**
+ * The function that `editBlocks` computes. The export is for threads, which import the function by its name. @public
+ */
 export function editText(edit: Editing): BlockWrite {
   const { body, results, warnings, attachments } = edited(edit)
   const text = body.toLines().join('\n')
@@ -76,7 +78,7 @@ export function editText(edit: Editing): BlockWrite {
   return { text, attachments, results, warnings: answerWarnings(warnings), blocks }
 }
 
-/** The function that `findBlock` computes. It is exported because a thread imports it by its name. @public */
+/** The function that `findBlock` computes. The export is for threads, which import the function by its name. @public */
 export function hashBlock({ text, blockId }: { text: string; blockId: string }): string | null {
   return currentBlockHash(new BlockLines(text.split('\n')), blockId)
 }

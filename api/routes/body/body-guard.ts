@@ -11,8 +11,8 @@ import { type EntityTags, type Guard, satisfies } from '../../http/preconditions
 type GuardedCall = { tx: Queryable; ahead: Ahead; guard: Guard }
 
 /**
- * Makes the guard of a body write for `commitBody`. It refuses with 428 when a required If-Match is missing, and with
- * 409 when none of the tags is the current version.
+ * Makes the guard of a body write for `commitBody`. The guard refuses with 428 when a required If-Match is missing, and
+ * with 409 when none of the tags is the current version.
  */
 export function bodyGuard(call: GuardedCall) {
   return (current: StoredBody, document: DocumentRow): Promise<void> => hold(call, { current, document })
@@ -28,8 +28,8 @@ export function blockGuard(call: GuardedCall) {
 }
 
 /**
- * Makes the guard of a write to a document's metadata. It refuses with 409 when If-Match is sent and none of its tags
- * is the current version of the body. The body itself is read only for the details of a conflict.
+ * Makes the guard of a write to a document's metadata. The guard refuses with 409 when If-Match is sent and none of its
+ * tags is the current version of the body. The body itself is read only for the details of a conflict.
  */
 export function requireBodyVersion(call: GuardedCall) {
   return async (document: DocumentRow): Promise<void> => {

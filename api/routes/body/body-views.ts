@@ -27,8 +27,8 @@ export type ReadRequest = {
   version: string
 }
 
-// A view is the `data` of an answer about a body, as JSON text. It is computed without blocking the event loop, in a
-// thread when the body is large. Passing text between threads costs less than passing objects. First come the members
+// A view is the `data` of an answer about a body, as JSON text. A view is computed without blocking the event loop, in
+// a thread when the body is large. Passing text between threads costs less than passing objects. First come the members
 // of `heading`, then members that follow from the body, then the members of `resolution`.
 
 type Framed = { text: string; heading: object; resolution: object }
@@ -80,8 +80,8 @@ export function blocksText(view: BlocksView): Promise<{ dataText: string; count:
 }
 
 /**
- * The `data` of a baseline, from which a client begins to follow changes, as JSON text. It holds the manifest of the
- * body.
+ * The `data` of a baseline, from which a client begins to follow changes, as JSON text. The baseline holds the manifest
+ * of the body.
  */
 export function baselineText(view: BaselineView): Promise<string> {
   return compute(baseline, view)
@@ -103,37 +103,48 @@ export function contentAnswerText({
   return withDocument({ before: heading, text, behind })
 }
 
-/** The function that `contentText` computes. It is exported because a thread imports it by its name. @public */
+/**
+ * The function that `contentText` computes. The export is for threads, which import the function by its name. @public
+ */
 export function renderContent({ text, heading, resolution, format, anchors }: ContentView): string {
   const members = contentMembers(text.split('\n'), { format, anchors })
   const warnings = answerWarnings(members.warnings)
   return JSON.stringify({ ...heading, format, ...members, warnings, ...resolution })
 }
 
-/** The function that `outlineText` computes. It is exported because a thread imports it by its name. @public */
+/**
+ * The function that `outlineText` computes. The export is for threads, which import the function by its name. @public
+ */
 export function renderOutline({ text, heading, resolution }: Framed): string {
   return JSON.stringify({ ...heading, ...outlineOf(documentOf(text).content), ...resolution })
 }
 
-/** The function that `readText` computes. It is exported because a thread imports it by its name. @public */
+/** The function that `readText` computes. The export is for threads, which import the function by its name. @public */
 export function renderRead({ text, heading, resolution, request }: ReadPartView): string {
   const part = readPart(new BlockLines(text.split('\n')), request)
   return JSON.stringify({ ...heading, view: request.view, ...part, ...resolution })
 }
 
-/** The function that `outlinePartText` computes. It is exported because a thread imports it by its name. @public */
+/**
+ * The function that `outlinePartText` computes. The export is for threads, which import the function by its name.
+ * @public
+ */
 export function renderOutlinePart({ text, heading, resolution, query }: OutlinePartView): string {
   checkOutlineQuery(new BlockLines(text.split('\n')), query)
   const { sections } = outlineOf(documentOf(text).content)
   return JSON.stringify({ ...heading, view: 'outline', sections, ...resolution })
 }
 
-/** The function that `baselineText` computes. It is exported because a thread imports it by its name. @public */
+/**
+ * The function that `baselineText` computes. The export is for threads, which import the function by its name. @public
+ */
 export function renderBaseline({ text, baseline }: BaselineView): string {
   return JSON.stringify({ ...baseline, manifest: manifestOf(text.split('\n')) })
 }
 
-/** The function that `blocksText` computes. It is exported because a thread imports it by its name. @public */
+/**
+ * The function that `blocksText` computes. The export is for threads, which import the function by its name. @public
+ */
 export function renderBlocks({ text, document, recursive, start, limit, maxBytes }: BlocksView) {
   const blocks = listBlocks(new BlockLines(text.split('\n')), { recursive, from: start })
   const presented = blocks.map((block) => presentBlock(block, document))

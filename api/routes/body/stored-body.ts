@@ -42,7 +42,9 @@ export const localeParameter = Type.Optional(
 /** A read of a document that may name a locale. */
 type LocaleCall = { db: Queryable; caller: Caller; params: { id: string }; query: { locale?: string | undefined } }
 
-/** The outcome of resolving a locale, as members of the answer. It is empty when the request names no locale. */
+/**
+ * The outcome of resolving a locale, as members of the answer. The outcome is empty when the request names no locale.
+ */
 type Resolution =
   | { requested_locale: string; resolved_locale: string | null; fallback_used: boolean }
   | Record<never, never>
@@ -57,7 +59,7 @@ export async function requireVariant(call: LocaleCall): Promise<{ document: Docu
   return { document: found, resolution }
 }
 
-/** Reads a document with its body. It chooses among the document set and refuses as `requireVariant` does. */
+/** Reads a document with its body. The document is chosen, and errors are thrown, as by `requireVariant`. */
 export async function requireVariantBody(call: LocaleCall): Promise<{ stored: CurrentBody; resolution: Resolution }> {
   const { found: stored, resolution } = await readVariant(call, (locator) => currentBody(call.db, locator))
   return { stored, resolution }
