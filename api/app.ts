@@ -51,7 +51,8 @@ export function createApp(service: Service): Express {
   return app
 }
 
-// The options of helmet. The headers tell browsers to use TLS only if the service itself is reached over TLS.
+// The options of the library helmet, which sets security headers. The headers tell browsers to use TLS only if the
+// service itself is reached over TLS.
 function securityHeaders(publicOrigin: string): HelmetOptions {
   if (publicOrigin.startsWith('https://')) return {}
   return {

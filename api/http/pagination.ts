@@ -75,8 +75,9 @@ export function takeWithin<T>(
   return { taken, hasMore: false }
 }
 
-// A made-up cursor must not reach the database with a value that its column cannot hold. Positions are ids, counts and
-// times in Unix milliseconds, so their numbers are never negative.
+// Whether a member of a cursor has the given type, and a value that a column can hold. A made-up cursor must not reach
+// the database with another value. Positions are ids, counts and times in Unix milliseconds, so their numbers are never
+// negative.
 function isPosition(value: unknown, type: 'string' | 'number' | undefined): boolean {
   if (type === 'number') return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 8.64e15
   return typeof value === 'string' && isStorable(value)

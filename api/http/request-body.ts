@@ -94,7 +94,7 @@ function tooLarge(maxBytes: number): Refusal {
   return new Refusal('payload_too_large', { details: { max_bytes: maxBytes } })
 }
 
-/** The parts that are read of a form: the name of the file, the names of the fields, and the most bytes of the file. */
+/** The parts of a form that are read: the name of the file, the names of the fields, and the most bytes of the file. */
 type FormParts = { file: string; fields: readonly string[]; maxFileBytes: number }
 
 /**

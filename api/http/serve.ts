@@ -77,7 +77,7 @@ function pipelineOf(service: Service, spec: Route) {
 
 const noParameters = Type.Object({})
 
-// Step 1. The caller of an open route is nobody, and its calls count for its address.
+// Step 1. Where no token is needed, the caller is `nobody`, and a call counts for the address that it comes from.
 async function admit({ service, spec }: Pipeline, exchange: Exchange): Promise<Caller> {
   const { request, response } = exchange
   const bucket = bucketOf(spec)

@@ -72,8 +72,8 @@ export function requireOwnForm(call: PageCall, submitted: { browser: Browser; fo
 }
 
 /**
- * Whether a program has sent the form: the request has no cookie and none of the headers that a browser sends with
- * every form (Origin, Sec-Fetch-Site). So no other site can have made a browser send the form.
+ * Whether a program has sent the form. Every browser sends Origin or Sec-Fetch-Site with a form, and this request has
+ * neither these headers nor a cookie. So no other site can have made a browser send the form.
  */
 export function isProgram({ request }: PageCall): boolean {
   return ['cookie', 'origin', 'sec-fetch-site'].every((name) => request.get(name) === undefined)

@@ -20,7 +20,7 @@ export function payloadOf(spec: Route): { schema: TSchema; mediaTypes: readonly 
 }
 
 // Moves the defaults of members into their descriptions. Generators of typed clients take a member with `default` for a
-// member that is always there. That is wrong for a client, which may leave the member out.
+// member that is always there. Such a type is wrong for a client, which may leave the member out.
 function withDefaultsInWords(schema: TSchema): TSchema {
   const json = JSON.stringify(schema, (_, value: unknown) => (hasDefault(value) ? inWords(value) : value))
   return JSON.parse(json) as TSchema

@@ -28,13 +28,13 @@ type BlockEdit =
 export type BlockWrite = Edited & {
   results: readonly OperationResult[]
   warnings: ReturnType<typeof answerWarnings>
-  /** The inserted or changed blocks in the form of the API, each as JSON text. */
+  /** The inserted or changed blocks, each as JSON text with the members that answers of the API show. */
   blocks: readonly string[]
 }
 
 /**
- * Edits the blocks of a body. The operations of a batch have their effect together or not at all. Refuses as
- * `applyOperation` and `applyBatch` do.
+ * Edits the blocks of a body. The operations of a batch have their effect together or not at all. Throws the refusals
+ * of `applyOperation` and `applyBatch` in `shared/body/edit.ts`.
  */
 export function editBlocks(ahead: Ahead, edit: BlockEdit & { current: StoredBody; documentId: string }): BlockWrite {
   const { current, ...named } = edit
@@ -48,7 +48,7 @@ export function findBlock(ahead: Ahead, { current, blockId }: { current: StoredB
   return hash
 }
 
-/** A block in the form of the API. */
+/** A block with the members that answers of the API show. */
 export function presentBlock(block: BlockDescription, document: { id: string; version: string }) {
   return {
     ...block,
