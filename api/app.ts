@@ -22,7 +22,10 @@ import { PageRefusal } from './pages/refusals.ts'
 import { pageRouter } from './pages/router.ts'
 import { routes } from './routes/routes.ts'
 
-/** Builds the Express application: the pages, the paths beside the API, and the route table. It does not listen yet. */
+/**
+ * Builds the Express application: the pages, the paths beside the API, and the route table. The application does not
+ * listen yet.
+ */
 export function createApp(service: Service): Express {
   const app = express()
   // The service makes its own ETags. Express would add weak ETags and answer 304 by other rules.
@@ -48,7 +51,8 @@ export function createApp(service: Service): Express {
   return app
 }
 
-// The options of helmet. Unless the service is reached over TLS, its headers do not tell browsers to use TLS.
+// The options of the library helmet, which sets security headers. The headers tell browsers to use TLS only if the
+// service itself is reached over TLS.
 function securityHeaders(publicOrigin: string): HelmetOptions {
   if (publicOrigin.startsWith('https://')) return {}
   return {
@@ -80,7 +84,8 @@ function allowedOrigins(origins: readonly string[]): '*' | string[] {
   return origins.includes('*') ? '*' : [...origins]
 }
 
-// Express tries the patterns of a router in turn. With a router for each first segment of a path, it tries few.
+// Express tries the patterns of a router in turn. Each first segment of a path has a router of its own, so that Express
+// tries only a few patterns for a request.
 function apiRouter(service: Service, table: readonly Route[]): RequestHandler {
   const segments = new Map<string, Router>()
   for (const [path, specs] of Map.groupBy(table, (spec) => spec.path)) {
@@ -97,7 +102,8 @@ function apiRouter(service: Service, table: readonly Route[]): RequestHandler {
   }
 }
 
-// Dispatches by method here, not in Express, so that 405 and OPTIONS know the methods of a path.
+// Finds the route by the method of a request. Express could do so too, but the answers to OPTIONS and with 405 list the
+// methods of a path, which Express does not know.
 function dispatcher(service: Service, specs: readonly Route[]): Server {
   const servers = new Map<string, { spec: Route; serve: Server }>(
     specs.map((spec) => [spec.method satisfies Method, { spec, serve: server(service, spec) }]),
@@ -121,7 +127,8 @@ function dispatcher(service: Service, specs: readonly Route[]): Server {
   }
 }
 
-// Paths that monitoring asks for every few seconds. Their log lines would hide all other lines.
+// Paths that monitoring asks for every few seconds. The log lines of these paths would hide all other lines, so they
+// have the level debug.
 const probes = new Set(['/healthz', '/readyz', '/metrics'])
 
 function identifyRequest(request: Request, response: Response, next: NextFunction): void {
@@ -132,7 +139,8 @@ function identifyRequest(request: Request, response: Response, next: NextFunctio
   next()
 }
 
-// Refuses a request line with a whole URL. Only proxies get such lines, and the URL in the line may be malformed.
+// Refuses a request line that names a whole URL instead of a path. Only proxies have to serve such lines. The URL may
+// be malformed, and parsing it would then end in a 500.
 function requirePath(request: Request, _response: Response, next: NextFunction): void {
   if (!request.url.startsWith('/')) {
     const fields = [{ path: '/', message: 'the request line must name a path that begins with /' }]
@@ -142,7 +150,8 @@ function requirePath(request: Request, _response: Response, next: NextFunction):
 }
 
 function logRequest(service: Service) {
-  // Nothing in the line of a request can be secret, and looking for secrets costs as much as writing the line.
+  // The logger does not look for secrets in the line of a request. The line never has a secret, and the look would cost
+  // as much as the line itself.
   const log = service.log.child({}, { redact: [] })
   return (request: Request, response: Response, next: NextFunction): void => {
     const start = performance.now()

@@ -3,14 +3,14 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { type AddressInfo, Server as TcpServer } from 'node:net'
 import { setImmediate as eventLoopTurn, setTimeout as sleep } from 'node:timers/promises'
 
-// The time for a call that was sent on an idle connection just before the process stopped listening.
+// The time in which a call may arrive that was sent on an idle connection just before the process stopped listening.
 const transitMs = 500
-// The time in which running calls must end when the server closes.
+// The time in which running calls must end after the server has stopped listening.
 const longestCallMs = 7000
-// The most turns of the event loop in which new connections are accepted before the server closes.
+// The most turns of the event loop for which the server waits while new connections still arrive.
 const mostTurns = 1000
 
-/** The HTTP server of the process. It stops without dropping a call. */
+/** The HTTP server of the process. The server stops without dropping a call. */
 export class HttpServer {
   readonly #server: Server
   readonly #open = new Set<ServerResponse>()
@@ -26,8 +26,8 @@ export class HttpServer {
       if (this.#draining) response.setHeader('Connection', 'close')
       this.#answer(request, response)
     })
-    // Load balancers and clients as a rule close idle connections after 60 s. The server closes them later, so that no
-    // request is sent into a connection which the server is closing.
+    // Load balancers and clients as a rule close idle connections after 60 s. The server closes them only after 65 s,
+    // so that no client sends a request into a connection that is closing.
     this.#server.keepAliveTimeout = 65_000
   }
 

@@ -9,8 +9,8 @@ import { HttpServer } from './http-server.ts'
 import { startService } from './start-service.ts'
 import { createWaitingApp } from './waiting-app.ts'
 
-// The API process. It listens until SIGTERM or SIGINT, then finishes the calls that it has begun and ends. Until its
-// database can be reached and is migrated, it answers 503.
+// The API process. The process listens until SIGTERM or SIGINT, then finishes the calls that it has begun and ends.
+// While its database is out of reach or not yet migrated, the process answers 503.
 const config = processConfig()
 const log = createLogger({ service: 'api', config })
 warnAboutSettings({ config, log })

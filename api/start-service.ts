@@ -16,8 +16,8 @@ import { observeProcess } from './operations/process-metrics.ts'
 import { readJson } from './routes/json-body.ts'
 
 /**
- * Opens the parts of the API process: pools, job queue, files, limits, metrics. `close` closes them. The database must
- * be migrated.
+ * Opens the parts of the API process: pools, job queue, files, limits, metrics. The database must be migrated before.
+ * The returned `close` closes the parts.
  */
 export async function startService(options: {
   config: Config

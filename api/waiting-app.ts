@@ -19,7 +19,8 @@ export function createWaitingApp({ readiness, origin }: { readiness: () => Readi
   app.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' })
   })
-  // The database can be ready a moment before this process is. The process is ready when the whole application answers.
+  // The status is always `unavailable` here. The database can be ready a moment before this process, which is ready
+  // only when the whole application answers.
   app.get('/readyz', (_request, response) => {
     response.status(503).json({ ...readiness(), status: 'unavailable' })
   })

@@ -11,7 +11,8 @@ import { oneByOne, type Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 
 /**
- * The concept candidates of documents, once somebody has had them extracted. They depend on body and title. @internal
+ * The projection of concept candidates. A document takes part once somebody has asked for its candidates. Candidates
+ * depend on body and title. @internal
  */
 export const candidatesProjection: Projection<CandidateSource, FoundCandidate[]> = oneByOne({
   name: 'candidates',
@@ -25,5 +26,5 @@ export const candidatesProjection: Projection<CandidateSource, FoundCandidate[]>
   },
 })
 
-/** The worker type `candidates`. */
+/** Derives the candidates of documents, in the worker type `candidates`. */
 export const candidateRefresher = defineProjection(candidatesProjection)

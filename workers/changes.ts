@@ -12,7 +12,10 @@ import type { Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 import type { Worker } from './runtime/runtime.ts'
 
-/** The chains of change batches of documents, made of stored manifests. They depend on the body alone. @internal */
+/**
+ * The projection of the changes of documents. The chain of a document has a batch of changes for each body, made from
+ * stored manifests. The chain depends on the body alone. @internal
+ */
 export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Projection<ChainSource, ChainGrowth> {
   const retention = config.CHANGES_RETENTION
   return {
@@ -27,7 +30,7 @@ export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Pr
   }
 }
 
-/** The worker type `changes`. */
+/** Derives the changes of documents, in the worker type `changes`. */
 export const changesDiffer: Worker = {
   name: queues.changesDiff.name,
   start: (runtime) => defineProjection(changesProjection(runtime.config)).start(runtime),

@@ -4,13 +4,15 @@ import { numberUnlessBusy } from '../shared/events/number.ts'
 import { unnumberedChannel } from '../shared/events/record.ts'
 import type { Worker } from './runtime/runtime.ts'
 
+// The most events that get ids in one transaction.
 const batch = 1000
 const busyPauseMs = 1000
 const backstopMs = 10_000
 
 /**
- * The sequencer, which numbers committed events in batches. Writes wake it. Several processes may run it, and one of
- * them works at a time. Its connection has short time limits, since all event streams wait for the sequencer.
+ * The sequencer, which gives ids to committed events in batches. Writes wake the sequencer. Several processes may run a
+ * sequencer, but only the process that holds a lock in PostgreSQL gives ids. The connection has short time limits,
+ * since all event streams wait for the sequencer.
  */
 export const eventSequencer: Worker = {
   name: 'events',
@@ -22,7 +24,8 @@ export const eventSequencer: Worker = {
       let numbered: number | null
       do numbered = await numberUnlessBusy(database, batch)
       while (numbered === batch)
-      // Tries again later. The process that has the lock may end between its last look at the table and its commit.
+      // Another process has the lock. That process may stop before it sees the events for which this process was woken.
+      // So this process tries again after a second.
       clearTimeout(again)
       if (numbered === null) again = setTimeout(wake, busyPauseMs)
     }, onError)

@@ -4,7 +4,7 @@ import { type JobSource, jobMoved, loadJob, recordEnd, runJob, storeJob } from '
 import type { Translated } from '../shared/localization/jobs/translate.ts'
 import { defineDeadRequestedJob, defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
 
-/** Translation jobs make machine candidates for units. A person decides whether to apply them. */
+/** Translation jobs: a model proposes texts for units, and a person decides whether to apply them. */
 const translationJob: RequestedJob<JobSource, Translated> = {
   table: requestedJobTableOf(queues.translationsRun),
   load: loadJob,

@@ -10,7 +10,9 @@ import {
 import type { Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 
-/** The inline relations of documents. They depend on the body alone. @internal */
+/**
+ * The projection of inline relations, which are links in bodies. Inline relations depend on the body alone. @internal
+ */
 export const relationsProjection: Projection<LinkSource, InlineRelationChange> = {
   name: 'relations',
   queue: queues.relationsExtract,
@@ -21,5 +23,5 @@ export const relationsProjection: Projection<LinkSource, InlineRelationChange> =
   write: writeRelations,
 }
 
-/** The worker type `relations`. */
+/** Finds the links between documents in bodies, in the worker type `relations`. */
 export const relationExtractor = defineProjection(relationsProjection)

@@ -10,7 +10,10 @@ import { lockIndexes } from '../shared/search/index/index-queries.ts'
 import type { Projection } from './runtime/projection.ts'
 import { defineProjection } from './runtime/projection-worker.ts'
 
-/** The search index of documents. It depends on body, title, knowledge base and locale. @internal */
+/**
+ * The projection of the search index. The index of a document depends on body, title, knowledge base and locale.
+ * @internal
+ */
 export const searchProjection: Projection<IndexSource, IndexChange> = {
   name: 'search',
   queue: queues.searchIndex,
@@ -25,5 +28,5 @@ export const searchProjection: Projection<IndexSource, IndexChange> = {
   write: writeIndexes,
 }
 
-/** The worker type `search`. */
+/** Indexes documents for search, in the worker type `search`. */
 export const searchIndexer = defineProjection(searchProjection)

@@ -38,8 +38,8 @@ export const summaryWriter = defineRequestedJob(summaryJob)
 export const deadSummaryJobs = defineDeadRequestedJob(summaryJob)
 
 /**
- * Refreshes the stored deterministic summaries of documents that change, where SUMMARY_AUTO_REFRESH is set. A document
- * without stored summaries has no job at all.
+ * Refreshes the stored summaries of documents that change, where SUMMARY_AUTO_REFRESH is set. These summaries are
+ * deterministic, that is, made without a model. A document without stored summaries gets no job.
  */
 export const summaryRefresher: Worker = {
   name: queues.summariesRefresh.name,

@@ -17,16 +17,18 @@ export type Reference = { title: string; text: string; chapters: readonly Chapte
 /** A chapter: its prose, whose headings start at the third level, then its entries. */
 export type Chapter = { title: string; text: string; entries: readonly Entry[] }
 
-/** The entry of an endpoint, with its route, or of a shape, where `route` is null. */
+/**
+ * An entry of a chapter: an endpoint with its `route`, or a named schema of the description, for which `route` is null.
+ */
 export type Entry = { title: string; text: string; route: Route | null }
 
 /** A chapter in prose that a noun adds, such as the node table of bodies; its headings start at the third level. */
 export type ReferenceSection = { title: string; markdown: string }
 
-/** The sources of a reference. Without `sections` it has the sections of the service. */
+/** The sources of a reference. Where `sections` is absent, the reference gets the sections of `ownSections`. */
 export type ReferenceInput = { routes: readonly Route[]; config: Config; sections?: readonly ReferenceSection[] }
 
-/** The version that the reference states as its own. */
+/** The version of the reference. The reference states it beside the version of the OpenAPI description. */
 const referenceVersion = '1.9.0'
 
 const ownSections: readonly ReferenceSection[] = [
@@ -34,7 +36,7 @@ const ownSections: readonly ReferenceSection[] = [
   { title: 'Markdown', markdown: describeMarkdown() },
 ]
 
-/** The reference in parts: conventions in prose, every error, every endpoint, every shape. */
+/** The reference in parts: conventions in prose, every error, every endpoint, and every named schema. */
 export function describeReference(input: ReferenceInput): Reference {
   const { routes, config, sections = ownSections } = input
   const listed = routes.filter((spec) => spec.listed !== 'openapi')
@@ -82,7 +84,8 @@ function shapesOf(components: Record<string, JsonSchema>): Entry[] {
   return Object.entries(components).map(([title, schema]) => ({ title, text: shapeText(schema), route: null }))
 }
 
-// The sample is a write if the chapter has a write, because a write shows a body and a precondition.
+// A sample call for a chapter, as a block of Markdown; empty where no call was recorded. The sample is a write if the
+// chapter has a write, because a write shows a body and a precondition.
 function sampleOf(specs: readonly Route[]): string {
   const [written, read] = [specs.filter(({ body }) => body !== undefined), specs]
   const [line] = [...written, ...read].flatMap((spec) => curlOf(spec) ?? [])

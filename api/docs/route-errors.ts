@@ -5,8 +5,9 @@ import type { ParameterMarks } from '../http/input.ts'
 import { isIdempotent, type Route } from '../http/route.ts'
 
 /**
- * The error codes that a route can answer with, by status in ascending order: its own codes, and the codes that follow
- * from its other options. A code with two statuses never has the status 422 on a read, because a read has no body.
+ * The error codes that a route can answer with, by status in ascending order. They are the route's own codes and the
+ * codes that follow from its other options. Some codes have 422 as a second status, for a request body that names what
+ * is missing. A GET has no body, so its codes have no 422.
  */
 export function errorsOf(spec: Route): Map<number, ErrorCode[]> {
   const codes = [...new Set([...commonCodes(spec), ...missingResources(spec), ...spec.errors])]
@@ -51,7 +52,8 @@ function when(condition: boolean, ...codes: ErrorCode[]): ErrorCode[] {
   return condition ? codes : []
 }
 
-// A resource that the path names can be missing, malformed or invisible to the caller.
+// The codes for resources that the path names, which can be missing or invisible to the caller, or have a malformed id.
+// The schema of each path parameter names its code in `x-error`.
 function missingResources(spec: Route): ErrorCode[] {
   const parameters: ParameterMarks[] = Object.values(spec.params?.properties ?? {})
   return parameters.flatMap((parameter) => parameter['x-error'] ?? [])

@@ -6,11 +6,13 @@ import { logExtent, numberedEvents } from '../../shared/events/queries.ts'
 import { type WireEvent, wireEvent } from './wire.ts'
 
 /**
- * How many events are read from the log, and written to a stream, at once: mostly below 100 KB, at most some 500 KB.
+ * The number of events that are read from the log, and written to a stream, at once. Together they have mostly less
+ * than 100 KB, at most about 500 KB.
  */
 export const pageSize = 200
 
-// The number of events kept in memory. A busy service records so many in a few minutes, and they take a few megabytes.
+// The number of events that are kept in memory. A busy service records 2000 events in a few minutes, and they take a
+// few megabytes.
 const keptEvents = 2000
 
 const longestPauseMs = 100
@@ -18,15 +20,18 @@ const longestPauseMs = 100
 /** The event log as this process reads it. */
 export type Feed = {
   readonly recent: RecentEvents
-  /** Reads new events, as a notification does. Called at every heartbeat, in case a notification was lost. */
+  /**
+   * Makes the feed read new events. The caller does so at every heartbeat, in case a notification of PostgreSQL was
+   * lost.
+   */
   wake: () => void
   close: () => Promise<void>
 }
 
 /**
  * Reads the event log from its present end on. One connection listens, and each wake-up reads the new events in one
- * statement, however many streams are open. `deliver` gets the events in the order of their ids, after `recent` has
- * them.
+ * statement, however many streams are open. `deliver` gets the events in the order of their ids, after they have been
+ * added to `recent`.
  */
 export async function tailLog(options: {
   database: Database
@@ -60,8 +65,8 @@ export async function tailLog(options: {
   }
 }
 
-// Pauses for as long as the delivery took. So with thousands of streams, events that come close together share a
-// delivery, and the process keeps half of its time for requests.
+// Delivers, and then pauses for as long as the delivery took, at most 100 ms. So with thousands of streams, events that
+// come close together share a delivery. The process keeps half of its time for requests.
 async function paced(deliver: () => Promise<void>): Promise<void> {
   const started = performance.now()
   await deliver()
@@ -70,7 +75,8 @@ async function paced(deliver: () => Promise<void>): Promise<void> {
 }
 
 /**
- * The latest events of the log, at most `capacity`, in memory. Streams that are almost up to date are served from it.
+ * The latest events of the log, at most `capacity`, in memory. Streams that are almost up to date read events here and
+ * not from the database.
  */
 export class RecentEvents {
   readonly #capacity: number
@@ -78,7 +84,7 @@ export class RecentEvents {
   #after: number
   #newest: number
 
-  /** Starts empty behind the id `after`. */
+  /** Starts without events. The first event that is added must follow the id `after`. */
   constructor(options: { after: number; capacity: number }) {
     this.#capacity = options.capacity
     this.#after = options.after
@@ -98,7 +104,7 @@ export class RecentEvents {
     if (surplus > 0) this.#after = this.#events.splice(0, surplus).at(-1)?.id ?? this.#after
   }
 
-  /** At most `limit` events after an id, or null when some of these are no longer in memory. */
+  /** Returns at most `limit` events after an id, or null when some events after the id are no longer in memory. */
   after(id: number, limit: number): readonly WireEvent[] | null {
     if (id < this.#after) return null
     const start = this.#events.findIndex((event) => event.id > id)

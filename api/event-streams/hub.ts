@@ -20,8 +20,8 @@ export type StreamRequest = {
   /** A canonical BCP 47 tag. */
   locale: string | undefined
   /**
-   * The id of the last event that the client has processed. It is null on a first connection, which gets later events
-   * only.
+   * The id of the last event that the client has processed. Null on a first connection, which gets only the events that
+   * happen after it.
    */
   lastEventId: number | null
 }
@@ -42,8 +42,8 @@ export type EventStreams = {
 type Options = { database: Database; config: Config; log: Logger; registry: Registry }
 
 /**
- * Serves all streams of a process from one feed of the log, which starts with the first stream. An open stream costs no
- * connection and no statement of its own: a single statement checks the tokens of all streams, and another renews all
+ * Serves all streams of a process from one feed of the log. The feed starts with the first stream. An open stream costs
+ * no connection and no statement of its own: one statement checks the tokens of all streams, and another renews all
  * leases.
  */
 export function openEventStreams(options: Options): EventStreams {
@@ -59,11 +59,13 @@ export function openEventStreams(options: Options): EventStreams {
   return { open: (request) => hub.open(request), end: () => hub.end(), close: () => hub.close() }
 }
 
-// The end of a token or of a membership takes effect on a stream within a heartbeat, and within fifteen seconds at
-// most. Rights are checked three times in that span, which leaves room for a slow database.
+// The longest time in which a stream may rely on rights that were read before. The end of a token or membership takes
+// effect within a heartbeat or 15 seconds, whichever is shorter. Rights are checked three times in that span, because
+// the database may be slow.
 const longestDoubtSeconds = 15
 
-// While more events than this wait for their ids, a first connection may get some events from before it opened.
+// The most events without an id that a first connection can leave out because they happened before it. When more events
+// wait for their ids, the connection may get some older events.
 const missedRows = 1000
 
 const retrySeconds = 5
@@ -152,8 +154,9 @@ class Hub {
   async #startOf(filter: EventFilter, lastEventId: number | null) {
     const { database } = this.#options
     if (lastEventId !== null) return { ...resumption(lastEventId, await logExtent(database)), missed: [] }
-    // The order matters: an event that gets its id between the two statements is either among `missed`, or newer than
-    // `newest`.
+    // The order of the two statements matters. An event that has no id at the first statement is among `missed`. Every
+    // earlier event has an id up to `newest`. In the other order, an event that got its id between the statements would
+    // wrongly be sent.
     const missed = await unnumberedRows(database, { workspaceIds: filter.workspaceIds, limit: missedRows })
     return { position: (await logExtent(database)).newest, syncRequired: false, missed }
   }
@@ -167,8 +170,8 @@ class Hub {
         if (kept !== null) return { events: kept, upTo: kept.at(-1)?.id ?? recent.newest }
         const upTo = recent.newest
         const rows = await filteredEvents(database, { filter, after, upTo, limit: pageSize })
-        // `floor`, the highest purged id, is read after the page. So it covers every event that was purged before the
-        // page was read.
+        // `floor`, the highest id that was purged, is read after the page. So `floor` covers every event that was
+        // purged before the page was read, and a page with a gap is not returned.
         const { floor } = await logExtent(database)
         if (after < floor) return null
         return { events: rows.map(wireEvent), upTo: rows.length < pageSize ? upTo : (rows.at(-1)?.event_id ?? upTo) }
@@ -211,7 +214,7 @@ class Hub {
   }
 
   async #deliver(events: readonly WireEvent[]): Promise<void> {
-    // After an outage of the database the rights are too old to be relied on.
+    // After an outage of the database, the rights were read too long ago to be relied on. So they are read again first.
     if (performance.now() - this.#checkedAt > this.#doubtMs) await this.#check()
     const rendered: Rendered = new Map()
     for (const stream of this.#streams) stream.deliver(events, rendered)

@@ -2,7 +2,7 @@ import { ulid } from 'ulid'
 import type { Database } from '../../shared/database/database.ts'
 import { releaseLeases, renewLeases, type StreamLease, takeLease } from '../../shared/events/stream-leases.ts'
 
-// How long a lease counts after its renewal was due.
+// The seconds for which a lease still counts after its renewal was due.
 const graceSeconds = 5
 
 /** The leases of the streams of this process. */

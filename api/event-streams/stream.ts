@@ -3,7 +3,10 @@ import type { EventFilter } from '../../shared/events/queries.ts'
 import type { StreamLease } from '../../shared/events/stream-leases.ts'
 import { authRevoked, heartbeat, type WireEvent } from './wire.ts'
 
-/** The texts that a delivery has rendered so far, by audience; null when no event is for the audience. */
+/**
+ * The texts that one delivery has rendered so far. The key is the audience: streams with the same filter are one
+ * audience. A text is null when no event is for the audience.
+ */
 export type Rendered = Map<string, Buffer | null>
 
 /** The source of the events that a stream has missed. */
@@ -11,7 +14,8 @@ export type StreamSource = {
   /** The id up to which events have been delivered to live streams. */
   newest: () => number
   /**
-   * The next events after an id, in order; `upTo` is the id up to which they are complete. Null when events are purged.
+   * The next events after the id `after`, in order; `upTo` is the id up to which no event is missing. Null when events
+   * after `after` have been purged.
    */
   page: (input: {
     filter: EventFilter
@@ -19,7 +23,7 @@ export type StreamSource = {
   }) => Promise<{ events: readonly WireEvent[]; upTo: number } | null>
 }
 
-/** The parts of a stream. */
+/** The parts from which a stream is made. */
 export type StreamOptions = {
   lease: StreamLease
   response: Response
@@ -31,11 +35,11 @@ export type StreamOptions = {
   missed: readonly number[]
 }
 
-// How long a stream that is over waits for a client that reads nothing.
+// The time, in milliseconds, in which a client must read the end of its stream. Then the connection is cut.
 const closingMs = 5000
 
 /**
- * One open stream. A stream is live while its client keeps up. Once the socket is full, no event is queued: the stream
+ * One open stream. A stream is live while its client keeps up. Once the socket is full, no event is queued. The stream
  * only remembers its position, and reads on from the log after the client has read. So a slow client costs the memory
  * of one page of events. A client that reads nothing at all is cut off and resumes with its last id.
  */
@@ -69,7 +73,7 @@ export class EventStream {
     await this.#catchUp()
   }
 
-  /** Sends the events if the stream is live. A stream that catches up reads them itself. */
+  /** Sends the events if the stream is live. A stream that still catches up reads these events from the log itself. */
   deliver(events: readonly WireEvent[], rendered: Rendered): void {
     if (!this.#live) return
     const text = this.#render(events, rendered)
@@ -96,7 +100,10 @@ export class EventStream {
     this.end(authRevoked(reason))
   }
 
-  /** Closes after the client has got everything that was sent, and the text `last`. */
+  /**
+   * Closes the stream after the client has got everything that was sent and the text `last`. After five seconds the
+   * connection is cut in any case.
+   */
   end(last = ''): void {
     if (this.#over) return
     this.#over = true
@@ -105,7 +112,7 @@ export class EventStream {
     setTimeout(() => this.#response.destroy(), closingMs).unref()
   }
 
-  /** Closes at once. The client gets what it has not read when it resumes. */
+  /** Cuts the connection at once. When the client resumes, it gets the events that it has not read. */
   cut(): void {
     this.#over = true
     this.#live = false
@@ -117,7 +124,7 @@ export class EventStream {
     try {
       await this.#catchUp()
     } catch {
-      // The log cannot be read now. The client reconnects with its last id.
+      // The log cannot be read now, so the connection is cut. The client reconnects with its last id.
       this.cut()
     }
   }

@@ -48,7 +48,10 @@ export function wireEvent(event: LoggedEvent): WireEvent {
   }
 }
 
-/** The event that tells a client that its cursor cannot be resumed, and after which id the stream goes on instead. */
+/**
+ * The event that tells a client that its cursor cannot be resumed. The event names the id after which the stream goes
+ * on instead.
+ */
 export function syncRequired(resumeFrom: number): string {
   const members = { workspace_id: null, document_id: null, created_at: Date.now(), resume_from: resumeFrom }
   return frame({ id: resumeFrom, name: 'sync.required', data: { event_id: resumeFrom, ...members } })
@@ -60,9 +63,10 @@ export function authRevoked(reason: 'revoked' | 'expired'): string {
 }
 
 /**
- * The position after which a stream resumes. A retained cursor is the position itself. For an older cursor the stream
- * goes on from the oldest event; a cursor newer than all events is not one of this log, so the stream goes on from the
- * newest event. In both cases `syncRequired` is true, because the client has to be told.
+ * The event id after which a stream resumes. `cursor` is the last id that the client has processed, and the stream
+ * resumes after this id if it can. When events after the cursor were purged, the stream goes on with the oldest event
+ * that is left. A cursor above all ids is not from this log, so the stream goes on after the newest event. In both
+ * exceptions `syncRequired` is true, because the client has to be told.
  */
 export function resumption(cursor: number, log: LogExtent): { position: number; syncRequired: boolean } {
   if (cursor > log.newest) return { position: log.newest, syncRequired: true }

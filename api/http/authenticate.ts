@@ -8,7 +8,8 @@ import type { Database } from '../../shared/database/database.ts'
 import { isWriteRefusal } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 
-// People see in their list of tokens when each was last used. A precision of one minute costs almost no writes.
+// The interval at which the last use of a token is noted. People see the last use in their list of tokens. A precision
+// of one minute costs almost no writes.
 const touchEveryMs = 60_000
 
 /**
@@ -53,8 +54,8 @@ type Lookup = { ids: Set<string>; tokens: Promise<Tokens> }
 
 const open = new WeakMap<Database, Lookup>()
 
-// Calls that arrive in one turn of the event loop share a statement. The statement begins after all of them, so each
-// call sees every revocation that was answered before it.
+// Calls that arrive in one turn of the event loop share a statement. The statement begins after all these calls, so
+// each call sees every revocation that was answered before the call.
 async function lookUp(database: Database, tokenId: string): Promise<TokenWithUser | undefined> {
   const lookup = open.get(database) ?? openLookup(database)
   lookup.ids.add(tokenId)

@@ -1,9 +1,9 @@
 import { printParseErrorCode, visit } from 'jsonc-parser'
 
 /**
- * Describes in one sentence where a text stops being JSON: the line and the column, both counted from 1, what is
- * expected there, and at most 20 characters of what was found. A text that is nested too deep to be parsed again gets
- * no position.
+ * Describes in one sentence where a text stops being JSON. The sentence names the line and the column, both counted
+ * from 1. The sentence also says what is expected there, and quotes at most 20 characters of what was found. A text
+ * that is nested too deep to be parsed again gets no position.
  */
 export function describeBrokenJson(text: string): string {
   const mistake = firstMistake(text)
@@ -15,7 +15,8 @@ export function describeBrokenJson(text: string): string {
 
 type Mistake = { line: number; column: number; code: string; found: string }
 
-// JSON.parse does not tell where it stops, and its messages repeat parts of the text.
+// Finds the first mistake with a second parser. JSON.parse does not tell where it stops, and its messages repeat parts
+// of the text.
 function firstMistake(text: string): Mistake | null {
   let first: Mistake | null = null
   const stop = new Error('only the first mistake is described')
@@ -27,7 +28,8 @@ function firstMistake(text: string): Mistake | null {
   try {
     visit(text, { onError }, { disallowComments: true })
   } catch (error) {
-    // The parser is recursive, and some thousands of levels exhaust the stack.
+    // The parser is recursive, and some thousands of levels exhaust the stack. Then the mistake is described without a
+    // position.
     if (error !== stop && !(error instanceof RangeError)) throw error
   }
   return first

@@ -85,9 +85,10 @@ export type ErrorBody = {
 }
 
 /**
- * Turns a thrown value into the refusal that answers it; no other code does. A value other than a Refusal is a fault of
- * the service. The refusal is 503 while the database is out of reach, refuses writes or is too slow, otherwise 500. The
- * cause of a fault is for the log and never for the response.
+ * Turns any thrown value into the refusal that answers the request. Only the error handler of the application calls
+ * this function. A value other than a Refusal is a fault of the service, unless a computation has gone over its limit.
+ * The refusal of a fault is 503 while the database is out of reach, refuses writes or is too slow, otherwise 500. The
+ * `cause` of a refusal is for the log and never for the response.
  */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
@@ -99,7 +100,8 @@ export function asRefusal(error: unknown): Refusal {
   return new Refusal('service_unavailable', { headers: { 'Retry-After': seconds }, cause: error })
 }
 
-// The same request would end in the same way, so the client is not asked to repeat it.
+// A computation has gone over its limit. The same request would end in the same way, so the status is 4xx, and the
+// client is not asked to repeat the request.
 function tooCostly({ limit }: ComputationLimitError): Refusal {
   const reason = `this document takes too much ${limit} to be computed; read it as tiptap-json or make it smaller`
   return new Refusal('invalid_node', { details: { path: '', reason } })
@@ -123,7 +125,7 @@ export function errorBody(refusal: Refusal, { requestId, origin }: { requestId: 
   }
 }
 
-// The chapter of the guide that explains the code, otherwise its row in the reference.
+// The path of the section of the guide that explains the code, otherwise of the row of the code in the reference.
 function documentationPath(code: ErrorCode): string {
   const section = guideSectionOf(code)
   return section === undefined ? `/api-docs.md#${errorAnchor(code)}` : `/guide/${section}`

@@ -5,7 +5,8 @@ import type { Archive as ArchiveWriter } from '../../shared/export/archive.ts'
 import { currentCall, onBehalfOf } from '../../shared/turns/requester.ts'
 import { Turns } from '../../shared/turns/turns.ts'
 
-// Each export keeps a connection of its own for as long as its archive is read.
+// The number of exports that run at a time in a process. Each export keeps a connection of its own for as long as its
+// archive is read.
 const exportsAtOnce = 4
 
 /** The longest pause of a reader, and the longest time of the whole answer, in milliseconds. */
@@ -21,7 +22,7 @@ export type Exports = {
   close: () => Promise<void>
 }
 
-/** Opens the pool of exports, which has no connection while nobody exports. */
+/** Opens the connections of exports. There is no connection while nobody exports. */
 export async function openExports(options: { url: string }): Promise<Exports> {
   const database = await openDatabase({ url: options.url, kind: 'whole', poolSize: exportsAtOnce })
   const turns = new Turns({
@@ -41,8 +42,8 @@ export async function openExports(options: { url: string }): Promise<Exports> {
   }
 }
 
-// An archive that was begun is finished. Its work takes turns on behalf of the caller, but without the signal that
-// aborts with the call, so no piece of it is refused.
+// Runs the work of an archive as a job, without the signal of the call. Work with a signal is refused when too much
+// work waits, but an archive that was begun must not be refused halfway.
 function asJob<T>(work: () => Promise<T>): Promise<T> {
   return onBehalfOf(currentCall().requester, work)
 }
@@ -57,9 +58,9 @@ export async function sendArchive(
   patience: Patience,
   write: (archive: ArchiveWriter) => Promise<void>,
 ): Promise<void> {
-  // The first export loads the library of archives.
+  // The library of archives is loaded by the first export, because most processes serve none.
   const { Archive } = await import('../../shared/export/archive.ts')
-  // A client that has already gone emits no further event that would stop `write`.
+  // A client that went away before this line causes no further event that would stop `write`.
   if (response.destroyed) return
   const archive = new Archive()
   const over = AbortSignal.timeout(patience.wholeMs)

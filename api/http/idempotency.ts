@@ -47,10 +47,11 @@ function canonicalText(value: unknown): string {
 }
 
 /**
- * Answers a keyed request with its stored answer (api/guide/idempotency.md#replays), or runs it and stores the answer
- * in the same transaction. So an error releases the key. A duplicate in flight is refused with 409
- * `idempotency_in_progress`, a key that was used with another body with 409 `idempotency_key_reused`. A replay whose
- * workspace the caller has lost is 404.
+ * Answers a request with a key by its stored answer (api/guide/idempotency.md#replays). Without a stored answer it runs
+ * the request and stores the answer in the same transaction. So an error releases the key. While the first request
+ * still runs, a repetition is refused with 409 `idempotency_in_progress`. A key that was used with another body is
+ * refused with 409 `idempotency_key_reused`. When the caller has lost the workspace of a stored answer, the repetition
+ * is refused with 404 `workspace_not_found`.
  */
 export async function answerOnce(
   context: { tx: Transaction; visible: (workspaceId: string) => boolean },

@@ -24,8 +24,8 @@ export function bodyReader(schema: TSchema): (body: unknown) => unknown {
 export function queryReader(schema: TObject): (query: URLSearchParams) => unknown {
   const validator = Compile(schema)
   const properties = Object.entries(schema.properties)
-  // Decoders of the parameters whose schema has a codec; other values stay as they are. Decoding all values at once
-  // would clone, convert and check them again.
+  // Decoders of the parameters whose schema has a codec, a conversion of TypeBox; other values stay as they are.
+  // Decoding all values at once would clone, convert and check them again.
   const codecs = new Map(
     properties.filter(([, property]) => HasCodec(property)).map(([name, property]) => [name, Compile(property)]),
   )
@@ -43,8 +43,8 @@ export function queryReader(schema: TObject): (query: URLSearchParams) => unknow
 }
 
 /**
- * Makes the reader of path parameters. A malformed id names nothing that exists, so it is refused with the `x-error` of
- * its schema, as a rule a 404.
+ * Makes the reader of path parameters. A malformed id cannot name anything that exists. So it is refused with the error
+ * code that `x-error` of its schema names, mostly a 404.
  */
 export function paramsReader(schema: TObject): (params: Record<string, string>) => unknown {
   const validator = Compile(schema)
@@ -69,6 +69,7 @@ export function paramsReader(schema: TObject): (params: Record<string, string>) 
  */
 export type ParameterMarks = { type?: string; 'x-error'?: ErrorCode; 'x-published'?: TSchema }
 
+// The most failing members that a refusal lists.
 const reported = 20
 
 function invalid(schema: TSchema, { value, pathOf }: { value: unknown; pathOf: (path: string) => string }): Refusal {

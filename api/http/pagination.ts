@@ -11,7 +11,7 @@ export type ListPage = { cursor: string | null; next_cursor: string | null; has_
  */
 export type CursorScope = { endpoint: string; filters: Record<string, unknown>; sort: string }
 
-/** The position after the last item of a page, in the columns of the sort order. */
+/** The values of the sort columns in the last item of a page. The next page begins after this position. */
 export type CursorPosition = readonly (string | number)[]
 
 /** Writes an opaque cursor of a list. */
@@ -21,8 +21,8 @@ export function encodeCursor(scope: CursorScope, position: CursorPosition): stri
 
 /**
  * Reads a cursor. A malformed cursor and the cursor of another list are refused with 400 `invalid_cursor`. The cursor
- * of another sort order of the same list is refused with 400 `cursor_sort_mismatch`. `like` names the types of the
- * position's members: they are checked, because a client can make up a cursor.
+ * of another sort order of the same list is refused with 400 `cursor_sort_mismatch`. `like` names the types that the
+ * members of the position must have. The types are checked, because a client can make up a cursor.
  */
 export function decodeCursor(
   scope: CursorScope,
@@ -75,8 +75,9 @@ export function takeWithin<T>(
   return { taken, hasMore: false }
 }
 
-// A made-up cursor must not reach the database with a value that its column cannot hold. Positions are ids, counts and
-// times in Unix milliseconds, so their numbers are never negative.
+// Whether a member of a cursor has the given type, and a value that a column can hold. A made-up cursor must not reach
+// the database with another value. Positions are ids, counts and times in Unix milliseconds, so their numbers are never
+// negative.
 function isPosition(value: unknown, type: 'string' | 'number' | undefined): boolean {
   if (type === 'number') return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 8.64e15
   return typeof value === 'string' && isStorable(value)

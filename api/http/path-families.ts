@@ -7,7 +7,7 @@ import type { Route } from './route.ts'
 
 /** One of the two families of paths that serve the same translation operations (api/guide/translation.md#sets). */
 export type Family = {
-  /** Where the paths of the family are published. */
+  /** The document in which the paths of the family are published: the OpenAPI description or the reference. */
   listed: NonNullable<Route['listed']>
   /** The segments below `/documents/{id}`: the plural for translations, the singular for actions on the set. */
   plural: 'translations' | 'localizations'
@@ -16,7 +16,9 @@ export type Family = {
   noun: 'Translation' | 'Localization'
   /** The path parameter that names one translation. */
   parameter: 'targetDocId' | 'locale'
-  /** The schema of all path parameters. Its mark `x-error` names the code that refuses a malformed value. */
+  /**
+   * The schema of all path parameters. The mark `x-error` of a parameter names the code that refuses a malformed value.
+   */
   params: TObject<{ id: TString } & Record<string, TString>>
   /** Codes that only this family can answer with. */
   errors: readonly Route['errors'][number][]
@@ -26,7 +28,7 @@ export type Family = {
 
 const { id } = DocumentParameter.properties
 
-/** The family of the OpenAPI description: a translation is named by its document. */
+/** The family that the OpenAPI description lists. The path names a translation by its document. */
 export const byDocument: Family = {
   listed: 'openapi',
   plural: 'translations',
@@ -45,7 +47,7 @@ export const byDocument: Family = {
   read: ({ id = '', targetDocId = '' }) => ({ documentId: id, name: { documentId: targetDocId } }),
 }
 
-/** The family of the reference: a translation is named by its locale. */
+/** The family that the reference lists. The path names a translation by its locale. */
 export const byLocale: Family = {
   listed: 'reference',
   plural: 'localizations',
@@ -59,7 +61,9 @@ export const byLocale: Family = {
   },
 }
 
-/** The path of the same operation in the other family; null for a route that has only one path. */
+/**
+ * The path in the other family that serves the operation of the given path; null for a route that has only one path.
+ */
 export function otherFamilyPath({ path, listed }: Pick<Route, 'path' | 'listed'>): string | null {
   if (listed === undefined) return null
   const [from, to] = path.includes('/localization') ? [byLocale, byDocument] : [byDocument, byLocale]

@@ -47,7 +47,8 @@ function hasKey(spec: Route, request: Request): boolean {
   return isIdempotent(spec) && request.headers['idempotency-key'] !== undefined
 }
 
-// Two forms are the same when their parts are the same. Their bytes differ, because every form has its own boundary.
+// Returns what the digest of a form is made of: its fields, and the name, type and digest of its file. The bytes of a
+// form would not do, because each repetition has another boundary between its parts.
 function fingerprinted(body: object, upload: Upload | null): object {
   if (upload?.received == null) return body
   const { filename, contentType, sha256 } = upload.received
@@ -55,8 +56,8 @@ function fingerprinted(body: object, upload: Upload | null): object {
 }
 
 /**
- * Removes a received file that no attachment has claimed, because the request failed or repeats an earlier one. A
- * failure is only logged: the sweep of orphaned uploads removes the file later.
+ * Removes a received file that no attachment has claimed, because the request failed or repeats an earlier request.
+ * When the removal fails, the failure is only logged: the sweep of orphaned uploads removes the file later.
  */
 export async function releaseUpload(service: Service, upload: Upload | null): Promise<void> {
   await upload?.release().catch((err) => service.log.warn({ err }, 'a received file is left to the sweep'))

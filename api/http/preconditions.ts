@@ -20,7 +20,8 @@ export type Guard = {
 export type VersionForm = keyof typeof bareVersions
 
 const entityTag = /^\s*(W\/)?"([\x21\x23-\x7e\x80-\uffff]*)"\s*(?:,|$)/
-// A version without quotes is tolerated when it has the form of the resource's own versions.
+// The forms of versions. If-Match may also name a version without quotes, if it has the form that the versions of the
+// resource have.
 const bareVersions = {
   digest: /^\s*(sha256:[0-9a-f]{64})\s*(?:,|$)/,
   summary: /^\s*(summary:(?:0|[1-9][0-9]{0,15}))\s*(?:,|$)/,
@@ -59,8 +60,9 @@ export function parseEntityTags(
 }
 
 /**
- * Parses a version that a member of the body carries in place of If-Match; null when the member is absent. A malformed
- * version is refused with 400 `invalid_request` at the member.
+ * Parses a version that a member of the body carries in place of If-Match; null when the member is absent. `name` is
+ * the name of the member. A malformed version is refused with 400 `invalid_request`, and the details point at the
+ * member.
  */
 export function parseMember(member: { name: string; value: string | undefined; form: VersionForm }): EntityTags | null {
   const { name, value, form } = member
@@ -71,7 +73,10 @@ export function parseMember(member: { name: string; value: string | undefined; f
   throw new Refusal('invalid_request', { details: { fields: [{ path: `/${name}`, message }] } })
 }
 
-/** Whether one of the given versions is among the tags. A block may be guarded by its own hash as a second version. */
+/**
+ * Whether one of the given versions is among the tags. A write to one block gives two versions: the version of the body
+ * and the hash of the block.
+ */
 export function satisfies(tags: EntityTags, ...versions: string[]): boolean {
   return tags === '*' || versions.some((version) => tags.includes(version))
 }
@@ -83,9 +88,9 @@ export function hasVersion(request: Request, version: string): boolean {
 }
 
 /**
- * Merges the guard of the header with the version that a body may carry in its place (`base_version`,
- * `base_target_version`). Two different versions are refused with 400 `precondition_mismatch`, and a malformed version
- * with 400 `invalid_precondition`.
+ * Merges the guard of If-Match with the version that a body may carry instead (`base_version`, `base_target_version`).
+ * Two different versions are refused with 400 `precondition_mismatch`, and a malformed version with 400
+ * `invalid_precondition`.
  */
 export function mergeGuards(guard: Guard, inBody: string | undefined): Guard {
   const tags = parseEntityTags(inBody)

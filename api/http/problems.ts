@@ -10,8 +10,8 @@ export type Problem = { path: string; message: string }
  * The first problems of a value, at most `limit`; empty when the value satisfies the schema.
  *
  * TypeBox itself visits every element of every array, however many problems it has found already: five megabytes of
- * wrong elements take seconds. Here compiled checks skip valid parts, and the search ends at the limit. So it costs no
- * more than one check of the value for each level of the schema.
+ * wrong elements take seconds. Here compiled checks skip valid parts, and the search ends at the limit. So the search
+ * costs at most one check of the value for each level of the schema.
  */
 export function firstProblems(schema: TSchema, value: unknown, limit: number): Problem[] {
   return problemsOf({ schema, value, path: '' }).take(limit).toArray()
@@ -39,8 +39,9 @@ function* problemsInside({ schema, value, path }: Checked): Generator<Problem> {
   else if (Type.IsArray(schema) && Array.isArray(value)) yield* problemsOfElements(schema, { elements: value, path })
 }
 
-// The alternative of a union that the value is meant to be. A discriminator names it; without a discriminator it is the
-// only alternative that takes objects, or arrays.
+// Finds the alternative of a union that the value is meant to be. The property that `x-discriminator` of the union
+// names decides. Without `x-discriminator`, the alternative must be the only one that takes values of this kind:
+// objects, or arrays.
 function variantMeant(schema: Type.TUnion, value: unknown): TSchema | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const property = discriminatorOf(schema)
@@ -98,8 +99,8 @@ function* problemsOfElements(
   }
 }
 
-// Rules that were added to a schema (`Type.Refine`) describe best what they allow, but only for values of the right
-// kind.
+// Rules that were added to a schema by `Type.Refine` have the best messages, but they apply only to values of the right
+// kind. For other values the message names the kind.
 function* problemsOfItself(schema: TSchema, { value, path }: { value: unknown; path: string }): Generator<Problem> {
   const rules = Type.IsRefine(schema) && takesKind(schema, value) ? schema['~refine'] : []
   const broken = rules.filter(({ check }) => !check(value)).map(({ error }) => String(error(value)))
@@ -111,7 +112,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The keywords of a request's schema that the messages read. */
+/** The keywords of JSON Schema from which the messages are made. */
 type Keywords = {
   type?: string
   enum?: readonly unknown[]
@@ -220,7 +221,8 @@ function range(input: { from: number | undefined; to: number | undefined; unit: 
 }
 
 /**
- * The compiled validator of a schema. It is compiled at its first use, because most schemas of members are never used.
+ * The compiled validator of a schema. A schema is compiled at its first use, because most schemas of members are never
+ * used.
  */
 export function validatorOf(schema: TSchema): Validator {
   let validator = validators.get(schema)

@@ -4,9 +4,11 @@ import { type Database, foreignStatements } from '../../shared/database/database
 import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 
+// The number of shares into which a large limit is divided. A process takes a share of calls from the table at once, so
+// that not every call costs a write.
 const sharesPerWindow = 50
-// The largest number of shares that a process remembers, so that very many callers cannot fill its memory. A process
-// that has forgotten a share only asks the table more often.
+// The largest number of shares that a process remembers, so that very many callers cannot fill its memory. When there
+// are more, the process forgets all shares and only asks the table more often.
 const keptShares = 100_000
 
 /** The kinds of calls with a limit of their own (api/guide/limits.md#rates). A call counts in exactly one bucket. */
@@ -19,15 +21,15 @@ export type RateLimitState = { limit: number; remaining: number; reset: number }
 export type RateLimiter = {
   /**
    * Counts one call of `key`, a token id or an address. With `userId`, the call also counts for all tokens of the user
-   * together. Returns the state of the window that has fewer calls left, or null when the bucket is unlimited. Refuses
-   * with 429 `rate_limited` and Retry-After when one of the limits is exceeded.
+   * together. Returns the state of the window, of the key or of the user, that has fewer calls left. Returns null when
+   * the bucket is unlimited. Refuses with 429 `rate_limited` and Retry-After when one of the two limits is exceeded.
    */
   consume: (bucket: Bucket, key: string, userId?: string) => Promise<RateLimitState | null>
 }
 
 /**
- * Creates the rate limiter. Its windows of 60 s are counted in PostgreSQL, so all processes share them and restarts
- * keep them. A process takes several calls of a large window at once (a share), so that not every read causes a write.
+ * Creates the rate limiter. Windows of 60 s are counted in PostgreSQL, so all processes share them, and they outlive
+ * restarts. A process takes several calls of a large window at once (a share), so that not every read causes a write.
  */
 export function createRateLimiter(context: { database: Database; config: Config; log: Logger }): RateLimiter {
   const { config, database, log } = context
@@ -76,9 +78,10 @@ export function rateLimitHeaders(state: RateLimitState): Record<string, string> 
 }
 
 /**
- * Fixed windows of the library, stored in our table: each key has `points` in `seconds` (60 by default). With
- * `remembersFull` a process refuses a key over its limit until the window ends, without asking the table again. While
- * the table takes no writes, each process counts in memory, so reads are still served within limits.
+ * Makes fixed windows of rate-limiter-flexible, stored in the table `rate_limit_windows`. Each key has `points` calls
+ * in `seconds` (60 by default). With `remembersFull` a process refuses a key over its limit until the window ends,
+ * without asking the table again. While the table takes no writes, each process counts in memory, so reads are still
+ * served within limits.
  */
 export function storedWindows(options: {
   database: Database
@@ -123,8 +126,8 @@ type Counted = { state: RateLimitState; allowed: boolean }
  */
 type Share = { left: number; remaining: number; endsAt: number }
 
-// The calls in a share: a fiftieth of the window while at least two such shares are left, then single calls, so that no
-// granted call stays unused.
+// The number of calls in a share: a fiftieth of the window while at least two such shares are left. After that, calls
+// are taken one by one, so that no granted call stays unused.
 function shareSize(limit: number, remaining: number): number {
   const size = Math.floor(limit / sharesPerWindow)
   return remaining < 2 * size ? 1 : Math.max(1, size)
@@ -181,8 +184,8 @@ class Window {
     return { state: this.#stateOf(share), allowed }
   }
 
-  // Returns the calls that are left in a window. Other processes may have used calls of a window from which this
-  // process has taken no share.
+  // Returns how many calls are left in a window. If this process has taken no share of the window, the table is asked,
+  // because other processes may have used calls.
   async #remaining(key: string, known: Share | undefined): Promise<number> {
     if (known !== undefined && known.endsAt > Date.now()) return known.remaining
     return (await this.#limiter.get(key))?.remainingPoints ?? this.#limiter.points

@@ -6,9 +6,9 @@ import { emptyFile } from '../../shared/attachments/inspection.ts'
 import type { Upload } from '../../shared/attachments/upload.ts'
 import { Refusal, unsupportedMediaType } from '../../shared/errors/errors.ts'
 
-// The media types that a refusal of another charset or encoding offers.
+// The media type that a refusal names as accepted, when the charset or encoding of a body is not supported.
 const inUtf8 = ['application/json; charset=utf-8']
-// Bounds of a form: its parts, the bytes of a field, and the headers of a part.
+// Bounds of a form: the number of parts, the bytes of a field, and the number and the bytes of the headers of a part.
 const formLimits = { parts: 32, fieldSize: 4096, headerPairs: 32, headerSize: 16 * 1024 }
 // The bytes that a form may have beside its file: boundaries, headers and fields.
 const overheadBytes = 1024 * 1024
@@ -16,9 +16,9 @@ const overheadBytes = 1024 * 1024
 const patienceMs = 30_000
 
 /**
- * Makes the reader of a JSON body's text; an absent body is ''. It must run after authentication, so that no stranger
- * makes the service read anything. Refuses with 415 `unsupported_media_type`, 413 `payload_too_large` or 400
- * `invalid_json`.
+ * Makes the reader of the text of a JSON body; the text of an absent body is empty. The reader must run after
+ * authentication, so that no stranger makes the service read anything. Refuses with 415 `unsupported_media_type`, 413
+ * `payload_too_large` or 400 `invalid_json`.
  */
 export function jsonTextReader(maxBytes: number) {
   const take = express.text({ limit: maxBytes, type: () => true, verify: requireUtf8 })
@@ -40,7 +40,8 @@ export function jsonTextReader(maxBytes: number) {
   }
 }
 
-// The parser refuses a body that is too large only after its last byte has arrived, and that byte may never arrive.
+// Refuses a body as soon as it is longer than `maxBytes`. The parser itself refuses such a body only after its last
+// byte has arrived, and this byte may never arrive.
 function refuseLonger(request: Request, { maxBytes, refuse }: { maxBytes: number; refuse: (error: Refusal) => void }) {
   if (!hasBody(request)) return
   let bytes = 0
@@ -93,14 +94,14 @@ function tooLarge(maxBytes: number): Refusal {
   return new Refusal('payload_too_large', { details: { max_bytes: maxBytes } })
 }
 
-/** The parts that are read of a form: the name of the file, the names of the fields, and the most bytes of the file. */
+/** The parts of a form that are read: the name of the file, the names of the fields, and the most bytes of the file. */
 type FormParts = { file: string; fields: readonly string[]; maxFileBytes: number }
 
 /**
  * Reads a multipart/form-data body as it arrives. The file goes into the upload, wherever it comes among the parts, and
  * the fields are returned as texts. Other parts are skipped. Refuses with 415 a body that is no form, and with 413 a
  * body that is much larger than the largest file. A form that breaks off, is malformed, names a part twice or has no
- * file is refused with 400. The upload may refuse as well. The rest of a refused body is discarded.
+ * file is refused with 400. A refusal of `upload.receive` is passed on. The rest of a refused body is discarded.
  */
 export async function readForm(request: Request, form: FormParts, upload: Upload): Promise<Record<string, string>> {
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
@@ -215,7 +216,7 @@ class FormReader {
       return
     }
     if (this.#receiving !== null) throw invalidPart(name, 'must not be repeated')
-    // A browser sends an empty name for a file field that was left empty.
+    // A browser sends an empty file name for a file field that the person left empty.
     if (filename === undefined || filename === '') throw emptyFile()
     this.#receiving = this.#upload.receive({ bytes: stream, filename, contentType: mediaType })
     this.#receiving.catch(fail)

@@ -4,18 +4,19 @@ import { Refusal, unsupportedMediaType } from '../../shared/errors/errors.ts'
 /** The service's own media type for document bodies (api/guide/requests.md#media-types). */
 export const vendorType = 'application/vnd.svc.document+json'
 
-// A parameter of a media range other than its weight.
+// Matches a parameter of a media type in Accept, except the weight `q`.
 const parameterButWeight = /;(?!\s*q\s*=)[^;,]*/gi
 
 /**
- * Chooses the media type of an answer by Accept: JSON, or one of `others` if the caller prefers it. Null when the route
- * has no others; Accept is then ignored. A caller that admits none of the types is refused with 415
+ * Chooses the media type of an answer by Accept: JSON, or one of `others` if the caller prefers it. Returns null when
+ * `others` is undefined, and Accept is then ignored. A caller that admits none of the types is refused with 415
  * `unsupported_media_type`.
  */
 export function negotiateContentType(request: Request, others: readonly string[] | undefined): string | null {
   if (others === undefined) return null
   const { accept } = request.headers
-  // Our types have no parameters, so a parameter in Accept such as `charset` narrows nothing.
+  // The types of this service have no parameters. So a parameter such as `charset` narrows nothing and is removed from
+  // Accept.
   if (accept !== undefined) request.headers.accept = accept.replace(parameterButWeight, '')
   const accepted = ['application/json', ...others]
   const chosen = request.accepts(accepted)

@@ -7,7 +7,10 @@ export type HttpMetrics = {
   observe: (request: { method: string; route: string; status: number; seconds: number }) => void
 }
 
-/** Creates the HTTP metrics on a new registry. `/metrics` serves this registry, to which `observeProcess` adds more. */
+/**
+ * Creates the HTTP metrics on a new registry. `observeProcess` adds more metrics to the registry, which `/metrics`
+ * serves.
+ */
 export function createHttpMetrics(): HttpMetrics {
   const registry = new Registry()
   const duration = new Histogram({

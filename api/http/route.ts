@@ -20,7 +20,9 @@ export const apiPrefix = '/api/v1'
 /** The methods that routes have; HEAD and OPTIONS follow from them. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The answer of a handler. */
+/**
+ * The answer of a handler. Mostly it is sent in the envelope: the JSON object with the members `data` and `request_id`.
+ */
 export type Answer = {
   /** Needed only where the route declares several successes; otherwise the declared status counts. */
   status?: number
@@ -39,24 +41,30 @@ export type Answer = {
   /** Further response headers. */
   headers?: Record<string, string>
   /**
-   * Writes a body without envelope, after the headers; the success declares its `media`. It is not called when the
-   * client needs no body (HEAD, 304), so it opens what the body needs by itself.
+   * Writes a body without envelope, after the headers. The success of the route declares its `media`. `write` is not
+   * called when the client needs no body (HEAD, 304), so it has to open the source of the body itself.
    */
   write?: (response: Response) => Promise<void>
-  /** The workspace of the write. A replay is 404 once the caller has lost this workspace. */
+  /**
+   * The workspace of the write. An answer that is repeated for an Idempotency-Key is 404 once the caller has lost this
+   * workspace.
+   */
   workspaceId?: string
 }
 
-/** The input of a handler, validated and decoded. Reads get the connection pool, writes their transaction. */
+/**
+ * The input of a handler, validated and decoded. Reads get the connection pool as `db`, writes get their transaction as
+ * `tx`.
+ */
 export type Call<M extends Method, P extends TObject, Q extends TObject, B extends TSchema, Prepared> = {
   service: Service
   caller: Caller
-  /** The address of the caller, as rate limits key it. */
+  /** The address of the caller, in the form in which rate limits count it. */
   address: string
   requestId: string
   /** The name and version of the calling program, from User-Agent. */
   client: Client
-  /** Method and path template of the route. Cursors are bound to it. */
+  /** Method and path template of the route. A cursor of a list is valid only for the endpoint that made it. */
   endpoint: string
   params: StaticDecode<P>
   query: StaticDecode<Q>
@@ -70,15 +78,15 @@ export type Call<M extends Method, P extends TObject, Q extends TObject, B exten
   /** The parsed Last-Event-ID of a stream; null when it was not sent. */
   lastEventId: number | null
   /**
-   * Returns what `prepare` returned, or throws what it threw. A handler calls it after its checks of visibility and
-   * state, because refusals of the content come later (api/guide/requests.md#order-of-checks).
+   * Returns the result of `prepare`, or throws what `prepare` threw. A handler calls it after its checks of visibility
+   * and state, because refusals of the content come later (api/guide/requests.md#order-of-checks).
    */
   prepared: () => Prepared
 } & (M extends 'GET' ? { db: Queryable } : Writing)
 
 /**
- * The part of a call that only writes get: their transaction, `ahead` for what is too slow to compute inside it, and
- * `write`, the context that commands take.
+ * The part of a call that only writes get: their transaction, and `ahead`, which computes what is too slow inside the
+ * transaction. `write` is the context for functions of `shared/` that write.
  */
 type Writing = { tx: Transaction; ahead: Ahead; write: WriteContext }
 
@@ -134,28 +142,29 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   /** Media types of the body beside `application/json`. */
   mediaTypes?: readonly string[]
   /**
-   * Media types of the answer beside `application/json`. The header Accept chooses one; the answer is 415 when the
-   * header admits no type of the route.
+   * Media types of the answer beside `application/json`. The header Accept chooses among them; the answer is 415 when
+   * the header admits no type of the route.
    */
   answerTypes?: readonly string[]
-  /** Whether If-Match is checked when it is sent, or must be sent (428). Without this option it is ignored. */
+  /** Whether If-Match is checked when it is sent, or must be sent (428). Without this option, If-Match is ignored. */
   guard?: 'optional' | 'required'
   /** The form of the versions that If-Match names without quotes; by default the digest of a body. */
   versionForm?: Exclude<VersionForm, 'digest'>
-  /** Whether If-None-Match is honoured with 304. */
+  /** Whether a GET answers 304 when If-None-Match names the current version. */
   conditional?: boolean
   /** Whether the answer is an endless stream of events. Such a route reads Last-Event-ID and has no HEAD. */
   stream?: boolean
   /** The success of the route, or several; the first one is the default. */
   success: Success | readonly Success[]
-  /** The error codes of this route beside those that follow from the other options (`docs/route-errors.ts`). */
+  /** The error codes of this route, without the codes that follow from the other options (`docs/route-errors.ts`). */
   errors: readonly ErrorCode[]
   /**
-   * Slow work before the transaction of a write is opened, such as a search in a whole document. The handler gets the
-   * result from `call.prepared()`. Computations use `call.ahead` instead.
+   * Slow work that is done before the transaction of a write is opened, such as a search in a whole document. The
+   * handler gets the result from `call.prepared()`. Functions that are a `computation` are called through `call.ahead`
+   * instead.
    */
   prepare?: (call: Omit<Call<'GET', P, Q, B, unknown>, 'prepared'>) => Promise<Prepared>
-  /** Answers a call, inside the transaction of a write. It throws a `Refusal` to refuse. */
+  /** Answers a call, inside the transaction of a write. A handler throws a `Refusal` to refuse the call. */
   handle: (call: Call<M, P, Q, B, Prepared>) => Promise<Answer>
 }
 
@@ -191,7 +200,8 @@ export function route<
 }
 
 /**
- * Declares an endpoint that needs no token. Its calls are counted by address, and caches must not store its answers.
+ * Declares an endpoint that needs no token. Calls of the endpoint are counted by address, and caches must not store the
+ * answers.
  */
 export function openRoute<
   const M extends Method,

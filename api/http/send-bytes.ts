@@ -5,12 +5,12 @@ import type { AttachmentRow } from '../../shared/attachments/queries.ts'
 import type { FileStore } from '../../shared/attachments/store.ts'
 import { openBytes } from '../../shared/attachments/store.ts'
 
-// The longest time in which a client may take no byte.
+// The longest time in which a client may take no byte. Then the connection is cut.
 const pauseMs = 60_000
 
 /**
- * The headers of a download (api/guide/attachments.md#references). The browser saves the file under its name. It
- * neither guesses the type nor shows the file.
+ * The headers of a download (api/guide/attachments.md#references). The browser saves the file under its name. The
+ * browser neither guesses the type nor shows the file.
  */
 export function bytesHeaders(attachment: Pick<AttachmentRow, 'filename' | 'size'>): Record<string, string> {
   return {

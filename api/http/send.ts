@@ -16,7 +16,10 @@ type Outgoing = {
   contentType: string | null
 }
 
-/** Sends an answer: 304 when the client has this version, otherwise its own bytes or the JSON envelope. */
+/**
+ * Sends an answer: 304 when the client has the version of the answer, otherwise the bytes of `write` or the JSON
+ * envelope.
+ */
 export async function send({ spec, answer, request, response, ifNoneMatch, contentType }: Outgoing): Promise<void> {
   if (answer.etag != null) response.set('ETag', entityTagOf(answer.etag))
   if (answer.location != null) response.set('Location', answer.location)
@@ -34,14 +37,14 @@ export async function send({ spec, answer, request, response, ifNoneMatch, conte
   else sendEnvelope(response.status(status), answer)
 }
 
-/** The status of an answer: its own, or the first that the route declares. */
+/** The status of an answer: the status that the handler chose, or the first that the route declares. */
 export function statusOf(spec: Route, answer: Answer): number {
   return answer.status ?? spec.success[0]?.status ?? 200
 }
 
 /**
  * Makes a check that an answer has the schema which its route declares, because that schema is a promise to clients.
- * The check throws an Error with the first three differences. Only the tests switch it on.
+ * The check throws an Error with the first three differences. Only the tests switch the check on.
  */
 export function answerCheck(spec: Route): (answer: Answer) => void {
   return (answer) => {

@@ -77,7 +77,7 @@ function pipelineOf(service: Service, spec: Route) {
 
 const noParameters = Type.Object({})
 
-// Step 1. The caller of an open route is nobody, and its calls count for its address.
+// Step 1. Where no token is needed, the caller is `nobody`, and a call counts for the address that it comes from.
 async function admit({ service, spec }: Pipeline, exchange: Exchange): Promise<Caller> {
   const { request, response } = exchange
   const bucket = bucketOf(spec)
@@ -92,7 +92,7 @@ async function admit({ service, spec }: Pipeline, exchange: Exchange): Promise<C
   return caller
 }
 
-// The caller where no token is needed. Without memberships nothing is visible.
+// The caller of a route that needs no token. This caller has no memberships, so nothing is visible.
 const nobody: Caller = {
   tokenId: '',
   userId: '',
@@ -103,7 +103,7 @@ const nobody: Caller = {
   memberships: [],
 }
 
-// A failed authentication counts against the address, so that nobody can try many tokens.
+// Authenticates the caller. A failed authentication counts against the address, so that nobody can try many tokens.
 async function identify(service: Service, { request, response }: Exchange): Promise<Caller> {
   const { database, config, rateLimiter } = service
   try {
@@ -145,7 +145,8 @@ async function readCall(
   const guard = guardOf(request.headers['if-match'], spec)
   const key = isIdempotent(spec) ? parseIdempotencyKey(request.get('idempotency-key')) : null
   const lastEventId = spec.stream ? parseLastEventId(request.headers['last-event-id']) : null
-  // The path is read last, because every 400 comes before a 404. A malformed id is a 404: it names nothing that exists.
+  // The path is read last, because every 400 comes before a 404. A malformed id is a 404: the id names nothing that
+  // exists.
   const params = pipeline.readParams(request.params as Record<string, string>) as UntypedCall['params']
   const call = {
     service,
@@ -204,8 +205,8 @@ async function answerWrite(spec: Route, { call, path, keyed }: Received): Promis
 
 /**
  * Runs the `prepare` of a route before the transaction of a write is opened. The handler gets the result from
- * `call.prepared()`. A refusal is kept until then: where the handler calls `prepared()`, after it has checked
- * visibility and state, the refusal of the content takes its place in the order of checks.
+ * `call.prepared()`. A refusal of `prepare` is kept and thrown by `call.prepared()`, which the handler calls after its
+ * checks of visibility and state. So the order of checks stays as documented.
  */
 async function prepare(spec: Route, call: ReceivedCall): Promise<() => unknown> {
   try {

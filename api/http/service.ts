@@ -28,9 +28,12 @@ export type Service = {
   readJson: (json: JsonBody) => Promise<ReadBody>
   exports: Exports
   eventStreams: EventStreams
-  /** Whether the process is about to stop. It still serves, but load balancers should send calls to other processes. */
+  /**
+   * Whether the process is about to stop. The process still serves, but load balancers should send calls to other
+   * processes.
+   */
   isDraining: () => boolean
-  /** Whether every answer is checked against its declared schema. Only the tests switch it on. */
+  /** Whether every answer is checked against its declared schema. Only the tests switch the check on. */
   checkResponses: boolean
 }
 
@@ -43,7 +46,7 @@ export type JsonBody = {
 }
 
 /**
- * A decoded body. `fingerprint` is the digest that recognises a repetition with the same Idempotency-Key; null for a
- * request without a key.
+ * A decoded body. `fingerprint` is the digest by which a repetition with the same Idempotency-Key is recognised; null
+ * for a request without a key.
  */
 export type ReadBody = { body: object; fingerprint: Uint8Array | null }

@@ -4,7 +4,8 @@ import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import { storedWindows } from './rate-limit.ts'
 
-// The limits of wrong guesses: each key has `points` guesses in a window of `seconds`.
+// The limits of wrong guesses. Each limit counts its own keys, such as addresses: a key has `points` guesses in a
+// window of `seconds`.
 const limits = {
   // One account from one address.
   'sign-in': { points: 10, seconds: 900 },
@@ -22,7 +23,7 @@ const limits = {
 /** Name of a limit on guesses. */
 export type ThrottleName = keyof typeof limits
 
-/** The limits that a guess counts against, each with the key under which it counts. */
+/** The names of the limits that a guess counts against, each with the key that the guess counts for. */
 export type Guesses = Partial<Record<ThrottleName, string>>
 
 /** Bounds how often passwords and codes can be guessed. */
@@ -35,7 +36,9 @@ export type Throttles = {
   guess: <T>(guesses: Guesses, guess: () => Promise<T | null>) => Promise<T | null>
 }
 
-/** Creates the throttles. They count wrong guesses in windows that all processes share and that survive restarts. */
+/**
+ * Creates the throttles. Throttles count wrong guesses in windows that all processes share and that survive restarts.
+ */
 export function createThrottles(context: { database: Database; log: Logger }): Throttles {
   const windows = new Map(
     Object.entries(limits).map(([prefix, limit]) => [prefix, storedWindows({ ...context, prefix, ...limit })]),

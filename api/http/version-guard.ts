@@ -3,17 +3,17 @@ import { requirePreconditions, type VersionGuard } from '../../shared/requests/v
 import { type EntityTags, entityTagOf, type Guard, satisfies } from './preconditions.ts'
 
 /**
- * Makes the guard of a record that counts its versions, such as `concept:3`, from the If-Match of a call. Its conflict
- * (409) shows the current version as ETag.
+ * Makes the guard of a record that counts its versions, such as `concept:3`, from the If-Match of a call. The guard
+ * refuses with 409 `version_conflict`, and the ETag of the refusal is the current version.
  */
 export function versionGuard(guard: Guard): VersionGuard {
   return guardedBy(guard.tags)
 }
 
 /**
- * Makes the guards of a merge. The first tag of If-Match guards the source. The member `target_version` of the body or
- * a second tag of If-Match guards the target. A second tag that differs from `target_version` is refused with 400
- * `precondition_mismatch`.
+ * Makes the guards of both concepts of a merge. The first tag of If-Match guards the source. The member
+ * `target_version` of the body or a second tag of If-Match guards the target. A second tag that differs from
+ * `target_version` is refused with 400 `precondition_mismatch`.
  */
 export function mergeGuardsOf(
   { tags }: Guard,

@@ -11,7 +11,7 @@ type Handler = (request: Request, response: Response) => Promise<void> | void
 
 /**
  * Serves the paths beside `/api/v1` that need no API token: the OpenAPI description, the reference, health and metrics.
- * They have no rate limit and no envelope.
+ * These paths have no rate limit, and their answers are not wrapped in `data`.
  */
 export function originRouter(service: Service, routes: readonly Route[]): Router {
   const origin = service.config.PUBLIC_ORIGIN

@@ -6,18 +6,19 @@ import { durationBounds, jobOutcomes } from '../../shared/jobs/metrics.ts'
 import { observeBuild } from '../../shared/process/build-metric.ts'
 import { outdatedDocuments } from '../../shared/search/index/reindex.ts'
 
-// The age up to which figures of the database are served again.
+// The age up to which figures from the database are kept in memory and served again.
 const freshMs = 5000
-// PostgreSQL looks at every file of the database to tell its size, so sizes are asked for less often.
+// The age up to which sizes are served again. This age is longer, because PostgreSQL looks at every file of the
+// database to tell the size.
 const sizesFreshMs = 60_000
 // The interval between samples of the event loop's lag. At prom-client's default of 10 ms, sampling is most of the work
 // of an idle API process.
 const eventLoopSampleMs = 100
 
 /**
- * Adds the metrics that are read at each scrape: the process, its connection pool, the load of the queues, the live
- * processes, and the outcomes of jobs in all worker processes. The database is asked at most once in five seconds,
- * however many clients scrape.
+ * Adds the metrics that are read at each scrape. The metrics are about the process and its connection pool, the load of
+ * the queues, and the live processes. Other metrics count the outcomes of jobs in all worker processes. The database is
+ * asked at most once in five seconds, however many clients scrape.
  */
 export function observeProcess(context: { registry: Registry; database: Database }): void {
   const { registry, database } = context
@@ -93,8 +94,8 @@ const queueGauges = [
   },
 ] as const
 
-// A requested job that failed is counted in its own table. The dead-letter queue does not keep it: its worker empties
-// it.
+// Adds requested jobs that failed to the failures of their queues. These jobs are counted in a table of requested jobs,
+// because a worker takes jobs out of the dead-letter queue.
 async function loadsWithFailures(database: Database): Promise<QueueLoads> {
   const [loads, failures] = await Promise.all([queueLoads(database), failedRequestedJobs(database)])
   const failed = new Map(failures.map(({ queue, failed }) => [queue, failed]))
@@ -118,8 +119,8 @@ function observeQueues({ registry, loads }: { registry: Registry; loads: () => P
 
 type JobOutcomes = Awaited<ReturnType<typeof jobOutcomes>>
 
-// The counters belong to other processes, so they are set anew at each scrape. Buckets are cumulative, as in a
-// histogram.
+// Fills counters with the outcomes that all worker processes have recorded in the database. So the counters are set
+// anew at each scrape. Buckets are cumulative, as in a histogram.
 function observeJobs({
   registry,
   outcomes,
@@ -230,8 +231,8 @@ function observeSearch({
   })
 }
 
-// Asks again only after `maxAgeMs` milliseconds. While the database is out of reach, the answer is empty, so that all
-// other metrics are still served.
+// Keeps the answer of `ask` for `maxAgeMs` milliseconds. While the database is out of reach, the answer is empty, so
+// that all other metrics are still served.
 function cached<T>(ask: () => Promise<readonly T[]>, maxAgeMs = freshMs): () => Promise<readonly T[]> {
   let latest: { at: number; answer: Promise<readonly T[]> } | undefined
   return () => {

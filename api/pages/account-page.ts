@@ -29,7 +29,8 @@ export function accountPage(spec: {
   post?: (call: AccountFormCall) => Promise<PageAnswer>
 }): Page {
   const { get, post } = spec
-  // A form that is sent after the session has ended is lost. After signing in, the person gets the page to begin anew.
+  // The page for a person who sends a form after the session has ended. The form is lost, so the person gets the page
+  // of the form after signing in.
   const afterForm = get === undefined ? null : spec.path
   return {
     path: spec.path,
@@ -59,13 +60,15 @@ async function signedIn(
 }
 
 /**
- * The path to go to after signing in: the path that was asked for if it is on this origin, otherwise the tokens of the
- * account. It is parsed by the rules by which browsers parse Location, so that no path leads to another host.
+ * The path to go to after signing in. The result is the path that was asked for if this path is on this origin,
+ * otherwise the tokens of the account. The path is parsed by the rules by which browsers parse Location, so that no
+ * path leads to another host.
  */
 export function nextPath(asked: string | null): string {
   if (asked === null || !asked.startsWith('/') || !URL.canParse(asked, origin)) return fallback
   const url = new URL(asked, origin)
-  // Parsing removes the dot of a path such as /.//elsewhere.example, which would then name a host.
+  // Parsing removes the dot of a path such as `/.//elsewhere.example`. The remaining path begins with `//`, and a
+  // browser would take the next word for a host.
   const isOwn = url.origin === origin && !url.pathname.startsWith('//')
   return isOwn ? url.pathname + url.search : fallback
 }

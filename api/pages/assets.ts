@@ -21,7 +21,9 @@ const assets = new Map(
   }),
 )
 
-/** The address of an asset. It changes with the content, so browsers may cache the asset for good. */
+/**
+ * The address of an asset. The address changes with the content of the asset, so browsers may cache the asset for good.
+ */
 export function assetAddress(name: AssetName): string {
   return `/assets/${name}?v=${assets.get(name)?.version}`
 }

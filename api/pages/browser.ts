@@ -14,7 +14,7 @@ import type { Form, PageCall } from './page.ts'
 import { PageRefusal } from './refusals.ts'
 import type { Frame } from './render.ts'
 
-/** A browser with its id and its CSRF token, and the person who is signed in; null when nobody is. */
+/** A browser with its id and its CSRF token. `signedIn` is the person who is signed in, or null when nobody is. */
 export type Browser = { id: string; csrfToken: string; signedIn: SignedIn | null }
 
 /** The browser of a call. A browser without an id gets an id in a cookie. */
@@ -28,7 +28,9 @@ export async function browserOf(call: PageCall): Promise<Browser> {
   return { id, csrfToken: csrfTokenOf(config.SESSION_SECRET, id), signedIn }
 }
 
-/** The person who is signed in, for the frame of a public page; undefined when nobody is. It sets no cookie. */
+/**
+ * The person who is signed in, for the frame of a public page; undefined when nobody is. This look-up sets no cookie.
+ */
 export async function accountOf(call: PageCall): Promise<Frame['account']> {
   const { config } = call.service
   const id = cookieOf({ request: call.request, config }, 'svc_session') ?? ''
@@ -58,7 +60,10 @@ export function refuseOtherSites(call: PageCall): void {
   if (site !== undefined && site !== 'same-origin' && site !== 'none') throw forged()
 }
 
-/** Refuses with 403 a form that this browser has not got from a page of this service. */
+/**
+ * Refuses with 403 a form that does not have the CSRF token of this browser. Only pages of this service give that token
+ * to the browser.
+ */
 export function requireOwnForm(call: PageCall, submitted: { browser: Browser; form: Form }): void {
   refuseOtherSites(call)
   const token = submitted.form.field('csrf_token')
@@ -67,8 +72,8 @@ export function requireOwnForm(call: PageCall, submitted: { browser: Browser; fo
 }
 
 /**
- * Whether a program has sent the form: it has no cookie and none of the headers that a browser sends with every form
- * (Origin, Sec-Fetch-Site). So no other site can have made a browser send it.
+ * Whether a program has sent the form. Every browser sends Origin or Sec-Fetch-Site with a form, and this request has
+ * neither these headers nor a cookie. So no other site can have made a browser send the form.
  */
 export function isProgram({ request }: PageCall): boolean {
   return ['cookie', 'origin', 'sec-fetch-site'].every((name) => request.get(name) === undefined)

@@ -16,7 +16,7 @@ export function cookieOf(call: { request: Request; config: Config }, name: Cooki
 /**
  * Sets a cookie that scripts cannot read and that the forms of other sites do not send. An empty value removes the
  * cookie. Behind TLS the cookie is sent over TLS only, and its `__Host-` prefix keeps neighbouring hosts from setting
- * it. Without `seconds` it ends with the session of the browser.
+ * it. Without `seconds` the cookie ends with the session of the browser.
  */
 export function setCookie(
   call: { response: Response; config: Config },

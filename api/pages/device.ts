@@ -43,7 +43,8 @@ export const devicePage = accountPage({
 
 type Found = { userCode: string; request: DeviceRequest }
 
-// A wrong code counts as a guess, in the query as well as in the form.
+// Finds the request that a typed code names; null for a wrong code. A wrong code counts as a guess, whether it stands
+// in the query or in the form.
 function findRequest(call: AccountCall, typed: string): Promise<Found | null> {
   const guesses = { 'user-code': call.user.userId, 'user-code-address': addressOf(call.request) }
   return call.service.throttles.guess(guesses, async () => {
@@ -75,8 +76,8 @@ async function decided(call: AccountCall, input: Found & Decision): Promise<Page
   return { html: doneView({ title, account: call.account, clientName: request.clientName, outcome }) }
 }
 
-// The quota is checked before the decision is recorded. Afterwards only the program would be told that it gets no
-// token.
+// Refuses an approval when the person already has as many tokens as allowed. The quota must be checked before the
+// decision is recorded. Afterwards only the program, and not the person, would learn that there is no token.
 async function requireRoom(call: AccountCall): Promise<void> {
   const { database, config } = call.service
   if ((await liveTokens(database, call.user.userId)) < config.QUOTA_TOKENS) return

@@ -1,6 +1,7 @@
 /**
- * The headers that bound what a browser does with a page: no scripts, no frames around it, nothing from other origins,
- * and forms only to this origin. `relaxed` widens single directives, such as `style-src` for documents with styles.
+ * The headers that bound what a browser does with a page. Scripts, frames around the page and other origins are
+ * forbidden, and forms may be sent only to this origin. `relaxed` widens single directives, such as `style-src` for
+ * documents with styles.
  */
 export function pageHeaders(relaxed: Partial<Policy> = {}): Record<string, string> {
   const policy = Object.entries({ ...strictest, ...relaxed })

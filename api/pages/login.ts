@@ -10,7 +10,7 @@ import { cookieOf, setCookie } from './cookies.ts'
 import { type PageAnswer, type PageCall, page } from './page.ts'
 import { view } from './render.ts'
 
-// No password here is longer. Hashing a longer text would only cost time.
+// The most characters of a password. No account has a longer password, so hashing a longer text would only cost time.
 const longestPassword = 1024
 const yearSeconds = 365 * 86_400
 
@@ -71,7 +71,7 @@ function guessesOf(call: PageCall, account: string): Guesses {
   return { 'sign-in-address': address, 'sign-in': `${account} ${address}`, 'sign-in-account': account }
 }
 
-// Answers a wrong password, which counts against the address as a wrong token does.
+// Answers a wrong password. Like a wrong token, it counts against the rate limit of the address.
 async function refused(call: PageCall, input: { browser: Browser; next: string; email: string }): Promise<PageAnswer> {
   await call.service.rateLimiter.consume('ip', addressOf(call.request))
   call.service.log.info({ request_id: call.response.locals['requestId'] }, 'sign-in refused')
@@ -91,10 +91,9 @@ async function accountKey(call: PageCall, email: string): Promise<string> {
   return keyedHash(call.service.config.SESSION_SECRET, { purpose: 'account', text }).toString('base64url')
 }
 
-// A browser in which somebody has signed in to an account keeps a cookie that proves it. Its wrong passwords are
-// counted apart. So a person who tries passwords elsewhere can make other browsers wait, but cannot lock the owner out
-// (OWASP, "Slow down online guessing attacks with device cookies"). Returns the id in the cookie, or null for other
-// browsers.
+// A browser in which somebody has signed in to an account keeps a cookie that proves it. Wrong passwords from such a
+// browser are counted apart. So a person who tries passwords elsewhere can make other browsers wait, but cannot lock
+// the owner out. Returns the id in the cookie, or null for other browsers.
 function knownBrowser(call: PageCall, account: string): string | null {
   const value = cookieOf({ request: call.request, config: call.service.config }, 'svc_known') ?? ''
   const [nonce = '', proof = ''] = value.split('.')

@@ -13,7 +13,7 @@ export type PageCall = {
   form: () => Promise<Form>
 }
 
-/** The fields of a form; a field that was sent twice, or that cannot be stored, counts as missing. */
+/** The fields of a form. A field that was sent twice, or that PostgreSQL cannot store, counts as missing. */
 export type Form = { field: (name: string) => string }
 
 /** HTML to show, or a path of this origin to go to (303); undefined when the handler has answered by itself. */

@@ -24,7 +24,7 @@ export function pageMissing(): PageRefusal {
   })
 }
 
-/** The words for a person about a refusal that was made for programs. */
+/** Puts a refusal that was made for programs into words for a person. */
 export function pageRefusalOf(refusal: Refusal | PageRefusal): PageRefusal {
   if (refusal instanceof PageRefusal) return refusal
   if (refusal.status === 404) return pageMissing()

@@ -34,7 +34,10 @@ function directionOf(locale: string): 'ltr' | 'rtl' {
 /** A point in time for a `<time>` element. */
 export type Moment = { iso: string; text: string }
 
-/** A moment from Unix milliseconds, to the minute. It is in UTC, because the server does not know the reader's zone. */
+/**
+ * A moment from Unix milliseconds, to the minute. The text is in UTC, because the server does not know the reader's
+ * zone.
+ */
 export function momentOf(milliseconds: number): Moment {
   const iso = new Date(milliseconds).toISOString()
   return { iso, text: `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` }

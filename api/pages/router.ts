@@ -13,7 +13,7 @@ const formMaxBytes = 16_384
 const formType = 'application/x-www-form-urlencoded'
 const parseText = express.text({ limit: formMaxBytes, type: () => true, defaultCharset: 'utf-8' })
 
-/** Serves the pages. Errors go on to the error handler of the application, which answers with a page as well. */
+/** Serves the pages. Errors go on to the error handler of the application, which answers with a page, too. */
 export function pageRouter(service: Service, pages: readonly Page[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
   for (const page of pages) {
@@ -50,14 +50,14 @@ async function servePage(context: { service: Service; page: Page }, request: Req
   if (answer) send(response, answer)
 }
 
-// Refuses a path with a text that PostgreSQL cannot store, because no thing can have such a name.
+// Refuses a path with a text that PostgreSQL cannot store, because no id or name can have such a text.
 function storableParams(request: Request): Record<string, string> {
   const params = request.params as Record<string, string>
   if (!Object.values(params).every(isStorable)) throw pageMissing()
   return params
 }
 
-// A parameter that PostgreSQL cannot store counts as missing, like such a field of a form.
+// Reads the query. A parameter that PostgreSQL cannot store counts as missing, as such a field of a form does.
 function storableQuery(request: Request): URLSearchParams {
   const { searchParams } = new URL(request.url, 'http://service')
   return new URLSearchParams([...searchParams].filter(([, value]) => isStorable(value)))
@@ -75,7 +75,8 @@ function send(response: Response, answer: Exclude<PageAnswer, undefined>): void 
     .send(answer.html)
 }
 
-// Reads a submitted form. Refuses with 415, 413 or 400 a body that is no such form.
+// Reads a submitted form. Refuses a body of another media type with 415, a body that is too large with 413, and an
+// unreadable body with 400.
 async function readForm(request: Request, response: Response): Promise<Form> {
   if (request.headers['content-type'] !== undefined && !request.is(formType)) {
     throw new Refusal('unsupported_media_type', { details: { accepted: [formType] } })

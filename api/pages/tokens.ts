@@ -21,7 +21,7 @@ const tokensView = view<{
   created: { name: string; bearer: string; example: string } | null
 }>('tokens')
 
-/** The address of the account, which leads to its tokens. */
+/** The address of the account. This page redirects to the tokens of the account. */
 export const accountIndexPage = page({
   path: '/account',
   async get() {
@@ -49,7 +49,7 @@ export const tokensPage = accountPage({
   },
 })
 
-/** Revokes a token. The token of another person is not found. */
+/** Revokes a token of the person who is signed in. The token of another person is answered with 404. */
 export const revokeTokenPage = accountPage({
   path: '/account/tokens/{tokenId}/revoke',
   async post(call) {
@@ -127,7 +127,7 @@ async function show(call: AccountCall, { form, created }: Shown): Promise<string
   })
 }
 
-/** A token as a row of the list; times are UTC. */
+/** A token as a row of the list. */
 type ListedToken = {
   id: string
   name: string

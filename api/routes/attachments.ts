@@ -14,7 +14,7 @@ const AttachmentParameter = Type.Object({
   id: Type.String({ pattern: `^att_${ulidPattern}$`, description: 'attachment id', 'x-error': 'attachment_not_found' }),
 })
 
-/** The routes of files of documents: api/guide/attachments.md#uploads. */
+/** The routes of attachments. See `api/guide/attachments.md#uploads`. */
 export const attachmentRoutes = [
   route({
     method: 'POST',

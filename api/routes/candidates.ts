@@ -35,7 +35,7 @@ const CandidateParameter = Type.Object({
   id: Type.String({ pattern: `^cand_${ulidPattern}$`, description: 'candidate id', 'x-error': 'candidate_not_found' }),
 })
 
-/** Candidates for concepts and their review. */
+/** The routes of candidates and their review. */
 export const candidateRoutes: readonly Route[] = [
   route({
     method: 'GET',

@@ -44,7 +44,7 @@ const ConceptParameter = Type.Object({
   id: Type.String({ pattern: `^concept_${ulidPattern}$`, description: 'concept id', 'x-error': 'concept_not_found' }),
 })
 
-/** Concepts, their evidence, relations, hierarchy and merges. */
+/** The routes of concepts: their evidence, relations, hierarchy and merges. */
 export const conceptRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -274,7 +274,7 @@ function cursorAfter(scope: CursorScope, name: string, id: string): string {
   return encodeCursor(scope, [[...name].slice(0, nameStartLength).join(''), id])
 }
 
-// Answers a write with the current concept; `extra` are members beside the members of the concept.
+// Answers a write with the current concept. `extra` holds further members of `data`.
 async function answerConcept(db: Queryable, concept: ConceptRow, extra: object = {}): Promise<Answer> {
   const data = await presentConcept(db, await namedConcept(db, concept))
   return { data: { ...data, ...extra }, etag: data.version, workspaceId: concept.workspace_id }

@@ -17,7 +17,7 @@ const documentMembers = [
   'updated_at',
 ]
 
-/** The stream of events: api/guide/events.md#streams. */
+/** The route of the event stream. See `api/guide/events.md#streams`. */
 export const eventRoutes = [
   route({
     method: 'GET',

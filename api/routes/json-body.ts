@@ -10,8 +10,9 @@ import type { JsonBody, ReadBody } from '../http/service.ts'
 import { routes } from './routes.ts'
 
 /**
- * Reads the JSON of a request by the schema of its route; a large text is read in a thread, in turn. Refuses with 400
- * `invalid_json` and `invalid_request`, and with 503 `service_unavailable` when too much waits already.
+ * Reads the JSON of a request by the schema of its route. A large text is read in a thread, when it is the turn of the
+ * caller. Refuses with 400 `invalid_json` and `invalid_request`, and with 503 `service_unavailable` when too much work
+ * waits already.
  */
 export async function readJson(json: JsonBody): Promise<ReadBody> {
   try {
@@ -21,7 +22,7 @@ export async function readJson(json: JsonBody): Promise<ReadBody> {
   }
 }
 
-/** The work of `readJson`, which a thread calls by its name. @public */
+/** The function that `readJson` computes. The export is for threads, which import the function by its name. @public */
 export function readBody({ operationId, text, query }: JsonBody): ReadBody {
   const value = parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -39,8 +40,8 @@ const reading = computation({
   cpuMs: ({ text }) => Math.min(10_000, 2000 + text.length * 0.002),
 })
 
-// The largest number of characters of a body that the event loop reads. A body of wrong elements only is checked within
-// some milliseconds.
+// The largest number of characters of a body that is read without a thread. Checking takes longest when all elements
+// are wrong, and then takes some milliseconds.
 const smallText = 64 * 1024
 
 const readers = new Map<string, ReturnType<typeof bodyReader>>()
@@ -65,8 +66,8 @@ function parse(text: string): unknown {
   }
 }
 
-// Validation, decoding and serialising recurse; from some 2500 levels on they exhaust the stack. The deepest valid body
-// has less than a hundred.
+// The largest number of levels of a body. Validation, decoding and serialising recurse, and from some 2500 levels on
+// they exhaust the stack. The deepest valid body has less than a hundred levels.
 const maxDepth = 1000
 
 function isDeeperThan(limit: number, value: object): boolean {

@@ -21,7 +21,7 @@ const RelationParameter = Type.Object({
   id: Type.String({ pattern: `^rel_${ulidPattern}$`, description: 'relation id', 'x-error': 'relation_not_found' }),
 })
 
-/** Relations between documents and blocks. */
+/** The routes of relations between documents and blocks. */
 export const relationRoutes = [
   route({
     method: 'GET',

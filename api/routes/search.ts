@@ -40,7 +40,7 @@ const SearchV2Response = Type.Object(
   { $id: 'SearchV2Response' },
 )
 
-/** Full-text search in the forms of version 1 and version 2. */
+/** The routes of full-text search. The answers have two forms, version 1 and version 2. */
 export const searchRoutes = [
   route({
     method: 'GET',
@@ -110,7 +110,7 @@ export const searchRoutes = [
   }),
 ]
 
-/** Adds the summaries of their documents to hits; one look-up for all hits. */
+/** Adds to each hit the summary of its document. One look-up serves all hits. */
 async function withSummaries(
   db: Queryable,
   found: { results: SearchV2Result[]; workspaceIds: readonly string[] },

@@ -29,9 +29,9 @@ const SummaryJobParameter = Type.Object({
 /** A kind of resource that has a summary, with everything in which its endpoints differ. */
 type SummaryTargetKind = {
   path: string
-  /** The part of operation ids such as `getFolderSummary`. */
+  /** The part of an operation id that names the kind: `Folder` in `getFolderSummary`. */
   noun: string
-  /** The name in the sentences of the reference. */
+  /** The name of the kind in the sentences of the reference. */
   name: string
   params: TObject
   /** Query parameters that name a part of the resource. */
@@ -45,7 +45,7 @@ type SummaryTargetKind = {
 
 const idOf = (params: unknown) => (params as { id: number }).id
 
-// Documents with their sections, folders and knowledge bases.
+// The kinds of resources with summaries. Documents include their sections.
 const summaryTargetKinds: readonly SummaryTargetKind[] = [
   {
     path: '/documents/{id}/summary',
@@ -87,7 +87,7 @@ const summaryTargetKinds: readonly SummaryTargetKind[] = [
   },
 ]
 
-/** Summaries of documents, sections, folders and knowledge bases, and their jobs. */
+/** The routes of summaries of documents, sections, folders and knowledge bases, and of summary jobs. */
 export const summaryRoutes: readonly Route[] = [
   ...summaryTargetKinds.flatMap((kind) => [getSummary(kind), putSummary(kind), rebuildSummary(kind)]),
 
@@ -197,7 +197,7 @@ function rebuildSummary(kind: SummaryTargetKind): Route {
       'precondition_required',
       'model_unavailable',
     ],
-    // Checks the scope and the rate limit of model jobs before the transaction. They have their own, because a model
+    // Checks the scope and the rate limit of model jobs before the transaction. Model jobs have both, because a model
     // costs money.
     async prepare({ body, caller, service }) {
       if (body.generator !== 'model') return null

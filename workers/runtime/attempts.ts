@@ -8,47 +8,59 @@ import type { Jobs } from '../../shared/jobs/send.ts'
 import { claimStatement, markStatement, type Part, unmarkStatement } from './job-queries.ts'
 import type { JobSession } from './job-session.ts'
 
-/** The attempts at jobs on which this process works. Each has an advisory lock, its mark, and a heartbeat. */
+/**
+ * The attempts at jobs on which this process works. Each attempt has a mark, which is an advisory lock of PostgreSQL,
+ * and a heartbeat.
+ */
 export type Attempts = {
   /**
-   * Claims up to `limit` due jobs of a queue, or of one part of it. The workspaces in `except` are left out; the part
-   * `large` alone knows them.
+   * Claims up to `limit` due jobs of a queue, or of one part of the queue. For the part `large`, the jobs of the
+   * workspaces in `except` are left out; other claims ignore `except`.
    */
   claim: <Data extends object>(
     queue: Queue<Data>,
     limit: number,
     of?: { part: Part; except: readonly string[] },
   ) => Promise<Job<Data>[]>
-  /** Does what `claim` does, and tells whether it has seen more due jobs than it could claim. */
+  /** Does what `claim` does, and tells whether there were more due jobs than it has claimed. */
   claimDue: <Data extends object>(
     queue: Queue<Data>,
     limit: number,
     of?: { part: Part; except: readonly string[] },
   ) => Promise<Claimed<Data>>
-  /** Ends the heartbeats of jobs that have ended. Their marks go some seconds later, many at a time. */
+  /**
+   * Ends the heartbeats of jobs that have ended. The marks of their attempts are removed some seconds later, many at a
+   * time.
+   */
   release: (jobs: readonly Job<object>[]) => void
-  /** Releases jobs that went back to the queue: their next attempts have the same marks, which must be free at once. */
+  /**
+   * Releases jobs that went back to the queue. The marks of their attempts are removed at once, because the next
+   * attempts need the same marks.
+   */
   giveBack: (jobs: readonly Job<object>[]) => void
-  /** Marks the attempts again, after the session and its locks were lost. */
+  /** Marks all running attempts again, after the session and its locks were lost. */
   mark: () => void
   close: () => void
 }
 
-/** Claimed jobs, and whether there were more due jobs. */
+/** Claimed jobs. `more` says whether there were more due jobs. */
 export type Claimed<Data extends object> = { jobs: Job<Data>[]; more: boolean }
 
-/** The interval of heartbeats. The first follows the claim after one and a half intervals at the latest. */
+/**
+ * The interval of heartbeats. The first heartbeat of an attempt follows its claim after one and a half intervals at the
+ * latest.
+ */
 const beatMs = (heartbeatSeconds * 1000) / 2
 
-/** Marks take room in PostgreSQL's table of locks, so only so many marks of ended attempts are kept. */
+/** The most marks of ended attempts that are kept, since each mark takes room in PostgreSQL's table of locks. */
 const mostEndedMarks = 100
 
 type RunningAttempt = { job: Job<object>; queue: string; since: number; marked: boolean; lapsed: AbortController }
 
 /**
  * Opens the attempts of this process. PostgreSQL releases the advisory locks of `session` when the process dies, and
- * the heartbeats stop when the process hangs: supervision of any process sees both. The `signal` of a job aborts when
- * pg-boss has given the job to another attempt.
+ * the heartbeats stop when the process hangs. The supervision in any other process sees both. The `signal` of a job
+ * aborts when pg-boss has given the job to another attempt.
  */
 export function openAttempts(options: {
   session: JobSession
@@ -122,8 +134,9 @@ export function openAttempts(options: {
   }
 }
 
-// Sends the heartbeats, one call for each queue. A claim counts as a heartbeat, so most attempts end without one, and
-// no heartbeat waits for the row of a job that is being completed. An attempt that pg-boss does not find has lapsed.
+// Sends the heartbeats, one call for each queue. A claim counts as a heartbeat, so young attempts send none. So most
+// attempts end without a call, and no heartbeat waits for the row of a job that is being completed. When pg-boss does
+// not find an attempt, another attempt has its job.
 function beats({ boss }: Jobs, running: readonly RunningAttempt[]): Promise<void>[] {
   const claimed = performance.now() - beatMs / 2
   const alive = running.filter(({ since, lapsed }) => since < claimed && !lapsed.signal.aborted)
@@ -136,14 +149,14 @@ function beats({ boss }: Jobs, running: readonly RunningAttempt[]): Promise<void
   })
 }
 
-/** Thrown when pg-boss has given the job to another attempt: the transaction of the result must roll back. */
+/** Thrown when pg-boss has given the job to another attempt. The transaction of the result must then roll back. */
 export class FencedError extends Error {
   override readonly name = 'FencedError'
 }
 
 /**
  * Completes an attempt at a job inside the transaction of its result. Throws a `FencedError` when another attempt has
- * taken the job over. So a worker that was only asleep cannot write over its successor.
+ * taken the job over. So a worker that was only asleep cannot write over the result of the later attempt.
  */
 export async function completeAttempt<Data extends object>(
   tx: Transaction,
@@ -156,13 +169,12 @@ export async function completeAttempt<Data extends object>(
 const CompletedRow = row(Type.Object({ completed: Type.Array(Type.String()) }))
 
 /**
- * Completes attempts at jobs inside the transaction of their results. Returns the ids of the jobs it has completed.
- * Other attempts have taken over the jobs that are missing there, and the caller must not write the results of these
- * jobs. Completed jobs are deleted, since nobody reads them: metrics count how they ended, and a requested job has a
- * row of its own.
+ * Completes attempts at jobs inside the transaction of their results, and returns the ids of the completed jobs. The
+ * caller must not write the results of all other jobs, because other attempts have taken them over. Completed jobs are
+ * deleted, since nobody reads them: metrics count how they ended, and a requested job has a row of its own.
  *
- * The documents of completed jobs in `current` lose their marks in `stale_projections`: their projection is current.
- * The caller has locked the documents.
+ * The documents in `current`, by job id, lose their marks in `stale_projections` with the completion of their jobs:
+ * their projection is current. The caller has locked the documents.
  */
 export async function completeAttempts<Data extends object>(
   tx: Transaction,
@@ -196,7 +208,10 @@ export async function completeAttempts<Data extends object>(
   return new Set(completed)
 }
 
-/** The ids of the jobs that a call of pg-boss was about and still found. pg-boss's declared type leaves them out. */
+/**
+ * The ids of the jobs that a call of pg-boss has found and changed. The type that pg-boss declares leaves out the
+ * member `settled`.
+ */
 export function settledIds(response: { affected?: number }): readonly string[] {
   return (response as { settled?: string[] }).settled ?? []
 }

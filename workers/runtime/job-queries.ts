@@ -5,26 +5,28 @@ import type { DocumentJob, Queue } from '../../shared/jobs/queues.ts'
 
 /*
  * The statements of the workers on pg-boss's table of jobs. test/workers/pg-boss.test.ts compares their effects with
- * those of pg-boss's own statements.
+ * the effects of pg-boss's own statements.
  */
 
 /** A part of a queue: the jobs of documents that are known to be large, or all other jobs. */
 export type Part = 'small' | 'large'
 
 /**
- * The statement that claims due jobs of a queue: $1 is the queue, $2 the largest number of jobs. It does what pg-boss's
- * own fetch does, with two differences. It reads from the table whether a job of the same key is active; pg-boss relies
- * on older notes of its monitor. And it marks each attempt by an advisory lock of the session, which every process sees
- * released when the attempt's process dies. The statement fails with a unique violation when another process has
- * claimed a job of the same key meanwhile.
+ * The statement that claims due jobs of a queue: $1 is the queue, $2 the largest number of jobs. The statement does
+ * what pg-boss's own fetch does, with two differences. The statement reads from the table whether a job of the same key
+ * is active, while pg-boss relies on older notes of its monitor. And the statement marks each attempt by an advisory
+ * lock of the session, which PostgreSQL releases when the process dies. The statement fails with a unique violation
+ * when another process has claimed a job of the same key meanwhile.
  *
- * `found` is the number of due jobs that the statement has seen: of several jobs of one key it claims the first.
+ * Of several due jobs of one key, only the first is claimed. `found` also counts the due jobs that were not claimed for
+ * this reason.
  *
- * The locked rows are updated at their places in the table, which is cheap under every plan. A row that somebody else
- * has just changed has moved and is left out. The change is announced, and so the job is claimed a moment later.
+ * The locked rows are updated at their places in the table (`ctid`), which is cheap under every plan. A row that
+ * somebody else has just changed has another place and is left out. Its change is announced, so the job is claimed a
+ * moment later.
  *
- * For the part `large`, $3 names the workspaces whose jobs are left out. The statement looks for other jobs among the
- * first hundred, since the first jobs of a workspace have the highest priorities.
+ * For the part `large`, $3 names the workspaces whose jobs are left out. The statement looks for jobs of other
+ * workspaces among the first hundred, since the first jobs of each workspace have high priorities.
  */
 export function claimStatement({ options }: Queue<object>, part?: Part): string {
   const serial = options.policy === 'singleton'
@@ -51,13 +53,13 @@ export function claimStatement({ options }: Queue<object>, part?: Part): string 
 }
 
 /**
- * The priority of the first large document of a workspace. Documents above it are not known to be large.
- * sql/queues/announcements.sql knows the value too; test/workers/enqueue.test.ts holds both together. @internal
+ * The priority of the first large document of a workspace. A document with a higher priority is not known to be large.
+ * sql/queues/announcements.sql has the value too; test/workers/enqueue.test.ts checks that both are equal. @internal
  */
 export const largePriority = -10
 /**
- * Each waiting document of a workspace lowers the priority of its large documents by one, and all together by this much
- * at most.
+ * The most by which waiting documents lower the priority of a large document. Each waiting document of the same
+ * workspace lowers the priority by one.
  */
 const mostBehind = 1000
 /** The priority of a document whose computation went over its limit once. */
@@ -78,8 +80,8 @@ const keyIsFree = `
             AND coalesce(a.singleton_key, '') = coalesce(j.singleton_key, ''))`
 
 /**
- * Marks attempts ($1, as `id:retry count`) in a new session and returns those it has marked. The old session still
- * locks the other attempts.
+ * Marks attempts ($1, as `id:retry count`) in a new session, and returns the marked attempts. The old session still
+ * holds the locks of all other attempts.
  */
 export const markStatement = `
   SELECT key FROM unnest($1::text[]) AS key WHERE pg_try_advisory_lock(hashtextextended(key, 0))`
@@ -101,7 +103,9 @@ export const nextDueStatement = `
 /** A row of `nextDueStatement`. */
 export type NextDue = { name: string; milliseconds: number | null; running: boolean }
 
-/** The cause by which an attempt counts as given up: its mark, its time or its heartbeat is gone. */
+/**
+ * The cause by which an attempt counts as given up: its mark is gone, its time is over, or its heartbeat is missing.
+ */
 export type Lapse = 'orphaned' | 'expired' | 'silent'
 
 const ActiveRow = row(
@@ -114,10 +118,10 @@ const ActiveRow = row(
 )
 
 /**
- * Returns every running attempt, and why it counts as given up, or null. An `orphaned` attempt has no session with its
- * mark, an `expired` attempt has taken longer than its queue allows, and a `silent` attempt lacks its heartbeat.
- * Processes of earlier versions mark an attempt only after they have claimed it, so an attempt is orphaned after two
- * seconds at first.
+ * Returns every running attempt. `lapse` says why the attempt counts as given up, or is null. No session has the mark
+ * of an `orphaned` attempt. An `expired` attempt has taken longer than its queue allows, and a `silent` attempt lacks
+ * its heartbeat. Processes of earlier versions mark an attempt only after they have claimed it. So an attempt counts as
+ * orphaned only two seconds after its start.
  */
 export function activeAttempts(db: Queryable) {
   return db.any(sql.type(ActiveRow)`
@@ -157,7 +161,7 @@ export async function exhaustRetries(
 }
 
 /**
- * Gives attempts back whose documents have turned out to be large, to the part `large` of the queue. The fewer
+ * Gives attempts whose documents have turned out to be large back to the queue, to the part `large`. The fewer
  * documents of a workspace wait for the projection, the higher is the priority. The attempts use up no retries.
  */
 export async function handOverLarge(
@@ -188,8 +192,8 @@ export async function handOverLarge(
 }
 
 /**
- * Gives attempts the lowest priority, so that their jobs are tried again when there are no other jobs. Call it before
- * pg-boss is told that the attempts have failed.
+ * Gives the jobs of attempts the lowest priority, so that they are tried again when there are no other jobs. Call it
+ * before pg-boss is told that the attempts have failed.
  */
 export async function putLast(
   db: Queryable,
@@ -203,7 +207,7 @@ export async function putLast(
       AND job.state = 'active'`)
 }
 
-/** Deletes finished jobs that were kept as long as their queue says, up to `batch` a call. Returns their number. */
+/** Deletes finished jobs whose queue does not keep them any longer, up to `batch` a call. Returns their number. */
 export async function deleteFinishedJobs(db: Queryable, { batch }: { batch: number }): Promise<number> {
   const result = await db.query(sql.unsafe`
     DELETE FROM pgboss.job_common WHERE ctid = ANY(ARRAY(

@@ -4,13 +4,16 @@ import pg from 'pg'
 import { statementName } from '../../shared/database/database.ts'
 import { sessionOptions } from '../../shared/database/session.ts'
 
-/** A connection that stays open. Its session owns the advisory locks of attempts and hears of announced jobs. */
+/**
+ * A connection that stays open. The session of the connection owns the advisory locks of attempts and hears of
+ * announced jobs.
+ */
 export type JobSession = {
   /** Resolves when the connection is open for the first time. */
   opened: Promise<void>
   /**
-   * Runs a statement when earlier statements have ended, and returns its rows. Each connection plans a text only once.
-   * Rejects while there is no connection.
+   * Runs a statement when earlier statements have ended, and returns its rows. Each connection plans each text only
+   * once. Rejects while there is no connection.
    */
   query: <Row extends object>(text: string, values: unknown[]) => Promise<Row[]>
   close: () => Promise<void>
@@ -18,14 +21,20 @@ export type JobSession = {
 
 type Options = {
   url: string
-  /** Called after each (re)connect: the locks are gone, and announcements in between went unheard. */
+  /**
+   * Called after the connection was opened or opened again. The locks are gone, and announcements in between went
+   * unheard.
+   */
   onOpen: () => void
   /** Called with the payload of each announced job (sql/queues/announcements.sql). */
   onAnnounced: (payload: string) => void
   onError: (error: Error) => void
 }
 
-/** A statement without an answer for so long counts as lost, and so does its connection. */
+/**
+ * The time, in milliseconds, after which a statement without an answer counts as lost. The connection then counts as
+ * lost too.
+ */
 const patienceMs = 5000
 
 /** The pause after a failed attempt to connect. */
@@ -46,7 +55,7 @@ const plannerSettings = [
 export function openJobSession(options: Options): JobSession {
   const stop = new AbortController()
   const opened = Promise.withResolvers<void>()
-  // pg must not be given a statement before the last statement has ended.
+  // The library pg must not be given a statement before the last statement has ended.
   const oneByOne = pLimit(1)
   let current: pg.Client | undefined
   const running = keepOpen({ ...options, signal: stop.signal }, (client) => {
@@ -64,8 +73,8 @@ export function openJobSession(options: Options): JobSession {
         try {
           return (await client.query({ name: statementName(text), text, values })).rows
         } catch (error) {
-          // After any other error, PostgreSQL's answer may still be on its way or never come. So the connection is
-          // closed.
+          // The error does not come from PostgreSQL, so its answer may still be on its way or never come. So the
+          // connection is closed.
           if (!(error instanceof pg.DatabaseError)) void client.end().catch(() => {})
           throw error
         }
@@ -100,8 +109,8 @@ async function keepOpen(
     }
     onChange(undefined)
     options.signal.removeEventListener('abort', close)
-    // A session that was cut off is opened again at once, because without it other processes take its attempts for
-    // dead.
+    // A session that was open and was cut off is opened again at once. Without a session, other processes count the
+    // attempts of this process as given up.
     if (!listening) await sleep(pauseMs, undefined, { signal: options.signal }).catch(() => {})
   }
 }
@@ -117,7 +126,7 @@ function clientOf({ url, onAnnounced, onError }: Options): pg.Client {
   return client
 }
 
-// PostgreSQL takes the settings from the URL, where the operator may have settings of their own.
+// Adds the settings to the URL, where the operator may have settings too. PostgreSQL takes settings from there.
 function withPlannerSettings(url: string): string {
   const complete = new URL(url)
   const given = complete.searchParams.get('options') ?? ''

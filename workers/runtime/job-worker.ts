@@ -10,11 +10,11 @@ import { takeJobs } from './take.ts'
 /** A worker that runs the jobs of a queue one by one. */
 export type JobWorker<Data extends object> = {
   queue: Queue<Data>
-  /** Whether a job takes seconds or more. A slow job is fetched only when the process is free to run it. */
+  /** Whether a job takes seconds or more. Slow jobs are fetched only when the process is free to run them. */
   slow?: boolean
   /**
-   * Runs one job. It completes the job itself (`completeAttempt`), inside the transaction of its result. A job whose
-   * `run` throws is tried again by pg-boss.
+   * Runs one job. `run` itself completes the job by `completeAttempt`, inside the transaction of the result. When `run`
+   * throws, pg-boss tries the job again.
    */
   run: (runtime: Runtime, job: Job<Data>) => Promise<JobOutcome | ExplainedOutcome>
 }
@@ -27,7 +27,8 @@ export function defineWorker<Data extends object>(worker: JobWorker<Data>): Work
     async start(runtime) {
       const concurrency = runtime.config.WORKER_CONCURRENCY
       const limit = pLimit(concurrency)
-      // Two loops share the limit: one fetches while the jobs of the other run. A slow job has a loop of its own.
+      // Two loops share the limit: one loop fetches jobs while the jobs of the other loop run. A worker of slow jobs
+      // has a loop for each running job.
       const [loops, batchSize] = worker.slow ? [concurrency, 1] : [2, 2 * concurrency]
       const run = (jobs: Job<Data>[]) =>
         Promise.all(jobs.map((job) => limit(() => attemptJob({ worker, runtime, job }))))

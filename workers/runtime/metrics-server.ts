@@ -10,13 +10,14 @@ import type { Logger } from '../../shared/process/log.ts'
 type Options = { registry: Registry; log: Logger; config: Pick<Config, 'HOST' | 'METRICS_PORT' | 'METRICS_TOKEN'> }
 
 /**
- * Serves `/metrics` of a worker process on METRICS_PORT, unless the port is 0. Returns how to stop. A port that cannot
- * be opened is logged, and the process works on without it.
+ * Serves `/metrics` of a worker process on METRICS_PORT, unless the port is 0. Returns a function that stops the
+ * server. When the port cannot be opened, an error is logged, and the process works without metrics.
  */
 export async function serveMetrics({ registry, log, config }: Options): Promise<() => void> {
   const { HOST: host, METRICS_PORT: port, METRICS_TOKEN: token } = config
   if (port === 0) return () => {}
-  // In milliseconds. With a shorter interval, sampling would be most of the work of an idle process.
+  // The precision is the interval of samples in milliseconds. With a shorter interval, sampling would be most of the
+  // work of an idle process.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 })
   observeBuild(registry)
   const server = createServer((request, response) => {

@@ -5,7 +5,10 @@ import { ModelError, type ModelRequest, type Models } from '../../shared/models/
 /** The prices of characters, in US dollars per million. */
 type Prices = Pick<Config, 'MODEL_PRICE_INPUT_PER_MCHAR' | 'MODEL_PRICE_OUTPUT_PER_MCHAR'>
 
-/** Wraps the models: the registry gets the duration, the end, the characters and the estimated cost of each call. */
+/**
+ * Wraps the models so that each call is measured. The registry gets the duration of each call, how the call ended, its
+ * characters and its estimated cost.
+ */
 export function measureModels(models: Models, { registry, prices }: { registry: Registry; prices: Prices }): Models {
   const count = countersOn(registry, prices)
   const duration = new Histogram({

@@ -13,23 +13,24 @@ import { type TakeOptions, takeJobs } from './take.ts'
 /** The largest number of rounds for a document before its job fails. */
 const rounds = 3
 
-/** The default of `together`: the largest number of documents in a batch. */
+/** The largest number of documents in a batch, unless the projection has a `together`. */
 const batchDocuments = 32
 
-/** About how much text the documents of a batch have together, in bytes. */
+/** The bytes of text that the documents of a batch have together at most. A larger document counts as large. */
 const batchBytes = 300_000
 
 /**
  * Makes a worker of a projection.
  *
  * A round loads the sources, computes, then locks the documents and writes only what still follows from their current
- * sources (`deriveRound`). A document whose source moved is derived again, in at most three rounds. The last round
- * writes a result that is newer than the stored data even when the source has moved on. So constant writing cannot
- * starve the projection. The document then stays stale, and the job of the newer version is queued already.
+ * sources (`deriveRound`). A document whose source has changed meanwhile is derived again, in at most three rounds. The
+ * last round writes a result that is newer than the stored data even when the source has changed again. So constant
+ * writing cannot starve the projection. The document then stays stale, and the job of the newer version is queued
+ * already.
  *
- * The first round is one transaction for a whole batch and waits for no writer. A document that is being written, has
- * moved or is gone gets a round of its own. A document that cannot be computed fails by itself. When a batch cannot be
- * written, each of its documents gets a round of its own.
+ * The first round is one transaction for a whole batch and waits for no writer. A document gets a round of its own when
+ * it is being written or gone, or when its source has changed. A document that cannot be computed fails by itself. When
+ * a batch cannot be written, each of its documents gets a round of its own.
  *
  * Two takers share the queue. The taker of small documents gives the jobs of large documents back. The taker of large
  * documents derives them one by one, in threads and in fair turns. So no large document holds up a small document.
@@ -60,7 +61,8 @@ function takeSmall<Source extends ProjectionSource, Result>(deriving: Deriving<S
   const { runtime, projection } = deriving
   const { together = batchDocuments } = projection
   const concurrency = runtime.config.WORKER_CONCURRENCY
-  // Each loop has a limit of its own: its jobs do not wait for the locks that jobs of the other loop wait for.
+  // Each loop has a limit of its own. Under a common limit, jobs of one loop that wait for locks could take all places
+  // of the other loop.
   const besideEachOther = Math.max(1, Math.floor(concurrency / 2))
   return {
     part: 'small',
@@ -75,7 +77,8 @@ function takeSmall<Source extends ProjectionSource, Result>(deriving: Deriving<S
 }
 
 function takeLarge<Source extends ProjectionSource, Result>(deriving: Deriving<Source, Result>): DocumentTakeOptions {
-  // Two loops at least, and no workspace has all of them: a large document of another workspace finds a free loop.
+  // There are at least two loops, and no workspace may use all of them. So a large document of another workspace finds
+  // a free loop.
   const loops = Math.max(2, Math.floor(deriving.runtime.config.WORKER_CONCURRENCY / 2))
   return {
     part: 'large',
@@ -89,9 +92,9 @@ function takeLarge<Source extends ProjectionSource, Result>(deriving: Deriving<S
 type Batch = { bytes: number; jobs: Map<string, Job<DocumentJob>> }
 
 /**
- * Divides fetched jobs into batches of at most `most` documents and about `batchBytes` of text. The smallest documents
- * come first; each batch is in the order of document ids. Two jobs of one document, as a reindex can add, are in
- * different batches. A document that is larger than a batch is in no batch: its job is returned in `large`.
+ * Divides fetched jobs into batches of at most `most` documents and `batchBytes` of text. The smallest documents come
+ * first; each batch is in the order of document ids. A reindex can add a second job of a document, which goes into
+ * another batch. A document that is larger than a batch is in no batch: its job is returned in `large`.
  */
 async function batchesOf(
   db: Queryable,
@@ -118,8 +121,8 @@ async function batchesOf(
   return { batches: batches.map(inOrder), large }
 }
 
-// Batches run one after the other, since the first hold the smallest documents. Then single documents run beside each
-// other. Documents that failed before come last.
+// Derives batches one after the other, since the first batches hold the smallest documents. Then single documents are
+// derived beside each other. Documents that failed before come last.
 async function deriveFetched<Source extends ProjectionSource, Result>(
   context: Deriving<Source, Result> & { limit: LimitFunction },
   batches: readonly Job<DocumentJob>[][],
@@ -138,8 +141,8 @@ async function deriveFetched<Source extends ProjectionSource, Result>(
   return [...ended.values(), ...(await Promise.all(singly))]
 }
 
-// Returns the results of the jobs that have ended; the other jobs have to be derived again, each by itself. A batch
-// that fails has no results.
+// Derives a batch and returns the results of the jobs that have ended. All other jobs have to be derived again, each by
+// itself. A batch that fails has no results.
 async function deriveTogether<Source extends ProjectionSource, Result>(
   deriving: Deriving<Source, Result>,
   jobs: readonly Job<DocumentJob>[],
@@ -181,7 +184,8 @@ async function deriveAlone<Source extends ProjectionSource, Result>(
   }
 }
 
-// Gives the jobs of large documents back to the queue. pg-boss needs to know nothing more of these attempts.
+// Gives the jobs of large documents back to the queue. The results of these jobs are `completed`, so that nothing else
+// is reported to pg-boss.
 async function handOver<Source extends ProjectionSource, Result>(
   { runtime, projection }: Deriving<Source, Result>,
   attempts: readonly Job<DocumentJob>[],

@@ -42,20 +42,22 @@ export type ProjectionSource = DocumentSource & { projected_seq: number | null }
  * statements of the noun.
  */
 export type Projection<Source extends ProjectionSource, Result> = {
-  /** Its name in `projections` of `shared/jobs/queues.ts`. */
+  /** The name of the projection in `projections` of `shared/jobs/queues.ts`. */
   name: string
-  /** Its queue in `queues` of the same file. */
+  /** The queue of the projection, one of `queues` in `shared/jobs/queues.ts`. */
   queue: Queue<DocumentJob>
   /** The largest number of documents in a batch; 32 when absent. */
   together?: number
   /**
-   * Reads the sources at the start of a round, outside any transaction and without locks. Returns them by document id;
-   * a document without a source counts as gone or not yet committed, which the locks decide.
+   * Reads the sources at the start of a round, outside any transaction and without locks. Returns them by document id.
+   * A document may have no source, because it is gone or not yet committed; later, under the locks, the round finds out
+   * which.
    */
   load: (db: Queryable, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, Source>>
   /**
-   * Derives the result of one document, outside any transaction and without a database. It runs in a thread, with a
-   * limit of time and memory, unless its `isSmall` says that the document is small. An error fails that document alone.
+   * Derives the result of one document, outside any transaction and without a database. `compute` runs in a thread,
+   * with a limit of time and memory, unless its `isSmall` says that the document is small. An error fails the job of
+   * this document alone.
    */
   compute: ProjectionComputation<Source, Result>
   /**
@@ -64,18 +66,21 @@ export type Projection<Source extends ProjectionSource, Result> = {
    */
   projectedSeqs: (tx: Transaction, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, number>>
   /**
-   * Tells whether the loaded and the current source give the same result. Called in the transaction of the round, under
-   * the locks. It compares what the projection depends on and nothing more; false means `moved`.
+   * Tells whether the loaded and the current source give the same result. The comparison must cover everything that the
+   * projection depends on and nothing more. Called in the transaction of the round, under the locks. When the result is
+   * false before the last round, the document is derived again.
    */
   sameSource: (source: Source, current: DocumentSource) => boolean
   /**
-   * Tells whether a source is only the first part of what the stored data lack, which bounds the memory for a document.
-   * Its result is written, and the job goes back to the queue for the next part. No source is a part when absent.
+   * Tells whether a source is only the first part of what the stored data lack. Parts bound the memory for a document.
+   * The result of a part is written, and the job goes back to the queue for the next part. When `isPart` is absent, no
+   * source is a part.
    */
   isPart?: (source: Source) => boolean
   /**
-   * Writes the results, in the transaction of the round, after the jobs were completed in it. It gets only results that
-   * may be written, in the order of document ids. It is not called without results.
+   * Writes the results in the transaction of the round, in which the jobs have just been completed. `derived` holds
+   * only results that may be written, in the order of document ids. When there are no such results, `write` is not
+   * called.
    */
   write: (tx: Transaction, derived: readonly Derived<Source, Result>[]) => Promise<void>
 }
@@ -83,7 +88,10 @@ export type Projection<Source extends ProjectionSource, Result> = {
 /** Points at which a test can make the source move, or a process die. */
 export type ProjectionHooks = { beforeCommit?: (job: DocumentJob) => Promise<void> }
 
-/** A projection whose members that use the database are about one document each; `oneByOne` adapts it. */
+/**
+ * A projection whose functions `load`, `projectedSeq` and `write` are about one document each. `oneByOne` makes a
+ * `Projection` of it.
+ */
 export type SingleProjection<Source extends ProjectionSource, Result> = Pick<
   Projection<Source, Result>,
   'name' | 'queue' | 'compute' | 'sameSource'
@@ -97,7 +105,7 @@ export type SingleProjection<Source extends ProjectionSource, Result> = Pick<
 }
 
 /**
- * Makes a projection that derives each document in a transaction of its own. It suits a projection in which few
+ * Makes a projection that derives each document in a transaction of its own. This suits a projection in which few
  * documents take part, so that a statement for many documents would gain nothing.
  */
 export function oneByOne<Source extends ProjectionSource, Result>(

@@ -7,15 +7,19 @@ import type { Queue } from '../../shared/jobs/queues.ts'
 import { ModelError } from '../../shared/models/model.ts'
 import type { Runtime } from './runtime.ts'
 
-/** An outcome and why: `reason` is an error code or an `obsolete_reason`, `causes` are the messages of `causesOf`. */
+/**
+ * An outcome and its reason. `reason` is an error code or an `obsolete_reason`; `causes` are the messages of an error
+ * and its causes.
+ */
 export type ExplainedOutcome = { outcome: JobOutcome; reason?: string; causes?: readonly string[] }
 
 /** The end of an attempt at a job: an outcome, or what the job threw. */
 export type AttemptEnd = ExplainedOutcome | { error: unknown }
 
 /**
- * An attempt that has ended. `start` is the `performance.now()` at which it began. `shared` is the number of jobs that
- * ran together since then. Each job is counted with its share of the time, so that all jobs add up to the time spent.
+ * An attempt that has ended. `start` is the `performance.now()` at which the attempt began. `shared` is the number of
+ * jobs that ran together in this time. Each job is counted with its share of the time, so that all jobs add up to the
+ * time spent.
  */
 export type EndedAttempt<Data extends object> = {
   queue: Queue<Data>
@@ -27,8 +31,9 @@ export type EndedAttempt<Data extends object> = {
 
 /**
  * Logs and counts how an attempt ended: as an error when the job failed for good, as a warning when it is tried again.
- * Returns the result for pg-boss. An attempt with an outcome is `completed`: it was completed with its result, or
- * another attempt has the job by now. A job that was over its limit twice is a `deadletter`, without further attempts.
+ * Returns the result that is reported to pg-boss. An attempt with an outcome is `completed`: its transaction completed
+ * it, or another attempt has the job by now. A job that was over its limit twice is a `deadletter`, without further
+ * attempts.
  */
 export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedAttempt<Data>): JobResult {
   const { queue, job, start, shared = 1, end } = attempt
@@ -58,12 +63,12 @@ function reportFailure<Data extends object>(
   const { queue, job, outcome, error } = failure
   const isModels = error instanceof ModelError
   const causes = causesOf(error)
-  // When the model is to blame, the stack of our call is of no use.
+  // The model has failed and not our code, so the stack of the error is of no use and is left out.
   const line = { ...failure.line, ...(isModels ? { reason: error.code } : { err: error }), causes }
   const outage = outcome === 'outage'
   const overLimit = outcome === 'over_limit'
-  // A computation over its limit is tried once more, because the machine may have been overloaded. After that it would
-  // only end in the same way.
+  // A computation over its limit is tried once more, because the machine may have been overloaded. A third attempt
+  // would only end in the same way.
   const status = overLimit && job.retryCount > 0 ? 'deadletter' : 'failed'
   const isLast = status === 'deadletter' || job.retryCount >= (queue.options.retryLimit ?? 0)
   if (outage) runtime.log.warn(line, 'job is tried again after an outage of the database')

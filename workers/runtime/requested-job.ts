@@ -16,7 +16,10 @@ import { defineWorker } from './job-worker.ts'
 import type { ExplainedOutcome } from './report.ts'
 import type { Runtime, Worker } from './runtime.ts'
 
-/** Asks the model, or returns its stored answer to the same request of an earlier attempt at the same job. */
+/**
+ * Asks the model and returns its answer. If an earlier attempt at the same job has made the same request, its stored
+ * answer is returned instead.
+ */
 export type Ask = (request: ModelRequest) => Promise<string>
 
 /** Says that a job cannot succeed any more; `obsolete` is its `obsolete_reason`. */
@@ -24,31 +27,36 @@ export type Obsolete = { obsolete: string }
 
 /**
  * A kind of requested job (`shared/jobs/requested/README.md`). `defineRequestedJob` makes a worker of it, which calls
- * the members in the order in which they stand here. Each computation may take WORKER_COMPUTE_MS of a processor. A
- * `ModelError` that may pass is tried again by pg-boss; the last, like any other `ModelError`, ends the job as `failed`
- * with its code. Other errors are tried again.
+ * the members in the order in which they stand here. Each computation may take WORKER_COMPUTE_MS of a processor; a
+ * computation over its limit ends the job with `document_too_large`. After a `ModelError` that may pass, pg-boss tries
+ * the job again while it has retries. Any other `ModelError` ends the job as `failed`, with the code of the error.
+ * After all other errors the job is tried again.
  */
 export type RequestedJob<Source extends object, Result> = {
   table: RequestedJobTable
   /**
    * Reads what the job is about, outside any transaction and without locks. Returns `Obsolete` when the source has
-   * moved already, before anything is paid.
+   * moved already, so that nobody pays for a result that is not needed.
    */
   load: (db: Queryable, key: RequestedJobKey) => Promise<Source | Obsolete>
   /** Derives the result with the help of the model, outside any transaction. */
   compute: (source: Source, ask: Ask) => Promise<Result>
   /**
-   * Locks the source and compares it with the loaded source, first in the transaction that ends the job. Locks are
-   * taken in the order of documents by id, units, summaries. What takes long comes from `ahead`, and then no lock is
-   * held meanwhile. Returns the `obsolete_reason`, or null when nothing has moved.
+   * Locks the source and compares it with the loaded source. This is the first step of the transaction that ends the
+   * job. Locks are taken in this order: documents by id, units, summaries. Slow results come from `ahead`, because the
+   * transaction must not compute them while it holds locks. Returns the `obsolete_reason`, or null when nothing has
+   * moved.
    */
   moved: (tx: Transaction, input: { key: RequestedJobKey; source: Source; ahead: Ahead }) => Promise<string | null>
-  /** Writes the result, in that transaction, with the sources and the job's row locked. Returns how the job ends. */
+  /**
+   * Writes the result in the transaction that ends the job, after `moved`. The sources and the row of the job are
+   * locked. Returns how the job ends.
+   */
   write: (
     tx: Transaction,
     input: { key: RequestedJobKey; source: Source; result: Result },
   ) => Promise<jobs.RequestedJobEnd>
-  /** Called last in the transaction in which the worker is done with a job, whatever ended it. */
+  /** Called last in the transaction that ends a job, whatever the end is. */
   ended?: (tx: Transaction, key: RequestedJobKey) => Promise<void>
 }
 
@@ -56,9 +64,9 @@ export type RequestedJob<Source extends object, Result> = {
 export type RequestedJobHooks = { beforeCommit?: (key: RequestedJobKey) => Promise<void> }
 
 /**
- * Makes the worker of a kind of requested job. It claims the row, loads, asks the model, then locks the source and
- * writes only when nothing has moved. Slow jobs are fetched one by one, so that no job waits in a process that is busy
- * with others.
+ * Makes the worker of a kind of requested job. The worker claims the row, loads, asks the model, then locks the source
+ * and writes only when nothing has moved. Jobs are fetched one by one, so that no fetched job waits while this process
+ * is busy with another job.
  */
 export function defineRequestedJob<Source extends object, Result>(
   kind: RequestedJob<Source, Result>,
@@ -81,8 +89,8 @@ export function defineRequestedJob<Source extends object, Result>(
 }
 
 /**
- * Makes the worker that ends the jobs of a kind that no worker could finish. They fail with `model_error`, so nobody
- * waits for them for ever. It takes the jobs of the dead-letter queue, whose metrics count how often that happened.
+ * Makes the worker that ends jobs of a kind which no worker could finish. The worker takes their pg-boss jobs from the
+ * dead-letter queue, and the requested jobs fail with `model_error`. So nobody waits for them for ever.
  */
 export function defineDeadRequestedJob(kind: {
   table: RequestedJobTable
@@ -109,7 +117,7 @@ export function defineDeadRequestedJob(kind: {
 /** The end of a job whose requester has lost the writing role. */
 const revoked: jobs.RequestedJobEnd = { status: 'failed', code: 'access_revoked' }
 
-/** The outcome of an attempt by the status its job has after it. */
+/** The outcome of an attempt, by the status that the job has after the attempt. */
 const outcomes = {
   pending: 'gone',
   running: 'gone',
@@ -131,7 +139,7 @@ type Context<Source extends object, Result> = {
 
 /**
  * What an attempt proposes before it has locked anything: to write a result of a source, or to end the job without a
- * result. `end` is null when the row could not be claimed, so that there is nothing to end.
+ * result. `end` is null when the row of the job could not be claimed, so that there is nothing to end.
  */
 type Proposal<Source, Result> = { source: Source; result: Result } | { end: jobs.RequestedJobEnd | null }
 
@@ -145,7 +153,10 @@ class Attempt<Source extends object, Result> {
     this.#row = { table: context.kind.table, key: context.job.data, attempt: jobs.attemptOf(context.job) }
   }
 
-  /** Claims the job's row and works on it. Every proposal to end the job is carried out by `#settle`. */
+  /**
+   * Claims the row of the job and works on the job. `#settle` carries out the proposal, also when the row could not be
+   * claimed.
+   */
   async run(): Promise<JobOutcome | ExplainedOutcome> {
     const { runtime, kind, job } = this.#context
     const queue = kind.table.queue.name
@@ -161,7 +172,7 @@ class Attempt<Source extends object, Result> {
   }
 
   /**
-   * Derives the result without a lock. A reason that would make the result worthless is looked for before the model is
+   * Derives the result without a lock. Anything that would make the result worthless is looked for before the model is
    * paid.
    */
   async #propose(): Promise<Proposal<Source, Result>> {
@@ -207,7 +218,10 @@ class Attempt<Source extends object, Result> {
     return computingAhead((ahead) => inTransaction(runtime.database, (tx) => settle(tx, ahead)))
   }
 
-  /** Ends an open job whose row is locked. Throws a `FencedError` when the row belongs to another attempt. */
+  /**
+   * Ends an open job whose row is locked, and returns the end. Throws a `FencedError` when the row belongs to another
+   * attempt.
+   */
   async #end(
     tx: Transaction,
     input: { row: { attempt: string | null }; proposal: Proposal<Source, Result>; reason: string | null },
@@ -227,7 +241,8 @@ class Attempt<Source extends object, Result> {
   }
 
   /**
-   * Ends the job with the code of an error that will not pass, gives it back when the process stops, or throws again.
+   * Ends the job with the code of an error that will not pass. When the process stops, it gives the job back. Otherwise
+   * it throws the error again, so that pg-boss retries the job.
    */
   async #fail(error: unknown): Promise<JobOutcome | ExplainedOutcome> {
     const { kind, job, signal } = this.#context
@@ -262,7 +277,8 @@ function modelCodeOf(error: unknown): string | null {
   return error instanceof ModelError ? error.code : null
 }
 
-// A job that ended before this attempt has no reason here: the write or attempt that ended it has reported the reason.
+// Turns the end of a job into the outcome of the attempt. A job that was ended by somebody else has no reason here,
+// because the reason was reported when it ended.
 function explained(end: jobs.RequestedJobEnd | { status: Status } | null): ExplainedOutcome {
   if (end === null) return { outcome: 'gone' }
   const outcome = outcomes[end.status]

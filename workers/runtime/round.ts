@@ -24,17 +24,18 @@ export type Deriving<Source extends ProjectionSource, Result> = {
 export type Round = { jobs: readonly Job<DocumentJob>[]; part: Part; last: boolean }
 
 /**
- * The result of a round. `ends` says how jobs ended, by job id. `large` are the jobs that the part `large` of the queue
- * has to go on with: those of large documents, and those of which a first part is written. A job in neither has to be
- * derived again.
+ * The result of a round. `ends` says by job id how jobs have ended. The jobs in `large` go on in the part `large` of
+ * the queue, because their document is large or only its first part is written. All other jobs have to be derived
+ * again.
  */
 export type RoundEnd = { ends: ReadonlyMap<string, AttemptEnd>; large: readonly Job<DocumentJob>[] }
 
 /**
  * Runs one round: load the sources, compute each result, then lock, judge and write in one transaction for all jobs.
  *
- * A document that cannot be computed ends with its error and spoils no other. A round of several jobs waits for no
- * writer: a document that is locked has to be derived again. Rejects, with nothing written, when the transaction fails.
+ * A document that cannot be computed ends with its error and does not affect other documents. A round of several jobs
+ * waits for no writer: a document that is locked has to be derived again. Rejects, with nothing written, when the
+ * transaction fails.
  */
 export async function deriveRound<Source extends ProjectionSource, Result>(
   context: Deriving<Source, Result>,
@@ -75,7 +76,8 @@ export async function deriveRound<Source extends ProjectionSource, Result>(
   return { ends, large: [...large, ...begun] }
 }
 
-// Computations of different workspaces take turns, and so do documents of one workspace.
+// Computes one result, when it is the turn of the document. Workspaces take turns, and so do the documents of one
+// workspace.
 function computeOne<Source extends ProjectionSource, Result>(
   { projection, runtime }: Deriving<Source, Result>,
   input: ProjectionInput<Source>,
@@ -86,7 +88,7 @@ function computeOne<Source extends ProjectionSource, Result>(
   })
 }
 
-// The transaction of a round. Its locks come in one order: documents by id, the projection's rows, pg-boss's jobs.
+// The transaction of a round. Locks are taken in one order: documents by id, the projection's rows, pg-boss's jobs.
 async function commit<Source extends ProjectionSource, Result>(
   tx: Transaction,
   input: {
@@ -130,13 +132,16 @@ async function commit<Source extends ProjectionSource, Result>(
 
 /**
  * Decides under the locks what becomes of one document. `moved` means that the document has to be derived again, and
- * `begun` that the result is its first part; the table in shared/jobs/outcomes.ts explains every other verdict.
+ * `begun` that the result is only the first part. The table in shared/jobs/outcomes.ts explains every other verdict.
  */
 function judge<Source extends ProjectionSource, Result>(input: {
   projection: Projection<Source, Result>
   /** Absent when `load` found no source. */
   derived: Derived<Source, Result> | undefined
-  /** The locked source; absent when the document is gone or, beside others, locked by a writer. */
+  /**
+   * The locked source. The source is absent when the document is gone or, in a round of several jobs, when a writer has
+   * locked the document.
+   */
   current: DocumentSource | undefined
   /** The `body_seq` of the stored data; null when nothing is stored. */
   projected: number | null
@@ -145,7 +150,7 @@ function judge<Source extends ProjectionSource, Result>(input: {
 }): JobOutcome | 'moved' | 'begun' {
   const { projection, derived, current, projected } = input
   if (current === undefined) return input.alone ? 'gone' : 'moved'
-  // The first body of the document was still being committed at the load.
+  // There was no source at the load, but there is one now: the first body of the document was still being committed.
   if (derived === undefined) return 'moved'
   if (projected === derived.source.projected_seq && projection.isPart?.(derived.source)) return 'begun'
   const same = projection.sameSource(derived.source, current)

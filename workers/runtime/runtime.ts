@@ -30,24 +30,25 @@ export type Runtime = {
   models: Models
 }
 
-/** A worker: one kind of work. `start` returns how to stop the worker, which waits for running jobs. */
+/** A worker: one kind of work. `start` returns a function that stops the worker and waits for its running jobs. */
 export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => Promise<void>> }
 
 /**
- * The longest wait for running jobs when the process stops. It is below the ten seconds in which a process has to stop.
+ * The longest wait for running jobs when the process stops. A process has to stop within ten seconds, so three seconds
+ * are left to close its connections.
  */
 const drainMs = 7000
 
 /**
- * pg-boss passes both options to its pool, although its type leaves out the second. With the second option, cron need
- * not connect anew each time.
+ * The options of the pool of pg-boss. The type of pg-boss leaves out `idleTimeoutMillis`, but the pool gets it. With
+ * it, a connection stays open from one run of cron to the next.
  */
 const bossPool = { max: 2, idleTimeoutMillis: 60_000 }
 
 /**
- * Opens the database, the session on which jobs are claimed and announced, and pg-boss. pg-boss fails jobs, stores
- * their heartbeats and, where `schedule` is set, runs cron. Its own supervision is off, since it counts the whole table
- * of jobs. Metrics count the process under each of its `types` for as long as the session lives.
+ * Opens the database, the session on which jobs are claimed and announced, and the library pg-boss. The library fails
+ * jobs, stores their heartbeats and, where `schedule` is set, runs cron. The supervision of pg-boss is off, since it
+ * counts the whole table of jobs. Metrics count the process under each of its `types` for as long as the session lives.
  */
 export async function openRuntime(options: {
   config: Config

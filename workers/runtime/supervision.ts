@@ -4,14 +4,14 @@ import type { Logger } from '../../shared/process/log.ts'
 import { settledIds } from './attempts.ts'
 import { activeAttempts, type Lapse, retryNow } from './job-queries.ts'
 
-/** The supervision of the running attempts of all processes. It rests while no attempt runs. */
+/** The supervision of the running attempts of all processes. Supervision rests while no attempt runs. */
 export type Supervision = {
-  /** Must be called when jobs may be running. */
+  /** Begins to look for lapsed attempts. Must be called when jobs may be running. */
   rouse: () => void
   close: () => Promise<void>
 }
 
-/** Short enough that the work of a process that died goes on within seconds. */
+/** The pause before each look, in milliseconds. When a process dies, its work should go on within seconds. */
 const pauseMs = 1000
 
 const messages: Record<Lapse, string> = {
@@ -20,7 +20,10 @@ const messages: Record<Lapse, string> = {
   silent: 'the heartbeat of the worker is missing',
 }
 
-/** Opens the supervision, at rest. While attempts run in any process, it looks for lapsed attempts every second. */
+/**
+ * Opens the supervision, which rests at first. While attempts run in any process, it looks for lapsed attempts every
+ * second.
+ */
 export function openSupervision(context: { database: Database; jobs: Jobs; log: Logger }): Supervision {
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
@@ -54,9 +57,9 @@ export function openSupervision(context: { database: Database; jobs: Jobs; log: 
 }
 
 /**
- * Tells pg-boss that the attempts nobody works on any more have failed. Their jobs are retried, or moved to the
- * dead-letter queue when their retries are used up. pg-boss leaves an attempt alone that is being completed at this
- * moment. Returns how many attempts are running. @internal
+ * Tells pg-boss that attempts on which nobody works any more have failed. The jobs of these attempts are retried, or
+ * moved to the dead-letter queue when no retries are left. An attempt that is being completed at this moment is left
+ * alone. Returns how many attempts are running. @internal
  */
 export async function failLapsedAttempts(context: { database: Database; jobs: Jobs; log: Logger }): Promise<number> {
   const active = await activeAttempts(context.database)

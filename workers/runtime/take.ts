@@ -15,9 +15,9 @@ export type TakeOptions<Data extends object> = {
   loops: number
   /** How many jobs a fetch claims at most. */
   batchSize: number
-  /** The part of the queue that is taken; all of it when absent. */
+  /** The part of the queue that is taken; the whole queue when absent. */
   part?: Part
-  /** How many jobs of one workspace run at a time, of the part `large` alone; `loops` when absent. */
+  /** The most jobs of one workspace that run at a time, for the part `large` only; `loops` when absent. */
   ofOneWorkspace?: number
   /**
    * Runs fetched jobs. A job whose result is `completed` must have been completed by `run` itself. A job without a
@@ -26,24 +26,33 @@ export type TakeOptions<Data extends object> = {
   run: (jobs: Job<Data>[]) => Promise<JobResult[]>
 }
 
-/** PostgreSQL's unique violation: another process has claimed a job of the same key since the statement's look. */
+/**
+ * PostgreSQL's unique violation. The error says that another process has claimed a job of the same key while the
+ * claiming statement ran.
+ */
 const uniqueViolation = '23505'
 
-/** The pause between two looks whether an outage is over. Supervision, which begins after it, waits longer. */
+/**
+ * The pause, in milliseconds, between two tries while the database is out of reach. Supervision begins again after an
+ * outage and waits for a second. So attempts are settled first.
+ */
 const outagePauseMs = 500
 
-/** The longest pause of a job before its next attempt, after an outage of the database. */
+/** The longest pause, in seconds, between an attempt that an outage of the database ended and the next attempt. */
 const longestPauseSeconds = 60
 
-/** The limit of retries after outages. A job that is itself the cause of an outage reaches it after some hours. */
+/**
+ * The most retries that a job can have after outages. A job that itself causes the outages reaches this limit after
+ * some hours.
+ */
 const mostRetries = 500
 
 const missing = { status: 'failed', output: { message: 'the worker said nothing of this job' } } as const
 
 /**
  * Takes the jobs of a queue as they become due, woken by announcements. Failed jobs are handed to pg-boss, which
- * retries with backoff and at last moves the job to the dead-letter queue. Returns how to stop, which waits for running
- * jobs.
+ * retries with backoff and at last moves the job to the dead-letter queue. Returns a function that stops the taking and
+ * waits for running jobs.
  */
 export async function takeJobs<Data extends object>(
   runtime: Runtime,
@@ -59,9 +68,9 @@ export async function takeJobs<Data extends object>(
 }
 
 /**
- * Takes the jobs of one queue in one process. It looks for jobs when it is woken, and after a look that has found more
- * than it could claim. Jobs of the same keys may have waited for a batch: when the batch has ended, it looks once more
- * if it was woken meanwhile. Otherwise it rests.
+ * Takes the jobs of one queue in one process. The taker looks for jobs when it is woken, and after a look that has
+ * found more jobs than it could claim. While a batch runs, jobs of the same keys cannot be claimed. So if the taker was
+ * woken meanwhile, it looks once more when the batch has ended. Otherwise it rests.
  */
 class Taker<Data extends object> {
   readonly #runtime: Runtime
@@ -131,7 +140,8 @@ class Taker<Data extends object> {
     return [...byWorkspace].flatMap(([id, jobs]) => (jobs.length >= ofOneWorkspace ? id : []))
   }
 
-  // `haveWaited` tells at the end of the jobs whether others may have waited for them, by their key or workspace.
+  // Runs claimed jobs. At their end, `haveWaited` tells whether other jobs of the same key or workspace may have waited
+  // for them. Then the taker looks again.
   #begin(jobs: Job<Data>[], haveWaited: () => boolean): void {
     const run = this.#run(jobs).finally(() => {
       this.#running.delete(run)
@@ -149,7 +159,8 @@ class Taker<Data extends object> {
       await this.#afterOutage(() => this.#putLast(jobs, results))
       await this.#afterOutage(() => this.#settle(jobs, results))
     } catch (err) {
-      // The jobs stay active without a mark, and supervision hands them on.
+      // The jobs stay active, but their marks are removed. So supervision finds the attempts lapsed and has the jobs
+      // retried.
       log.error({ err, queue: queue.name, jobs: jobs.length }, 'jobs could not be settled')
     } finally {
       attempts.release(jobs)
@@ -166,8 +177,8 @@ class Taker<Data extends object> {
     }
   }
 
-  // Repeats `work` until an outage of the database is over. Meanwhile the attempts stay claimed, because supervision
-  // would count given-up attempts as failed.
+  // Repeats `work` until an outage of the database is over. Meanwhile the attempts keep their marks, because
+  // supervision would count attempts without marks as failed.
   async #afterOutage(work: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
@@ -179,7 +190,8 @@ class Taker<Data extends object> {
     }
   }
 
-  // A computation that went over its limit will probably do so again, so all other jobs come first.
+  // Puts jobs whose computation went over its limit behind all other jobs, because the computation will probably do so
+  // again.
   async #putLast(jobs: Job<Data>[], results: readonly JobResult[]): Promise<void> {
     const overLimit = new Set(results.filter(isOverLimit).map(({ id }) => id))
     const attempts = jobs.filter(({ id }) => overLimit.has(id))
@@ -204,7 +216,7 @@ class Taker<Data extends object> {
 }
 
 // Gives one more retry to each job whose attempt was ended by an outage of the database, so that the outage uses up no
-// retry. The job waits for a minute at most. Call this before pg-boss is told that the attempts have failed.
+// retry. The job waits for a minute at most. Call this function before pg-boss is told that the attempts have failed.
 async function excuseOutages(
   database: Database,
   ended: { queue: Queue<object>; jobs: readonly Pick<Job, 'id' | 'retryCount'>[]; results: readonly JobResult[] },

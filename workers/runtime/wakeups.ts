@@ -5,29 +5,37 @@ import type { JobSession } from './job-session.ts'
 export type Wakeups = {
   /** Calls `wake` whenever jobs of the queue, or of one part of it, may be due. Returns how to unsubscribe. */
   subscribe: (queue: string, wake: () => void, part?: Part) => () => void
-  /** Takes an announcement of PostgreSQL: a queue, in how many milliseconds a job is due, and the job's part. */
+  /**
+   * Takes the payload of an announcement of PostgreSQL: a queue, the milliseconds until a job is due, and the part of
+   * the job.
+   */
   announced: (payload: string) => void
   /** Wakes every taker, since announcements may have been missed. */
   all: () => void
   close: () => Promise<void>
 }
 
-/** The interval of the statement that finds jobs with a missed announcement, and jobs that are due far ahead. */
+/**
+ * The interval, in milliseconds, of the backstop: a statement that finds jobs whose announcement was missed, and jobs
+ * that are due far ahead.
+ */
 const backstopMs = 8000
 
-/** A job that is due later than this gets no timer, since the backstop finds the job in time. */
+/**
+ * The longest time, in milliseconds, for which a job gets a timer. The backstop finds a job that is due later in time.
+ */
 const horizonMs = 1.5 * backstopMs
 
 /**
- * Timers of one queue within a tick, in milliseconds, become one timer at its end, since a job cannot be claimed before
- * it is due.
+ * The length of a tick in milliseconds. All delayed jobs of a queue that become due in one tick share a timer. The
+ * timer rings after the end of the tick, since no job can be claimed before it is due.
  */
 const tickMs = 50
 const marginMs = 5
 
 /**
- * Wakes takers by announcements; a delayed job gets a timer. The backstop also shows whether the session still answers.
- * `onActivity` is called when jobs may be running in any process.
+ * Wakes takers by announcements; a delayed job gets a timer. The statement at each `backstopMs` also shows whether the
+ * session still answers. `onActivity` is called when jobs may be running in any process.
  */
 export function openWakeups(options: {
   session: () => JobSession
@@ -93,7 +101,7 @@ export function openWakeups(options: {
   }
 }
 
-/** A subscriber and the part of the queue whose jobs it takes; all of them when undefined. */
+/** A subscriber, and the part of the queue whose jobs it takes; undefined means the whole queue. */
 type Waker = { wake: () => void; part: Part | undefined }
 
 // An announcement without a part may be of a job of either part.

@@ -3,7 +3,10 @@ import { openFileStore } from '../../shared/attachments/store.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { defineSweep } from './sweep.ts'
 
-/** The number of files that the store removes in one call, well within the time that a transaction may idle. */
+/**
+ * The number of files that the store removes in one call. A transaction stays idle meanwhile, and 100 files take much
+ * less time than it may idle.
+ */
 const batch = 100
 
 /** Removes the files of deleted attachments, and orphaned uploads that a crash left behind an hour ago. */

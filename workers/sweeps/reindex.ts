@@ -31,8 +31,9 @@ const steps = defineWorker<ReindexJob>({
 })
 
 /**
- * Enqueues documents in steps to be indexed again. Every five minutes the worker looks for documents that another
- * tokeniser indexed. An operator can ask for further documents (shared/search/index/reindex-command.ts).
+ * Enqueues jobs for documents that must be indexed again, in steps. Every five minutes the worker looks for documents
+ * that another version of the tokeniser indexed. An operator can ask for further documents
+ * (shared/search/index/reindex-command.ts).
  */
 export const searchReindexer: Worker = {
   name: steps.name,

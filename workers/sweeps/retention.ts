@@ -11,7 +11,10 @@ import { defineSweep } from './sweep.ts'
 /** The largest number of rows that a statement deletes, so that its locks are short. */
 const batch = 1000
 
-/** Deletes what has outlived its retention: replays, requested jobs, audit, sign-ins, jobs of pg-boss and events. */
+/**
+ * Deletes what has outlived its retention: stored answers of requests with an Idempotency-Key, requested jobs, audit,
+ * sign-ins, jobs of pg-boss and events.
+ */
 export const retentionSweep = defineSweep({
   queue: queues.sweepRetention,
   cron: '17 * * * *',

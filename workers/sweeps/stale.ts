@@ -4,17 +4,17 @@ import { strandedJobs } from '../../shared/jobs/requested/queries.ts'
 import { requestedJobTables } from '../../shared/jobs/requested/tables.ts'
 import { defineSweep } from './sweep.ts'
 
-/** The age at which a stale projection or an open requested job may count as lost. */
+/** The age, in seconds, from which a stale projection or an open requested job may count as lost. */
 const seconds = 60
 
 /** The largest number of jobs of one queue that one run enqueues. */
 const limit = 10_000
 
 /**
- * Enqueues the jobs of documents again whose projection has been stale for more than a minute. Their jobs lie in the
- * dead-letter queue, or were lost with a queue that an operator emptied. The more often a job has ended there, the more
- * seldom it is enqueued again (`laggingDocuments`). Lost requested jobs are enqueued again too. A superfluous job finds
- * nothing to do.
+ * Enqueues a new job for each document whose projection has been stale for more than a minute. The earlier job lies in
+ * the dead-letter queue, or was lost with a queue that an operator emptied. The more jobs of a document lie in the
+ * dead-letter queue, the more seldom a new job follows (`laggingDocuments`). Lost requested jobs are enqueued again
+ * too. A superfluous job finds nothing to do.
  */
 export const staleSweep = defineSweep({
   queue: queues.sweepStale,

@@ -3,8 +3,9 @@ import { refreshContainers } from '../../shared/summaries/refresh.ts'
 import { defineSweep } from './sweep.ts'
 
 /**
- * Refreshes the stored deterministic summaries of folders and knowledge bases, where SUMMARY_AUTO_REFRESH is set. Any
- * write below a folder makes its summary stale, so summaries are derived again once a minute instead of once a write.
+ * Refreshes the stored summaries of folders and knowledge bases that were made without a model, where
+ * SUMMARY_AUTO_REFRESH is set. Any write below a folder makes the summary of the folder stale. So summaries are derived
+ * again once a minute, not after each write.
  */
 export const summarySweep = defineSweep({
   queue: queues.sweepSummaries,

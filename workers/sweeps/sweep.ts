@@ -10,18 +10,19 @@ import type { Runtime, Worker } from '../runtime/runtime.ts'
 export type Sweep = {
   queue: Queue<object>
   cron: string
-  /** Whether the sweep is scheduled; it is when absent. */
+  /** Whether the sweep is scheduled. A sweep without this member is scheduled. */
   scheduled?: (config: Config) => boolean
   /** Does the work, in transactions of its own. Returns how many rows or files it dealt with, for the log. */
   sweep: (runtime: Runtime) => Promise<number>
 }
 
-// The requester of a sweep. A sweep that computes for a workspace names that workspace.
+// The requester of the computations of a sweep, which belongs to no workspace. A sweep that computes for a workspace
+// names that workspace itself.
 const operator = { workspaceId: '', userId: '' }
 
 /**
- * Makes a worker of a sweep and schedules it. When no worker ran at the time of several runs, a single run makes up for
- * all of them.
+ * Makes a worker of a sweep and schedules it. When several runs were missed because no worker ran, a single run makes
+ * up for all of them.
  */
 export function defineSweep({ queue, cron, scheduled = () => true, sweep }: Sweep): Worker {
   const worker = defineWorker<object>({

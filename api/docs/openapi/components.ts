@@ -81,10 +81,13 @@ export function headerReferences(...names: (keyof typeof headers)[]): object {
   return Object.fromEntries(names.map((name) => [headerNames[name], { $ref: `#/components/headers/${name}` }]))
 }
 
-/** The headers of every answer that counts against a rate limit. */
+/** The headers of every answer to a call that counts against a rate limit. */
 export const countedHeaders = ['RequestId', 'RateLimitLimit', 'RateLimitRemaining', 'RateLimitReset'] as const
 
-/** The schemas of the envelopes: errors and the page of a list. No route declares them. */
+/**
+ * The schemas of what stands around results in every JSON answer: `error`, and the member `page` of a list. No route
+ * declares these schemas.
+ */
 export const envelopeSchemas = {
   Error: {
     type: 'object',
@@ -126,7 +129,10 @@ export const envelopeSchemas = {
   },
 } as const
 
-/** `components.responses`: sets of codes that most operations share, each under a name. */
+/**
+ * `components.responses`: error responses that many operations share, by name. Each response has a status and its error
+ * codes.
+ */
 export const sharedResponses: Record<string, { status: number; codes: readonly ErrorCode[] }> = {
   Unauthenticated: { status: 401, codes: tokenErrors },
   InsufficientScope: { status: 403, codes: ['insufficient_scope'] },

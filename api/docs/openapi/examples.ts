@@ -31,7 +31,10 @@ export function answerExample(operationId: string, status: number): { example?: 
   return call?.answer === undefined ? {} : { example: call.answer }
 }
 
-/** A call of the route as a line for a shell with ORIGIN and TOKEN; null where no call was recorded. */
+/**
+ * An example call of the route as a curl command for a shell, with the variables ORIGIN and TOKEN; null where no call
+ * was recorded.
+ */
 export function curlOf(spec: Route): string | null {
   const call: Partial<ExampleCall> | undefined = spec.stream ? { path: spec.path } : exampleCall(spec.operationId)
   if (call === undefined) return null

@@ -65,7 +65,7 @@ function exampleOf(spec: Route, mediaType: string): { example?: unknown } {
   return mediaType === 'application/json' ? requestExample(spec.operationId) : {}
 }
 
-// A body whose members are all optional may be absent.
+// Describes the request body of a route. A body whose members are all optional may be absent.
 function requestBodyOf(spec: Route, registry: SchemaRegistry): object {
   const payload = payloadOf(spec)
   if (payload === null) return {}

@@ -2,7 +2,8 @@ import Type, { type TObject, type TSchema } from 'typebox'
 import type { Route } from '../../http/route.ts'
 
 /**
- * The published schema of a route's body, with its media types; null where it has no body. A form includes its file.
+ * The published schema of the request body of a route, and the media types of the body; null for a route without a
+ * body. The schema of a form has a member for its file.
  */
 export function payloadOf(spec: Route): { schema: TSchema; mediaTypes: readonly string[] } | null {
   if (spec.body === undefined) return null
@@ -19,7 +20,7 @@ export function payloadOf(spec: Route): { schema: TSchema; mediaTypes: readonly 
 }
 
 // Moves the defaults of members into their descriptions. Generators of typed clients take a member with `default` for a
-// member that is always there. That is true of what a server reads, but not of what a client sends.
+// member that is always there. Such a type is wrong for a client, which may leave the member out.
 function withDefaultsInWords(schema: TSchema): TSchema {
   const json = JSON.stringify(schema, (_, value: unknown) => (hasDefault(value) ? inWords(value) : value))
   return JSON.parse(json) as TSchema

@@ -9,7 +9,8 @@ import { answerExample } from './examples.ts'
 import type { JsonSchema, SchemaRegistry } from './schemas.ts'
 
 /**
- * The `responses` member of an operation: its successes, 304 where the route is conditional, and its errors by status.
+ * The `responses` member of an operation: its successes, 304 where the route honours If-None-Match, and its errors by
+ * status.
  */
 export function responsesOf(spec: Route, registry: SchemaRegistry): Record<string, object> {
   return Object.fromEntries([
@@ -19,7 +20,7 @@ export function responsesOf(spec: Route, registry: SchemaRegistry): Record<strin
   ])
 }
 
-/** The codes of one status, and the registry that takes the schemas of their details. */
+/** A status, the error codes that have the status, and the registry that takes the schemas of error details. */
 type ErrorStatus = { status: number; codes: readonly ErrorCode[]; registry: SchemaRegistry }
 
 /** An error response: the description lists the codes, and the schema gives each code its details. */
@@ -46,7 +47,8 @@ const notModified = {
   headers: headerReferences(...countedHeaders, 'ETag'),
 }
 
-// Codes with the same details share an alternative, so that the description stays short.
+// Describes the member `error`. Codes whose details have the same schema share one alternative of a union, so that the
+// description stays short.
 function errorOf(codes: readonly ErrorCode[], registry: SchemaRegistry): JsonSchema {
   const detailsOf = (code: ErrorCode) => (errorCatalogue[code] as CatalogueEntry).details
   const alternatives = [...Map.groupBy(codes, detailsOf)].map(([details, members]) => {

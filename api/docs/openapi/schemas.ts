@@ -4,9 +4,9 @@ import type { TSchema } from 'typebox'
 export type JsonSchema = { [keyword: string]: unknown }
 
 /*
- * Two marks of a schema say how it is published. `x-published` holds the schema that is published in its place, where
- * other code checks the request more precisely. `x-discriminator` names the property by which the alternatives of a
- * union differ.
+ * Two keywords of this service say how a schema is published. `x-published` holds another schema, which is published in
+ * place of the schema that has the keyword. The other schema serves where other code checks a value more precisely than
+ * the declared schema. `x-discriminator` names the property by which the alternatives of a union differ.
  */
 
 /** Collects the named schemas of a description while its operations are written. */
@@ -18,9 +18,9 @@ export type SchemaRegistry = {
 }
 
 /**
- * Makes an empty registry. Every schema with an `$id` becomes a component of this name, however deep it is nested. Two
- * different schemas of one name are an error. A schema refers to itself with `Type.This()` and to a named schema with
- * `Type.Ref(name)`. Schemas that refer to each other are declared with `Type.Cyclic`.
+ * Makes an empty registry. Every schema with an `$id` becomes a component with the `$id` as its name, however deep the
+ * schema is nested. Two different schemas of one name are an error. A schema refers to itself with `Type.This()` and to
+ * a named schema with `Type.Ref(name)`. Schemas that refer to each other are declared with `Type.Cyclic`.
  */
 export function schemaRegistry(): SchemaRegistry {
   const registry: Registry = { components: {}, sources: new Map(), referenced: new Set() }
@@ -36,7 +36,10 @@ export function schemaRegistry(): SchemaRegistry {
 
 type Registry = { components: Record<string, JsonSchema>; sources: Map<string, string>; referenced: Set<string> }
 
-/** The position of a schema: `resource` is the nearest enclosing `$id`, to which `#` refers. */
+/**
+ * The position of a schema. `resource` is the nearest enclosing `$id`, which `#` refers to, or null where no schema
+ * around has an `$id`.
+ */
 type SchemaPosition = { registry: Registry; resource: string | null }
 
 const schemaLists = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
@@ -73,7 +76,8 @@ function members(schema: JsonSchema, position: SchemaPosition): JsonSchema {
   return typeof property === 'string' ? discriminated(own, { schema, property }) : own
 }
 
-// Exactly one alternative fits. Each alternative has a constant in the property, which names the alternative.
+// Publishes a union with `x-discriminator` as `oneOf`, because exactly one alternative fits a value. Each alternative
+// is named by the constant of its member `property`.
 function discriminated(own: JsonSchema, { schema, property }: { schema: JsonSchema; property: string }): JsonSchema {
   const { anyOf, ...rest } = own as { anyOf: { $ref: string }[] }
   const alternatives = schema['anyOf'] as { properties: Record<string, { const: string }> }[]
@@ -81,7 +85,7 @@ function discriminated(own: JsonSchema, { schema, property }: { schema: JsonSche
   return { ...rest, oneOf: anyOf, discriminator: { propertyName: property, mapping: Object.fromEntries(mapping) } }
 }
 
-// Marks such as `x-error` are for this service and not for its clients.
+// Whether a keyword is for this service and not for its clients, such as `x-error`. Such keywords are not published.
 function isMark(keyword: string): boolean {
   return keyword.startsWith('x-')
 }

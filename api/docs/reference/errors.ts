@@ -4,7 +4,10 @@ import type { ErrorCode } from '../../../shared/errors/errors.ts'
 import { errorAnchor, errorType, guideSectionOf, statusesOf } from '../../http/errors.ts'
 import { table } from './table.ts'
 
-/** The error catalogue as a table: status with the anchor of the code, code, type, meaning, shape of the details. */
+/**
+ * The error catalogue as a Markdown table. The columns are status, code, type, meaning and shape of the details. The
+ * first cell of a row has the anchor of the code, for links.
+ */
 export function errorTable(): string {
   const entries = Object.entries(errorCatalogue) as [ErrorCode, CatalogueEntry][]
   return table({

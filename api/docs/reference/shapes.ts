@@ -1,15 +1,15 @@
 import type { JsonSchema } from '../openapi/schemas.ts'
 import { table } from './table.ts'
 
-/** A named shape as Markdown: its description, then its members or its alternatives. */
+/** A named schema as Markdown: its description, then its members or its alternatives. */
 export function shapeText(schema: JsonSchema): string {
   const about = typeof schema['description'] === 'string' ? `${schema['description']}.` : ''
   return [about, membersOf(schema) ?? alternativesOf(schema) ?? typeOf(schema)].filter(Boolean).join('\n\n')
 }
 
 /**
- * The members of an object as a table, including the members of unnamed objects inside: `terms[].term` is the member
- * `term` of each object of the array `terms`. Null for a schema that is no object.
+ * The members of an object as a table, including the members of unnamed objects inside. For example, `terms[].term` is
+ * the member `term` of each object of the array `terms`. Null for a schema that is no object.
  */
 export function membersOf(schema: JsonSchema): string | null {
   const rows = memberRows(schema, '')
@@ -28,7 +28,8 @@ function memberRows(schema: JsonSchema, path: string): string[][] {
   })
 }
 
-// The unnamed object in a member: its value, the items of its array, or the alternative to null.
+// Finds the unnamed object in a member: the value itself, an item of an array, or the only alternative beside null.
+// Returns null where there is no object, and the suffix `[]` for the path of an array.
 function innerObject(schema: JsonSchema): [JsonSchema | null, string] {
   const { items, anyOf, properties } = schema as Keywords
   if (properties !== undefined) return [schema, '']
@@ -37,7 +38,8 @@ function innerObject(schema: JsonSchema): [JsonSchema | null, string] {
   return only === undefined || others.length > 0 ? [null, ''] : innerObject(only)
 }
 
-// The alternatives of a union as a table, named by the property that distinguishes them, or by their titles.
+// The alternatives of a union as a table, named by the property that distinguishes them, or by their titles. Null for a
+// schema without named alternatives.
 function alternativesOf(schema: JsonSchema): string | null {
   const { oneOf, anyOf, discriminator } = schema as Keywords
   if (oneOf !== undefined && discriminator !== undefined) {
@@ -54,7 +56,7 @@ function alternativesOf(schema: JsonSchema): string | null {
   return table({ head: ['`type`', 'Members', 'Members of `attrs`'], rows })
 }
 
-/** The type of a value in one line, with a link where it has a name. */
+/** The type of a value in one line, with a link where the schema is a named schema. */
 export function typeOf(schema: JsonSchema): string {
   const { $ref, anyOf, oneOf, items, type, enum: choices, const: constant } = schema as Keywords
   if ($ref !== undefined) return linkTo($ref)

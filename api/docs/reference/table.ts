@@ -1,4 +1,4 @@
-/** A Markdown table. Its cells are escaped, so no text can break out of its cell. */
+/** A Markdown table. The cells of the table are escaped, so no text can break out of its cell. */
 export function table(input: { head: readonly string[]; rows: readonly (readonly string[])[] }): string {
   const { head, rows } = input
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(cell).join(' | ')} |`).join('\n')

@@ -53,7 +53,8 @@ export function renderChapter(markdown: string): RenderedChapter {
   return { title: headingTitle(first as BlockNode), html: pageHtml(document) }
 }
 
-// Parsing makes new block ids each time. Without these ids a chapter has the same version in every process.
+// Removes block ids and adapts links. Parsing makes new block ids each time. Without ids, the page of a chapter has the
+// same version in every process.
 function forPage({ attrs, content, marks, ...node }: BodyNode): BodyNode {
   const { id: _, ...shown } = attrs ?? {}
   return {

@@ -15,7 +15,9 @@ import { view } from '../render.ts'
 
 const apiDocsView = view<ReferenceView>('api-docs')
 
-/** The reference of the API as HTML, the same for everybody. It is rendered when somebody first asks for it. */
+/**
+ * The reference of the API as HTML, the same for everybody. The page is rendered when somebody first asks for the page.
+ */
 export const apiDocsPage = page({
   path: '/api-docs',
   async get({ service, request, response }) {
@@ -44,17 +46,20 @@ async function render(config: Config): Promise<Rendered> {
   return { plain, gzipped: await promisify(gzip)(plain) }
 }
 
-/** The data of the template: the reference with ids for links, and its Markdown as HTML. */
+/** The data of the template: the reference with ids for links, and with HTML instead of Markdown. */
 type ReferenceView = { heading: string; html: string; chapters: ChapterView[] }
 type ChapterView = { id: string; title: string; html: string; entries: EntryView[] }
 type EntryView = { id: string; title: string; method: string | null; path: string; html: string } & Example
 
-/** A recorded call: its line for a shell, and its answer as indented JSON; null where none was recorded. */
+/**
+ * A recorded call as it is shown: a curl command, and the answer as indented JSON. Either is null where no call was
+ * recorded.
+ */
 type Example = { call: string | null; answer: string | null }
 
-// The reference as HTML. Chapters and shapes have the ids that GitHub would give their headings, because links in the
-// texts lead to these ids. The id of an endpoint is `operation-` and its operation id. Rendering takes a good part of a
-// second, so other work of the event loop runs between the entries.
+// The reference as HTML. Chapters and named schemas have the ids that GitHub would give their headings, because links
+// in the texts lead to these ids. The id of an endpoint is `operation-` and its operation id. Rendering takes a good
+// part of a second, so other work of the event loop runs between the entries.
 async function referenceView({ title, text, chapters }: Reference): Promise<ReferenceView> {
   const slugger = new GithubSlugger()
   const views: ChapterView[] = []
@@ -91,7 +96,8 @@ function answerOf(call: ExampleCall | undefined): string | null {
   return call?.answer === undefined ? null : JSON.stringify(call.answer, null, 2)
 }
 
-// The texts come from the service itself. The only HTML in them are the anchors of errors.
+// Turns Markdown into HTML. HTML inside the Markdown is kept, which is safe: the texts come from the service itself,
+// and have HTML only for the anchors of errors.
 function htmlOf(markdown: string): string {
   const withPages = markdown.replaceAll(/\]\(\/guide\/([a-z]+)\.md/g, (_, name) => `](${chapterPath(name)}`)
   return micromark(withPages, { extensions: [gfmTable()], htmlExtensions: [gfmTableHtml()], allowDangerousHtml: true })

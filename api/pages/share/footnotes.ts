@@ -7,7 +7,7 @@ type Footnote = { number: number; definition: BodyNode; references: number }
 
 /**
  * The footnotes of a page, numbered in the order of their first references. Footnotes without a reference come last.
- * Their ids contain a colon, and ids of headings never do.
+ * The ids of footnotes contain a colon, so that they differ from the ids of headings.
  */
 export class Footnotes {
   readonly #definitions = new Map<string, BodyNode>()
@@ -38,11 +38,14 @@ export class Footnotes {
     return element('sup', { class: 'noteref', dir: 'ltr' }, element('a', link, String(number)))
   }
 
-  /** All footnotes with links back; empty when there are none. It must be called last, after all references. */
+  /**
+   * All footnotes with links back to their references; empty when there are none. This method must be called last,
+   * after all calls of `reference`.
+   */
   section(writer: HtmlWriter): string {
     const texts: string[] = []
     const writeShown = () => {
-      // A footnote may refer to another footnote, which is then shown as well.
+      // A footnote may refer to another footnote, which adds the other footnote to `#shown` during the loop.
       while (texts.length < this.#shown.length) {
         texts.push(writer.inside((this.#shown[texts.length] as Footnote).definition))
       }
@@ -82,7 +85,7 @@ export class Footnotes {
   }
 }
 
-// The key of a label, since Markdown compares labels without regard to case.
+// The form in which labels are compared, because Markdown compares them without regard to case.
 function key(label: string): string {
   return label.toLowerCase().trim()
 }
@@ -91,7 +94,8 @@ function referenceId(number: number, occurrence: number): string {
   return occurrence === 1 ? `fnref:${number}` : `fnref:${number}:${occurrence}`
 }
 
-// The links back are at the end of the last paragraph, where a reader ends.
+// Adds the links back to the references. The links are at the end of the last paragraph, because a reader of the
+// footnote ends there.
 function withLinks(html: string, { number, references }: Footnote): string {
   const links = Array.from({ length: references }, (_, index) => {
     const label = references === 1 ? `Back to reference ${number}` : `Back to reference ${number}-${index + 1}`

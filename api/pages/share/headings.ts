@@ -4,13 +4,13 @@ import { alignment, type HtmlWriter } from '../../../shared/body/html.ts'
 import { element, escapeHtml, numberAttribute } from '../../../shared/body/html-elements.ts'
 import { headingPathEntry, headingTitle } from '../../../shared/body/outline.ts'
 
-/** A heading on the page. `id` is null when it has no words; `rank` is 2 to 6, for the elements h2 to h6. */
+/** A heading on the page. `id` is null when the heading has no words; `rank` is 2 to 6, for the elements h2 to h6. */
 type Heading = { id: string | null; rank: number; title: string }
 
 /**
- * The headings of a page. Their ids are the anchors that GitHub gives them, so links such as `#first-steps` work as on
- * GitHub. The title of the page is the only h1, and no rank is skipped, so that screen readers can go from heading to
- * heading.
+ * The headings of a page. The ids of headings are the anchors that GitHub gives them, so links such as `#first-steps`
+ * work as on GitHub. The title of the page is the only h1, and no rank is skipped, so that screen readers can go from
+ * heading to heading.
  */
 export class PageHeadings {
   readonly #headings = new Map<BodyNode, Heading>()

@@ -9,13 +9,13 @@ type Highlighter = {
 const require = createRequire(import.meta.url)
 let loaded: Highlighter | undefined
 
-// The library is loaded by the first code with a language. It is loaded by `require`, because an import would bring its
-// types, and with them the types of a browser, into every file.
+// The library is loaded by the first code with a language. `require` loads the library, because an import would bring
+// its types, and with them the types of a browser, into every file.
 function highlighter(): Highlighter {
   if (loaded !== undefined) return loaded
   const library: Highlighter = require('highlight.js/lib/common')
-  // For hostile text, the time of the Markdown grammar grows with the cube of the length, of other grammars with the
-  // square.
+  // Code in Markdown is not coloured. For hostile text, the time of the Markdown grammar grows with the cube of the
+  // length, of other grammars with the square.
   library.unregisterLanguage('markdown')
   loaded = library
   return library

@@ -29,7 +29,8 @@ const scripts = ['mmultiscripts', 'mover', 'mprescripts', 'msub', 'msubsup', 'ms
 const sizes = ['width', 'height', 'depth', 'voffset', 'lspace', 'rspace', 'minsize', 'maxsize', 'linethickness']
 const traits = ['accent', 'accentunder', 'displaystyle', 'fence', 'form', 'largeop', 'mathvariant', 'movablelimits']
 
-// Styles and all else that the policy of pages would refuse is removed. Classes come from Temml alone.
+// The elements and attributes that are kept. Styles go, because the Content-Security-Policy of pages would refuse them.
+// Classes stay, because only Temml sets classes.
 const options: sanitize.IOptions = {
   allowedTags: ['math', 'mtable', 'mtd', 'mtr', ...tokens, ...layouts, ...scripts],
   allowedAttributes: {

@@ -16,10 +16,10 @@ import { highlightCode, languageName } from './highlight.ts'
 import { mathMl } from './math.ts'
 
 /**
- * A document as HTML for readers: a table of contents, the body and its footnotes. Unlike the API's HTML, it shows math
- * as MathML and code in colours, and numbers footnotes. It puts into words what only colour or position would tell. The
- * function is pure, its result is safe to put into a page, and its time is linear in the size of the document. Math and
- * colours cost more than other text, so a page has a bounded number of characters of each. Further math and code is
+ * A document as HTML for readers: a table of contents, the body and its footnotes. Unlike the API's HTML, this HTML
+ * shows math as MathML and code in colours, and numbers footnotes. Words tell what colour or position alone would tell.
+ * The function is pure, its result is safe to put into a page, and its time is linear in the size of the document. Math
+ * and colours cost more than other text, so a page has a bounded number of characters of each. Further math and code is
  * shown as the author has written it.
  */
 export function pageHtml(document: DocNode): string {
@@ -35,7 +35,8 @@ export function pageHtml(document: DocNode): string {
       ...tableRenderers(),
       heading: (node, writer) => headings.write(node, writer),
       footnoteReference: (node) => footnotes.reference(stringAttribute(node, 'label') ?? ''),
-      // Definitions are written at the end of the page, wherever they are in the document.
+      // Nothing is written where a footnote is defined. `footnotes.section` writes all definitions at the end of the
+      // page.
       footnoteDefinition: () => '',
     },
   })
@@ -43,9 +44,9 @@ export function pageHtml(document: DocNode): string {
   return `${headings.contents()}\n<div class="prose">\n${body}\n${footnotes.section(writer)}</div>`
 }
 
-// Browsers find the direction of a text themselves. A text without letters has the direction of the block around it. A
-// block that contains blocks gets the direction of its first letter here, because browsers skip inner blocks with a
-// `dir`.
+// The `dir` of a block. A block of text gets `auto`, by which browsers find the direction themselves, if it has
+// letters. Without letters it has the direction of the block around it. A block that contains blocks gets the direction
+// of its first letter here, because browsers skip inner blocks with a `dir`.
 function blockDirection(node: BodyNode): string | null {
   if (node.type === 'codeBlock') return 'ltr'
   if (node.type === 'htmlBlock' || node.content?.some(({ type }) => type === 'htmlInline')) return 'auto'
@@ -80,7 +81,8 @@ const blockRenderers: { [type: string]: NodeRenderer } = {
   },
   image: (node, writer) => picture(node, { ...writer.blockAttributes(node), ...lazily }),
   inlineImage: (node) => picture(node, lazily),
-  // Puts a box around each table of raw HTML. In sanitised HTML every `<` begins a tag, and each table is closed.
+  // Puts a box around each table of raw HTML by replacing text. This is safe: in sanitised HTML every `<` begins a tag,
+  // and each table is closed.
   htmlBlock: (node, writer) => {
     const html = sanitizeHtml(stringAttribute(node, 'html') ?? '')
       .replaceAll(/<pre(?=[ >])/g, '<pre tabindex="0"')
@@ -93,7 +95,8 @@ const blockRenderers: { [type: string]: NodeRenderer } = {
 const lazily: Attributes = { loading: 'lazy', decoding: 'async' }
 
 function codeRenderers(): { [type: string]: NodeRenderer } {
-  // The expressions of highlighters backtrack: the worst text of 5,000 characters took 0.1 s, other texts 0.002 s.
+  // Code is coloured up to a limit of characters, because the expressions of highlighters backtrack. The worst text of
+  // 5,000 characters took 0.1 s, other texts 0.002 s.
   const allowance = new Allowance({ each: 5000, total: 40_000 })
   return {
     codeBlock: (node, writer) => {
@@ -149,7 +152,8 @@ function tableRenderers(): { [type: string]: NodeRenderer } {
   }
 }
 
-// A row is a head only if no cell spans the next row, because the head would cut such a cell off.
+// Whether the first row is the head of its table. If a cell spans the next row too, the row is no head, because the
+// head would cut the cell off.
 function isHead(row: BodyNode): boolean {
   return (row.content ?? []).every(({ type, attrs }) => type === 'tableHeader' && (attrs?.['rowspan'] ?? 1) === 1)
 }

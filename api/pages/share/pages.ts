@@ -20,19 +20,20 @@ import { sharedHtml } from './shared-html.ts'
 /** A page as it is sent. `version` is the digest of its bytes, for the ETag. */
 type RenderedPage = { version: string; bytes: Buffer; headers: Record<string, string> }
 
-/** A rendered page, and the key of the document that it shows. */
+/** A rendered page, and the key (`keyOf`) of the document that it shows. */
 type Rendering = { key: string; page: RenderedPage }
 
-// The rendered pages of this process that were asked for last, at most 64 MiB. A key names everything that a page
-// depends on, so a page never becomes outdated.
+// The rendered pages of this process that were asked for last, at most 64 MiB. The key of a page names everything that
+// the page depends on, so a cached page is never outdated.
 const pages = new LRUCache<string, RenderedPage>({
   maxSize: 64 * 1024 * 1024,
   sizeCalculation: ({ bytes }, key) => bytes.length + key.length + 1000,
 })
 
+// The renderings that are going on, by key.
 const running = new Map<string, Promise<Rendering>>()
 
-// The most style attributes that the policy of a page admits.
+// The most style attributes that the Content-Security-Policy of a page admits. More would make the header too large.
 const maximumStyles = 40
 
 const shareView = view<{ html: string; changed: Moment }>('share')
@@ -90,8 +91,8 @@ export const shareAttachmentPage = page({
   },
 })
 
-// Finds the share that the path names. Refuses with the page for 404 when there is no share, or when shares are
-// switched off. Each visit counts for its address: 429 after too many visits.
+// Finds the share that the path names. Refuses with the 404 page when there is no share, or when shares are switched
+// off. Refuses with 429 after too many visits from one address.
 async function requireShare({ service, request, response, params }: PageCall): Promise<ShareRow> {
   const limit = await service.rateLimiter.consume('share', addressOf(request))
   if (limit !== null) response.set(rateLimitHeaders(limit))
@@ -123,9 +124,8 @@ async function renderPage(share: ShareRow, stored: CurrentBody): Promise<Rendere
   }
 }
 
-// Alignment and colours are in style attributes. The policy admits exactly these attributes by their hashes, but only
-// some of them, so that the header stays small. A text that only looks like such an attribute adds the hash of a
-// harmless text.
+// The `style-src` of a page. Alignment and colours are in style attributes, and the policy admits the first 40 of them
+// by their hashes. The pattern also finds a text that only looks like such an attribute, but its hash does no harm.
 function styleSources(html: string): string {
   const styles = new Set(Array.from(html.matchAll(/ style="([a-z-]+:[^"<>&;]+)"/g), (match) => match[1] as string))
   if (styles.size === 0) return "'self'"
@@ -135,7 +135,7 @@ function styleSources(html: string): string {
   return ["'self'", "'unsafe-hashes'", ...hashes].join(' ')
 }
 
-// The page of a key. A page that is not in the cache is rendered once for all calls at the same time. `render` returns
+// Returns the page of a key. Calls that ask for the same page at the same time share one rendering. `render` returns
 // the key of the document that it has rendered, because the document can have changed meanwhile. Rejects as `render`
 // does.
 async function renderedPage(key: string, render: () => Promise<Rendering>): Promise<RenderedPage> {

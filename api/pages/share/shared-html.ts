@@ -3,7 +3,7 @@ import { compute } from '../../../shared/computations/compute.ts'
 import { publicDocument } from '../../../shared/sharing/public-document.ts'
 import { pageHtml } from './page-html.ts'
 
-/** The text of a stored body, and the path of its page; images are served below this path. */
+/** The text of a stored body, and the path of its page. Images have addresses below this path. */
 type SharedBody = { text: string; path: string }
 
 /** Renders a stored body as HTML for everybody who has the link, in a thread when the body is large. */
@@ -11,12 +11,14 @@ export function sharedHtml(shared: SharedBody): Promise<string> {
   return compute(rendering, shared)
 }
 
-/** Does the work of `sharedHtml`. A thread calls this function by its name. @public */
+/**
+ * The function that `sharedHtml` computes. The export is for threads, which import the function by its name. @public
+ */
 export function renderShared({ text, path }: SharedBody): string {
   const { document } = new StoredBody({ version: '', text })
   return pageHtml(publicDocument(document, (attachmentId) => `${path}/attachments/${attachmentId}`))
 }
 
-// Colouring code and rendering math cost far more for each character than other text, so even small bodies go to a
-// thread.
+// Colouring code and rendering math cost far more for each character than other text. So every body of more than 4096
+// characters is rendered in a thread.
 const rendering = textComputation({ module: import.meta.url, run: renderShared, smallLength: 4 * 1024 })

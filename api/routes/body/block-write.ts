@@ -16,21 +16,26 @@ import type { Ahead } from '../../../shared/computations/ahead.ts'
 import { type Computation, computation } from '../../../shared/computations/computation.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 
-/** An edit that a request asks for. `input` is the request's body, or the operations of a batch, as JSON text. */
+/**
+ * An edit that a request asks for. `input` is JSON text: the body of the request or, for a batch, only its operations.
+ */
 type BlockEdit =
   | { op: 'insert' | 'batch'; input: string }
   | { op: 'change'; blockId: string; input: string }
   | { op: 'delete'; blockId: string }
 
-/** An edit of blocks for `commitBody`, with the members of its answer. */
+/** The new body that an edit has made, for `commitBody`, with the members of the answer to the request. */
 export type BlockWrite = Edited & {
   results: readonly OperationResult[]
   warnings: ReturnType<typeof answerWarnings>
-  /** The inserted or changed blocks in the form of the API, each as JSON text. */
+  /** The inserted or changed blocks, each as JSON text with the members that answers of the API show. */
   blocks: readonly string[]
 }
 
-/** Edits the blocks of a body, a batch all or nothing. Refuses as `applyOperation` and `applyBatch` do. */
+/**
+ * Edits the blocks of a body. The operations of a batch have their effect together or not at all. Throws the refusals
+ * of `applyOperation` and `applyBatch` in `shared/body/edit.ts`.
+ */
 export function editBlocks(
   ahead: Ahead,
   edit: BlockEdit & { current: StoredBody; documentId: string },
@@ -39,7 +44,7 @@ export function editBlocks(
   return ahead.result(editing, { blockId: '', input: '{}', ...named, text: current.text, version: current.version })
 }
 
-/** The hash of a block that the path names. Refuses with 404 `block_not_found` when the body has no such block. */
+/** Returns the hash of a block. Refuses with 404 `block_not_found` when the body has no such block. */
 export async function findBlock(
   ahead: Ahead,
   { current, blockId }: { current: StoredBody; blockId: string },
@@ -49,7 +54,7 @@ export async function findBlock(
   return hash
 }
 
-/** A block in the form of the API. */
+/** A block with the members that answers of the API show. */
 export function presentBlock(block: BlockDescription, document: { id: string; version: string }) {
   return {
     ...block,
@@ -68,7 +73,9 @@ type Editing = {
   input: string
 }
 
-/** The function of `editBlocks`, which a thread calls by its name. @public */
+/**
+ * The function that `editBlocks` computes. The export is for threads, which import the function by its name. @public
+ */
 export function editText(edit: Editing): BlockWrite {
   const { body, results, warnings, attachments } = edited(edit)
   const text = body.toLines().join('\n')
@@ -77,12 +84,13 @@ export function editText(edit: Editing): BlockWrite {
   return { text, attachments, results, warnings: answerWarnings(warnings), blocks }
 }
 
-/** The function of `findBlock`, which a thread calls by its name. @public */
+/** The function that `findBlock` computes. The export is for threads, which import the function by its name. @public */
 export function hashBlock({ text, blockId }: { text: string; blockId: string }): string | null {
   return currentBlockHash(new BlockLines(text.split('\n')), blockId)
 }
 
-// JSON of up to this length is edited within 15 ms, even in one block.
+// The largest number of characters of JSON that is edited without a thread. The edit takes less than 15 ms, even in one
+// block.
 const smallLength = 256 * 1024
 
 const module = import.meta.url
@@ -100,7 +108,8 @@ function edited({ text, version, op, blockId, input }: Editing): EditResult {
   return applyOperation(lines, operationOf({ op, blockId, members: JSON.parse(input) }))
 }
 
-// The body of a change holds either `node`, which replaces the block, or the members to change.
+// Reads the members of a request as an operation. The body of a change holds either `node`, which replaces the block,
+// or the members to change.
 function operationOf(edit: { op: 'insert' | 'change' | 'delete'; blockId: string; members: object }): Operation {
   const { op, blockId: block_id, members } = edit
   if (op === 'insert') return { op, ...(members as Pick<Operation & { op: 'insert' }, 'position' | 'nodes'>) }

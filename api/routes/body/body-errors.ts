@@ -9,7 +9,7 @@ export const nodeErrors = [
   'document_too_large',
 ] as const satisfies readonly ErrorCode[]
 
-/** The codes for faults of a whole body in either writable format. */
+/** The codes for faults of a whole body, which a request sends as Markdown or as tiptap-json. */
 export const contentErrors = [
   ...nodeErrors,
   'duplicate_block_anchor',

@@ -11,15 +11,16 @@ import { type EntityTags, type Guard, satisfies } from '../../http/preconditions
 type GuardedCall = { tx: Queryable; ahead: Ahead; guard: Guard }
 
 /**
- * Makes the guard of a body write for `commitBody`. It refuses with 428 when a required If-Match is missing, and with
- * 409 when none of the tags is the current version.
+ * Makes the guard of a body write for `commitBody`. The guard refuses with 428 when a required If-Match is missing, and
+ * with 409 when none of the tags is the current version.
  */
 export function bodyGuard(call: GuardedCall) {
   return (current: StoredBody, document: DocumentRow): Promise<void> => hold(call, { current, document })
 }
 
 /**
- * As `bodyGuard` for a write to one block. The hash of the block, which the commit finds, satisfies the guard as well.
+ * Makes the guard of a write to one block for `commitBody`. If-Match may name the current version of the body or the
+ * current hash of the block. `commitBody` passes in the hash. Refuses as `bodyGuard` does.
  */
 export function blockGuard(call: GuardedCall) {
   return (current: StoredBody, document: DocumentRow, blockHash: string): Promise<void> =>
@@ -27,7 +28,8 @@ export function blockGuard(call: GuardedCall) {
 }
 
 /**
- * As `bodyGuard` for a write to a document's metadata. If-Match is optional, and the body is only read for a conflict.
+ * Makes the guard of a write to a document's metadata. The guard refuses with 409 when If-Match is sent and none of its
+ * tags is the current version of the body. The body itself is read only for the details of a conflict.
  */
 export function requireBodyVersion(call: GuardedCall) {
   return async (document: DocumentRow): Promise<void> => {

@@ -27,9 +27,9 @@ export type ReadRequest = {
   version: string
 }
 
-// Each view of a body is computed without blocking the event loop, in a thread when the body is large. A view is JSON
-// text, which costs less to pass between threads than objects. Each view adds members that follow from the body. The
-// members of `heading` come before them, the members of `resolution` behind them.
+// A view is the `data` of an answer about a body, as JSON text. A view is computed without blocking the event loop, in
+// a thread when the body is large. Passing text between threads costs less than passing objects. First come the members
+// of `heading`, then members that follow from the body, then the members of `resolution`.
 
 type Framed = { text: string; heading: object; resolution: object }
 type ContentView = Framed & { format: ContentFormat; anchors: boolean }
@@ -55,27 +55,42 @@ export function outlineText(view: Framed): Promise<string> {
   return compute(outline, view)
 }
 
-/** The `data` of a part of a body as JSON text; refuses as `readPart` does. */
+/**
+ * The `data` of a part of a body as JSON text. Refuses with 404 `block_not_found`, 400 `invalid_cursor` or 409
+ * `read_cursor_stale`.
+ */
 export function readText(view: ReadPartView): Promise<string> {
   return compute(read, view)
 }
 
-/** The `data` of a read with the view `outline`, as JSON text. Refuses as `checkOutlineQuery` does. */
+/**
+ * The `data` of a read with the view `outline`, as JSON text. Refuses with 404 `block_not_found`, and with 400
+ * `invalid_cursor` when there is a cursor.
+ */
 export function outlinePartText(view: OutlinePartView): Promise<string> {
   return compute(outlinePart, view)
 }
 
-/** A page of the blocks of a body as JSON text, the number of its blocks, and whether more blocks follow. */
+/**
+ * A page of the blocks of a body. `dataText` is an array as JSON text, `count` is its length, and `hasMore` says
+ * whether more blocks follow.
+ */
 export function blocksText(view: BlocksView): Promise<{ dataText: string; count: number; hasMore: boolean }> {
   return compute(blocks, view)
 }
 
-/** The `data` of a baseline of changes, with the manifest of the body, as JSON text. */
+/**
+ * The `data` of a baseline, from which a client begins to follow changes, as JSON text. The baseline holds the manifest
+ * of the body.
+ */
 export function baselineText(view: BaselineView): Promise<string> {
   return compute(baseline, view)
 }
 
-/** The `data` of the answer to a write of a whole body, as JSON text. `behind` holds the members after the document. */
+/**
+ * The `data` of the answer to a write of a whole body, as JSON text. First come the members of `heading`, then the
+ * document, then the members of `behind`.
+ */
 export function contentAnswerText({
   text,
   heading,
@@ -88,37 +103,48 @@ export function contentAnswerText({
   return withDocument({ before: heading, text, behind })
 }
 
-/** The function of `contentText`, which a thread calls by its name. @public */
+/**
+ * The function that `contentText` computes. The export is for threads, which import the function by its name. @public
+ */
 export function renderContent({ text, heading, resolution, format, anchors }: ContentView): string {
   const members = contentMembers(text.split('\n'), { format, anchors })
   const warnings = answerWarnings(members.warnings)
   return JSON.stringify({ ...heading, format, ...members, warnings, ...resolution })
 }
 
-/** The function of `outlineText`, which a thread calls by its name. @public */
+/**
+ * The function that `outlineText` computes. The export is for threads, which import the function by its name. @public
+ */
 export function renderOutline({ text, heading, resolution }: Framed): string {
   return JSON.stringify({ ...heading, ...outlineOf(documentOf(text).content), ...resolution })
 }
 
-/** The function of `readText`, which a thread calls by its name. @public */
+/** The function that `readText` computes. The export is for threads, which import the function by its name. @public */
 export function renderRead({ text, heading, resolution, request }: ReadPartView): string {
   const part = readPart(new BlockLines(text.split('\n')), request)
   return JSON.stringify({ ...heading, view: request.view, ...part, ...resolution })
 }
 
-/** The function of `outlinePartText`, which a thread calls by its name. @public */
+/**
+ * The function that `outlinePartText` computes. The export is for threads, which import the function by its name.
+ * @public
+ */
 export function renderOutlinePart({ text, heading, resolution, query }: OutlinePartView): string {
   checkOutlineQuery(new BlockLines(text.split('\n')), query)
   const { sections } = outlineOf(documentOf(text).content)
   return JSON.stringify({ ...heading, view: 'outline', sections, ...resolution })
 }
 
-/** The function of `baselineText`, which a thread calls by its name. @public */
+/**
+ * The function that `baselineText` computes. The export is for threads, which import the function by its name. @public
+ */
 export function renderBaseline({ text, baseline }: BaselineView): string {
   return JSON.stringify({ ...baseline, manifest: manifestOf(text.split('\n')) })
 }
 
-/** The function of `blocksText`, which a thread calls by its name. @public */
+/**
+ * The function that `blocksText` computes. The export is for threads, which import the function by its name. @public
+ */
 export function renderBlocks({ text, document, recursive, start, limit, maxBytes }: BlocksView) {
   const blocks = listBlocks(new BlockLines(text.split('\n')), { recursive, from: start })
   const presented = blocks.map((block) => presentBlock(block, document))
@@ -127,8 +153,8 @@ export function renderBlocks({ text, document, recursive, start, limit, maxBytes
 }
 
 /**
- * Reads one part of a body with the cursor of the next part. Refuses with 400 `invalid_cursor` a cursor of other
- * parameters, and with 409 `read_cursor_stale` a cursor of another version of the body.
+ * Reads one part of a body, and returns it with the cursor of the next part. Refuses with 400 `invalid_cursor` a cursor
+ * that was made for other parameters. Refuses with 409 `read_cursor_stale` a cursor of another version of the body.
  */
 function readPart(body: BlockLines, request: ReadRequest) {
   const { view, version, query } = request
@@ -155,7 +181,7 @@ function readPart(body: BlockLines, request: ReadRequest) {
 }
 
 /**
- * Checks the parameters of an outline, as every view does. Refuses with 404 `block_not_found` an unknown block, and
+ * Checks the parameters of a read with the view `outline`. Refuses with 404 `block_not_found` an unknown block, and
  * with 400 `invalid_cursor` any cursor, since an outline has no further parts.
  */
 function checkOutlineQuery(body: BlockLines, query: ReadRequest['query']): void {
@@ -179,7 +205,7 @@ function storedJson({ text, heading, resolution, format }: ContentView): string 
   return withDocument({ before: { ...heading, format }, text, behind: { warnings: [], ...resolution } })
 }
 
-// The stored text is JSON already, one top-level block a line.
+// Writes the stored text into an answer without parsing it. The text is JSON already, one top-level block on each line.
 function withDocument({ before, text, behind }: { before: object; text: string; behind: object }): string {
   const document = `"document":{"type":"doc","content":[${text.replaceAll('\n', ',')}]}`
   return `${JSON.stringify(before).slice(0, -1)},${document},${JSON.stringify(behind).slice(1)}`

@@ -11,8 +11,8 @@ import { resolveVariant } from '../../../shared/localization/resolve.ts'
 type DocumentCall = { db: Queryable; caller: Caller; params: { id: string } }
 
 /**
- * The body that a read is about, with the members that answers show beside it. Refuses with 404 `document_not_found`
- * when the document is not visible.
+ * Reads the body of a document, with members of the document that the answer shows too. Refuses with 404
+ * `document_not_found` when the document is not visible.
  */
 export async function requireBody(call: DocumentCall): Promise<{ stored: CurrentBody; body: StoredBody }> {
   const { id } = call.params
@@ -21,7 +21,7 @@ export async function requireBody(call: DocumentCall): Promise<{ stored: Current
   return { stored, body: new StoredBody({ version: stored.version, text: stored.body }) }
 }
 
-/** The first members of every answer about a whole body. */
+/** The members with which every answer about a whole body begins. */
 export function bodyHeading(document: { id: string; version: string; updated_at: number }) {
   return {
     document_id: document.id,
@@ -31,7 +31,10 @@ export function bodyHeading(document: { id: string; version: string; updated_at:
   }
 }
 
-/** The query parameter of reads that resolve to the best variant of a document set. */
+/**
+ * The query parameter `locale` of a read. The read is then about the variant of the document set, source or
+ * translation, that fits the locale best.
+ */
 export const localeParameter = Type.Optional(
   Type.String({ description: 'BCP 47; resolves to the best variant of a document set' }),
 )
@@ -39,21 +42,24 @@ export const localeParameter = Type.Optional(
 /** A read of a document that may name a locale. */
 type LocaleCall = { db: Queryable; caller: Caller; params: { id: string }; query: { locale?: string | undefined } }
 
-/** The outcome of resolving a locale, as members of the answer. It is empty when the request names no locale. */
+/**
+ * The outcome of resolving a locale, as members of the answer. The outcome is empty when the request names no locale.
+ */
 type Resolution =
   | { requested_locale: string; resolved_locale: string | null; fallback_used: boolean }
   | Record<never, never>
 
 /**
- * The document that a read is about, in the best variant for the requested locale. Refuses with 400 `invalid_locale`
- * when the tag is not well-formed, and with 404 `document_not_found` when the document is not visible.
+ * Reads a document. When the request names a locale, another member of its document set may be read: the source or the
+ * translation that fits the locale best. Refuses with 400 `invalid_locale` when the tag is not well-formed, and with
+ * 404 `document_not_found` when the document is not visible.
  */
 export async function requireVariant(call: LocaleCall): Promise<{ document: DocumentRow; resolution: Resolution }> {
   const { found, resolution } = await readVariant(call, (locator) => visibleDocument(call.db, locator))
   return { document: found, resolution }
 }
 
-/** As `requireVariant`, with the body. */
+/** Reads a document with its body. The document is chosen, and errors are thrown, as by `requireVariant`. */
 export async function requireVariantBody(call: LocaleCall): Promise<{ stored: CurrentBody; resolution: Resolution }> {
   const { found: stored, resolution } = await readVariant(call, (locator) => currentBody(call.db, locator))
   return { stored, resolution }

@@ -22,7 +22,7 @@ const VersionParameter = Type.Object({
   }),
 })
 
-/** The routes of snapshots and of the rollback. See `api/guide/blocks.md#history`. */
+/** The routes that list snapshots and restore one of them. See `api/guide/blocks.md#history`. */
 export const versionRoutes = [
   route({
     method: 'GET',
@@ -64,7 +64,8 @@ export const versionRoutes = [
       const { document, body } = await commitBody<Edited, string>(call.write, {
         documentId: params.id,
         caller,
-        // The snapshot is read before the commit, which keeps one more snapshot and may therefore delete this one.
+        // The snapshot must be read before the commit. The commit keeps one more snapshot, and may delete the oldest,
+        // which can be this one.
         find: async (_current, document) => {
           const text = Number.isSafeInteger(seq) ? await snapshotText(tx, { ...document, seq }) : null
           if (text === null) throw new Refusal('version_not_found', { details: { id: params.seq } })

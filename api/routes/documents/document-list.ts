@@ -83,7 +83,8 @@ function offsetOf(zone: string | undefined): number {
   return sign * (Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2))) * 60_000
 }
 
-// A timestamp column cannot hold later times. No document is that new, so such a filter matches nothing anyway.
+// Bounds a time in Unix milliseconds to what a timestamp column can hold. Every document was changed between the two
+// bounds, so a bounded filter finds the same documents.
 function withinRange(milliseconds: number): number {
   return Math.min(Math.max(milliseconds, 0), 8.64e15)
 }

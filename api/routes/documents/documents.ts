@@ -27,7 +27,8 @@ import { documentFilter, documentListParameters } from './document-list.ts'
 
 const tag = 'Documents'
 
-// The body noun depends on the document noun, so the route composes the input and the answer of both.
+// `shared/body/` imports `shared/documents/`, and the reverse is not allowed. So this route joins the schemas of a
+// document and of its content.
 const DocumentCreateInput = Type.Object(
   { ...documentCreateMembers, content: Type.Optional(ContentInput) },
   { $id: 'DocumentCreateInput' },
@@ -38,7 +39,7 @@ const CreatedDocument = Type.Object(
   { $id: 'CreatedDocument' },
 )
 
-/** Documents without their bodies. */
+/** The routes of documents, without the routes of their bodies. */
 export const documentRoutes = [
   route({
     method: 'GET',

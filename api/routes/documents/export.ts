@@ -8,7 +8,7 @@ import { KnowledgeBaseParameter } from '../../http/parameters.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Service } from '../../http/service.ts'
 
-/** The export of a knowledge base; `shared/export/README.md` describes the archive. */
+/** The route that exports a knowledge base. `shared/export/README.md` describes the archive. */
 export const exportRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -54,7 +54,7 @@ async function sendExport(
       )
     })
   } catch (error) {
-    // The answer is an error instead of an archive, so the headers of the archive go.
+    // The answer becomes an error instead of an archive, so the headers that describe the archive are removed.
     if (!response.headersSent) for (const name of ['Content-Disposition', 'Content-Type']) response.removeHeader(name)
     throw error
   }

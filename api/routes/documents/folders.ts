@@ -16,7 +16,7 @@ import { apiPrefix, type Route, route } from '../../http/route.ts'
 
 const tag = 'Folders'
 
-/** Folders and their children. */
+/** The routes of folders and their children. */
 export const folderRoutes: readonly Route[] = [
   route({
     method: 'POST',
@@ -103,7 +103,7 @@ export const folderRoutes: readonly Route[] = [
   }),
 ]
 
-// The cursors of the children of one folder. A cursor is bound to its folder.
+// Makes the cursors of the children of one folder. The list of another folder refuses them.
 function childCursors(endpoint: string, folderId: number) {
   const scope: CursorScope = { endpoint, filters: { folder_id: folderId }, sort: 'name' }
   return {

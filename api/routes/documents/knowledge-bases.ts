@@ -18,7 +18,7 @@ import { apiPrefix, type Route, route } from '../../http/route.ts'
 
 const tag = 'Knowledge bases'
 
-/** Knowledge bases and their trees. */
+/** The routes of knowledge bases and their trees. */
 export const knowledgeBaseRoutes: readonly Route[] = [
   route({
     method: 'GET',

@@ -3,7 +3,7 @@ import { ensureShare, presentShare } from '../../../shared/sharing/share.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
 
-/** Public links to documents. */
+/** The route that gives a document a public link. */
 export const sharingRoutes = [
   route({
     method: 'POST',

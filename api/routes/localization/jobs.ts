@@ -20,7 +20,7 @@ const JobParameter = Type.Object({
   id: Type.String({ pattern: `^tjob_${ulidPattern}$`, description: 'translation job id', 'x-error': 'job_not_found' }),
 })
 
-/** Translation jobs: a model proposes texts, and a person applies them. */
+/** The routes of translation jobs: a model proposes texts, and a person applies them. */
 export const translationJobRoutes = [
   route({
     method: 'POST',

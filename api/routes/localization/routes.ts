@@ -4,7 +4,7 @@ import { auditRoutes, documentSetRoutes, setRoutes } from './sets.ts'
 import { translationRoutes } from './translations.ts'
 import { unitRoutes } from './units.ts'
 
-/** Localization; both path families have the same handlers. */
+/** The routes of document sets and translations. Both families of paths have the same handlers. */
 export const localizationRoutes = [
   ...documentSetRoutes,
   ...[byDocument, byLocale].flatMap((family) => [

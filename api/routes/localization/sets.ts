@@ -12,7 +12,7 @@ import { apiPrefix, route } from '../../http/route.ts'
 
 const tag = 'Localization'
 
-/** A document set under its own id. */
+/** The route that reads a document set by the id of the set. */
 export const documentSetRoutes = [
   route({
     method: 'GET',
@@ -30,7 +30,7 @@ export const documentSetRoutes = [
   }),
 ]
 
-/** The set of a document, under the paths of one family. */
+/** The routes of the document set that a document is in, under the paths of one family. */
 export const setRoutes = ({ listed, plural, singular, noun }: Family) => [
   route({
     method: 'GET',
@@ -95,9 +95,7 @@ export const setRoutes = ({ listed, plural, singular, noun }: Family) => [
   }),
 ]
 
-/**
- * The route of a document set's audit, once under the paths of `translation` and once under those of `localization`.
- */
+/** The route of the audit of a document set, under the paths of one family. */
 export const auditRoutes = ({ listed, singular, noun }: Family) => [
   route({
     method: 'GET',

@@ -5,7 +5,10 @@ import type { TargetGuard } from '../../../shared/localization/units/review.ts'
 import type { Guard } from '../../http/preconditions.ts'
 import { bodyGuard } from '../body/body-guard.ts'
 
-/** The required guard of a write to a translation: its If-Match names a version of the translation's body. */
+/**
+ * The guard of a write to a translation, whose If-Match must name the current version of the translation's body.
+ * Refuses with 428 when If-Match is missing, and with 409 when it names another version.
+ */
 export function targetGuard(call: { tx: Transaction; ahead: Ahead; guard: Guard }): TargetGuard {
   return {
     require() {

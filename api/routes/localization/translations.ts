@@ -12,7 +12,7 @@ import { apiPrefix, route } from '../../http/route.ts'
 
 const tag = 'Localization'
 
-/** The translations of a document, under the paths of one family. */
+/** The routes of the translations of a document, under the paths of one family. */
 export const translationRoutes = ({ listed, plural, noun, parameter, params, errors, read }: Family) => [
   route({
     method: 'POST',

@@ -29,7 +29,10 @@ const UnitParameter = Type.Object({
   }),
 })
 
-/** Translation units: each translation has one unit for each paragraph or heading of the source that has text. */
+/**
+ * The routes of translation units. Each translation has one unit for each paragraph or heading of the source that has
+ * text.
+ */
 export const unitRoutes = [
   route({
     method: 'GET',
