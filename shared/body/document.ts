@@ -32,12 +32,12 @@ export type WarningCode =
   | 'unused_anchor'
   | 'warnings_truncated'
 
-// An answer shows this many warnings.
+// The most warnings that an answer shows.
 const shownWarnings = 100
 
 /**
  * The warnings of an answer: the first 100. When there are more, a last warning `warnings_truncated` says how many were
- * left out. A request can cause far more text of warnings than the request holds itself.
+ * left out. Without this limit, a request could cause warnings whose text is far larger than the request.
  */
 export function answerWarnings(warnings: readonly Warning[]): Warning[] {
   const left = warnings.length - shownWarnings

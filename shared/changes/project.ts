@@ -44,7 +44,7 @@ export async function loadChainSources(
   return new Map([...byDocument].map(([id, pending]) => [id, chainSource(pending)]))
 }
 
-/** The function of `growing`, which a thread calls by its name. @public */
+/** Does the work of `growing`. A thread calls this function by its name. @public */
 export function growChangeChain({ source }: ProjectionInput<ChainSource>): ChainGrowth {
   return growChain(source)
 }

@@ -18,7 +18,7 @@ export type Copies = {
   copies: { content: FirstBody['content']; blockIds: ReadonlyMap<string, string> }[]
 }
 
-/** The work of `preparingCopies`, which a thread calls by its name. @public */
+/** Does the work of `preparingCopies`. A thread calls this function by its name. @public */
 export function prepareCopies({ text, copies }: Source): Copies {
   const source = linesToDocument(text.split('\n'))
   const present = textBlocks(source.content).flatMap(({ id, hash }) => (hash === blank ? [] : { block_id: id, hash }))

@@ -44,7 +44,7 @@ export async function loadLinkSources(
   )
 }
 
-/** The function of `linking`, which a thread calls by its name. @public */
+/** Does the work of `linking`. A thread calls this function by its name. @public */
 export function linkDocument({ source }: ProjectionInput<LinkSource>): InlineRelationChange {
   return compareLinks(source)
 }

@@ -13,7 +13,7 @@ export type ExportContext = {
   blockId: string | null
   /** The labels of all footnote definitions of the document, in lower case; null when they are unknown. */
   labels: ReadonlySet<string> | null
-  /** True if nothing follows in the container, or in the text if the container is the text. */
+  /** True for the last block of its container. At the top level the whole text is the container. */
   isLast: boolean
   inFootnote?: boolean
   place: 'top' | 'first' | 'nested' | 'listHead' | 'cell' | 'heading'

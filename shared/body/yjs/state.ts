@@ -2,7 +2,10 @@ import * as Y from 'yjs'
 import { applyDocument } from './apply.ts'
 import { bodyFragment, type RawDocument, readDocument, writeNodes } from './encoding.ts'
 
-/** Opens a Y document from its stored state and the updates logged since, oldest first. Garbage is collected. */
+/**
+ * Opens a Y document from its stored state and the updates logged since, oldest first. Yjs then forgets deleted
+ * content.
+ */
 export function openState(...updates: readonly Uint8Array[]): Y.Doc {
   const doc = new Y.Doc({ gc: true })
   doc.transact(() => {
@@ -37,8 +40,8 @@ export function catchUp(input: { state: Uint8Array; from: RawDocument; to: RawDo
 }
 
 /**
- * Applies the difference between the bodies `from` and `to` to a document in memory, like `catchUp`. The document may
- * hold edits of people that `from` does not have yet. Returns the update, or null when nothing changed.
+ * Applies the difference between the bodies `from` and `to` to a Y document in memory. The document may hold edits of
+ * people that `from` does not have yet. Returns the update, or null when nothing changed.
  */
 export function followInto(
   doc: Y.Doc,
@@ -60,7 +63,7 @@ export function readState(state: Uint8Array): RawDocument {
   return readDocument(bodyFragment(openState(state))).document
 }
 
-/** Merges several updates into one without a document, for the updates from browsers since the last flush. */
+/** Merges several updates into one update without opening a Y document. */
 export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
   return updates.length === 1 && updates[0] ? updates[0] : Y.mergeUpdates([...updates])
 }

@@ -17,12 +17,12 @@ export function computeContent(answered: Answered): Promise<BodyNode[] | null> {
   return withinLimits(reading, answered)
 }
 
-/** The work of `computeMarkdown`, which a thread calls by its name. @public */
+/** Does the work of `computeMarkdown`. A thread calls this function by its name. @public */
 export function computeInlineContent(content: readonly BodyNode[]): InlineMarkdown | null {
   return faithfulMarkdown(content)
 }
 
-/** The work of `computeContent`, which a thread calls by its name. @public */
+/** Does the work of `computeContent`. A thread calls this function by its name. @public */
 export function readTranslation({ inline, translation }: Answered): BodyNode[] | null {
   return translatedContent(inline, translation)
 }

@@ -70,7 +70,7 @@ export async function selectUnits(
   return ahead.result(selecting, { source: source.text, target: target.text, units, unitIds })
 }
 
-/** The function of `selectUnits`, which a thread calls by its name. @public */
+/** Does the work of `selectUnits`. A thread calls this function by its name. @public */
 export function selectFrom({ unitIds, ...texts }: PairTexts & { unitIds: readonly string[] | undefined }): Selection {
   const placed = unitsIn(texts)
   const placedIds = placed.map(({ unit }) => unit.id)

@@ -60,7 +60,7 @@ export function listUnits(view: UnitsView): Promise<UnitsPage> {
   return compute(listing, view)
 }
 
-/** The function of `listUnits`, which a thread calls by its name. @public */
+/** Does the work of `listUnits`. A thread calls this function by its name. @public */
 export function renderUnits({ pair, after, limit, ...texts }: UnitsView): UnitsPage {
   const units = unitsIn(texts)
   const rest = after === null ? units : units.filter(({ position }) => position > after)
