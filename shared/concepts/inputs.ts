@@ -9,7 +9,7 @@ const name = TrimmedText({ min: 1, max: 200 })
 const description = Nullable(Text({ max: 10_000 }))
 const blockId = Type.String({ pattern: blockIdPattern, description: 'block id' })
 const excerpt = Text({ max: 2000 })
-// The range of a JavaScript `Date`.
+// An instant in Unix milliseconds within the range of a JavaScript `Date`.
 const instant = Type.Integer({ minimum: -8.64e15, maximum: 8.64e15, description: 'Unix milliseconds' })
 const validity = { valid_from: Type.Optional(instant), valid_to: Type.Optional(instant) }
 const aliasList = (options: object = {}) => Type.Array(name, { maxItems: 1000, ...options })

@@ -90,7 +90,10 @@ function isWanted({ at, predicate, after }: Traversal) {
   return sql.join(conditions, sql.fragment` AND `)
 }
 
-/** The content of a relation without its subject; a null bound means without bound. */
+/**
+ * The content of a relation without its subject. Null in `valid_from` or `valid_to` means that the validity has no
+ * bound on that side.
+ */
 export type ConceptStatement = Pick<
   ConceptRelationRow,
   'predicate' | 'object_kind' | 'object_id' | 'object_block_id' | 'valid_from' | 'valid_to'

@@ -24,7 +24,7 @@ export type ObjectKind = Static<typeof ObjectKind>
 /** The version of a concept, without quotes. */
 const ConceptVersion = Type.String({ pattern: '^concept:[1-9][0-9]*$', description: 'concept:n' })
 
-/** The document or block that backs a statement, and whether it still does. */
+/** The document or block that backs a statement, and whether that document or block has changed since. */
 export const ConceptEvidence = Type.Object(
   {
     document_id: Type.String(),

@@ -12,7 +12,7 @@ type Source = { text: string; copies: number }
 
 /** What new translations of a source begin with. */
 export type Copies = {
-  /** The texts of the source that become units; `hash` is that of the inline content. */
+  /** The texts of the source that become units; `hash` is the hash of the inline content of the text. */
   present: { block_id: string; hash: string }[]
   /** The first bodies; `blockIds` leads from blocks of the source to their copies. */
   copies: { content: FirstBody['content']; blockIds: ReadonlyMap<string, string> }[]

@@ -90,12 +90,18 @@ function hasText(node: BodyNode): boolean {
 /** Makes the digests of stored bodies. */
 export type MakeDigests = (bodies: { texts: readonly string[] }) => Digest[] | Promise<Digest[]>
 
-/** Makes digests immediately, for a transaction, in which nothing waits for a thread. A thread calls it too. @public */
+/**
+ * Makes digests immediately, for a transaction, in which nothing waits for a thread. A thread calls this function by
+ * its name. @public
+ */
 export function digestAtOnce({ texts }: { texts: readonly string[] }): Digest[] {
   return texts.map((text) => digestOf(text.split('\n')))
 }
 
-/** Makes digests without blocking the event loop. Rejects as `compute` does. */
+/**
+ * Makes digests without blocking the event loop. Rejects with ComputationLimitError when the bodies take too much
+ * processor time or memory, and with 503 when too many computations wait.
+ */
 export const digestInThread: MakeDigests = (bodies) => compute(digesting, bodies)
 
 /** Makes the digests of stored bodies. A body takes 0.02 µs a character, most of it for its headings. */

@@ -30,7 +30,7 @@ const passageLength = 400
 // The number of characters before the first match in a long passage.
 const leadLength = 120
 
-/** Answers a query as `answerQuery` does, in a thread when the bodies are large. */
+/** Answers a query by `answerQuery`, in a thread when the bodies are large. */
 export function queryAnswer(queried: QueriedBodies): Promise<DerivedSummary> {
   return compute(answering, queried)
 }
@@ -100,7 +100,7 @@ function excerpt({ text, first }: RankedPassage): string {
   return `…${truncate(text.slice(from), passageLength - 1)}`
 }
 
-/** A text block of a body, as search hits point at them. */
+/** A textblock (a block that holds text) of a body, with its text on one line. Search hits point at the same blocks. */
 export type Passage = { documentId: string; blockId: string; isHeading: boolean; text: string }
 
 /** A passage that answers a query, with its score and the first match in its text. */

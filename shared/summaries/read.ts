@@ -15,7 +15,8 @@ import type { Summary } from './schema.ts'
 import { currentVersion, derive, findSource, requireHeading, requireThere, type SummarySource } from './source.ts'
 import { findSummaryTarget, type SummaryTarget, type TargetRequest } from './target.ts'
 
-// Targets up to this size are read as a whole. Below larger targets, search chooses the documents to read.
+// The most documents and characters below a target that are all read for a query. Below a larger target, search chooses
+// `searchedDocuments` documents.
 const readable = { documents: 200, characters: 500_000 }
 const searchedDocuments = 20
 // The limit of the bodies in bytes. Bytes count addresses and attributes, too, so this limit is larger than the limit

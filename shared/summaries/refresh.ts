@@ -58,7 +58,7 @@ export async function writeSummaries(
 
 /**
  * Refreshes the stored summaries of folders and knowledge bases, each in its own transaction. A summary that takes too
- * much of a processor stays stale. Returns the number of written summaries.
+ * much processor time or memory stays stale. Returns the number of written summaries.
  */
 export async function refreshContainers(database: Database): Promise<number> {
   let written = 0
@@ -74,8 +74,8 @@ export async function refreshContainers(database: Database): Promise<number> {
   }
 }
 
-// The summary is made before the transaction, so nobody waits for it at a lock. When the source changes meanwhile, the
-// summary stays as it is until the next sweep.
+// The summary is made before the transaction, so nobody waits at a lock while it is made. When the source changes
+// meanwhile, the summary stays as it is until the next sweep.
 async function refreshContainer(database: Database, container: Container): Promise<boolean> {
   const made = await summaryNow(database, container)
   if (made === null) return false

@@ -14,7 +14,10 @@ export function unitsIn<Unit extends UnitPlace = UnitRow>({ source, target, unit
   return placeUnits<Unit>(JSON.parse(units), { source: bodyOf(source), target: bodyOf(target) })
 }
 
-/** Pairs of up to this many characters together, with their units, are read within 20 ms in each form. */
+/**
+ * The most characters of both bodies and the units together that need no thread. Each computation on such a pair takes
+ * less than 20 ms.
+ */
 const smallLength = 64 * 1024
 
 /**

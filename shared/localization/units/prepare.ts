@@ -29,7 +29,8 @@ export async function prepareTranslation(
   const key = { workspaceId: pair.target.workspace_id, targetId: pair.target.id }
   const bodies = await bodiesOf(tx, pair)
   const texts = { source: bodies.source.text, target: bodies.target.text }
-  // Every body write keeps the units up to date. A restored table, for example, may have left some behind.
+  // Every body write already keeps the units up to date. The units are derived anew because some may lag all the same,
+  // for example after a table was restored.
   const { present, count } = ahead.result(deriving, { text: texts.source })
   await queries.lockUnitsOfTarget(tx, key)
   await queries.dropUnitsExcept(tx, { ...key, present })
@@ -54,7 +55,10 @@ export async function prepareTranslation(
   }
 }
 
-/** The texts of a source that have units, as `putUnits` takes them, and their number. A thread calls it. @public */
+/**
+ * The texts of a source that have units, as `putUnits` takes them, and their number. A thread calls this function by
+ * its name. @public
+ */
 export function textsWithUnits({ text }: { text: string }): { present: string; count: number } {
   const texts = unitTexts(new StoredBody({ version: '', text })).map(({ id, hash }) => ({ block_id: id, hash }))
   return { present: queries.newUnits(texts, 1), count: texts.length }
@@ -62,7 +66,7 @@ export function textsWithUnits({ text }: { text: string }): { present: string; c
 
 /**
  * Pairs units without a block and blocks without a unit, type by type, in document order. Returns the paired units and
- * the JSON text of their mappings. A thread calls it. @public
+ * the JSON text of their mappings. A thread calls this function by its name. @public
  */
 export function alignByPosition(texts: PairTexts): { unitIds: string[]; mappings: string } {
   const units = unitsIn<queries.UnitPlace>(texts)

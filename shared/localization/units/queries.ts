@@ -22,7 +22,7 @@ const UnitShape = Type.Object({
 /** A unit of one target; `block_ids` are the blocks of the target to which the unit is mapped, in their order. */
 export type UnitRow = Static<typeof UnitShape>
 
-/** What of a unit says where it stands: its block in the source and its blocks in the target. */
+/** The place of a unit: its block in the source and its blocks in the target. */
 export type UnitPlace = Pick<UnitRow, 'id' | 'source_block_id' | 'block_ids'>
 
 /** The document of a translation. */
@@ -68,8 +68,8 @@ const CountRow = row(Type.Object({ count: Type.Number() }))
 const TextRow = row(Type.Object({ text: Type.String() }))
 
 /**
- * Returns the units of a target, in no order, as the JSON text of a list of `UnitRow`. Some of their mapped blocks may
- * have left the body.
+ * Returns the units of a target as the JSON text of a list of `UnitRow`, not in the order of the source. Some of their
+ * mapped blocks may have left the body.
  */
 export function unitsOfTarget(db: Queryable, filter: TargetKey & { status?: string | undefined }): Promise<string> {
   const ofStatus = filter.status === undefined ? sql.fragment`true` : sql.fragment`u.status = ${filter.status}`
@@ -83,7 +83,7 @@ export function unitsOfTarget(db: Queryable, filter: TargetKey & { status?: stri
 
 /**
  * Returns the units of a target as the JSON text of a list of `UnitPlace`. The text stays the same when only statuses,
- * hashes and times change.
+ * hashes and times change, so a result that was computed ahead from the text stays valid.
  */
 export function unitPlacesOfTarget(db: Queryable, key: TargetKey): Promise<string> {
   return db.oneFirst(sql.type(TextRow)`

@@ -22,7 +22,7 @@ type TextMaterial = SummaryMaterial & { version: string }
 
 /**
  * Returns the material of a document or section; null when there is no such section. A large body is read in a thread.
- * Throws ComputationLimitError when that takes too much of a processor.
+ * Throws ComputationLimitError when reading the body takes too much processor time or memory.
  */
 export function textMaterial(source: MaterialText): Promise<TextMaterial | null> {
   return compute(gathering, source)
