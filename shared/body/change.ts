@@ -15,7 +15,7 @@ export type BodyChange = {
   /** The number of bytes of the new body and of the old body. */
   bytes: number
   bytesBefore: number
-  /** The step from the old manifest to the new one: an array of `BlockStep` as JSON text. */
+  /** The step from the old manifest to the new manifest: an array of `BlockStep` as JSON text. */
   step: string
   /** The growth of the body in code points of text and in nodes; negative when the body shrinks. */
   characters: number

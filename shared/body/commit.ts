@@ -22,7 +22,9 @@ export type Edited = { text: string; attachments?: NamedAttachments }
 export type Commit<E extends Edited, Found = undefined> = {
   documentId: string
   caller: Caller
-  /** Finds in the locked body what the path names; refuses with 404, before role and guard are checked. */
+  /**
+   * Finds in the locked body what the path of the request names. Refuses with 404, before role and guard are checked.
+   */
   find?: (current: StoredBody, document: DocumentRow) => Promise<Found> | Found
   /**
    * Checks the caller's precondition before the edit. Refuses with 428 when the precondition is missing, and with 409

@@ -10,7 +10,7 @@ export type Mark = { type: string; attrs?: Attrs }
 /** Any node of a document. The table in `nodes.ts` says what a node of each type may hold. */
 export type BodyNode = { type: string; attrs?: Attrs; content?: BodyNode[]; marks?: Mark[]; text?: string }
 
-/** A node with a block id. All nodes but `doc` and the inline nodes have one. */
+/** A node with a block id. All nodes but `doc` and the inline nodes have a block id. */
 export type BlockNode = BodyNode & { attrs: Attrs & { id: string } }
 
 /** A whole body in the tiptap-json format. A normalised document holds at least one block. */

@@ -26,7 +26,7 @@ export function nestMarks<T>(leaves: readonly Leaf<T>[], wrap: (children: T[], m
   return result
 }
 
-/** True if two inline nodes carry the same marks; both lists are in normal form. */
+/** True if two inline nodes carry the same marks. Both lists must be in normal form. */
 export function sameMarks(a: Mark[] | undefined, b: Mark[] | undefined): boolean {
   if (a === b) return true
   if (a === undefined || b === undefined || a.length !== b.length) return false

@@ -53,7 +53,7 @@ export function normaliseDocument(input: unknown, context: NormaliseContext): No
 }
 
 /**
- * Normalises nodes that are to be inserted into a body; each must be a node with a block id. The edit checks whether
+ * Normalises nodes that are to be inserted into a body; each must be a node with a block id. The caller checks whether
  * the node may stand at its position and whether its ids are free. Refuses as `normaliseDocument` does.
  */
 export function normaliseBlocks(input: unknown, context: NormaliseContext): Normalised<BlockNode[]> {

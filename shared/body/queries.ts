@@ -55,7 +55,7 @@ export function lockedBody(tx: Transaction, locator: DocumentLocator): Promise<L
   )
 }
 
-/** The newest body with one of the versions that the document still keeps, or null when no such body is kept. */
+/** The stored text of the newest kept body that has one of `versions`, or null when no kept body has one of them. */
 export function keptBodyOfVersion(
   db: Queryable,
   key: DocumentKey & { versions: readonly string[] },
@@ -226,7 +226,10 @@ const VersionShape = Type.Object({
   size: Type.Number(),
 })
 
-/** The kept snapshots below `before`, newest first; one more than `limit` when there are more. */
+/**
+ * The kept snapshots with numbers below `before`, newest first. Returns one snapshot more than `limit` when there are
+ * more.
+ */
 export function versionPage(
   db: Queryable,
   key: DocumentKey,

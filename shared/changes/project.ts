@@ -108,7 +108,7 @@ function chainSource(rows: readonly queries.PendingManifest[]): ChainSource {
   return { ...source, manifests: manifests.filter((manifest) => manifest.body_seq <= body_seq).reverse() }
 }
 
-// Returns the manifests up to the current body among which each directly follows the one before.
+// Returns the newest manifests, up to the current body, that follow each other without a gap.
 function unbrokenEnd({ manifests, body_seq }: ChainSource): readonly queries.StoredManifest[] {
   if (manifests.at(-1)?.body_seq !== body_seq) return []
   const gap = manifests.findLastIndex(

@@ -30,7 +30,8 @@ const recordedMembers = {
 export const RecordedChange = Type.Object(recordedMembers)
 export type RecordedChange = Static<typeof RecordedChange>
 
-// A change of one block as a client gets it. The changes of one write share the last three members.
+// A change of one block as a client gets it. The changes of one write have equal `cursor`, `source_version` and
+// `changed_at`.
 const BlockChange = Type.Object(
   { ...recordedMembers, cursor: Type.String(), source_version: Version, changed_at: Time },
   { $id: 'BlockChange' },

@@ -72,8 +72,8 @@ function requireFittingObject({ predicate, object }: ConceptRelationInput): void
 
 type Ends = { object: ConceptRow | null; resolved: ResolvedEvidence[] }
 
-// Finds what the body names: the object, which is a concept or is in a document of the same workspace, and the
-// evidence.
+// Finds what the request body names: the object, which is a concept, document or block, and the evidence. Documents
+// must be in the workspace of the concept.
 async function findEnds(
   tx: Transaction,
   input: { caller: Caller; found: ConceptRow; relation: ConceptRelationInput },

@@ -100,8 +100,8 @@ export const ConceptMergeInput = Type.Object(
 )
 
 /**
- * The interval [valid_from, valid_to) in Unix milliseconds in which a statement is valid. An absent end means without
- * bound.
+ * The interval [valid_from, valid_to) in Unix milliseconds in which a statement is valid. An absent end means that
+ * there is no bound on that side.
  */
 export type ValidityInput = { valid_from?: number | undefined; valid_to?: number | undefined }
 

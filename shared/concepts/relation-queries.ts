@@ -170,8 +170,8 @@ export function mergeClosesCycle(tx: Transaction, source: ConceptRow, target: Co
     SELECT EXISTS (SELECT FROM reached WHERE id = ANY(${both})) AS closes`)
 }
 
-// The planner estimates far too many rows for a recursion. OFFSET makes it look up the narrower concepts of each row by
-// index.
+// The planner estimates far too many rows for a recursion. OFFSET makes the planner look up the narrower concepts of
+// each row by index.
 function reachedFrom(workspaceId: string, start: ReturnType<typeof sql.fragment>) {
   return sql.fragment`reached (id) AS (
     ${start}

@@ -63,7 +63,7 @@ const relationMembers = {
   valid_to: Nullable(Time),
 }
 
-/** A relation of a concept, valid in [valid_from, valid_to); null means without bound. */
+/** A relation of a concept, valid in [valid_from, valid_to). Null means that there is no bound on that side. */
 export const ConceptRelation = Type.Object(relationMembers, { $id: 'ConceptRelation' })
 export type ConceptRelation = Static<typeof ConceptRelation>
 

@@ -73,7 +73,7 @@ async function lockSourceOf(
   const workspaceIds = visibleWorkspaces(caller)
   const source = await lockSetSource(tx, { documentId: set.source_document_id, workspaceIds })
   if (source === null) throw new Refusal('source_document_missing', { details: { document_set_id: set.id } })
-  // The set was deactivated meanwhile, and the document may be the source of another set.
+  // Here the set was deactivated meanwhile. The document may already be the source of another set.
   if (source.document_set_id !== set.id) throw new Refusal('localization_not_active')
   return { ...source, document_set_id: set.id }
 }

@@ -29,7 +29,7 @@ const FolderShape = Type.Cyclic(
 type SummarisedFolder = FolderNode & { children: SummarisedNode[]; summary?: Summary }
 type SummarisedNode = SummarisedFolder | SummarisedDocument
 
-/** `GET /knowledge-bases/{id}/tree`. */
+/** The answer of `GET /knowledge-bases/{id}/tree`. */
 export const Tree = Type.Object(
   {
     knowledge_base: KnowledgeBase,

@@ -21,7 +21,7 @@ export type EntrySum = Static<typeof EntrySumShape>
 /** The sum of the empty set. */
 export const noEntries: EntrySum = { documents: 0, entries: 0, parts: ['0', '0', '0', '0'] }
 
-/** Returns the sum of two disjoint sets. */
+/** Returns the sum of the entries of two disjoint sets. */
 export function addSums(a: EntrySum, b: EntrySum): EntrySum {
   if (b.entries === 0) return a
   return {

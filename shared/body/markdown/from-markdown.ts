@@ -105,7 +105,8 @@ function blockEntries({ anchor, blocks, source }: Piece, { stored, anchored, isF
   return [{ node: { ...read, attrs: { ...read.attrs, id } }, kept: false, old }, ...others]
 }
 
-// Frontmatter that Markdown cannot hold is written as code, so changed frontmatter comes back as code.
+// Reads a code block in YAML below the anchor of the stored frontmatter as frontmatter. The export writes frontmatter
+// as such code when Markdown cannot hold it.
 function frontmatterOf(block: BodyNode): BodyNode {
   if (block.type !== 'codeBlock' || block.attrs?.language !== 'yaml') return block
   const yaml = (block.content ?? []).map((child) => child.text ?? '').join('')

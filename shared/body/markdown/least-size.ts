@@ -20,7 +20,7 @@ export function refuseTooLarge(
   const size = { ...known }
   for (const text of texts) {
     const characters = Math.min(characterLimit, byteLimit) - size.characters
-    // A node takes at least two characters of a text.
+    // A text that is shorter than what is left of the limits cannot exceed them. A node takes at least two characters.
     if (text.length <= characters && text.length <= 2 * (maximumNodes - size.nodes)) continue
     const least = leastSize(text, { characters, nodes: maximumNodes - size.nodes })
     size.characters += least.characters
@@ -128,7 +128,7 @@ class Reading {
     const end = text.indexOf('-->', content + 4)
     if (end === -1) return false
     if (end < this.#end) {
-      // An anchor stands above a block.
+      // The line below an anchor begins a block, as the line below an empty line does.
       if (content > start) this.#hidden = 'html'
       else this.#isAfterBlank ||= this.#hidden === 'nothing'
       return true

@@ -1,7 +1,7 @@
 import type { Mark } from '../document.ts'
 import { sameMark } from '../marks.ts'
 
-/** A neighbour of a run of inline code: its marks and its text; null for a node other than a text. */
+/** A neighbour of a run of inline code: its marks and its text. The text is null for a node other than a text. */
 export type Neighbour = { marks: readonly Mark[]; text: string | null }
 
 // Emphasis can neither begin before white space nor end behind white space.

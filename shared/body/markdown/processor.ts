@@ -21,7 +21,7 @@ const safeText: Handler = (node, parent, state, info) => {
   const index = state.indexStack.at(-1) ?? 0
   const around = { ...info, beforeNode: siblings[index - 1], afterNode: siblings[index + 1] }
   let value = withEscapes(node, around, (text, config) => state.safe(text, config))
-  // At the start of a block, a footnote reference and a colon would define the footnote.
+  // At the start of a block, a footnote reference and a colon would define the footnote, so the colon is escaped.
   if (index === 1 && siblings[0]?.type === 'footnoteReference') value = value.replace(/^:/, '\\:')
   const opensLine = index === 1 && siblings[0]?.type === 'html'
   if (value.startsWith('\n') && (opensLine || /(^|\s)$/.test(info.before))) value = `&#xA;${value.slice(1)}`
@@ -37,7 +37,7 @@ function codeEdges(value: string, index: number, length: number): string {
   const coded = (space: string) => (space === ' ' ? '&#x20;' : '&#x9;')
   const start = index === 0 ? value.replace(/^[ \t]/, coded) : value
   if (index < length - 1) return start
-  // A backslash before the character reference would make the reference text.
+  // A backslash before the character reference would make the reference text, so such a backslash is doubled.
   return start.replace(/(\\?)([ \t])$/, (_, slash: string, space: string) => `${slash}${slash}${coded(space)}`)
 }
 

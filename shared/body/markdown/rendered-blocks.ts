@@ -55,7 +55,7 @@ export function renderLines(lines: readonly string[], parted: boolean): Rendered
     const known = after === 'previous' ? undefined : remembered.get(keyOf(line, { ...place, after, labels }))
     found.push(known)
     if (known === undefined) missing.push({ block: JSON.parse(line) as BlockNode, ...place, after, index, above })
-    // An empty paragraph writes nothing, so two lists stay neighbours.
+    // An empty paragraph writes nothing, so a list above it stays directly above the next block.
     if (!isEmptyParagraph(line)) above = isList(line) ? index : null
   }
   const rendered = render(missing, labels)
@@ -119,7 +119,8 @@ function bytesOf({ text, warnings, heading }: RenderedBlock): number {
   return entry + 2 * (text.length + (heading?.length ?? 0))
 }
 
-// Members are sorted, so the type is the last member of a line, and content stands before it.
+// The members of a line are sorted. So `type` is the last member of the block, and in an empty paragraph `attrs` stands
+// directly before `type`.
 function isList(line: string): boolean {
   return line.endsWith('List"}')
 }

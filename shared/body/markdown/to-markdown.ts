@@ -62,7 +62,7 @@ export function joinSegments(segments: Segment[]): string {
   return `${markdown.replace(/^\ufeff/, '&#xFEFF;')}${end}`
 }
 
-/** The anchor line of a block: `<!-- block=<id> -->`; headings get a slug in GitHub's style as well. */
+/** The anchor line of a block: `<!-- block=<id> -->`; for a heading, a slug in GitHub's style follows the id. */
 function anchorLine({ id, heading }: RenderedBlock, slugger: GithubSlugger): string {
   const slug = heading === null ? '' : slugger.slug(heading)
   return slug === '' ? `<!-- block=${id} -->` : `<!-- block=${id} ${slug} -->`

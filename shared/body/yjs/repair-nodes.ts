@@ -98,7 +98,7 @@ function inlineText(node: BodyNode): string {
   return typeof said === 'string' ? said : ''
 }
 
-/** The number of levels of blocks in a body or node, itself included. */
+/** The number of levels of blocks in a body or node, where the body or node itself is the first level. */
 export function depthOf(node: BodyNode | RawDocument): number {
   const blocks = (node.content ?? []).filter((child) => !inlineTypes.has(child.type))
   return 1 + blocks.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0)

@@ -27,8 +27,8 @@ export function deriveState(body: RawDocument): Uint8Array {
 
 /**
  * Brings a stored state from the body it follows to the current body. `update` is for the other replicas, null when
- * nothing changed; `state` is the whole. Every call writes under a new client id, which adds up to ten bytes to the
- * state for good. A process that holds the document open calls `followInto` instead. @internal
+ * nothing changed; `state` is the whole new state. Every call writes under a new client id, which adds up to ten bytes
+ * to the state for good. A process that holds the document open calls `followInto` instead. @internal
  */
 export function catchUp(input: { state: Uint8Array; from: RawDocument; to: RawDocument }): {
   update: Uint8Array | null
@@ -69,7 +69,7 @@ export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Merges a state with the updates logged since into one state without deleted content. It costs less than
+ * Merges a state with the updates logged since into one state without deleted content. This function costs less than
  * `mergeUpdates`. @internal
  */
 export function compact(state: Uint8Array, log: readonly Uint8Array[]): Uint8Array {

@@ -112,7 +112,10 @@ export function unitOfTarget(db: Queryable, key: TargetKey & { unitId: string })
     WHERE u.workspace_id = ${key.workspaceId} AND u.id = ${key.unitId} AND u.target_document_id = ${key.targetId}`)
 }
 
-/** Locks units in id order. Every writer of units calls this function before it changes them. */
+/**
+ * Locks units in id order. Every writer of units locks them in id order before it changes them, so that two writers
+ * cannot deadlock.
+ */
 export async function lockUnits(tx: Transaction, key: TargetKey & { unitIds: readonly string[] }): Promise<void> {
   await tx.query(sql.unsafe`
     SELECT FROM translation_units
@@ -209,7 +212,7 @@ export async function applySourceChange(
 
 /**
  * Inserts the units that are missing for source texts, and stores in each existing unit the hash of its source text.
- * `present` is the result of `newUnits` for as many targets.
+ * `present` is the result of `newUnits` for as many targets as `targetIds` holds.
  */
 export async function putUnits(
   tx: Transaction,

@@ -37,7 +37,7 @@ export function gatherMaterial({ documentId, blockId, version, title, text }: Ma
   const texts = blocks.map((block) => plainText(block)).filter((text) => text.trim() !== '')
   return {
     version: source.version,
-    // An untitled section uses the title of its document.
+    // An untitled section uses the title of its document, so that the model always gets a title.
     material: { kind: blockId === null ? 'document' : 'section', title: source.title || title, texts },
     source_block_ids: blocks.slice(0, sourceLimit).map(({ attrs }) => attrs.id),
     source_document_ids: [documentId],
