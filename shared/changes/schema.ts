@@ -26,7 +26,7 @@ const recordedMembers = {
   moved: Type.Optional(Type.Boolean({ description: 'of a modified block: whether its relative order changed too' })),
 }
 
-/** A change of one block as its batch keeps it. */
+/** A change of one block as a row of `change_batches` stores it. */
 export const RecordedChange = Type.Object(recordedMembers)
 export type RecordedChange = Static<typeof RecordedChange>
 

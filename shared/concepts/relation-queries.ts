@@ -156,8 +156,8 @@ export function edgeClosesCycle(
 }
 
 /**
- * Returns whether a merge of two concepts would close a cycle: a path leads from one of them through a third concept
- * back to one of them. A direct edge between the two does not count, since the merge deletes it.
+ * Returns whether a merge of two concepts would close a cycle. A cycle is a path from one of the two through a third
+ * concept back to either of the two. A direct edge between the two does not count, since the merge deletes it.
  */
 export function mergeClosesCycle(tx: Transaction, source: ConceptRow, target: ConceptRow): Promise<boolean> {
   const both = sql.array([source.id, target.id], 'text')

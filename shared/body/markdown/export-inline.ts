@@ -34,7 +34,7 @@ export function inside(context: ExportContext, node: BodyNode, place: ExportCont
 type LeafContext = { leaves: Leaf<PhrasingContent>[]; siblings: BodyNode[]; index: number; context: ExportContext }
 type Wrap = (children: PhrasingContent[], mark: Mark) => PhrasingContent[]
 
-/** The mdast phrasing nodes of the inline content of a block. */
+/** The inline content of a block as mdast phrasing nodes, mdast's word for inline nodes. */
 export function exportInline(content: BodyNode[] | undefined, context: ExportContext): PhrasingContent[] {
   const leaves: Leaf<PhrasingContent>[] = []
   const siblings = content ?? []

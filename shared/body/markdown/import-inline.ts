@@ -21,7 +21,7 @@ const markTypes = Object.values(markTags)
 // many levels.
 const maximumSpans = 500
 
-/** Reads mdast phrasing nodes as inline content, which is not normalised yet. */
+/** Reads mdast phrasing nodes (mdast's word for inline nodes) as inline content, which is not normalised yet. */
 export function importInline(nodes: PhrasingContent[], context: ImportContext, depth = 0): BodyNode[] {
   if (depth > maximumSpans) throw refuseText(context, 'emphasis nests too deeply')
   const result: BodyNode[] = []

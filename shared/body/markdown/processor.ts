@@ -101,8 +101,8 @@ export function parseTree(markdown: string): Root {
 }
 
 /**
- * The flow nodes of a block to be written. `after` is what stands directly above the block: the block before it in the
- * same call, or the bullet of a list, or null for anything else.
+ * The flow nodes of a block to be written. `after` says what stands directly above the block: `previous` for the block
+ * before it in the same call, the bullet of a list, or null for anything else.
  */
 export type Flow = { nodes: RootContent[]; after: 'previous' | { bullet: string } | null }
 

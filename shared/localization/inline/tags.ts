@@ -56,8 +56,8 @@ type Restoring = {
   depth: number
 }
 
-// The most levels of tags within tags that are read in an answer. The text that was sent has one level, because its
-// colours do not nest.
+// The most levels of tags within tags that are read in an answer. Colours do not nest in the text that was sent, but an
+// answer may put a colour inside another colour.
 const maximumNesting = 8
 
 function restore({ from, to }: { from: number; to: number }, restoring: Restoring): BodyNode[] | null {

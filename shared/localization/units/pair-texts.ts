@@ -4,8 +4,8 @@ import { type PlacedUnit, placeUnits } from './present.ts'
 import type { UnitPlace, UnitRow } from './queries.ts'
 
 /**
- * A translation as plain text: both stored bodies, one top-level block a line, and the units as the JSON text of a list
- * of `UnitRow`, or of `UnitPlace` where that is enough.
+ * A translation as plain text. `source` and `target` are stored bodies, one top-level block a line. `units` is the JSON
+ * text of a list of `UnitRow`, or of `UnitPlace` for functions that need only the places.
  */
 export type PairTexts = { source: string; target: string; units: string }
 
