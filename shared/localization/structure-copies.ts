@@ -12,13 +12,13 @@ type Source = { text: string; copies: number }
 
 /** What new translations of a source begin with. */
 export type Copies = {
-  /** The texts of the source that become units; `hash` is the hash of the inline content of the text. */
+  /** The texts of the source that become units; `hash` is that of the inline content. */
   present: { block_id: string; hash: string }[]
   /** The first bodies; `blockIds` leads from blocks of the source to their copies. */
   copies: { content: FirstBody['content']; blockIds: ReadonlyMap<string, string> }[]
 }
 
-/** Does the work of `preparingCopies`. A thread calls this function by its name. @public */
+/** The work of `preparingCopies`, which a thread calls by its name. @public */
 export function prepareCopies({ text, copies }: Source): Copies {
   const source = linesToDocument(text.split('\n'))
   const present = textBlocks(source.content).flatMap(({ id, hash }) => (hash === blank ? [] : { block_id: id, hash }))

@@ -93,10 +93,7 @@ function hasText(node: BodyNode): boolean {
 /** Makes the digests of stored bodies. */
 export type MakeDigests = (bodies: { texts: readonly string[] }) => Digest[] | Promise<Digest[]>
 
-/**
- * Makes digests immediately, for a transaction, in which nothing waits for a thread. A thread calls this function by
- * its name. @public
- */
+/** Makes digests immediately, for a transaction, in which nothing waits for a thread. A thread calls it too. @public */
 export function digestAtOnce({ texts }: { texts: readonly string[] }): Digest[] {
   return texts.map((text) => digestOf(text.split('\n')))
 }

@@ -33,10 +33,7 @@ export type NoSource = 'gone' | 'not_a_heading'
 /** The most children that the line of a folder names in the summary of its parent. */
 export const titleLimit = 12
 
-/**
- * A function that runs a computation on a text. It is `compute` outside of a transaction, and the `result` of `Ahead`
- * within a transaction.
- */
+/** Computes what follows from a text: `compute`, or the `result` of `Ahead` within a transaction. */
 export type ComputeText = <Input, Output>(
   computation: Computation<Input, Output>,
   input: Input,

@@ -44,8 +44,8 @@ export const Tree = Type.Object(
 type PlainTree = { knowledge_base: KnowledgeBaseRow; children: TreeNode[] }
 
 /**
- * Adds to a tree the summary of every node and of the knowledge base. The number of statements does not depend on the
- * number of nodes. Source versions of folders are summed from the leaves up, so that each entry counts once.
+ * Adds the summary of every node and of the knowledge base. The number of statements does not depend on the number of
+ * nodes. Source versions of folders are summed from the leaves up, so that each entry counts once.
  */
 export async function summariseTree(
   db: Queryable,

@@ -102,7 +102,7 @@ export function parseTree(markdown: string): Root {
 
 /**
  * The flow nodes of a block to be written. `after` says what stands directly above the block: `previous` for the block
- * before it in the same call, the bullet of a list, or null for anything else.
+ * before in the same call, the bullet of a list, or null otherwise.
  */
 export type Flow = { nodes: RootContent[]; after: 'previous' | { bullet: string } | null }
 

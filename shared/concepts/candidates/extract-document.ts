@@ -15,8 +15,8 @@ type Extracting = { documentId: string; caller: Caller }
 export type FoundInDocument = { source: CandidateSource; found: FoundCandidate[] }
 
 /**
- * Finds the candidates of a document without a lock. A large document is searched in a thread when its workspace has a
- * turn. Refuses with 404 `document_not_found` and, when the role may not write, with 403.
+ * Finds the candidates of a document without a lock. A large document is searched in a thread, in fair turns. Refuses
+ * with 404 `document_not_found` and, when the role may not write, with 403.
  */
 export async function findInDocument(db: Queryable, input: Extracting): Promise<FoundInDocument> {
   const job = await findWritableDocument(db, input)
@@ -25,8 +25,8 @@ export async function findInDocument(db: Queryable, input: Extracting): Promise<
 
 /**
  * Stores the candidates of a document in the caller's transaction; from then on the worker keeps them up to date.
- * `ahead` returns what was found before the transaction. If the document has changed since then, the document is
- * searched again under a lock. Refuses with 404 `document_not_found`.
+ * `ahead` returns what was found before the transaction. If the document has changed since then, it is searched again
+ * under a lock. Refuses with 404 `document_not_found`.
  */
 export async function extractFromDocument(
   tx: Transaction,

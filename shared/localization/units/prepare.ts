@@ -29,8 +29,7 @@ export async function prepareTranslation(
   const key = { workspaceId: pair.target.workspace_id, targetId: pair.target.id }
   const bodies = await bodiesOf(tx, pair)
   const texts = { source: bodies.source.text, target: bodies.target.text }
-  // Every body write already keeps the units up to date. The units are derived anew because some may lag all the same,
-  // for example after a table was restored.
+  // Every body write keeps the units up to date. A restored table, for example, may have left some behind.
   const { present, count } = ahead.result(deriving, { text: texts.source })
   await queries.lockUnitsOfTarget(tx, key)
   await queries.dropUnitsExcept(tx, { ...key, present })

@@ -43,8 +43,8 @@ export type SourceChange = { gone: string | null; present: string | null }
 export type TextHash = { block_id: string; hash: string }
 
 /**
- * Returns source texts as the JSON text that `putUnits` takes. Each text gets a new unit id for each of `targets`
- * targets. `putUnits` uses an id only if the unit does not exist yet.
+ * Returns source texts as the JSON text that `putUnits` takes: each text with the id of its unit in each target, for
+ * units that do not exist yet.
  */
 export function newUnits(texts: readonly TextHash[], targets: number): string {
   return JSON.stringify(
@@ -212,7 +212,7 @@ export async function applySourceChange(
 
 /**
  * Inserts the units that are missing for source texts, and stores in each existing unit the hash of its source text.
- * `present` is the result of `newUnits` for as many targets as `targetIds` holds.
+ * `present` is the result of `newUnits` for as many targets.
  */
 export async function putUnits(
   tx: Transaction,

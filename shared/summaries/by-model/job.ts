@@ -119,7 +119,7 @@ async function containerMaterial(
 /** A document below a folder with its part of the material. */
 type Entry = { id: string; title: string; text: string }
 
-// The number of documents whose digests are read at a time, so that the event loop is free in between.
+// The digests of as many documents are read at a time, so the event loop is free between them.
 const entriesAtOnce = 200
 
 async function entriesFor(
