@@ -40,12 +40,12 @@ export function isAttachmentId(text: string): boolean {
   return attachmentIdPattern.test(text)
 }
 
-/** True if stored lines of a body show the attachment. */
+/** True if an image in the stored lines of a body shows the attachment. */
 export function showsAttachment(text: string, id: string): boolean {
   return text.includes(`"attachmentId":${JSON.stringify(id)}`)
 }
 
-/** The ids of the attachments that stored lines of a body show. */
+/** The ids of the attachments that the images in the stored lines of a body show. */
 export function attachmentsIn(text: string): Set<string> {
   return new Set(Array.from(text.matchAll(attachmentInText), (match) => match[1] as string))
 }
@@ -53,7 +53,8 @@ export function attachmentsIn(text: string): Set<string> {
 function hasScheme(address: string, allowed: Set<string>): boolean {
   const bare = address.replace(ignored, '')
   const scheme = schemePattern.exec(bare)?.[1]
-  // A colon before any slash, query or fragment without a valid scheme is refused, because browsers do not agree on it.
+  // An address with a colon before any slash, query or fragment, but without a valid scheme, is refused. Browsers do
+  // not agree on the meaning of such an address.
   if (scheme === undefined) return !/^[^/?#]*:/.test(bare)
   return allowed.has(scheme.toLowerCase())
 }

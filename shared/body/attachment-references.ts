@@ -13,10 +13,10 @@ type AttachmentKey = { workspace_id: string; id: string }
 const IdRow = row(Type.Object({ id: Type.String() }))
 
 /**
- * Refuses with 422 `attachment_not_found` when a body newly shows attachments, `ids`, that its workspace does not have.
- * The details point at the first mention in the request. An attachment that the request does not name may be gone,
- * since a rollback can show an image that no longer exists. The attachments that exist cannot be deleted until the
- * transaction ends.
+ * Refuses with 422 `attachment_not_found` when a body newly shows attachments that its workspace does not have. `ids`
+ * are the newly shown attachments. `named` are the attachments that the request names, each with the pointer of its
+ * first mention, for the details. An attachment that the request does not name may be gone, since a rollback can show
+ * an image that no longer exists. The attachments that exist cannot be deleted until the transaction ends.
  */
 export async function requireAttachments(
   tx: Transaction,
@@ -89,7 +89,8 @@ export async function releaseLocks(tx: Transaction): Promise<void> {
   await tx.query(sql.unsafe`ROLLBACK TO SAVEPOINT attachment_locks`)
 }
 
-// Returns the ids of the attachments that the workspace has. None of these can be deleted until the transaction ends.
+// Returns those of the ids that are attachments of the workspace. None of the returned attachments can be deleted until
+// the transaction ends.
 function lockAttachmentsForReference(
   tx: Transaction,
   input: { workspaceId: string; ids: readonly string[] },

@@ -67,7 +67,7 @@ export const flag: Attribute = {
 /** A boolean that the normal form always writes out, false by default. */
 export const writtenFlag: Attribute = { ...flag, always: true }
 
-/** The alignment of the text of a block; null follows the language. */
+/** The alignment of the text of a block. With null, the language of the text decides about the side. */
 export const alignmentAttribute: Attribute = oneOf(['left', 'center', 'right', 'justify'], null)
 
 /** The widths in pixels of the columns that a cell covers. */
@@ -80,7 +80,7 @@ export const columnWidths: Attribute = {
   ),
 }
 
-/** An integer within a range that includes both ends. */
+/** An attribute whose value is an integer within a range that includes both ends. */
 export function integerAttribute(range: { from: number; to?: number; default: number; always?: boolean }): Attribute {
   const to = range.to ?? Number.MAX_SAFE_INTEGER
   const fits = (v: unknown) => typeof v === 'number' && Number.isSafeInteger(v) && v >= range.from && v <= to
@@ -89,7 +89,7 @@ export function integerAttribute(range: { from: number; to?: number; default: nu
   return { default: range.default, always: range.always ?? false, ...takes(expected, schema, fits) }
 }
 
-/** A word of a list; `fallback` is the default. */
+/** An attribute whose value is a word of the list `words`; `fallback` is the default. */
 export function oneOf(words: string[], fallback: string | null): Attribute {
   const fits = (v: unknown) => typeof v === 'string' && words.includes(v)
   return { default: fallback, ...takes(`one of ${words.join(', ')}`, { enum: words }, fits) }

@@ -12,7 +12,8 @@ export type BlockPath = { position: number; path: number[] }
 type Entry = { line?: string; block?: BlockNode }
 
 const idInLine = /"id":"(block_[0-9A-Z]{26})"/g
-// An index of all ids costs less than this many look-ups by search.
+// The number of look-ups that search the lines. From the next look-up on, an index of all ids costs less than
+// searching.
 const lookupsBeforeIndex = 4
 
 /**
@@ -63,7 +64,7 @@ export class BlockLines {
     return null
   }
 
-  /** Replaces `count` top-level blocks at a position by others. */
+  /** Replaces `count` top-level blocks at a position by the given blocks. */
   splice(position: number, count: number, blocks: BlockNode[]): void {
     const added = blocks.map((block): Entry => ({ block }))
     const removed = this.#entries.splice(position, count, ...added)
@@ -125,8 +126,8 @@ function idsOf(entry: Entry): string[] {
   return entry.line === undefined ? blockIds(entry.block as BlockNode) : idsInLine(entry.line)
 }
 
-// Canonical JSON escapes quotes within texts, so only attributes match this pattern. Besides the ids of blocks, these
-// may be ids of mentions.
+// Canonical JSON escapes quotes within texts, so only attributes match this pattern. The found ids may include ids of
+// mentions.
 function idsInLine(line: string): string[] {
   return Array.from(line.matchAll(idInLine), (match) => match[1] as string)
 }

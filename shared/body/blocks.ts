@@ -24,7 +24,7 @@ export type BlockDescription = {
 
 /**
  * Describes the block of an id, or returns null when the body has no such block. A caller that describes many blocks
- * passes the same `paths` to each call.
+ * passes the same `paths` to each call, so that heading paths are computed once.
  */
 export function describeBlock(
   body: BlockLines,

@@ -38,8 +38,8 @@ export function blockHash(block: BodyNode): string {
   return textVersion(canonicalJson(block))
 }
 
-// The normaliser builds objects in canonical order already. `canonicalize` takes three to four times as long as this
-// check with `JSON.stringify`.
+// True if `JSON.stringify` writes the value in canonical form. The normaliser already sorts keys, so nearly every value
+// passes this check. The check and `JSON.stringify` together take a third to a quarter of the time of `canonicalize`.
 function isSorted(value: Json | undefined): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return value.every(isSorted)
@@ -51,7 +51,8 @@ function isSorted(value: Json | undefined): boolean {
   return true
 }
 
-// Objects list names that look like array indices first, whatever order the names were added in.
+// True for a name that looks like an array index. Objects list such names first, by number and not by code unit, so
+// `JSON.stringify` may write them out of order.
 function isIndex(name: string): boolean {
   return name.charCodeAt(0) <= 0x39 && /^\d+$/.test(name)
 }

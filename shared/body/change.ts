@@ -15,17 +15,19 @@ export type BodyChange = {
   /** The number of bytes of the new body and of the old body. */
   bytes: number
   bytesBefore: number
-  /** The step from the old manifest to the new one: an array of `BlockStep` as JSON text. */
+  /** The step from the old manifest to the new manifest: an array of `BlockStep` as JSON text. */
   step: string
   /** The growth of the body in code points of text and in nodes; negative when the body shrinks. */
   characters: number
   nodes: number
-  /** The ids of the attachments that only the new body shows, and that only the old body showed. */
+  /**
+   * `shown` are the ids of the attachments that only the new body shows, `hidden` those that only the old body showed.
+   */
   shown: string[]
   hidden: string[]
 }
 
-/** The function of `changing`, which a thread calls by its name. @public */
+/** Does the work of `changing`. A thread calls this function by its name. @public */
 export function changeBody({ from, to }: TwoTexts): BodyChange {
   const difference = compareLines(from.split('\n'), to.split('\n'))
   const [removed, added] = [difference.removed, difference.added].map(asDocument) as [DocNode, DocNode]
@@ -41,7 +43,7 @@ export function changeBody({ from, to }: TwoTexts): BodyChange {
 }
 
 /**
- * The ids of at most 100 top-level blocks that differ between two bodies. A thread calls the function by its name.
+ * The ids of at most 100 top-level blocks that differ between two bodies. A thread calls this function by its name.
  * @public
  */
 export function changedBlocks({ from, to }: TwoTexts): string[] {
@@ -50,8 +52,8 @@ export function changedBlocks({ from, to }: TwoTexts): string[] {
 }
 
 /**
- * Declares a computation on the body before a write and the body after. Two bodies of 256 KiB together take less than
- * 20 ms, so they need no thread.
+ * Declares a computation on the body before a write and the body after. Two bodies of together 256 Ki characters take
+ * less than 20 ms, so smaller bodies need no thread.
  */
 export function twoTextComputation<Input extends TwoTexts, Output>(
   declared: Pick<Computation<Input, Output>, 'module' | 'run'>,

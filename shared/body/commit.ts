@@ -22,10 +22,13 @@ export type Edited = { text: string; attachments?: NamedAttachments }
 export type Commit<E extends Edited, Found = undefined> = {
   documentId: string
   caller: Caller
-  /** Finds in the locked body what the path names; refuses with 404, before role and guard are checked. */
+  /**
+   * Finds in the locked body what the path of the request names. Refuses with 404, before role and guard are checked.
+   */
   find?: (current: StoredBody, document: DocumentRow) => Promise<Found> | Found
   /**
-   * Checks the caller's precondition before the edit; refuses with 428 when it is missing, with 409 when it is stale.
+   * Checks the caller's precondition before the edit. Refuses with 428 when the precondition is missing, and with 409
+   * when the body has changed since.
    */
   guard?: (current: StoredBody, document: DocumentRow, found: Found) => Promise<void> | void
   /** Makes the new body from the locked body, all or nothing: a Refusal leaves the document as it was. */
@@ -37,7 +40,7 @@ export type Commit<E extends Edited, Found = undefined> = {
   snapshot?: boolean
 }
 
-/** The state after the commit. `changed` is false when the edit led to the same body. */
+/** The state after the commit. `changed` is false when the edit left the body as it was. */
 export type Committed<E extends Edited> = {
   document: DocumentRow
   body: StoredBody
@@ -46,16 +49,18 @@ export type Committed<E extends Edited> = {
 }
 
 /**
- * Every change of a body goes through this function. In the caller's transaction it locks the document, checks, edits,
- * keeps a snapshot of the state before, stores the new body, records the event and calls the consequences in their
- * order. A request that leads to the same body keeps its snapshot, but has no event and no consequences
- * (api/guide/writes.md#unchanged).
+ * Changes the body of a document; every change of a body goes through this function. In the caller's transaction it
+ * locks the document, checks and edits the body, and keeps a snapshot of the old body. Then it stores the new body,
+ * records the event and calls the consequences in their order. A request that leaves the body as it was also keeps a
+ * snapshot, but has no event and no consequences (api/guide/writes.md#unchanged).
  *
- * Whatever takes long comes from `context.ahead`. With `computingAhead` nothing long is computed, and nothing waits for
- * a thread, while the document is locked.
+ * Results that take long come from `context.ahead`. A request runs the commit inside `computingAhead`
+ * (`shared/computations/ahead.ts`). Then nothing long is computed, and nothing waits for a thread, while the document
+ * is locked.
  *
- * Refuses with 404 when the document is not visible, with 403 when the role may not write, and with 422
- * `document_too_large` or `attachment_not_found` for what only the whole body can tell.
+ * Refuses with 404 when the document is not visible, and with 403 when the role may not write. Refuses with 422
+ * `document_too_large`, `invalid_node` (too many nodes) or `attachment_not_found`. Throws whatever `find`, `guard` and
+ * `edit` throw.
  */
 export async function commitBody<E extends Edited, Found = undefined>(
   context: CommitContext,
@@ -100,7 +105,7 @@ type Measured = { before: DocumentRow; change: BodyChange; config: CommitContext
 
 /** The sizes of a changed body. Refuses with 422 a body over the limits of api/guide/limits.md#sizes. */
 function measure({ before, change, config }: Measured): Sizes {
-  // A body that was stored under another limit may still become smaller, step by step.
+  // Only a growing body is refused. A body that was stored under a higher limit may still become smaller, step by step.
   if (change.bytes > change.bytesBefore) checkBytes(change.bytes, config.DOCUMENT_MAX_BYTES)
   const sizes = {
     character_count: before.character_count + change.characters,
@@ -120,7 +125,7 @@ type Storing = {
   body: StoredBody
   /** Null when the body stays the same. */
   change: BodyChange | null
-  /** The `updated_at` of a changed body. */
+  /** The `updated_at` of a changed body, in Unix milliseconds. */
   changedAt: number
   sizes: Sizes
   userId: string

@@ -15,8 +15,9 @@ export type ChangedSince = (versions: readonly string[]) => Promise<readonly str
 /**
  * The 409 `version_conflict` for a stale version of a body. `changed_block_ids` names at most 100 top-level blocks that
  * were added, changed, moved or removed since the provided version. So a caller can retry without another read of the
- * whole body. The member is absent when the history knows the version no longer and its body is not kept. Of several
- * provided versions the newest counts. Where the guard may be the hash of a block, `current_hash` is the present hash.
+ * whole body. `changed_block_ids` is absent when neither the history nor a kept body has the provided version. Of
+ * several provided versions the newest counts. Where the guard may be the hash of a block, `current_hash` is the
+ * present hash of the block.
  */
 export async function versionConflict(
   context: Context,
@@ -26,14 +27,15 @@ export async function versionConflict(
     provided: readonly string[]
     changedSince: ChangedSince
     field?: string
-    /** The present hash of the block to be written, where the guard may name the hash instead of a version. */
+    /** The present hash of the block to be written, where the guard may name a hash instead of a version. */
     blockHash?: string
   },
 ): Promise<Refusal> {
   const { current, provided, blockHash } = input
   const changedIds =
     provided.length === 0 ? null : ((await input.changedSince(provided)) ?? (await keptSince(context, input)))
-  // When one tag names a known version, that tag is no hash. In a list of tags, another tag may still be a hash.
+  // A single tag of If-Match that names a known version is no hash of a block. In a list of tags, another tag may still
+  // be a hash.
   const mayBeHash = blockHash !== undefined && (changedIds === null || provided.length > 1)
   return new Refusal('version_conflict', {
     details: {

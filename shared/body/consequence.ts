@@ -10,20 +10,26 @@ export type CommitContext = {
   tx: Transaction
   jobs: Jobs
   config: Pick<Config, 'DOCUMENT_MAX_BYTES' | 'QUOTA_DOCUMENT_CHARACTERS' | 'VERSIONS_RETENTION'>
-  /** Where results that take long come from. A request does not compute them while it holds the document. */
+  /**
+   * The source of results that take long. A request does not compute such results while it holds the lock on the
+   * document.
+   */
   ahead: Ahead
-  /** What follows from the write, in order; every process that writes bodies passes the whole list. */
+  /**
+   * The consequences of the write, in their order. Every process that writes bodies passes the whole list of
+   * `shared/consequences`.
+   */
   consequences: { body: readonly BodyConsequence[] }
 }
 
-/** A body that has been stored in place of another one, with its event. */
+/** A write that has stored a new body in place of the old body, and has recorded the event of the write. */
 export type BodyWrite = {
   before: DocumentRow
   document: DocumentRow
   /** The stored texts of both bodies. */
   texts: TwoTexts
   change: BodyChange
-  /** The number of the event's row, which projections wait for. */
+  /** The number of the event's row, which `stale_projections` stores for each projection that the write makes stale. */
   eventRowNo: number
   /** Whether the document was ever opened live. */
   isLive: boolean
@@ -32,8 +38,9 @@ export type BodyWrite = {
 }
 
 /**
- * A consequence of a body write. It runs inside the transaction of the write, because no reader may see its rows lag;
- * rows that may lag belong to a projection. The core calls the list in `shared/consequences` without knowing its nouns.
- * A consequence that reads nothing only sends its statements.
+ * A consequence of a body write. The function runs inside the transaction of the write, because no reader may see its
+ * rows lag behind the body. Rows that may lag belong to a projection. `commitBody` calls the list in
+ * `shared/consequences` without knowing the nouns. A consequence that needs no answer of the database only sends its
+ * statements and returns nothing.
  */
 export type BodyConsequence = (context: CommitContext, write: BodyWrite) => Promise<void> | void

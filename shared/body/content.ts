@@ -14,7 +14,7 @@ import { type Normalised, normaliseDocument } from './normalise.ts'
 import type { ContentInput } from './schema.ts'
 import type { StoredBody } from './stored-body.ts'
 
-/** A content input with everything that its body depends on. */
+/** A content input, and everything else on which the body made from it depends. */
 export type ContentSource = BodyLimits & {
   input: ContentInput
   /** The stored body, whose ids and unchanged blocks anchored Markdown keeps; null for a new document. */
@@ -26,12 +26,12 @@ export type ContentSource = BodyLimits & {
 }
 
 /**
- * A body that is ready to be stored: its canonical text, the counts that limits apply to, and the findings of the
- * normaliser.
+ * A body that is ready to be stored: its canonical text, the counts that limits apply to, and the attachments and
+ * warnings of the normaliser.
  */
 export type WrittenBody = Pick<Normalised<DocNode>, 'nodes' | 'characters' | 'attachments' | 'warnings'> & {
   text: string
-  /** The body of a Markdown input in the form of the answer. */
+  /** The new body as Markdown, for the answer; null for an input in JSON and for a new document. */
   markdown: { content: string; warnings: Warning[] } | null
 }
 
@@ -75,7 +75,7 @@ type Writing = BodyLimits & {
   anchors: boolean
 }
 
-/** The function of `writeContent`, which a thread calls by its name. @public */
+/** Does the work of `writeContent`. A thread calls this function by its name. @public */
 export function writeBody({ format, content, storedText, anchors, ...context }: Writing): WrittenBody {
   if (format === 'tiptap-json') {
     return writtenBody(normaliseDocument(JSON.parse(content), { from: 'json', ...context }))
@@ -97,7 +97,8 @@ function bodyOf(lines: readonly string[], found: Omit<Normalised<unknown>, 'resu
 }
 
 const anchorStart = '<!-- block='
-// Canonical JSON of this length is normalised or rendered in a few milliseconds.
+// The most characters of canonical JSON that are normalised or rendered without a thread, which takes a few
+// milliseconds.
 const smallJson = 32 * 1024
 
 const writing: Computation<Writing, WrittenBody> = computation({

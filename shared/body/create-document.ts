@@ -13,7 +13,7 @@ import type { Warning } from './document.ts'
 import { initialDocument } from './initial-document.ts'
 import { storeDocuments } from './store-documents.ts'
 
-/** The metadata of a new document; what is absent gets its default. */
+/** The metadata of a new document. An absent member gets its default. */
 export type NewDocumentInput = LocationInput & {
   title: string
   id?: string | undefined
@@ -26,9 +26,11 @@ export type NewDocumentInput = LocationInput & {
 type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits & Pick<Config, 'DOCUMENT_MAX_BYTES'> }
 
 /**
- * Creates a document with its first body in the caller's transaction: row, body, event and jobs. The first body is no
- * snapshot. `content` is called after the refusals that come before its own: 404 for the location, 403, and 409
- * `document_id_conflict`. The conflict means that some workspace has used the id before.
+ * Creates a document with its first body in the caller's transaction: row, body, event and jobs. The first body is not
+ * kept as a snapshot. `content` makes the first body; without a result the document gets the initial body of its type.
+ * Before `content` is called, the function refuses with 404 for the location, with 403, and with 409
+ * `document_id_conflict`. The conflict means that some workspace has used the id before. After `content`, the function
+ * refuses with 422 `attachment_not_found` and as `storeDocuments` does.
  */
 export async function createDocument(
   context: Context,

@@ -10,7 +10,7 @@ export type Mark = { type: string; attrs?: Attrs }
 /** Any node of a document. The table in `nodes.ts` says what a node of each type may hold. */
 export type BodyNode = { type: string; attrs?: Attrs; content?: BodyNode[]; marks?: Mark[]; text?: string }
 
-/** A node with a block id. All nodes but `doc` and the inline nodes have one. */
+/** A node with a block id. All nodes but `doc` and the inline nodes have a block id. */
 export type BlockNode = BodyNode & { attrs: Attrs & { id: string } }
 
 /** A whole body in the tiptap-json format. A normalised document holds at least one block. */
@@ -32,12 +32,12 @@ export type WarningCode =
   | 'unused_anchor'
   | 'warnings_truncated'
 
-// An answer shows this many warnings.
+// The most warnings that an answer shows.
 const shownWarnings = 100
 
 /**
  * The warnings of an answer: the first 100. When there are more, a last warning `warnings_truncated` says how many were
- * left out. A request can cause far more text of warnings than the request holds itself.
+ * left out. Without this limit, a request could cause warnings whose text is far larger than the request.
  */
 export function answerWarnings(warnings: readonly Warning[]): Warning[] {
   const left = warnings.length - shownWarnings

@@ -45,7 +45,10 @@ export function applyBatch(
   return result
 }
 
-/** Applies the single operation of a block endpoint. Refuses as `applyBatch` does, without `operation_index`. */
+/**
+ * Applies the single operation of a block endpoint. Refuses with the codes of `applyBatch`; the details have no
+ * `operation_index`.
+ */
 export function applyOperation(lines: readonly string[], operation: Operation): EditResult {
   const result = newResult(lines)
   apply(result, operation, { path: '', isKnown: knownIds(lines, [operation]) })
@@ -58,7 +61,8 @@ function newResult(lines: readonly string[]): EditResult {
   return { body: new BlockLines(lines), results: [], warnings: [], attachments: new Map() }
 }
 
-// An id that an earlier operation of the same request made means nothing to the caller.
+// True for a block id that the caller can know: the id is in the stored body or in the request. Refusals do not name an
+// id that an earlier operation of the request has made, because it means nothing to the caller.
 function knownIds(lines: readonly string[], operations: readonly Operation[]): (id: string) => boolean {
   return (id) => lines.some((line) => line.includes(id)) || JSON.stringify(operations).includes(id)
 }

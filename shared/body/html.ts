@@ -18,7 +18,10 @@ export type NodeRenderer = (node: BodyNode, writer: HtmlWriter) => string
 /** A function that writes a mark as HTML around content that is HTML already. */
 export type MarkRenderer = (content: string, mark: Mark) => string
 
-/** The differences between another form of HTML and the form of the API. */
+/**
+ * A form of HTML that differs from the form of the API, such as the form of a page. Each member replaces a part of the
+ * API's form.
+ */
 export type HtmlForm = {
   /** Renderers by node type. */
   nodes?: { [type: string]: NodeRenderer }
@@ -66,8 +69,8 @@ export class HtmlWriter {
   }
 
   /**
-   * Writes the content of a node. Raw tags may open and close in different nodes, so a textblock is sanitised as a
-   * whole.
+   * Writes the content of a node. Raw tags may open and close in different nodes. So a textblock (a block that holds
+   * text) with raw tags is sanitised as a whole.
    */
   inside(node: BodyNode): string {
     const content = node.content ?? []
@@ -168,12 +171,12 @@ const markRenderers: { [type: string]: MarkRenderer } = {
 }
 const markOrder = Object.keys(markRenderers)
 
-/** The language of a code block, without further words; null when the block names no language. */
+/** The first word of the `language` of a code block; null when the block names no language. */
 export function codeLanguage(node: BodyNode): string | null {
   return string(node, 'language')?.split(/\s/)[0] || null
 }
 
-/** The style of a textblock with an alignment of its own; null without one. */
+/** The CSS that aligns the text of a block; null when the block has no alignment of its own. */
 export function alignment(node: BodyNode): string | null {
   const align = string(node, 'textAlign')
   return align === null ? null : `text-align:${align}`

@@ -82,7 +82,10 @@ export function manifestStep(difference: LineDifference): BlockStep[] {
   return [...gone, ...[...written, ...moved].sort((a, b) => (a.new_position ?? 0) - (b.new_position ?? 0))]
 }
 
-/** The new positions of the blocks that are not in the longest common order of both sides. */
+/**
+ * The new positions of the displaced blocks: the blocks outside the longest sequence of blocks whose order is the same
+ * on both sides.
+ */
 function displacedBlocks(positions: { from: number; to: number }[]): Set<number> {
   const inOrder = positions.sort((a, b) => a.to - b.to)
   const ascending = inOrder.every(({ from }, index) => index === 0 || (inOrder[index - 1]?.from ?? 0) < from)

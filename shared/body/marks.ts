@@ -5,7 +5,7 @@ export type Leaf<T> = { node: T; marks: readonly Mark[] }
 
 /**
  * Puts marks as elements around inline content. Neighbours that share a mark share the element. Where several marks
- * begin together, the longest one is outside. Among marks of equal length, the order of `marks` decides, the first
+ * begin together, the longest mark is outside. Among marks of equal length, the order of `marks` decides, the first
  * outside.
  */
 export function nestMarks<T>(leaves: readonly Leaf<T>[], wrap: (children: T[], mark: Mark) => T[]): T[] {
@@ -26,7 +26,7 @@ export function nestMarks<T>(leaves: readonly Leaf<T>[], wrap: (children: T[], m
   return result
 }
 
-/** True if two inline nodes carry the same marks; both lists are in normal form. */
+/** True if two inline nodes carry the same marks. Both lists must be in normal form. */
 export function sameMarks(a: Mark[] | undefined, b: Mark[] | undefined): boolean {
   if (a === b) return true
   if (a === undefined || b === undefined || a.length !== b.length) return false
@@ -57,7 +57,7 @@ function without(marks: readonly Mark[], mark: Mark): Mark[] {
   return marks.filter((other) => !sameMark(other, mark))
 }
 
-// The values are texts or null, so one comparison each is enough, also for a long address.
+// The values of a mark's attributes are texts or null, so `===` compares them.
 function sameAttributes(a: Attrs, b: Attrs): boolean {
   const names = Object.keys(a)
   return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && a[name] === b[name])

@@ -121,7 +121,7 @@ function withoutExcluded(marks: Mark[], pointer: Pointer, state: NormaliseState)
   return kept
 }
 
-// Undefined when no attribute is left.
+// The attributes of a mark in normal form; undefined when no attribute is left.
 function normaliseMarkAttributes(type: string, given: Given, pointer: Pointer): Attrs | undefined {
   const rows = markRows.get(type) ?? none
   if (rows.length === 0) return undefined

@@ -5,7 +5,8 @@ import { type BodyLimits, maximumNodes } from './body-limits.ts'
 import type { Warning } from './document.ts'
 
 /**
- * The source of the input and the limits of the body. Markdown is forgiven more than JSON. Absent limits do not apply.
+ * The format of the input and the limits of the body. An image whose address may not be shown is left out of Markdown
+ * with a warning, and is refused in JSON. Absent limits do not apply.
  */
 export type NormaliseContext = Partial<BodyLimits> & {
   from: 'json' | 'markdown'
@@ -21,7 +22,7 @@ export type NormaliseContext = Partial<BodyLimits> & {
 /**
  * The position of the normaliser: the JSON pointer, and the nearest block with an id that the caller knows. In a batch,
  * `operationIndex` is the index of the operation. `newBlockId` is the nearest block if its id is made here. Only a
- * warning names that id, because a warning belongs to a body that is stored.
+ * warning names that id, because a warning belongs to a body that is stored. After a refusal no block has the id.
  */
 export type Pointer = {
   path: string
@@ -85,7 +86,7 @@ export function checkText(text: string, pointer: Pointer): void {
   if (text.includes('\u0000')) throw refuseNode(pointer, 'the text has a U+0000')
 }
 
-/** 422 `invalid_node` at a pointer. */
+/** The refusal 422 `invalid_node` of a node at a pointer. */
 export function refuseNode(pointer: Pointer, reason: string): Refusal {
   return refuse('invalid_node', pointer, reason)
 }
@@ -95,7 +96,7 @@ export function warnedBlock({ newBlockId, blockId }: Pointer): string | null {
   return newBlockId ?? blockId
 }
 
-/** The refusal of a node at a pointer. */
+/** The refusal of a node at a pointer, with status 422. */
 export function refuse(code: BodyCode, pointer: Pointer, reason: string): Refusal {
   const details = {
     path: pointer.path,

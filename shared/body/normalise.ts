@@ -32,7 +32,7 @@ export type Normalised<T> = {
   characters: number
 }
 
-/** The paragraph that a body or a cell holds instead of nothing. */
+/** A new empty paragraph, for a body or a cell that would otherwise hold nothing. */
 export function emptyParagraph(): BlockNode {
   return { attrs: { id: newId('block') }, type: 'paragraph' }
 }
@@ -40,8 +40,8 @@ export function emptyParagraph(): BlockNode {
 /**
  * Brings a whole body into the normal form that is stored and hashed. Ids are added, texts merged, marks ordered,
  * default and unknown attributes left out, object keys sorted. The input may be any JSON and is not changed. Refuses
- * with 422 `invalid_node`, `invalid_block_id`, `duplicate_block_id`, `attachment_not_found` (an id of another form) or
- * `document_too_large`. The details have the JSON pointer of the node.
+ * with 422 `invalid_node`, `invalid_block_id`, `duplicate_block_id`, `attachment_not_found` (a text that has not the
+ * form of an attachment id) or `document_too_large`. The details have the JSON pointer of the node.
  */
 export function normaliseDocument(input: unknown, context: NormaliseContext): Normalised<DocNode> {
   const state = newState(context)
@@ -53,7 +53,7 @@ export function normaliseDocument(input: unknown, context: NormaliseContext): No
 }
 
 /**
- * Normalises nodes that are to be inserted into a body; each must be a node with a block id. The edit checks whether
+ * Normalises nodes that are to be inserted into a body; each must be a node with a block id. The caller checks whether
  * the node may stand at its position and whether its ids are free. Refuses as `normaliseDocument` does.
  */
 export function normaliseBlocks(input: unknown, context: NormaliseContext): Normalised<BlockNode[]> {
@@ -66,7 +66,10 @@ export function normaliseBlocks(input: unknown, context: NormaliseContext): Norm
   return finish(blocks, state)
 }
 
-/** As `normaliseBlocks` for one node; the path of the context is the pointer of the node. */
+/**
+ * Normalises one node that is to be inserted into a body. The path of the context is the pointer of the node. Refuses
+ * as `normaliseDocument` does.
+ */
 export function normaliseSingleBlock(input: unknown, context: NormaliseContext): Normalised<BlockNode> {
   const state = newState(context)
   return finish(freestandingBlock(input, rootPointer(context), state), state)
@@ -192,7 +195,7 @@ function textNode(text: string, marks: BodyNode['marks']): BodyNode {
   return marks === undefined ? { text, type: 'text' } : { marks, text, type: 'text' }
 }
 
-// An image from Markdown that may not be shown leaves its alternative text.
+// An image from Markdown that may not be shown is replaced by a paragraph with its alternative text.
 function refusedImage(id: string, alt: unknown): BodyNode {
   const content = typeof alt === 'string' && alt !== '' ? [textNode(alt, undefined)] : undefined
   return content === undefined ? { attrs: { id }, type: 'paragraph' } : { attrs: { id }, content, type: 'paragraph' }

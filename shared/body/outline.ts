@@ -63,7 +63,7 @@ export function sectionsAbove<Section extends { level: number }>(open: readonly 
 /**
  * The heading paths of a body that does not change meanwhile. A path holds the titles of the sections around a
  * top-level block, outermost first, as `headingPathEntry` writes them. The path of a heading ends with its own title.
- * In document order, all paths together take one pass over the headings.
+ * When paths are asked for in document order, all paths together take one pass over the headings.
  */
 export class HeadingPaths {
   readonly #body: BlockLines

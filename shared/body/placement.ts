@@ -87,8 +87,8 @@ export function putAt(body: BlockLines, { parent, index }: Gap, change: Change):
 /**
  * Takes a block out of a body. Ancestors that the block leaves empty go with it. An empty paragraph stays in a
  * document, in a table cell and in the content of `details`. An item that would no longer begin with a paragraph gets
- * one. Refuses with 422 `invalid_position` when the parent cannot do without the block, such as `details` without its
- * summary.
+ * an empty paragraph. Refuses with 422 `invalid_position` when the parent cannot do without the block, such as
+ * `details` without its summary.
  */
 export function takeOut(body: BlockLines, blockPath: BlockPath, pointer = unasked): void {
   const { parent, index } = gapOf(blockPath)

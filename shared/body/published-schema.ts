@@ -10,8 +10,9 @@ const markSchema: JsonSchema = { $id: 'TiptapMark', anyOf: Object.keys(markTable
 type Side = 'read' | 'written'
 
 /**
- * The node table as JSON Schema. A `TiptapNode` is any node but the document, with the attributes and the children that
- * its type may have. The order of children is in the column `content` of the reference.
+ * The table `nodeTable` as JSON Schema. A `TiptapNode` is any node but the document, with the attributes and the
+ * children that its type may have. The schema does not state the order of children; the node table of the API reference
+ * (`/api-docs.md`) does.
  */
 export const tiptapNode: JsonSchema = {
   $id: 'TiptapNode',
@@ -21,7 +22,7 @@ export const tiptapNode: JsonSchema = {
 
 /**
  * A node in a request. Block ids and attributes with a default may be missing or null. The service leaves out
- * attributes that the table does not know.
+ * attributes that `nodeTable` does not list.
  */
 export const tiptapNodeInput: JsonSchema = {
   $id: 'TiptapNodeInput',
@@ -29,7 +30,7 @@ export const tiptapNodeInput: JsonSchema = {
   anyOf: nodeTypes().map((type) => nodeSchema(type, 'written')),
 }
 
-/** The node and mark tables in Markdown, for the reference. */
+/** The node and mark tables in Markdown, for the API reference (`/api-docs.md`). */
 export function describeNodes(): string {
   const nodes = Object.entries(nodeTable).map(([type, { content, attrs }]) => {
     const holds = type === 'text' ? '`text`, non-empty' : content === undefined ? '–' : `\`${content}\``

@@ -28,16 +28,18 @@ const LockedShape = Type.Object({
 })
 
 /**
- * The current body of a document that the transaction has locked: its canonical text, and the time in milliseconds that
- * a change now gets as `updated_at`, which never goes back. `is_live` says whether the document was ever opened live,
- * and `has_open_jobs` whether somebody waits for a requested job whose source the body is. Both stay false until the
- * transaction ends, since documents are locked where they become true.
+ * The current body of a document that the transaction has locked: its canonical text, and further facts. `changing_at`
+ * is the time in Unix milliseconds that a change now gets as `updated_at`, and never goes back. `is_live` says whether
+ * the document was ever opened live, and `has_open_jobs` whether somebody waits for a requested job whose source the
+ * body is. A member that is false stays false until the transaction ends, because whoever would make it true locks the
+ * document first.
  */
 export type LockedBody = Static<typeof LockedShape>
 
 /**
- * Returns the body of a visible document, or null. It is to be sent behind the statement that locks the document: its
- * snapshot is taken after the lock, so it sees what the last owner of the lock has written.
+ * Returns the body of a visible document, or null. Send this statement behind the statement that locks the document.
+ * Then PostgreSQL takes the statement's snapshot after the lock, so the statement sees what the last owner of the lock
+ * has written.
  */
 export function lockedBody(tx: Transaction, locator: DocumentLocator): Promise<LockedBody | null> {
   return tx.maybeOne(
@@ -53,7 +55,7 @@ export function lockedBody(tx: Transaction, locator: DocumentLocator): Promise<L
   )
 }
 
-/** The newest kept body of a document with one of these versions, or null when none is kept. */
+/** The stored text of the newest kept body that has one of `versions`, or null when no kept body has one of them. */
 export function keptBodyOfVersion(
   db: Queryable,
   key: DocumentKey & { versions: readonly string[] },
@@ -76,11 +78,12 @@ const CurrentShape = Type.Object({
   body: Type.String(),
 })
 
-/** The body of a visible document with the members that answers show beside it. */
+/** The body of a visible document with the members that answers show beside the body. */
 export type CurrentBody = Static<typeof CurrentShape>
 
 /**
- * The current body of a visible document, or null. One statement reads both, so that version and text belong together.
+ * The current body of a visible document, or null. One statement reads document and body, so that version and text
+ * belong together.
  */
 export function currentBody(db: Queryable, locator: DocumentLocator): Promise<CurrentBody | null> {
   return db.maybeOne(
@@ -223,7 +226,10 @@ const VersionShape = Type.Object({
   size: Type.Number(),
 })
 
-/** The kept snapshots below `before`, newest first; one more than `limit` when there are more. */
+/**
+ * The kept snapshots with numbers below `before`, newest first. Returns one snapshot more than `limit` when there are
+ * more.
+ */
 export function versionPage(
   db: Queryable,
   key: DocumentKey,

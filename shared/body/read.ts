@@ -74,7 +74,8 @@ export function estimateTokens(text: string): number {
   return Math.ceil(quarterTokens(text) / 4)
 }
 
-// Quarters of a token are counted, so that the sum over blocks is exact.
+// The quarters of a token that the JSON around the blocks adds, and that a separator adds. Quarters are counted, so
+// that the sum over blocks is exact.
 const wrapperUnits = '{"type":"doc","content":[]}'.length
 const separatorUnits: Record<ReadView, number> = { markdown: 1, 'tiptap-json': 1, 'plain-text': 2 }
 

@@ -25,9 +25,9 @@ export function sanitizeHtml(html: string): string {
 }
 
 /**
- * Sanitises HTML except for its leaves. `write` returns the HTML and passes each safe element to `keep`, which returns
- * a stand-in. The leaves come back untouched. Raw HTML that imitates the stand-in of a leaf cannot show the leaf a
- * second time.
+ * Sanitises HTML except for its leaves, which are elements that are already safe. `write` returns the HTML and passes
+ * each leaf to `keep`, which returns a stand-in. In the result the leaves are untouched. Raw HTML that imitates the
+ * stand-in of a leaf cannot show the leaf a second time.
  */
 export function sanitizeWithLeaves(write: (keep: (leaf: string) => string) => string): string {
   const leaves: string[] = []
@@ -54,7 +54,7 @@ function sanitized(html: string, options: sanitize.IOptions): string {
     depth -= 1
   }
   try {
-    // The first HTML loads the library.
+    // The library is loaded when the first HTML is sanitised, and not at the start of a process.
     const sanitizer: typeof sanitize = require('sanitize-html')
     return sanitizer(html, { ...options, onOpenTag, onCloseTag })
   } catch (error) {
@@ -63,8 +63,8 @@ function sanitized(html: string, options: sanitize.IOptions): string {
   }
 }
 
-// The parser searches all open elements at many tags, so its time would grow with the square of the depth. Browsers
-// nest no deeper than this either.
+// The most open elements. The parser searches all open elements at many tags, so without this limit its time would grow
+// with the square of the depth. Browsers nest no deeper either.
 const deepest = 512
 
 class TooDeep extends Error {}

@@ -3,7 +3,8 @@
  */
 export type Match = { a: number; b: number; length: number }
 
-// Up to this many pairs, a stretch without unique elements is aligned exactly. A larger stretch counts as rewritten.
+// The most pairs of elements, one element from each sequence, for which a stretch without unique elements is aligned
+// exactly. A larger stretch counts as rewritten.
 const exactAlignmentCells = 40_000
 
 // The average number of times that each element is searched for anchors. A text that people edit needs a few rounds. A
@@ -12,7 +13,7 @@ const mostRounds = 40
 
 /**
  * The indices of a longest strictly increasing subsequence, ascending. Negative values stand for elements without a
- * partner and never take part. The cost is O(n log n); the patience piles of lib0 are quadratic.
+ * partner and never take part. The cost is O(n log n).
  */
 export function longestIncreasing(values: readonly number[]): number[] {
   const ends: number[] = []

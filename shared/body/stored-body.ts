@@ -33,7 +33,7 @@ export class StoredBody {
 /** The input of a computation on a stored body, which has one top-level block a line. */
 type OfText = { text: string }
 
-/** Bodies of up to this many characters are rendered within 10 ms in each form of the API. */
+/** The most characters of a small body, which is rendered within 10 ms in each form of the API. */
 const smallText = 32 * 1024
 
 /**

@@ -6,15 +6,19 @@ import type { DocumentJob } from '../jobs/queues.ts'
 import * as queries from './queries.ts'
 import type { RecordedChange } from './schema.ts'
 
-/** The number of the first chain of every document. A baseline may name it before the chain exists. */
+/**
+ * The number of a document's first chain. A chain is the unbroken list of the changes of a document, one batch for each
+ * body; after a gap a new chain begins. The cursor of a baseline, from which a client begins, may name the first chain
+ * before the chain exists.
+ */
 export const firstChain = 1
 
-/** The most bytes of manifests, as they are stored, by which a chain grows at a time; one manifest may be larger. */
+/** The most bytes of stored manifests by which a chain grows in one round. A single manifest may be larger. */
 const partBytes = 256 * 1024
 
 /**
- * A document with its chain and the manifests that the chain lacks, oldest first. With `isPart` these are only the
- * first of them, and `version` and `body_seq` are those of the last manifest.
+ * A document with its chain and the manifests that the chain lacks, oldest first. With `isPart`, `manifests` are only
+ * the oldest of the lacking manifests, and `version` and `body_seq` are those of the newest manifest read.
  */
 export type ChainSource = DocumentSource & {
   chain: number | null
@@ -30,9 +34,9 @@ export type ChainGrowth = {
 }
 
 /**
- * Reads the manifests that the chains of documents lack, by document id, of each document about as many as fit into
- * memory at a time. Missing documents are left out. Manifests beyond the `retention` newest are not read, since the
- * chain would forget them at once.
+ * Reads the manifests that the chains of documents lack, by document id: about `partBytes` bytes of each document.
+ * Missing documents are left out. Manifests beyond the `retention` newest are not read, since the chain would forget
+ * them at once.
  */
 export async function loadChainSources(
   db: Queryable,
@@ -44,7 +48,7 @@ export async function loadChainSources(
   return new Map([...byDocument].map(([id, pending]) => [id, chainSource(pending)]))
 }
 
-/** The function of `growing`, which a thread calls by its name. @public */
+/** Does the work of `growing`. A thread calls this function by its name. @public */
 export function growChangeChain({ source }: ProjectionInput<ChainSource>): ChainGrowth {
   return growChain(source)
 }
@@ -104,7 +108,7 @@ function chainSource(rows: readonly queries.PendingManifest[]): ChainSource {
   return { ...source, manifests: manifests.filter((manifest) => manifest.body_seq <= body_seq).reverse() }
 }
 
-// Returns the manifests up to the current body among which each directly follows the one before.
+// Returns the newest manifests, up to the current body, that follow each other without a gap.
 function unbrokenEnd({ manifests, body_seq }: ChainSource): readonly queries.StoredManifest[] {
   if (manifests.at(-1)?.body_seq !== body_seq) return []
   const gap = manifests.findLastIndex(

@@ -8,7 +8,10 @@ import { RecordedChange } from './schema.ts'
 
 const ChainShape = Type.Object({ chain: Type.Number(), base_seq: Type.Number(), projected_seq: Type.Number() })
 
-/** The number of a document's chain, and the `body_seq` values between which it reaches. */
+/**
+ * The chain of a document: its number, and the `body_seq` of the bodies at which it begins (`base_seq`) and ends
+ * (`projected_seq`). A chain is the unbroken list of the changes of a document, one batch for each body.
+ */
 export type ChangeChain = Static<typeof ChainShape>
 
 /** Returns the chain of a document, or null when there is none yet. */
@@ -29,8 +32,8 @@ export function lockChains(tx: Transaction, jobs: readonly DocumentJob[]): Promi
 }
 
 /**
- * A stored manifest: the difference from the manifest before it, as the JSON text of a list of `BlockStep`. `step` is
- * null when there was no manifest before.
+ * A row of `document_manifests`. `step` leads from the manifest of the previous body to the manifest of this body, as
+ * the JSON text of a list of `BlockStep`. It is null for the first body of a document.
  */
 export type StoredManifest = { body_seq: number; version: string; changed_at: number; step: string | null }
 
@@ -54,10 +57,11 @@ const PendingShape = Type.Object({
 export type PendingManifest = Static<typeof PendingShape>
 
 /**
- * Returns one row for each manifest that the chain of a document's changes has not taken up yet, with the document and
- * its chain: of the `limit` newest manifests of a document the oldest with about `bytes` as they are stored, at least
- * one, newest first. `is_part` says that there are newer manifests. All rows come from one snapshot. A document whose
- * chain is complete has one row without a manifest. A document that does not exist has no row.
+ * Returns one row for each manifest that the chain of a document lacks, with the document and its chain, newest
+ * manifest first. Only the `limit` newest manifests of a document are looked at. Of these the oldest are returned, at
+ * least one, until their stored size exceeds about `bytes`. `is_part` says that newer manifests exist. All rows come
+ * from one snapshot. A document whose chain is complete has one row without a manifest. A document that does not exist
+ * has no row.
  */
 export function pendingManifests(
   db: Queryable,
@@ -88,7 +92,7 @@ export function pendingManifests(
 /** The changes of one write of a body; `changes` is the JSON text of a list of `RecordedChange`. */
 export type ChangeBatch = { body_seq: number; source_version: string; changed_at: number; changes: string }
 
-/** A chain that begins, possibly again. */
+/** A chain that begins. The document may have had an earlier chain. */
 export type BegunChain = ChangeChain & { job: DocumentJob }
 
 /** Begins chains of documents; batches that an earlier chain held are deleted. */

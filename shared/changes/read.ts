@@ -17,8 +17,8 @@ export type CursorOf = (position: ChangePosition) => string
 type Body = { workspace_id: string; id: string; version: string; body_seq: number }
 
 /**
- * Returns the baseline of a client. Its manifest is the manifest of the live body, so a client never waits for the
- * worker.
+ * Returns the baseline from which a client begins to follow a document: the cursor of the current body. The caller adds
+ * the manifest of the current body, so a client never waits for the worker.
  */
 export async function changesBaseline(
   db: Queryable,

@@ -26,11 +26,12 @@ const recordedMembers = {
   moved: Type.Optional(Type.Boolean({ description: 'of a modified block: whether its relative order changed too' })),
 }
 
-/** A change of one block as its batch keeps it. */
+/** A change of one block as a row of `change_batches` stores it. */
 export const RecordedChange = Type.Object(recordedMembers)
 export type RecordedChange = Static<typeof RecordedChange>
 
-// A change of one block as a client gets it. The changes of one write share the last three members.
+// A change of one block as a client gets it. The changes of one write have equal `cursor`, `source_version` and
+// `changed_at`.
 const BlockChange = Type.Object(
   { ...recordedMembers, cursor: Type.String(), source_version: Version, changed_at: Time },
   { $id: 'BlockChange' },

@@ -72,8 +72,8 @@ function requireFittingObject({ predicate, object }: ConceptRelationInput): void
 
 type Ends = { object: ConceptRow | null; resolved: ResolvedEvidence[] }
 
-// Finds what the body names: the object, which is a concept or is in a document of the same workspace, and the
-// evidence.
+// Finds what the request body names: the object, which is a concept, document or block, and the evidence. Documents
+// must be in the workspace of the concept.
 async function findEnds(
   tx: Transaction,
   input: { caller: Caller; found: ConceptRow; relation: ConceptRelationInput },
@@ -120,8 +120,8 @@ async function requireSound(tx: Transaction, concept: ConceptRow, statement: Con
   if (await edgeClosesCycle(tx, edge)) throw new Refusal('concept_relation_cycle')
 }
 
-// An `evidenced_by` relation without further evidence is its own evidence. Its version is null, and its freshness is
-// `unanchored`.
+// The columns of a relation's evidence. Without further evidence, the object of an `evidenced_by` relation is its
+// evidence. The version of that evidence is null, and its freshness `unanchored`.
 function evidenceColumns(statement: ConceptStatement, resolved: ResolvedEvidence | undefined) {
   const isItself = resolved === undefined && statement.predicate === 'evidenced_by'
   return {

@@ -60,7 +60,7 @@ type GivenEvidence = { evidence: NamedEvidence; validity: ReturnType<typeof read
 
 const unlimited = { valid_from: null, valid_to: null }
 
-// Lists the evidence of the body. The `source_*` members are one more piece of evidence beside `sources`.
+// Lists the evidence that the request body names: `sources`, and one more piece of evidence in the `source_*` members.
 function evidenceOf(concept: ConceptCreateInput): GivenEvidence[] {
   const listed = (concept.sources ?? []).map((source, index) => ({
     evidence: namedEvidence(source, `sources/${index}/`),

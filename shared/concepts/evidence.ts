@@ -97,7 +97,10 @@ export function requireCurrentEvidence(evidence: readonly ResolvedEvidence[]): v
   }
 }
 
-/** Evidence to record. It is valid in [valid_from, valid_to), in Unix milliseconds; null means without bound. */
+/**
+ * Evidence to record. The evidence is valid in [valid_from, valid_to), in Unix milliseconds. Null means that there is
+ * no bound on that side.
+ */
 type RecordedEvidence = ResolvedEvidence & { valid_from: number | null; valid_to: number | null }
 
 /**

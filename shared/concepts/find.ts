@@ -13,14 +13,14 @@ import {
 } from './queries.ts'
 
 /**
- * A caller and the id of the concept that a call names. `field` is the member of the body that names the concept, if
- * one does.
+ * A caller and the id of the concept that a call names. `field` is the member of the request body that names the
+ * concept; absent when the path names the concept.
  */
 type ConceptRequest = { caller: Caller; id: string; field?: string }
 
 /**
- * Returns a visible concept with its names; a merged id leads to the concept that is left. Refuses with 404
- * `concept_not_found`.
+ * Returns a visible concept with its names; the id of a merged concept leads to the concept that it was merged into.
+ * Refuses with 404 `concept_not_found`.
  */
 export async function findConcept(db: Queryable, { caller, id, field }: ConceptRequest): Promise<NamedConcept> {
   const found = await resolvedConcept(db, { id, workspaceIds: visibleWorkspaces(caller) })

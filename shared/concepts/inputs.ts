@@ -9,7 +9,7 @@ const name = TrimmedText({ min: 1, max: 200 })
 const description = Nullable(Text({ max: 10_000 }))
 const blockId = Type.String({ pattern: blockIdPattern, description: 'block id' })
 const excerpt = Text({ max: 2000 })
-// The range of a JavaScript `Date`.
+// An instant in Unix milliseconds within the range of a JavaScript `Date`.
 const instant = Type.Integer({ minimum: -8.64e15, maximum: 8.64e15, description: 'Unix milliseconds' })
 const validity = { valid_from: Type.Optional(instant), valid_to: Type.Optional(instant) }
 const aliasList = (options: object = {}) => Type.Array(name, { maxItems: 1000, ...options })
@@ -100,8 +100,8 @@ export const ConceptMergeInput = Type.Object(
 )
 
 /**
- * The interval [valid_from, valid_to) in Unix milliseconds in which a statement is valid. An absent end means without
- * bound.
+ * The interval [valid_from, valid_to) in Unix milliseconds in which a statement is valid. An absent end means that
+ * there is no bound on that side.
  */
 export type ValidityInput = { valid_from?: number | undefined; valid_to?: number | undefined }
 

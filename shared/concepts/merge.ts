@@ -19,7 +19,7 @@ export type MergeRequest = {
 
 /**
  * Merges a concept into another concept of the same knowledge base and returns the target. The target takes over names,
- * evidence and relations, and the id of the source keeps resolving. Refuses with 409 `concept_merged`,
+ * evidence and relations, and the id of the source leads to the target from then on. Refuses with 409 `concept_merged`,
  * `concept_self_merge`, `concept_not_active`, `concept_relation_cycle` or `version_conflict`, in this order. Refuses
  * with 422 `cross_knowledge_base`.
  */

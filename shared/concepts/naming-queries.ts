@@ -11,7 +11,7 @@ import type { NamingOrigin } from './schema.ts'
 export type NameClaim = { workspaceId: string; knowledgeBaseId: number; normalizedName: string; exceptId?: string }
 
 /**
- * Claims a name for an active concept: nobody else can take it until the transaction ends. Refuses with 409
+ * Claims a name for an active concept: nobody else can claim the name until the transaction ends. Refuses with 409
  * `concept_name_conflict` when another active concept of the knowledge base has the name.
  */
 export async function claimName(tx: Transaction, claim: NameClaim): Promise<void> {
@@ -111,8 +111,8 @@ export async function replaceManualLabels(
 const AliasRow = row(Type.Object({ alias: Type.String() }))
 
 /**
- * Copies the names of a merged concept to the target. Its name and aliases become aliases of the target. Its labels are
- * added for locales in which the target has no label.
+ * Copies the names of a merged concept to the target. The name and aliases of the source become aliases of the target.
+ * The source's labels are added for locales in which the target has no label.
  */
 export async function copyNamings(tx: Transaction, source: ConceptRow, target: ConceptRow): Promise<void> {
   const aliases = await tx.anyFirst(sql.type(AliasRow)`

@@ -69,7 +69,10 @@ export function visibleConcept(db: Queryable, locator: ConceptLocator): Promise<
   return db.maybeOne(sql.type(ConceptRow)`SELECT ${columns} FROM concepts c WHERE ${located(locator)}`)
 }
 
-/** Returns a visible concept with its names, or null. A merged id leads to the concept that is left. */
+/**
+ * Returns a visible concept with its names, or null. The id of a merged concept leads to the concept that it was merged
+ * into.
+ */
 export function resolvedConcept(db: Queryable, locator: ConceptLocator): Promise<NamedConcept | null> {
   return db.maybeOne(sql.type(NamedConcept)`
     SELECT ${columns}, ${namings} FROM concepts asked

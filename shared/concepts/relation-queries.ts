@@ -90,7 +90,10 @@ function isWanted({ at, predicate, after }: Traversal) {
   return sql.join(conditions, sql.fragment` AND `)
 }
 
-/** The content of a relation without its subject; a null bound means without bound. */
+/**
+ * The content of a relation without its subject. Null in `valid_from` or `valid_to` means that the validity has no
+ * bound on that side.
+ */
 export type ConceptStatement = Pick<
   ConceptRelationRow,
   'predicate' | 'object_kind' | 'object_id' | 'object_block_id' | 'valid_from' | 'valid_to'
@@ -153,8 +156,8 @@ export function edgeClosesCycle(
 }
 
 /**
- * Returns whether a merge of two concepts would close a cycle: a path leads from one of them through a third concept
- * back to one of them. A direct edge between the two does not count, since the merge deletes it.
+ * Returns whether a merge of two concepts would close a cycle. A cycle is a path from one of the two through a third
+ * concept back to either of the two. A direct edge between the two does not count, since the merge deletes it.
  */
 export function mergeClosesCycle(tx: Transaction, source: ConceptRow, target: ConceptRow): Promise<boolean> {
   const both = sql.array([source.id, target.id], 'text')
@@ -167,8 +170,8 @@ export function mergeClosesCycle(tx: Transaction, source: ConceptRow, target: Co
     SELECT EXISTS (SELECT FROM reached WHERE id = ANY(${both})) AS closes`)
 }
 
-// The planner estimates far too many rows for a recursion. OFFSET makes it look up the narrower concepts of each row by
-// index.
+// The planner estimates far too many rows for a recursion. OFFSET makes the planner look up the narrower concepts of
+// each row by index.
 function reachedFrom(workspaceId: string, start: ReturnType<typeof sql.fragment>) {
   return sql.fragment`reached (id) AS (
     ${start}

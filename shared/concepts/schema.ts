@@ -24,7 +24,7 @@ export type ObjectKind = Static<typeof ObjectKind>
 /** The version of a concept, without quotes. */
 const ConceptVersion = Type.String({ pattern: '^concept:[1-9][0-9]*$', description: 'concept:n' })
 
-/** The document or block that backs a statement, and whether it still does. */
+/** The document or block that backs a statement, and whether that document or block has changed since. */
 export const ConceptEvidence = Type.Object(
   {
     document_id: Type.String(),
@@ -63,7 +63,7 @@ const relationMembers = {
   valid_to: Nullable(Time),
 }
 
-/** A relation of a concept, valid in [valid_from, valid_to); null means without bound. */
+/** A relation of a concept, valid in [valid_from, valid_to). Null means that there is no bound on that side. */
 export const ConceptRelation = Type.Object(relationMembers, { $id: 'ConceptRelation' })
 export type ConceptRelation = Static<typeof ConceptRelation>
 

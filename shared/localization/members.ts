@@ -31,8 +31,8 @@ export async function findSetOf(db: Queryable, input: { caller: Caller; document
 
 /**
  * Returns the set of a document, for a write. Refuses with 404 `document_not_found`, with 403 when the caller is a
- * viewer and with 409 `localization_not_active`. Takes no lock, so the write has to lock what it rests on and read it
- * again.
+ * viewer and with 409 `localization_not_active`. Takes no lock, so the write has to lock the rows on which it depends
+ * and read them again.
  */
 export async function findWritableSetOf(
   tx: Transaction,

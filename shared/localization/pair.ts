@@ -50,9 +50,9 @@ export function requireSource(found: SetMembers): DocumentRow {
 
 /**
  * Locks both documents of a pair in id order and returns them as they are now. The target is locked against every other
- * write; the source is locked against changes, but others may lock it likewise. Refuses with 404
- * `translation_not_found` when the target was deleted meanwhile, and with 409 `source_document_missing` when the source
- * was.
+ * write; the source is locked against changes, but other transactions may hold the same lock on the source. Refuses
+ * with 404 `translation_not_found` when the target was deleted meanwhile, and with 409 `source_document_missing` when
+ * the source was deleted.
  */
 export async function lockPair(tx: Transaction, input: { caller: Caller; pair: Pair }): Promise<Pair> {
   const { caller, pair } = input

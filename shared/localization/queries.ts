@@ -53,7 +53,10 @@ export function variantsOf(db: Queryable, locator: DocumentLocator): Promise<rea
 
 const FactsShape = Type.Object({ id: Type.String(), has_source: Type.Boolean(), has_open_unit: Type.Boolean() })
 
-/** Tells for each translation whether its source exists and whether it has a unit that is open work. */
+/**
+ * Tells for each translation whether its source exists and whether it has a unit that is missing, outdated or in
+ * conflict.
+ */
 export function translationFacts(
   db: Queryable,
   input: { workspaceIds: readonly string[]; documentIds: readonly string[] },

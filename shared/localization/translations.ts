@@ -73,7 +73,7 @@ async function lockSourceOf(
   const workspaceIds = visibleWorkspaces(caller)
   const source = await lockSetSource(tx, { documentId: set.source_document_id, workspaceIds })
   if (source === null) throw new Refusal('source_document_missing', { details: { document_set_id: set.id } })
-  // The set was deactivated meanwhile, and the document may be the source of another set.
+  // Here the set was deactivated meanwhile. The document may already be the source of another set.
   if (source.document_set_id !== set.id) throw new Refusal('localization_not_active')
   return { ...source, document_set_id: set.id }
 }
@@ -97,8 +97,8 @@ type NewTranslations = {
 
 /**
  * Creates translations beside their source, in the order of the locales, with their units. Attachments are not checked
- * again: a copy may show a dead image if its source does. Refuses with 409 `quota_exceeded`. Call it once a
- * transaction, because it enqueues jobs.
+ * again: a copy may show an image of a missing attachment if its source does. Refuses with 409 `quota_exceeded`. Call
+ * it once a transaction, because it enqueues jobs.
  */
 export async function createTranslations(
   context: CreateContext,
@@ -156,9 +156,9 @@ async function startUnits(
 }
 
 /**
- * Changes title or workflow status of a member, which may be the source. The last write wins. A write that leaves both
- * the same records nothing. Refuses with 404 `document_not_found` or `translation_not_found`, with 403 for a viewer and
- * with 409 `localization_not_active`.
+ * Changes title or workflow status of a member, which may be the source. The last write wins. A write that changes
+ * neither title nor workflow status records nothing. Refuses with 404 `document_not_found` or `translation_not_found`,
+ * with 403 for a viewer and with 409 `localization_not_active`.
  */
 export async function updateTranslation(
   context: { tx: Transaction; jobs: Jobs },

@@ -44,7 +44,7 @@ export async function loadLinkSources(
   )
 }
 
-/** The function of `linking`, which a thread calls by its name. @public */
+/** Does the work of `linking`. A thread calls this function by its name. @public */
 export function linkDocument({ source }: ProjectionInput<LinkSource>): InlineRelationChange {
   return compareLinks(source)
 }
@@ -101,8 +101,8 @@ function newRelation(link: DocumentLink): NewInlineRelation[] {
 /** A link to a document or to one of its blocks: the block that contains it, its address and its text. */
 type DocumentLink = { source_block_id: string; target_uri: string; anchor_text: string }
 
-// Returns the links of a body to documents, in document order: one for each innermost block and address, with the first
-// text. Only lines that may contain such a link are parsed.
+// Returns the links of a body to documents, in document order. Each innermost block has one link for each address, with
+// the text of the first link to the address. Only lines that may contain such a link are parsed.
 function documentLinks(lines: readonly string[]): DocumentLink[] {
   return lines.flatMap((line) => (line.includes('svc://doc/') ? linksIn(JSON.parse(line) as BlockNode) : []))
 }

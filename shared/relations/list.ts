@@ -157,7 +157,8 @@ const runs = (filter: RelationFilter, input: { workspaceIds: readonly string[]; 
 const outgoing = (filter: RelationFilter) =>
   runs(filter, { workspaceIds: [filter.document.workspace_id], end: end('source_document_id', filter) })
 
-// A relation of the document with itself is left out here, because it is listed as outgoing already.
+// When both directions are listed, a relation of the document with itself is left out here, because it is listed as
+// outgoing already.
 const incoming = (filter: RelationFilter) => {
   const target = end('target_document_id', filter)
   const once = sql.fragment`${target} AND r.source_document_id <> ${filter.document.id}`

@@ -127,7 +127,7 @@ export function documentsAmong(
       AND ${documentsBelow(container)}`)
 }
 
-/** Returns the knowledge base of a container; a knowledge base is its own. */
+/** Returns the id of the knowledge base of a folder; for a knowledge base, its own id. */
 export async function knowledgeBaseOf(db: Queryable, { type, workspaceId, id }: Container): Promise<number> {
   if (type === 'knowledge_base') return id
   return db.oneFirst(sql.type(row(Type.Object({ id: Type.Number() })))`

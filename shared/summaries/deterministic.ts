@@ -42,7 +42,7 @@ export type SummarisedChild =
   | { type: 'document'; id: string; label: string; digest: Digest }
   | { type: 'folder'; label: string; titles: readonly string[] }
 
-/** The number of children that a summary names. */
+/** The most children that a summary names. */
 export const childLimit = 50
 
 // The lengths of a child's excerpt and label, in code points.

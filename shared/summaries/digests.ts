@@ -19,7 +19,7 @@ export const Digest = Type.Object({
   headings: Type.Array(Passage),
   /** The first paragraph with text or, without one, the first other block with text. */
   opening: Nullable(Passage),
-  /** Whether a limit cut off a heading or a part of the paragraph. */
+  /** Whether a limit left out a heading or cut the opening. */
   truncated: Type.Boolean(),
 })
 export type Digest = Static<typeof Digest>
@@ -37,11 +37,14 @@ const headingLimit = 20
 const headingLength = 120
 const openingLength = 500
 
-// Limits of the bodies that are read at once to make digests.
+// Limits of the bodies that are read at once to make digests: code points and documents.
 const batchCharacters = 2_000_000
 const batchDocuments = 500
 
-/** Returns the digest of stored lines. Only headings and the blocks before the first paragraph with text are parsed. */
+/**
+ * Returns the digest of stored lines. Of the blocks, only headings and the paragraphs up to the first paragraph with
+ * text are parsed. Without such a paragraph, other blocks are parsed up to the first block with text.
+ */
 export function digestOf(lines: readonly string[]): Digest {
   const headings = blocksOf(lines, 'heading')
     .map((block) => ({ block_id: block.attrs.id, text: headingTitle(block) }))
@@ -95,7 +98,10 @@ export function digestBodies({ texts }: { texts: readonly string[] }): Digest[] 
   return texts.map((text) => digestOf(text.split('\n')))
 }
 
-/** Makes digests without blocking the event loop. Rejects as `compute` does. */
+/**
+ * Makes digests without blocking the event loop. Rejects with ComputationLimitError when the bodies take too much
+ * processor time or memory, and with 503 when too many computations wait.
+ */
 export const digestInThread: MakeDigests = (bodies) => compute(digesting, bodies)
 
 /** Makes the digests of stored bodies. A body takes 0.02 µs a character, most of it for its headings. */

@@ -19,18 +19,18 @@ const sampleLength = 4000
 export type QueriedBody = { id: string; lines: readonly string[] }
 
 /**
- * A query and the bodies that may answer it. `documentCount` is the number of documents below the target, which has the
- * title.
+ * A query and the bodies that may answer it. `title` is the title of the target, and `documentCount` the number of
+ * documents below the target.
  */
 type QueriedBodies = { title: string; bodies: readonly QueriedBody[]; documentCount: number; q: string }
 
 // Limits of an answer: the number of passages, and the characters of a passage.
 const passageLimit = 20
 const passageLength = 400
-// The number of characters before the first match in a long passage.
+// The most characters that an excerpt of a long passage shows before the first match.
 const leadLength = 120
 
-/** Answers a query as `answerQuery` does, in a thread when the bodies are large. */
+/** Answers a query by `answerQuery`, in a thread when the bodies are large. */
 export function queryAnswer(queried: QueriedBodies): Promise<DerivedSummary> {
   return compute(answering, queried)
 }
@@ -100,13 +100,13 @@ function excerpt({ text, first }: RankedPassage): string {
   return `…${truncate(text.slice(from), passageLength - 1)}`
 }
 
-/** A text block of a body, as search hits point at them. */
+/** A textblock (a block that holds text) of a body, with its text on one line. Search hits point at the same blocks. */
 export type Passage = { documentId: string; blockId: string; isHeading: boolean; text: string }
 
 /** A passage that answers a query, with its score and the first match in its text. */
 type RankedPassage = Passage & { score: number; first: Span }
 
-/** Returns the text blocks of stored lines, in document order. @internal */
+/** Returns the textblocks (blocks that hold text) of stored lines, in document order. @internal */
 export function passagesOf(documentId: string, lines: readonly string[]): Passage[] {
   return lines
     .flatMap((line) => textblocks(JSON.parse(line) as BlockNode))

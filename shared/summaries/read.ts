@@ -15,11 +15,12 @@ import type { Summary } from './schema.ts'
 import { currentVersion, derive, findSource, requireHeading, requireThere, type SummarySource } from './source.ts'
 import { findSummaryTarget, type SummaryTarget, type TargetRequest } from './target.ts'
 
-// Targets up to this size are read as a whole. Below larger targets, search chooses the documents to read.
+// The most documents and characters below a target that are all read for a query. Below a larger target, search chooses
+// `searchedDocuments` documents.
 const readable = { documents: 200, characters: 500_000 }
 const searchedDocuments = 20
-// The limit of the bodies in bytes. Bytes count addresses and attributes, too, so this limit is larger than the limit
-// of characters.
+// The most bytes of the stored bodies that are read for one query. Bytes count addresses and attributes, too, so this
+// limit is larger than `readable.characters`.
 const mostBytes = 4 * 2 ** 20
 
 /** A summary as a read or write answers it; `tag` is the version of the stored summary. */
@@ -56,8 +57,8 @@ export async function readSummary(
   return { summary: presentDerived(derived, { ...about, query: { text: input.query, stored } }), tag }
 }
 
-// Makes a summary for one query, which is not stored: see `answerQuery`. Rejects as `compute` does when the bodies take
-// too much time, or when too many computations wait already.
+// Makes a summary for one query by `answerQuery`. The summary is not stored. Rejects when the bodies take too much
+// processor time or memory, and when too many computations wait already.
 async function summariseQuery(
   db: SearchDatabase,
   input: { target: SummaryTarget; source: SummarySource; q: string },

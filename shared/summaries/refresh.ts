@@ -27,7 +27,7 @@ export async function loadRefreshSource(db: Queryable, job: DocumentJob): Promis
   return { ...source, projected_seq: null, targets }
 }
 
-/** The function of `summarising`, which a thread calls by its name. @public */
+/** Does the work of `summarising`. A thread calls this function by its name. @public */
 export function summariseDocument({ source, job }: ProjectionInput<RefreshSource>): TextSummary[] {
   const { version, title, body, targets } = source
   const blockIds = targets.map(({ blockId }) => blockId)
@@ -58,7 +58,7 @@ export async function writeSummaries(
 
 /**
  * Refreshes the stored summaries of folders and knowledge bases, each in its own transaction. A summary that takes too
- * much of a processor stays stale. Returns the number of written summaries.
+ * much processor time or memory stays stale. Returns the number of written summaries.
  */
 export async function refreshContainers(database: Database): Promise<number> {
   let written = 0
@@ -74,8 +74,8 @@ export async function refreshContainers(database: Database): Promise<number> {
   }
 }
 
-// The summary is made before the transaction, so nobody waits for it at a lock. When the source changes meanwhile, the
-// summary stays as it is until the next sweep.
+// The summary is made before the transaction, so nobody waits at a lock while it is made. When the source changes
+// meanwhile, the summary stays as it is until the next sweep.
 async function refreshContainer(database: Database, container: Container): Promise<boolean> {
   const made = await summaryNow(database, container)
   if (made === null) return false

@@ -14,7 +14,7 @@ import type { Coverage, SummaryInput } from './schema.ts'
 import { documentIdsOf, findSource, requireHeading, requireThere, type SummarySource } from './source.ts'
 import { findSummaryTarget, type SummaryTarget, type TargetRequest } from './target.ts'
 
-/** The transaction of a write, and what it computes ahead. */
+/** The transaction of a write, and the source of results that are computed ahead of the transaction's locks. */
 export type Writing = { tx: Transaction; ahead: Ahead }
 
 /** The locked target of a write, and the source of its summary. */
@@ -22,8 +22,8 @@ export type LockedTarget = { target: SummaryTarget; source: SummarySource | 'not
 
 /**
  * Finds and locks the target of a write. Refuses with 404 when the target is missing, and with 403 for viewers. A
- * document is locked FOR SHARE, so that its version stays until the commit. A folder is only kept from being deleted:
- * its version is compared without locks on thousands of documents.
+ * document is locked FOR SHARE, so that its version stays until the commit. A folder or knowledge base is only kept
+ * from being deleted. A lock on its version would have to lock thousands of documents.
  */
 export async function lockTarget(
   { tx, ahead }: Writing,
@@ -47,7 +47,8 @@ export function requireSourceVersion(source: SummarySource | 'not_a_heading', pr
 }
 
 /**
- * Stores a summary over the locked summary. Ends the open jobs of the target, which would write over the new summary.
+ * Stores a summary over the locked summary. Ends the open jobs of the target, because their results would replace the
+ * new summary.
  */
 export async function replaceSummary(
   tx: Transaction,
@@ -93,7 +94,7 @@ export async function saveManual(
   return replaceSummary(tx, { target, summary, over, currentVersion: source.version })
 }
 
-// The coverage of a text by somebody who has read the source: all of it, or the named blocks.
+// The coverage of a summary that a person wrote: the named blocks or, without names, all blocks of the source.
 function coverageOf(source: SummarySource, blockIds?: readonly string[]): Coverage {
   const blocks = 'text' in source ? source.text.split('\n').length : 0
   const documents = 'text' in source ? 1 : source.documentCount

@@ -32,7 +32,7 @@ export const Coverage = Type.Object(
 )
 export type Coverage = Static<typeof Coverage>
 
-/** A summary: a derived view of its target, never the truth of its body. */
+/** A summary: a text that is derived from its target, and that may be older than the target. */
 export const Summary = Type.Object(
   {
     target: TargetMember,

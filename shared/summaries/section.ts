@@ -18,8 +18,8 @@ export function sectionOf(lines: readonly string[], blockId: string): Section | 
 }
 
 /**
- * Returns the sections under some top-level headings, by heading id. Ids of other blocks are left out. Each heading is
- * parsed once.
+ * Returns the sections under some top-level headings, by heading id. Ids that are not the id of a top-level heading are
+ * left out. Each heading is parsed once.
  */
 export function sectionsOf(lines: readonly string[], blockIds: ReadonlySet<string>): Map<string, Section> {
   const sections = new Map<string, Section>()

@@ -30,7 +30,7 @@ export type ContainerSource = { version: string; title: string; documentCount: n
 /** The reason why a target has no source. */
 export type NoSource = 'gone' | 'not_a_heading'
 
-/** The number of children that the line of a folder names. */
+/** The most children that the line of a folder names in the summary of its parent. */
 export const titleLimit = 12
 
 /**
@@ -45,7 +45,7 @@ export async function findSource(
   return findText(db, { target, computeText })
 }
 
-/** Returns the version of the current source. The text of a document is not read for it. */
+/** Returns the version of the current source. For a document, its text is not read. */
 export async function currentVersion(
   db: Queryable,
   { target, computeText }: { target: SummaryTarget; computeText: Compute },
@@ -86,13 +86,16 @@ export async function derive(
   return summariseDigest({ documentId: String(target.id), title: source.title, digest })
 }
 
-/** Returns the documents that a summary by a person or model counts as its sources, up to the limit. */
+/** Returns the ids of the documents that count as sources of a summary by a person, at most `sourceLimit`. */
 export async function documentIdsOf(db: Queryable, target: SummaryTarget): Promise<readonly string[]> {
   if (target.type === 'document' || target.type === 'section') return [target.id]
   return documentIdsBelow(db, { container: target, limit: sourceLimit })
 }
 
-/** The text of a section with its title and version; null for another block, undefined for none. @public */
+/**
+ * The text of a section with its title and version. Null when the block is no top-level heading, undefined when there
+ * is no such block. A thread calls this function by its name. @public
+ */
 export function findSection({ text, blockId }: { text: string; blockId: string }): TextSource | null | undefined {
   const section = sectionOf(text.split('\n'), blockId)
   return section && { version: section.version, title: section.title, text: section.lines.join('\n') }
@@ -149,5 +152,8 @@ export async function summariseContainer(
   return summariseChildren({ name: source.title, children, documentCount: source.documentCount })
 }
 
-/** The digest of a document that was deleted a moment ago, or that is only counted since it exceeds the limit. */
+/**
+ * The digest that stands for a document without a digest. Such a document was deleted a moment ago, or it is the child
+ * after `childLimit` others, which is only counted.
+ */
 export const emptyDigest = { block_count: 0, headings: [], opening: null, truncated: false }

@@ -28,7 +28,7 @@ const FolderShape = Type.Cyclic(
   'TreeFolder',
 )
 
-/** `GET /knowledge-bases/{id}/tree`. */
+/** The answer of `GET /knowledge-bases/{id}/tree`. */
 export const Tree = Type.Object(
   {
     knowledge_base: KnowledgeBase,

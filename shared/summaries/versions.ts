@@ -4,9 +4,10 @@ import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 
 /*
- * The source version of a folder or knowledge base is a hash over the set of (document id, body version, title) and
- * (folder id, name) below it. PostgreSQL hashes each entry and adds the hashes up in four parts. So the version depends
- * on no order and no body, and the sum of a tree is the sum of its branches.
+ * The source version of a folder or knowledge base is a hash over a set of entries. The entries are (document id, body
+ * version, title) of the documents and (folder id, name) of the folders below. PostgreSQL hashes each entry and adds
+ * the hashes up in four parts. So the version depends on no order and no body, and the sum of a tree is the sum of its
+ * branches.
  */
 
 const EntrySumShape = Type.Object({
@@ -21,7 +22,7 @@ export type EntrySum = Static<typeof EntrySumShape>
 /** The sum of the empty set. */
 export const noEntries: EntrySum = { documents: 0, entries: 0, parts: ['0', '0', '0', '0'] }
 
-/** Returns the sum of two disjoint sets. */
+/** Returns the sum of the entries of two disjoint sets. */
 export function addSums(a: EntrySum, b: EntrySum): EntrySum {
   if (b.entries === 0) return a
   return {

@@ -15,8 +15,8 @@ import { catchUpSession, foldSession, loadSession, storeSession } from './y-sess
 const beforeEverything = -1
 
 /**
- * The updates that bring a live replica level with the database, in order. Afterwards the replica has seen the log up
- * to row `n`.
+ * The Yjs updates, in order, that bring a replica (the copy of a Y document in a live process) level with the database.
+ * Afterwards the replica has seen the log up to row `n`.
  */
 export type LiveUpdates = { updates: Uint8Array[]; n: number }
 
@@ -36,9 +36,9 @@ export async function openLive(tx: Transaction, key: queries.DocumentKey): Promi
 }
 
 /**
- * Brings an open Y document level with its body, under the row lock of the document. All writes of the API since then
- * become one Yjs transaction, whichever process comes first. Returns the updates that the calling replica has not seen,
- * including those that other live processes stored.
+ * Brings an open Y document level with its body, under the row lock of the document. All writes of the API that the Y
+ * document lacks become one Yjs transaction, made by the process that calls first. Returns the updates that the calling
+ * replica has not seen, including those that other live processes stored.
  *
  * A process with pending typed text calls `persistLive` instead, so that the text moves with its block. Refuses with
  * 404 `document_not_found` when the document is gone. @internal
@@ -70,12 +70,12 @@ export type Flush = {
 export type Flushed = LiveUpdates & { document: DocumentRow; changed: boolean; repairs: Repair[] }
 
 /**
- * Stores typed text through `commitBody`, like every write: same event, same jobs, but no snapshot. The typed text is
- * merged before the Y document follows the body, so that the text moves with its block. Invalid results of the merge
- * are repaired. The updates are kept even when they do not change the body.
+ * Stores typed text through `commitBody`. As for every write, the event is recorded and jobs are enqueued, but no
+ * snapshot is kept. The typed text is merged before the Y document follows the body, so that the text moves with its
+ * block. Invalid results of the merge are repaired. The updates are kept even when they do not change the body.
  *
  * Refuses with 404 `document_not_found`, 403 `forbidden`, and with 422 `document_too_large` or `invalid_node` when the
- * text no longer fits. Nothing is stored then. The process keeps the updates and passes them again. @internal
+ * body would exceed its limits. Nothing is stored then. The process keeps the updates and passes them again. @internal
  */
 export async function persistLive(context: CommitContext, flush: Flush): Promise<Flushed> {
   const { tx } = context
@@ -96,14 +96,15 @@ export async function persistLive(context: CommitContext, flush: Flush): Promise
   })
   const { session, repairs } = edited
   await storeSession(tx, { session, document })
-  // The commit announces a changed body. Other processes need the rest of the log as well.
+  // The commit notifies other processes of a changed body. When the body stays the same, they are notified here of the
+  // new rows of the log.
   if (!changed && session.appended.length > 0) notifyLive(tx, document)
   return { document, changed, repairs, n: session.n, updates: session.missedSince(flush.seen) }
 }
 
 /**
- * Folds the log of a document into its Y state, for a process that closes the document. Whoever appends to the log
- * folds it once it is long. Only deleted text is forgotten. A replica that has seen less than was folded gets the whole
+ * Folds the log of a document into its Y state, for a process that closes the document. `storeSession` also folds a log
+ * that has grown long. Folding forgets only deleted text. A replica that has seen less than was folded gets the whole
  * state next time. Does nothing when the document is gone or was never opened live. @internal
  */
 export async function compactLive(tx: Transaction, key: queries.DocumentKey): Promise<void> {

@@ -8,8 +8,8 @@ import type { BodyWrite, CommitContext } from '../consequence.ts'
 export type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
 
 /**
- * The channel on which a write tells live processes `<document id> <body_seq>` of a body that they may hold open.
- * @internal
+ * The channel of NOTIFY on which a write tells live processes that a body has changed. The payload is `<document id>
+ * <body_seq>`. @internal
  */
 export const liveBodiesChannel = 'svc_live_bodies'
 
@@ -27,7 +27,7 @@ export type LiveHead = Static<typeof HeadShape>
 /** A row of `document_y_states`. */
 export type LiveState = Static<typeof StateShape>
 
-/** A row of the log. */
+/** A row of the log of Yjs updates, `document_y_updates`. */
 export type LoggedUpdate = Static<typeof UpdateShape>
 
 /** The position of the Y document of a document, without its state; null when the document was never opened live. */
@@ -51,7 +51,9 @@ export function updatesAfter(db: Queryable, key: DocumentKey & { n: number }): P
     WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.id} AND n > ${key.n} ORDER BY n`)
 }
 
-/** Stores the first state of a document. Every later state is a fold of state and log. */
+/**
+ * Stores the first state of a document. Every later state is the earlier state with the log merged into it (`foldLog`).
+ */
 export async function insertState(
   tx: Transaction,
   stored: DocumentKey & { state: Uint8Array; body_seq: number },
@@ -102,7 +104,9 @@ export function notifyLive(tx: Transaction, document: DocumentKey & { body_seq: 
   )
 }
 
-/** A consequence of body writes: tells live processes, as `notifyLive`. */
+/**
+ * A consequence of body writes: tells live processes of the changed body, unless the document was never opened live.
+ */
 export function notifyLiveEditors({ tx }: CommitContext, { document, isLive }: BodyWrite): void {
   if (isLive) notifyLive(tx, document)
 }

@@ -17,7 +17,7 @@ const longestLog = 200
 /**
  * The stored Y document of a locked document, opened in memory for one transaction. The session collects the updates
  * for the end of the log, and the caller stores them. After a failed transaction the session must not be used again,
- * because it would not log a second time what it has taken in.
+ * because it would not log the merged updates a second time.
  */
 export class YSession {
   readonly #stored: queries.LiveState
@@ -100,7 +100,10 @@ export async function loadSession(tx: Transaction, key: queries.DocumentKey): Pr
   return new YSession(stored, await queries.updatesAfter(tx, { ...key, n: stored.folded_n }))
 }
 
-/** Takes over the writes to the body since the body that the Y document follows. Stores nothing. */
+/**
+ * Brings the Y document of a session from the body that it follows to the current body. `current` is the stored text of
+ * the current body. Stores nothing.
+ */
 export async function catchUpSession(
   tx: Transaction,
   input: { session: YSession; document: DocumentRow; current: string },
@@ -113,8 +116,8 @@ export async function catchUpSession(
 }
 
 /**
- * Stores the updates of a session, which follows the document's body now, and drops the body that it followed before. A
- * long log is folded into the state, because everybody who opens the document replays it.
+ * Stores the updates of a session, whose Y document follows the document's current body now. Drops the body that the Y
+ * document followed before. A long log is folded into the state, because everybody who opens the document replays it.
  */
 export async function storeSession(
   tx: Transaction,
@@ -129,7 +132,10 @@ export async function storeSession(
   if (session.n - stored.folded_n > longestLog) await foldSession(tx, { session, key: document })
 }
 
-/** Folds everything that a session holds, and that is stored, into the state. */
+/**
+ * Replaces the stored state by the whole document of a session, and deletes the log. The updates of the session must be
+ * stored before.
+ */
 export async function foldSession(
   tx: Transaction,
   { session, key }: { session: YSession; key: queries.DocumentKey },
@@ -138,7 +144,7 @@ export async function foldSession(
   await queries.foldLog(tx, { workspace_id, id, n: session.n, state: session.state })
 }
 
-// A line that both bodies have is parsed once. Both trees then share one object, which compares equal at once.
+// A line that both bodies have is parsed once. Both trees then share one object, so comparing the block costs nothing.
 function parsedTogether(from: readonly string[], to: readonly string[]): { from: DocNode; to: DocNode } {
   const parsed = new Map(from.map((line) => [line, JSON.parse(line) as BlockNode]))
   const body = (lines: readonly string[]): DocNode => ({

@@ -65,7 +65,10 @@ export const literal: readonly Sample[] = [
     { read: '\\==a==', becomes: ['paragraph'], written: '\\==a==' },
   ])
 
-/** The reference's chapter on Markdown, as Markdown: the samples as tables and the limits in prose. */
+/**
+ * The chapter on Markdown of the API reference (`/api-docs.md`), itself written in Markdown: the samples as tables and
+ * the limits in prose.
+ */
 export function describeMarkdown(): string {
   return [introduction, tableOf(accepted), staysText, tableOf(literal), limits].join('\n\n')
 }

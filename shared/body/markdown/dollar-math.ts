@@ -3,7 +3,7 @@ import type { Code, Construct, Event, Extension, Tokenize } from './grammar.ts'
 const dollar = 36
 const backslash = 92
 
-// The types of the grammar know its own tokens only, so the name of this token needs a cast.
+// The types of micromark know only micromark's own tokens, so the names of the tokens of math need a cast.
 const math = 'mathText' as Event[1]['type']
 const fence = 'mathTextSequence' as Event[1]['type']
 const content = 'mathTextData' as Event[1]['type']

@@ -14,15 +14,18 @@ import { isHtmlBlock, isHtmlInline } from './html-syntax.ts'
 
 type BlockWriter = (node: BodyNode, context: ExportContext) => RootContent[]
 
-/** The mdast nodes of one block: usually one, several for `details`, none for a block that Markdown cannot show. */
+/**
+ * The mdast nodes (nodes of remark's syntax tree) of one block. Most blocks become one node, `details` become several,
+ * and a block that Markdown cannot show becomes none.
+ */
 export function exportBlock(node: BodyNode, context: ExportContext): RootContent[] {
   const own = inside(context, node, context.place)
   return (blockWriters[node.type] as BlockWriter)(node, own)
 }
 
 /**
- * The mdast nodes of the blocks inside a container. A single empty paragraph means an empty container. `closes` says
- * that the end of the container ends whatever its last block leaves open.
+ * The mdast nodes of the blocks inside a container. A single empty paragraph means an empty container. `closes` is true
+ * if the end of the container also ends raw HTML that the last block leaves open.
  */
 function exportFlow(content: BodyNode[] | undefined, context: ExportContext, closes = true): BlockContent[] {
   const blocks = content ?? []
@@ -121,7 +124,8 @@ function exportItem(item: BodyNode, context: ExportContext) {
 
 type ItemHead = { after: BlockContent | undefined; checked: boolean | null; context: ExportContext }
 
-// An item may begin with another block than a paragraph. The empty paragraph before that block needs no Markdown.
+// In a body each item begins with a paragraph; in Markdown an item may begin with any block. So an empty paragraph
+// before another block needs no Markdown.
 function exportItemHead(head: BodyNode | undefined, { after, checked, context }: ItemHead): BlockContent[] {
   if (head?.content !== undefined) return exportBlock(head, { ...context, place: 'listHead' }) as BlockContent[]
   if (head !== undefined) warnAlignment(head, inside(context, head, 'nested'))
@@ -211,7 +215,8 @@ function isPlainTag(html: string): boolean {
   return /^<[^<>\n]*>$/.test(html) && !/^<\/?(summary|br|u|sub|sup|mark)\b/i.test(html) && isHtmlInline(html)
 }
 
-// Line ends, and white space beside them, would not be read back as they are.
+// Line ends are written as character references, because line ends and the white space beside them would not be read
+// back as they are.
 function escapeText(text: string): string {
   const entities: { [character: string]: string } = {
     '&': '&amp;',

@@ -13,7 +13,7 @@ export type ExportContext = {
   blockId: string | null
   /** The labels of all footnote definitions of the document, in lower case; null when they are unknown. */
   labels: ReadonlySet<string> | null
-  /** True if nothing follows in the container, or in the text if the container is the text. */
+  /** True for the last block of its container. At the top level the whole text is the container. */
   isLast: boolean
   inFootnote?: boolean
   place: 'top' | 'first' | 'nested' | 'listHead' | 'cell' | 'heading'
@@ -34,7 +34,7 @@ export function inside(context: ExportContext, node: BodyNode, place: ExportCont
 type LeafContext = { leaves: Leaf<PhrasingContent>[]; siblings: BodyNode[]; index: number; context: ExportContext }
 type Wrap = (children: PhrasingContent[], mark: Mark) => PhrasingContent[]
 
-/** The mdast phrasing nodes of the inline content of a block. */
+/** The inline content of a block as mdast phrasing nodes, mdast's word for inline nodes. */
 export function exportInline(content: BodyNode[] | undefined, context: ExportContext): PhrasingContent[] {
   const leaves: Leaf<PhrasingContent>[] = []
   const siblings = content ?? []
@@ -63,7 +63,7 @@ const inlineWriters: { [type: string]: (node: BodyNode, place: LeafContext) => P
     warn(context, 'node_simplified', 'A mention is written as a link.')
     const id = escapedText(node, 'id')
     const label = escapedText(node, 'label') || id
-    // A link cannot hold another link.
+    // A link cannot hold another link, so a mention within a link is written as text.
     if (node.marks?.some((mark) => mark.type === 'link')) return { type: 'text', value: `@${label}` }
     return { type: 'link', url: `#mention=${encodeURIComponent(id)}`, children: [{ type: 'text', value: `@${label}` }] }
   },
@@ -200,7 +200,7 @@ function fitsLineBreak({ leaves, siblings, index, context }: LeafContext): boole
   if (context.place === 'heading' || context.place === 'cell' || next === undefined || leaves.length === 0) return false
   const last = leaves.at(-1)?.node
   if (last?.type === 'break' || last?.type === 'html') return false
-  // White space beside a line end would have to be written as a character reference.
+  // White space beside a line end would have to be written as a character reference, so the break is written as `<br>`.
   if ((last?.type === 'text' && /\s$/.test(last.value)) || /^\s/.test(next.text ?? '')) return false
   return next.type !== 'hardBreak' && next.type !== 'htmlInline'
 }
@@ -235,7 +235,7 @@ function inlineMath(node: BodyNode, { leaves, context }: LeafContext): PhrasingC
   if (/[\r\n]/.test(latex)) warn(context, 'node_simplified', 'Line ends within inline math become spaces.')
   const value = oneLine(latex)
   const before = leaves.at(-1)
-  // The dollars of two neighbours would be read as one run.
+  // The dollars of two neighbours would be read as one run, so the second math is written as text.
   const touches = before?.node.type === 'inlineMath' && sameMarks(before.marks as Mark[], writtenMarks(node))
   if (touches || /^$|^\s|\s$|^\$|\$$/.test(value) || (context.place === 'cell' && value.includes('\\|'))) {
     warn(context, 'node_simplified', 'Inline math that Markdown cannot hold here is written as text.')

@@ -49,7 +49,7 @@ function exportCell(cell: BodyNode, align: AlignType, context: ExportContext): T
   return { type: 'tableCell', children: joined(blocks.map((block) => exportLine(block, own))) }
 }
 
-// A cell has one line. The texts and images of any block in the cell are kept on it.
+// A cell of a Markdown table has one line. The texts and images of all blocks in the cell are written on this line.
 function exportLine(block: BodyNode, context: ExportContext): PhrasingContent[] {
   if (block.type === 'image') return [exportImage(block, context)]
   if (block.type === 'codeBlock') {
@@ -62,7 +62,7 @@ function exportLine(block: BodyNode, context: ExportContext): PhrasingContent[] 
   return joined((block.content ?? []).map((child) => exportLine(child, context)))
 }
 
-// Code in a cell cannot contain a backslash before a bar.
+// Code in a cell cannot contain a backslash before a bar, so such code is written as text.
 function codeLine(value: string): PhrasingContent[] {
   if (value === '') return []
   return [{ type: value.includes('\\|') ? 'text' : 'inlineCode', value }]
@@ -73,7 +73,8 @@ function joined(lines: PhrasingContent[][]): PhrasingContent[] {
   return filled.flatMap((line, index) => (index === 0 ? line : [{ type: 'html', value: '<br>' }, ...line]))
 }
 
-// A column is aligned if all its cells are. The alignment of a Markdown column is kept on the paragraphs of its cells.
+// A column is aligned if all its cells have the same alignment. The alignment of a Markdown column is kept on the
+// paragraphs of its cells.
 function columnAlignment(rows: BodyNode[]): AlignType[] {
   const width = rows[0]?.content?.length ?? 0
   return Array.from({ length: width }, (_, column) => {

@@ -27,15 +27,15 @@ export function fromMarkdown(markdown: string, { stored, ...context }: ImportOpt
 /** A stored block that was recognised by its Markdown and not parsed: its line, and the anchors above it. */
 export type KeptPiece = Pick<Piece, 'unused'> & { anchor: Anchor; line: string }
 
-/** The pieces of a text, of which some are kept, and the warnings of the parser. */
+/** The pieces of a text, of which some were recognised as stored blocks, and the warnings of the parser. */
 export type Read = { pieces: readonly (Piece | KeptPiece)[]; warnings: readonly Warning[] }
 
 /** The blocks that a text is written back to, and the context of the import. */
 export type Assembling = Omit<ImportOptions, 'stored'> & { stored: StoredBlocks }
 
 /**
- * The blocks of a new body. A kept piece stands for itself as its stored line. All counts and findings are those of the
- * other blocks.
+ * The blocks of a new body. A block that was recognised and not parsed is its stored line. Counts and attachments
+ * include only the other blocks.
  */
 export type Assembled = Omit<Normalised<DocNode>, 'result'> & { blocks: (BlockNode | string)[] }
 
@@ -56,7 +56,7 @@ export function assemble({ pieces, warnings }: Read, { stored, ...context }: Ass
   return { ...rest, blocks: inOrder(entries, result.content), warnings: [...warnings, ...unused, ...rest.warnings] }
 }
 
-/** The document of blocks of which none was kept as its line. */
+/** The document of assembled blocks. None of the blocks may be a stored line. */
 export function toDocument({ blocks, ...rest }: Assembled): Normalised<DocNode> {
   return { ...rest, result: { type: 'doc', content: blocks as BlockNode[] } }
 }
@@ -71,7 +71,8 @@ export function anchorsOf(pieces: Read['pieces']): Anchor[] {
 type BlockEntry = { node: BodyNode; kept: boolean; old: BlockNode | undefined }
 type Entry = BlockEntry | { line: string }
 
-// A body without a block is normalised to an empty paragraph.
+// Puts stored lines and normalised blocks into the order of the text. Without entries, the body is the empty paragraph
+// that the normaliser has made.
 function inOrder(entries: readonly Entry[], normalised: readonly BlockNode[]): (BlockNode | string)[] {
   if (entries.length === 0) return [...normalised]
   let next = 0
@@ -104,14 +105,16 @@ function blockEntries({ anchor, blocks, source }: Piece, { stored, anchored, isF
   return [{ node: { ...read, attrs: { ...read.attrs, id } }, kept: false, old }, ...others]
 }
 
-// Frontmatter that Markdown cannot hold is written as code, so changed frontmatter comes back as code.
+// Reads a code block in YAML below the anchor of the stored frontmatter as frontmatter. The export writes frontmatter
+// as such code when Markdown cannot hold it.
 function frontmatterOf(block: BodyNode): BodyNode {
   if (block.type !== 'codeBlock' || block.attrs?.language !== 'yaml') return block
   const yaml = (block.content ?? []).map((child) => child.text ?? '').join('')
   return { type: 'frontmatter', attrs: { yaml } }
 }
 
-// Of two anchors in a row, the upper one has no text below it. The export writes an empty paragraph in this way.
+// Returns the stored empty paragraph that an anchor without text stands for, since the export writes an empty paragraph
+// as its anchor alone. For any other block, warns that the anchor is unused.
 function emptyParagraphOf(anchor: Anchor, stored: StoredBlocks, warnings: Warning[]): BlockNode[] {
   const block = stored.find(anchor.id)
   if (block !== undefined && stored.isUnchanged(block, '')) return [block]
@@ -120,7 +123,8 @@ function emptyParagraphOf(anchor: Anchor, stored: StoredBlocks, warnings: Warnin
   return []
 }
 
-// A stored block does not stay as it is when one of its nested blocks has become a block of its own.
+// True if a nested block has an anchor of its own in the text, and so moves to the top level. Then the stored block
+// around it cannot stay as it is.
 function movesOut(block: BodyNode, anchored: ReadonlySet<string>): boolean {
   return (block.content ?? []).some((child) => anchored.has(String(child.attrs?.id)) || movesOut(child, anchored))
 }

@@ -10,7 +10,10 @@ export type Construct = typeof htmlText
 /** The parser of one stretch of text. */
 export type Tokenizer = ReturnType<ReturnType<typeof parse>['flow']>
 
-/** The function that reads a construct. It returns the state for the first character. */
+/**
+ * The function that reads a construct. It returns the state for the first character; a state is a function that reads
+ * one character and returns the next state.
+ */
 export type Tokenize = Construct['tokenize']
 
 /** A character code: a UTF-16 code unit, negative for line endings and tabs, null for the end of the text. */

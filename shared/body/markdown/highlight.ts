@@ -77,13 +77,13 @@ function tokenize(
   }
 }
 
-// The types of the grammar know its own tokens only, so the name of this token needs a cast.
+// The types of micromark know only micromark's own tokens, so the names of the tokens of `==` need a cast.
 const temporary = 'highlightSequenceTemporary' as Token['type']
 const final = 'highlightSequence' as Token['type']
 
 /**
- * Puts each pair of sequences, with everything between them, into a token `highlight`. The other sequences become text.
- * The events are changed in place, because the parser keeps the list.
+ * Puts each pair of `==`, with everything between the two, into a token `highlight`. Any other `==` becomes text. The
+ * events are changed in place, because the parser keeps the list.
  */
 function resolveAll(events: Event[], context: Context): Event[] {
   const ends = pairs(events)
@@ -118,7 +118,7 @@ function pairs(events: Event[]): Map<Token, number> {
   return ends
 }
 
-// Turns the events of a pair of sequences, and of everything between the pair, into the events of a highlight.
+// Turns the events of a pair of `==`, and of everything between the pair, into the events of a highlight.
 function highlighted(events: Event[], context: Context): Event[] {
   const [opening, closing] = [events[0], events.at(-1)] as [Event, Event]
   const token = { type: 'highlight', start: { ...opening[1].start }, end: { ...closing[1].end } } as unknown as Token
@@ -127,7 +127,8 @@ function highlighted(events: Event[], context: Context): Event[] {
   return [['enter', token, context], ...events.slice(0, 2), ...inside, ...events.slice(-2), ['exit', token, context]]
 }
 
-// Emphasis that begins within a highlight also ends there.
+// Resolves the events inside a highlight by themselves, so that emphasis that begins within a highlight also ends
+// there.
 function resolveInside(events: Event[], context: Context): Event[] {
   const constructs = context.parser.constructs.insideSpan.null ?? []
   const resolvers = new Set(constructs.map((inner) => inner.resolveAll).filter((resolver) => resolver !== undefined))

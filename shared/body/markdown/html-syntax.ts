@@ -6,8 +6,7 @@ import type { Construct, Extension, Tokenizer } from './grammar.ts'
 const simpleTag = /^<(?:[a-z][a-z0-9-]*(?:[ \t]+[a-z_:][\w.:-]*(?:="[^"\n]*")?)*[ \t]*\/?|\/[a-z][a-z0-9-]*)>$/i
 const lineBreak = /^<br\s*\/?>$/i
 
-// The start of each block that can interrupt a paragraph. Most lines begin with a letter and match none of the
-// patterns.
+// The start of each block that can interrupt a paragraph.
 const beginnings = [
   /^#{1,6}(?:[ \t]|$)/,
   /^>/,
@@ -24,7 +23,7 @@ const beginnings = [
 
 /**
  * True if Markdown reads the text, alone between other blocks, as one block of raw HTML. HTML that is not closed
- * swallows the rest of its container, so it counts only as the last block. The time is linear in the text.
+ * swallows the rest of its container, so the answer is true only for the last block. The time is linear in the text.
  */
 export function isHtmlBlock(html: string, isLast: boolean): boolean {
   if (lineBreak.test(html) || html.includes('\r') || html.endsWith('\n')) return false
@@ -33,7 +32,8 @@ export function isHtmlBlock(html: string, isLast: boolean): boolean {
 
 /**
  * True if Markdown reads the text, within other text, as one piece of inline HTML. The answer is false where a further
- * line might be the delimiter row of a table; the rows are not examined. The time is linear in the text.
+ * line might be the delimiter row of a table, whether the other lines form a table or not. The time is linear in the
+ * text.
  */
 export function isHtmlInline(html: string): boolean {
   if (simpleTag.test(html)) return true
@@ -56,7 +56,7 @@ export function opensHtmlBlock(html: string, isAlone: boolean): boolean {
 
 /**
  * Inline HTML in the form in which it is written. The parser drops up to three spaces at the start of a line, so three
- * are added.
+ * spaces are put before white space there.
  */
 export function indentInlineHtml(html: string): string {
   return html.replace(/\n(?=[ \t])/g, '\n   ')
@@ -67,8 +67,8 @@ export function isLineBreak(html: string): boolean {
   return lineBreak.test(html)
 }
 
-// Reads inline HTML only at the start of a text. Otherwise each `<?` that is never closed would be searched to the end
-// of the text.
+// Reads inline HTML only at the start of a text. Elsewhere the parser would search the whole rest of the text for the
+// end of each `<?`, which takes quadratic time.
 const htmlTextAtStart: Construct = {
   name: 'htmlTextAtStart',
   tokenize(effects, ok, nok) {

@@ -9,7 +9,10 @@ import { importInline } from './import-inline.ts'
 type BlockReader = (node: never, context: ImportContext) => BodyNode[]
 type Of<T extends RootContent['type']> = Extract<RootContent, { type: T }>
 
-/** The blocks of a run of sibling flow nodes, with the first and the last node of the run. */
+/**
+ * The blocks of a run of sibling flow nodes, with the first and the last node of the run. A flow node is mdast's word
+ * for a node that is a block.
+ */
 export type Reading = { blocks: BodyNode[]; node: RootContent; last: RootContent }
 
 /**
@@ -70,7 +73,7 @@ const blockReaders: { [T in RootContent['type']]?: (node: Of<T>, context: Import
   },
 }
 
-// The parser leaves the indentation of a footnote on lines without other content.
+// Removes the indentation of footnotes, which the parser leaves on lines without other content.
 function verbatim(value: string, { footnotes }: ImportContext): string {
   if (footnotes === 0) return value
   const indentation = new RegExp(`^ {1,${4 * footnotes}}`)
@@ -92,7 +95,7 @@ function importParagraph(node: Paragraph, context: ImportContext): BodyNode {
 }
 
 function importHtml(node: Of<'html'>, context: ImportContext): BodyNode[] {
-  // A paragraph of breaks is written as a line of breaks.
+  // The export writes a paragraph with one break as a line with `<br>` alone, so such a line is read as that paragraph.
   if (isLineBreak(node.value.trim())) return [{ type: 'paragraph', content: [{ type: 'hardBreak' }] }]
   if (/^\s*<!--\s*block=/.test(node.value)) {
     const message = 'a block anchor only counts alone at the top level; here it is content.'
@@ -108,7 +111,7 @@ function withoutFinalLineFeeds(text: string): string {
   return text.slice(0, end)
 }
 
-// The marker of a callout, such as `> [!NOTE]`, is unescaped and alone on the first line.
+// The marker of a callout, such as `> [!NOTE]`, must be unescaped and alone on the first line.
 function importCallout(node: Of<'blockquote'>, context: ImportContext): BodyNode | null {
   const [head, ...rest] = node.children
   if (head?.type !== 'paragraph') return null

@@ -61,7 +61,8 @@ export function spend(context: ImportContext, target: { url: string; title?: str
  * body.
  */
 export function deeper(context: ImportContext): ImportContext {
-  // One level of Markdown makes up to three levels of blocks, for lists and tables.
+  // The recursion is bounded here. The normaliser counts the levels of blocks, which can be more. A level of lists or
+  // tables in Markdown makes up to three levels of blocks.
   if (context.depth >= maximumDepth) {
     throw refuseText(context, `blocks nest deeper than ${maximumDepth} levels`)
   }
@@ -76,7 +77,8 @@ export function warnAt(context: ImportContext, at: Warned): void {
 
 type Warned = { code: WarningCode; message: string; line: number | undefined; blockId?: string }
 
-// The walk visits the end of the tree first, so the offsets decide which of two definitions of a name is the earlier.
+// `importContext` visits the end of the tree first, so the offsets decide which of two definitions of a name is the
+// earlier definition.
 function collect(definitions: Map<string, Definition>, node: Definition): void {
   const known = definitions.get(node.identifier)
   const isEarlier = (known?.position?.start.offset ?? 0) > (node.position?.start.offset ?? 0)

@@ -17,10 +17,11 @@ const markTags: { [tag: string]: string } = {
   mark: 'highlight',
 }
 const markTypes = Object.values(markTags)
-// Emphasis within emphasis adds no mark, so no real text has this many levels.
+// The most levels of emphasis and links around a text. Emphasis within emphasis adds no mark, so no real text has so
+// many levels.
 const maximumSpans = 500
 
-/** Reads mdast phrasing nodes as inline content, which is not normalised yet. */
+/** Reads mdast phrasing nodes (mdast's word for inline nodes) as inline content, which is not normalised yet. */
 export function importInline(nodes: PhrasingContent[], context: ImportContext, depth = 0): BodyNode[] {
   if (depth > maximumSpans) throw refuseText(context, 'emphasis nests too deeply')
   const result: BodyNode[] = []
@@ -33,8 +34,9 @@ export function importInline(nodes: PhrasingContent[], context: ImportContext, d
 }
 
 /**
- * Removes from inline code the marks that run through it. A body keeps no such mark beside code, and the export writes
- * the marks again for the neighbours of the code. The normaliser reports other marks as left out.
+ * Removes from inline code the marks that `marksAcrossCode` finds on the texts beside the code. A body keeps no such
+ * mark on code, and the export derives the marks again from those texts. Any other mark on code is left out by the
+ * normaliser, with a warning.
  */
 function unmarkCode(nodes: BodyNode[]): BodyNode[] {
   const result = [...nodes]
@@ -150,7 +152,8 @@ function bareLink(href: string, { line, context }: { line: number | undefined; c
   return [`<a href="${escaped}">`, '</a>'].map((html) => ({ type: 'htmlInline', attrs: { html } }))
 }
 
-// Within a table a bar is escaped, even where a backslash is otherwise an ordinary character.
+// Removes the backslash before a bar within a table. There a bar is escaped even in raw HTML and math, where a
+// backslash is otherwise an ordinary character.
 function withBars(value: string, context: ImportContext): string {
   return context.inCell ? value.replaceAll('\\|', '|') : value
 }

@@ -66,7 +66,8 @@ function matchInOrder(before: BlockNode[], after: BlockNode[], taken: Set<string
   }
 }
 
-// Equal ends are trimmed. Between them, a block is paired with the first later stored block of the same content.
+// Pairs equal blocks at the start and at the end first. Between these ends, a block is paired with the first stored
+// block of equal content behind the stored block paired before.
 function matchUnchanged(before: BlockNode[], after: BlockNode[]): [number, number][] {
   const oldKeys = before.map(expressible)
   const newKeys = after.map(expressible)
@@ -86,7 +87,8 @@ function matchUnchanged(before: BlockNode[], after: BlockNode[]): [number, numbe
 }
 
 /**
- * The positions of keys in a list, taken in order. Each position is behind the position taken before, of whatever key.
+ * The positions of keys in a list. `take` returns the first position of a key that is behind all positions taken
+ * before, for whichever keys; undefined when there is none.
  */
 class Positions {
   readonly #byKey = new Map<string, { positions: number[]; passed: number }>()

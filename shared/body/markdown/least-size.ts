@@ -20,7 +20,7 @@ export function refuseTooLarge(
   const size = { ...known }
   for (const text of texts) {
     const characters = Math.min(characterLimit, byteLimit) - size.characters
-    // A node takes at least two characters of a text.
+    // A text that is shorter than what is left of the limits cannot exceed them. A node takes at least two characters.
     if (text.length <= characters && text.length <= 2 * (maximumNodes - size.nodes)) continue
     const least = leastSize(text, { characters, nodes: maximumNodes - size.nodes })
     size.characters += least.characters
@@ -50,7 +50,8 @@ const blank = /[ \t]*$/my
 const bulletItem = /[-*+] \p{L}/uy
 const blockStart = /(?:[-*+]|#{1,6}) \S/y
 const fence = /^(`{3,}|~{3,})(.*)$/
-// What may end a comment, or begin what a comment does not end.
+// The openings of constructs that a `-->` need not end. The count ends at a comment of several lines that contains such
+// an opening.
 const openings = /<(?:\?|!\[|![a-z]|pre|script|style|textarea)|\$\$|```|~~~/i
 
 /**
@@ -59,7 +60,9 @@ const openings = /<(?:\?|!\[|![a-z]|pre|script|style|textarea)|\$\$|```|~~~/i
  */
 type Hidden = 'nothing' | 'inline' | 'html'
 
-/** A text that is read line by line. In doubt, words are hidden and lines begin no block. */
+/**
+ * A text that is read line by line. In doubt, words and blocks are not counted, so that the counts stay lower bounds.
+ */
 class Reading {
   characters = 0
   nodes = 0
@@ -113,18 +116,19 @@ class Reading {
     const hasFence = this.#readFence(start)
     if (this.#hidden === 'nothing') this.#countBlock(start)
     this.#isAfterBlank = false
-    // The digits before the content may be the number of an item.
+    // Words are counted from the content on, since digits before the content may be the number of an item.
     if (!hasFence) this.#countWords(content, false)
     return true
   }
 
-  // A comment at the start of a line hides the rest of the line on which it ends. Inline, it ends before.
+  // Reads a comment. A comment at the start of a line is raw HTML, which hides the rest of the line on which the
+  // comment ends. Within a paragraph, the text behind the comment is shown but not counted.
   #readComment(start: number, content: number): boolean {
     const text = this.#text
     const end = text.indexOf('-->', content + 4)
     if (end === -1) return false
     if (end < this.#end) {
-      // An anchor stands above a block.
+      // The line below an anchor begins a block, as the line below an empty line does.
       if (content > start) this.#hidden = 'html'
       else this.#isAfterBlank ||= this.#hidden === 'nothing'
       return true
@@ -137,8 +141,8 @@ class Reading {
     return true
   }
 
-  // A fence at the start of a line begins code, whose words all count. Any other fence may begin or end code. The line
-  // of a fence may show nothing.
+  // A fence at the start of a line begins code, whose words all count. Any other fence may begin or end code. No words
+  // on the line of a fence count, since that line may show nothing.
   #readFence(start: number): boolean {
     const text = this.#text
     const line = text.slice(start, this.#end)
@@ -195,12 +199,13 @@ class Reading {
   }
 }
 
-// A link whose text is shown, wherever it is. The group is its address.
+// A link that always shows its text, whatever stands around the link. The group is the address in parentheses.
 const plainLink = /\[[^[\]<>`&$\\\n!^~]*\](\([^\s()<>"'\\&`$[\]]*\))/y
 const [space, bracket] = [' ', '['].map((sign) => sign.charCodeAt(0)) as [number, number]
 const hides = new Set(Array.from('<[&$', (sign) => sign.charCodeAt(0)))
 
-// Whether a UTF-16 code unit is a letter or a digit: 0 for not asked yet, 1 for no, 2 for yes. Halves of pairs are not.
+// Whether a UTF-16 code unit is a letter or a digit: 0 for not asked yet, 1 for no, 2 for yes. A half of a surrogate
+// pair counts as neither.
 const words = new Uint8Array(0x10000)
 
 function isWord(code: number): boolean {
@@ -213,7 +218,8 @@ function matches(pattern: RegExp, text: string, at: number): RegExpExecArray | n
   return pattern.exec(text)
 }
 
-// Frontmatter is no text. Where it does not end, the parser reads no lists, and nothing is counted.
+// The offset behind the frontmatter, which does not count. When the frontmatter does not end, nothing is counted,
+// because the parser then reads no lists.
 function afterFrontmatter(text: string): number {
   if (!/^\ufeff?---/.test(text)) return 0
   const closing = /\n---[ \t]*(?:\n|$)/g

@@ -9,8 +9,8 @@ type Ahead = { dollar: boolean; equals: boolean }
 
 /**
  * Finds the dollars and the `==` in texts that would be read as the beginning of math or of a highlight; `withEscapes`
- * escapes them. A sign stays as it is where nothing behind it could end what it begins. In doubt the sign is escaped,
- * and several dollars in a row always are. The time is linear in the text.
+ * escapes them. A sign stays as it is where no sign behind it could end the math or the highlight. In doubt the sign is
+ * escaped, and several dollars in a row always are. The time is linear in the text.
  */
 export function markLiteralSigns(nodes: readonly Nodes[]): void {
   for (const node of nodes) {
@@ -93,7 +93,8 @@ function mayCloseMath(sign: Sign): boolean {
   return sign.run === '$' && !/\d/.test(sign.value[sign.index + 1] ?? '') && !isSpaced(sign, -1)
 }
 
-// White space beside more white space, at an edge of the text or at a line end may become a character reference.
+// True if white space on this side of the sign is certainly written as it is. White space beside more white space, at
+// an edge of the text or at a line end may become a character reference.
 function isSpaced({ index, value, breaksLines }: Sign, step: 1 | -1): boolean {
   const [space = '', beyond = ' '] = [value[index + step], value[index + 2 * step]]
   return (breaksLines ? /[^\S\r]/ : /[^\S\r\n]/).test(space) && /\S/.test(beyond)
@@ -111,7 +112,8 @@ function mayCloseHighlight(sign: Sign): boolean {
   return touchesEdge(sign) || (sign.run === '==' && isWordCharacter(sign.value.charCodeAt(sign.index - 1)))
 }
 
-// The run may go on in the next text, which is not known here.
+// True for a run at the start or the end of its text. The run may go on in the neighbouring text, so it may open and
+// close a highlight.
 function touchesEdge({ run, index, value }: Sign): boolean {
   return index === 0 || index + run.length === value.length
 }

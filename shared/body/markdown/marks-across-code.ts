@@ -1,16 +1,16 @@
 import type { Mark } from '../document.ts'
 import { sameMark } from '../marks.ts'
 
-/** A neighbour of a run of inline code: its marks and its text; null for a node other than a text. */
+/** A neighbour of a run of inline code: its marks and its text. The text is null for a node other than a text. */
 export type Neighbour = { marks: readonly Mark[]; text: string | null }
 
 // Emphasis can neither begin before white space nor end behind white space.
 const emphasis = new Set(['bold', 'italic', 'strike'])
 
 /**
- * The marks that Markdown puts around inline code, although a body keeps only links beside code. They are the marks of
- * both neighbours, and the emphasis of a neighbour that leans on the code. So bold text with code in it is written as
- * people write it. White space at the edge of a mark then needs no character reference.
+ * The marks that Markdown puts around inline code, although a body keeps only links beside code. They are the marks
+ * that both neighbours have, and the emphasis of a neighbour that leans on the code (see `leans`). So bold text with
+ * code in it is written as people write it. White space at the edge of a mark then needs no character reference.
  */
 export function marksAcrossCode(before: Neighbour | undefined, after: Neighbour | undefined): Mark[] {
   const left = spanning(before)

@@ -30,7 +30,8 @@ const shownLines = 20
 
 /**
  * A text to parse, its JSON pointer in the request, and the limits on the body. It is plain data, which can be passed
- * to a thread. `keepsBlocks` says that stored blocks may stay, whose Markdown can show more text than the blocks hold.
+ * to a thread. `keepsBlocks` says that stored blocks may stay below their anchors. The Markdown of a stored block can
+ * show more text than the block holds, so text below anchors is not counted before it is parsed.
  */
 export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: string; keepsBlocks?: boolean }
 
@@ -51,8 +52,8 @@ export function parseMarkdown(input: MarkdownInput): Parsed {
 }
 
 /**
- * The text with a line feed at the end of each line, as all offsets count it. Refuses with 422 `invalid_node` a text
- * that no body may hold.
+ * The text with a line feed as the end of each line. All offsets refer to the returned text. Refuses with 422
+ * `invalid_node` a text that no body may hold.
  */
 export function markdownSource({ markdown, path = '' }: MarkdownInput): string {
   checkText(markdown, { path, blockId: null })

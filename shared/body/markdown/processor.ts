@@ -14,14 +14,14 @@ type Handler = NonNullable<NonNullable<Options['handlers']>[keyof NonNullable<Op
 // Tags that cannot end a paragraph at the start of a line. Any other tag is treated as if it ended the paragraph.
 const phrasingTag = /^<\/?(a|abbr|b|br|cite|code|del|em|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|u|var)\b/i
 
-// A line end beside white space, raw HTML or the edge of a block would be trimmed, or would end the construct around
-// it.
+// Writes a text. A line end beside white space, raw HTML or the edge of a block is written as a character reference.
+// Otherwise the parser would trim the line end, or end the construct around it.
 const safeText: Handler = (node, parent, state, info) => {
   const siblings = parent?.children ?? []
   const index = state.indexStack.at(-1) ?? 0
   const around = { ...info, beforeNode: siblings[index - 1], afterNode: siblings[index + 1] }
   let value = withEscapes(node, around, (text, config) => state.safe(text, config))
-  // At the start of a block, a footnote reference and a colon would define the footnote.
+  // At the start of a block, a footnote reference and a colon would define the footnote, so the colon is escaped.
   if (index === 1 && siblings[0]?.type === 'footnoteReference') value = value.replace(/^:/, '\\:')
   const opensLine = index === 1 && siblings[0]?.type === 'html'
   if (value.startsWith('\n') && (opensLine || /(^|\s)$/.test(info.before))) value = `&#xA;${value.slice(1)}`
@@ -31,13 +31,13 @@ const safeText: Handler = (node, parent, state, info) => {
   return state.stack.includes('tableCell') ? codeEdges(value, index, siblings.length) : value
 }
 
-// The parser trims cells. The writer writes white space as a character reference at the start of a line only, and a
-// cell is within a line.
+// Writes white space at the edges of a cell as character references, because the parser trims cells. The writer of
+// remark does so only at the start of a line, and a cell is within a line.
 function codeEdges(value: string, index: number, length: number): string {
   const coded = (space: string) => (space === ' ' ? '&#x20;' : '&#x9;')
   const start = index === 0 ? value.replace(/^[ \t]/, coded) : value
   if (index < length - 1) return start
-  // A backslash before the character reference would make the reference text.
+  // A backslash before the character reference would make the reference text, so such a backslash is doubled.
   return start.replace(/(\\?)([ \t])$/, (_, slash: string, space: string) => `${slash}${slash}${coded(space)}`)
 }
 
@@ -45,7 +45,8 @@ function opensBlock(next: { type: string; value?: string } | undefined): boolean
   return next?.type === 'html' && !phrasingTag.test(next.value ?? '')
 }
 
-// Writes the blocks of a body one by one. Two adjacent lists take different bullets, unless anchors separate them.
+// Writes the blocks of a body one by one, as the JSON text of a list. Two adjacent lists take different bullets, unless
+// anchors separate them.
 const segments: Handler = (node, _, state, info) => {
   const results: string[] = []
   for (const child of node.children) {
@@ -100,8 +101,8 @@ export function parseTree(markdown: string): Root {
 }
 
 /**
- * The flow nodes of a block to be written. `after` is what stands directly above the block: the block before it in the
- * same call, or the bullet of a list, or null for anything else.
+ * The flow nodes of a block to be written. `after` says what stands directly above the block: `previous` for the block
+ * before in the same call, the bullet of a list, or null otherwise.
  */
 export type Flow = { nodes: RootContent[]; after: 'previous' | { bullet: string } | null }
 
@@ -130,8 +131,8 @@ function readSigns(this: { data: () => Extensions }): void {
   data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), highlightFromMarkdown]
 }
 
-// The tokeniser links bare addresses. The transform would link them again, also where an escape that it cannot see
-// forbids a link.
+// A plugin of remark that removes GFM's transform of bare addresses. The tokeniser already links bare addresses. The
+// transform does not see escapes, so it would also link an address where an escape forbids a link.
 function keepEscapedAddresses(this: { data: () => Extensions }): void {
   const data = this.data()
   data.fromMarkdownExtensions = (data.fromMarkdownExtensions ?? []).flat(3).map((extension) => {

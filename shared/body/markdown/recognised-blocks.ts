@@ -22,8 +22,9 @@ export type Counts = { nodes: number; characters: number; bytes: number }
  * Finds the blocks of a text that stand below their anchors exactly as the service writes them. Each line feed of the
  * text is a single character. The time is linear in the text and in the stored body.
  *
- * Whether the anchor above a block is one depends on the stretch before it, which the caller parses. The anchor ends
- * whatever the parser has open, except raw HTML, code, and math. A recognised block leaves nothing open itself.
+ * The comment above a recognised block might be a part of raw HTML, code or math that the stretch above leaves open.
+ * The caller finds out by parsing that stretch. An anchor ends everything else that the parser has open. A recognised
+ * block leaves nothing open itself.
  */
 export function recogniseBlocks(source: string, stored: StoredBlocks): Stretch[] {
   let stretch = emptyStretch(source, 0)
@@ -41,7 +42,7 @@ export function recogniseBlocks(source: string, stored: StoredBlocks): Stretch[]
     } else {
       if (stretch.recognised.length === 0) stretch.next = found.anchorEnd
       stretch.recognised.push({ id: found.id, at, line: found.line })
-      // An empty paragraph is counted where it is normalised.
+      // An empty paragraph is not counted here, because `assemble` normalises and counts it.
       if (found.line !== null) stretch.kept = sumOf([stretch.kept, found.counts])
       at = found.end
     }
@@ -65,8 +66,8 @@ function emptyStretch(source: string, at: number): Stretch {
 }
 
 /**
- * The number of characters that the stored blocks of a stretch may show as text without holding them as text: an upper
- * bound. A block that is recognised by its text alone holds all that it shows.
+ * An upper bound of the characters that the Markdown of a stretch may show beyond the texts of its stored blocks. A
+ * block that can be recognised by its Markdown holds all text that its Markdown shows, so it adds nothing.
  */
 export function shownOnly(stretch: string, stored: StoredBlocks): number {
   const anchors = stretch.split(/<!--\s*block=/).slice(1)
@@ -101,7 +102,8 @@ function recognise(source: string, at: number, stored: StoredBlocks): Found | nu
   return { id, anchorEnd, end: rest.lastIndex, line: text === '' ? null : block.line, counts }
 }
 
-// The counts of a rendered block, or null for a block that is never recognised. They live as long as the rendering.
+// The counts of a rendered block, or null for a block that is never recognised. An entry lives as long as its rendered
+// block.
 const known = new WeakMap<RenderedBlock, Counts | null>()
 
 function countsOf({ rendered, line }: StoredBlock): Counts | null {
@@ -115,7 +117,8 @@ function countsOf({ rendered, line }: StoredBlock): Counts | null {
 
 /**
  * True if the Markdown of a block between anchors is certainly read as one block, whatever the text around the anchors
- * is. That is not certain for what is written verbatim, for details, and for what is written as something else.
+ * is. That is not certain for raw HTML, frontmatter and details, and for a block that is written as another type of
+ * block.
  */
 function standsAlone(block: BodyNode, { text, warnings, isOpening }: RenderedBlock): boolean {
   if (isOpening || text.trim() !== text || warnings.some(({ code }) => code === 'node_simplified')) return false
@@ -128,7 +131,7 @@ function holds(node: BodyNode, types: ReadonlySet<string>): boolean {
   return types.has(node.type) || (node.content ?? []).some((child) => holds(child, types))
 }
 
-// A block that the normaliser would change must pass through the normaliser.
+// Returns null for a block that the normaliser would change, because such a block must pass through the normaliser.
 function measure(block: BlockNode, line: string): Counts | null {
   const { result, nodes, characters, warnings } = normaliseDocument(
     { type: 'doc', content: [block] },

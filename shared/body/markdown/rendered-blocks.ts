@@ -39,9 +39,10 @@ export function renderBlocks(blocks: readonly BlockNode[], { parted, labels }: S
 }
 
 /**
- * As `renderBlocks` for the stored lines of a whole body. Rendered blocks are remembered by the hash of their lines and
- * by what their Markdown depends on besides: a list directly above, the footnotes that the block refers to, and the end
- * of the text. Only lines that are not remembered are parsed.
+ * Renders the stored lines of a whole body as Markdown, one result for each line. `parted` says that an anchor stands
+ * above each block. Rendered blocks are remembered by the hash of their lines and by the other facts on which their
+ * Markdown depends. These facts are a list directly above, the footnotes that the block refers to, and the end of the
+ * text. Only lines that are not remembered are parsed.
  */
 export function renderLines(lines: readonly string[], parted: boolean): RenderedBlock[] {
   const labels = labelsIn(lines)
@@ -54,7 +55,7 @@ export function renderLines(lines: readonly string[], parted: boolean): Rendered
     const known = after === 'previous' ? undefined : remembered.get(keyOf(line, { ...place, after, labels }))
     found.push(known)
     if (known === undefined) missing.push({ block: JSON.parse(line) as BlockNode, ...place, after, index, above })
-    // An empty paragraph writes nothing, so two lists stay neighbours.
+    // An empty paragraph writes nothing, so a list above it stays directly above the next block.
     if (!isEmptyParagraph(line)) above = isList(line) ? index : null
   }
   const rendered = render(missing, labels)
@@ -68,7 +69,8 @@ export function footnoteLabels(blocks: readonly BodyNode[]): Set<string> {
   return new Set(labelsOf(blocks, 'footnoteDefinition'))
 }
 
-// Each thread has a memory of its own. One body fills at most half of it, so that a huge body leaves room for others.
+// The bytes of rendered blocks that a thread remembers. One body fills at most half of this memory, so that a huge body
+// leaves room for others.
 const memoryBytes = 16 * 1024 * 1024
 const remembered = new LRUCache<string, RenderedBlock>({
   maxSize: memoryBytes,
@@ -91,7 +93,7 @@ function render(renderings: readonly Rendering[], labels: ReadonlySet<string> | 
   const texts = writeFlow(found.map(({ nodes }, index) => ({ nodes, after: renderings[index]?.after ?? null })))
   return renderings.map(({ block }, index) => ({
     id: block.attrs.id,
-    // Only verbatim texts still hold carriage returns, and a warning has named those.
+    // Only texts that are written verbatim still hold carriage returns. A warning names each of these texts.
     text: (texts[index] ?? '').replace(/\r\n?/g, '\n'),
     warnings: [...(found[index]?.warnings.values() ?? [])],
     heading: block.type === 'heading' ? plainText(block) : null,
@@ -117,7 +119,8 @@ function bytesOf({ text, warnings, heading }: RenderedBlock): number {
   return entry + 2 * (text.length + (heading?.length ?? 0))
 }
 
-// Members are sorted, so the type is the last member of a line, and content stands before it.
+// The members of a line are sorted. So `type` is the last member of the block, and in an empty paragraph `attrs` stands
+// directly before `type`.
 function isList(line: string): boolean {
   return line.endsWith('List"}')
 }
@@ -126,7 +129,8 @@ function isEmptyParagraph(line: string): boolean {
   return line.endsWith('},"type":"paragraph"}')
 }
 
-// A list that is not rendered yet is rendered together with the block below it.
+// Returns the bullet of the list directly above a block. A list that is not rendered yet is rendered together with the
+// block, as its previous block.
 function listAbove(list: RenderedBlock | undefined): Flow['after'] {
   if (list === undefined) return 'previous'
   const [, bullet = ''] = /^\d*([-*.)])/.exec(list.text) ?? []

@@ -7,8 +7,8 @@ import { type RenderedBlock, renderLines } from './rendered-blocks.ts'
 export type StoredBlock = { line: string; rendered: RenderedBlock }
 
 /**
- * The blocks of the body that a text is written back to, from its stored lines. Lines are rendered and parsed when a
- * caller first asks for them.
+ * The blocks of a stored body, to which a Markdown text is written back. The lines are rendered as Markdown and parsed
+ * when a caller first asks for a block.
  */
 export class StoredBlocks {
   readonly #lines: readonly string[]
@@ -37,7 +37,7 @@ export class StoredBlocks {
     return this.topLevel(id) === undefined && this.#findNested(id) !== undefined
   }
 
-  /** True if the block is a top-level block that is still written as this Markdown. */
+  /** True if the block is a top-level block whose Markdown equals `source`. */
   isUnchanged(block: BlockNode, source: string): boolean {
     return this.topLevel(block.attrs.id)?.rendered.text.trimEnd() === source
   }

@@ -19,14 +19,17 @@ export type MarkdownText = { markdown: string; warnings: Warning[] }
 
 /**
  * A document as Markdown, with a warning for each loss. With `anchors`, a comment line with the block id is above each
- * top-level block. A frontmatter that begins the text has no anchor.
+ * top-level block. Frontmatter that begins the text has no anchor.
  */
 export function toMarkdown(document: DocNode, options: ExportOptions): MarkdownText {
   const { segments, warnings } = exportSegments(document.content, options)
   return { markdown: joinSegments(segments), warnings }
 }
 
-/** As `toMarkdown` for the stored lines of a whole body. Blocks that were rendered before are remembered. */
+/**
+ * The stored lines of a whole body as Markdown, with a warning for each loss. With `anchors`, an anchor line stands
+ * above each block. Blocks that were rendered before are remembered.
+ */
 export function linesToMarkdown(lines: readonly string[], { anchors }: { anchors: boolean }): MarkdownText {
   const { segments, warnings } = segmentsOf(renderLines(lines, anchors), anchors)
   return { markdown: joinSegments(segments), warnings }
@@ -53,19 +56,19 @@ function segmentsOf(blocks: RenderedBlock[], anchors: boolean): { segments: Segm
 export function joinSegments(segments: Segment[]): string {
   const parts = segments.map(({ anchor, text }) => [anchor, text].filter((part) => part).join('\n'))
   const markdown = parts.filter((part) => part !== '').join('\n\n')
-  // A byte order mark at the start of a text would not be read as a part of it. Raw HTML that is never closed includes
-  // its own line feed.
+  // A parser would drop a byte order mark at the start of a text, so the mark is written as a character reference. Raw
+  // HTML that is never closed includes its own line feed.
   const end = markdown === '' || markdown.endsWith('\n') ? '' : '\n'
   return `${markdown.replace(/^\ufeff/, '&#xFEFF;')}${end}`
 }
 
-/** The anchor line of a block: `<!-- block=<id> -->`; headings get a slug in GitHub's style as well. */
+/** The anchor line of a block: `<!-- block=<id> -->`; for a heading, a slug in GitHub's style follows the id. */
 function anchorLine({ id, heading }: RenderedBlock, slugger: GithubSlugger): string {
   const slug = heading === null ? '' : slugger.slug(heading)
   return slug === '' ? `<!-- block=${id} -->` : `<!-- block=${id} ${slug} -->`
 }
 
-// An anchor keeps an empty paragraph that would otherwise be dropped.
+// Leaves out the warning that an empty paragraph is dropped, because the anchor of the paragraph keeps it.
 function withoutKept({ id, warnings }: RenderedBlock): Warning[] {
   return warnings.filter(({ code, block_id }) => code !== 'block_dropped' || block_id !== id)
 }

@@ -9,9 +9,9 @@ import { recogniseBlocks, type Stretch, shownOnly, sumOf } from './recognised-bl
 
 /**
  * Makes the blocks of an anchored Markdown text, as `parseMarkdown` and `assemble` do, in the time that its changes
- * take. Stored blocks are recognised by their text, and only the stretches between them are parsed. Returns null where
- * the text must be parsed as a whole: when most of it is new, when a stretch has an effect outside of itself, and when
- * the text is refused for more than its length.
+ * take. Stored blocks are recognised by their text, and only the stretches between them are parsed. Returns null when
+ * the text must be parsed as a whole. That is so when most of the text is new, when a stretch has an effect outside of
+ * itself, or when a stretch is refused. Refuses with the codes of `refuseTooLarge` a text that is certainly too large.
  */
 export function writeBack(markdown: string, assembling: Assembling): Assembled | null {
   const { characterLimit = Number.POSITIVE_INFINITY, byteLimit = Number.POSITIVE_INFINITY, stored } = assembling
@@ -21,7 +21,7 @@ export function writeBack(markdown: string, assembling: Assembling): Assembled |
   const kept = sumOf(stretches.map((stretch) => stretch.kept))
   const newLength = stretches.reduce((sum, { from, to }) => sum + to - from, 0)
   if (newLength > source.length / 2 || kept.nodes === 0) return null
-  // What the recognised blocks take of a limit is left to nothing else.
+  // The parsed stretches may only take what the recognised blocks leave of each limit.
   const left = { characterLimit: characterLimit - kept.characters, byteLimit: byteLimit - kept.bytes }
   const context = { ...assembling, ...left }
   try {
@@ -31,7 +31,7 @@ export function writeBack(markdown: string, assembling: Assembling): Assembled |
     const nodes = assembled.nodes + kept.nodes
     return nodes > maximumNodes ? null : { ...assembled, nodes, characters: assembled.characters + kept.characters }
   } catch (error) {
-    // The whole text is refused, too, for the same reason or for a reason that comes first.
+    // The caller then parses the whole text, which is refused for the same reason or for an earlier reason.
     if (error instanceof Refusal) return null
     throw error
   }
@@ -39,8 +39,8 @@ export function writeBack(markdown: string, assembling: Assembling): Assembled |
 
 /**
  * Refuses as `refuseTooLarge` does, with the recognised blocks counted exactly. Behind a stretch that may leave
- * something open, nothing is counted. A stored block that is not recognised may still be kept, and then it holds less
- * text than it shows.
+ * something open, nothing is counted. A stored block that is not recognised may still be kept, and its Markdown may
+ * show more text than it holds (`shownOnly`).
  */
 function refuseTooLargeChange(source: string, stretches: readonly Stretch[], assembling: Assembling): void {
   const { characterLimit = Number.POSITIVE_INFINITY, byteLimit = Number.POSITIVE_INFINITY, stored } = assembling
@@ -54,7 +54,7 @@ function refuseTooLargeChange(source: string, stretches: readonly Stretch[], ass
   refuseTooLarge(counted, assembling, { characters: kept.characters - shown, nodes })
 }
 
-// True for raw HTML, code, math, and frontmatter that do not certainly end in the text.
+// True if the text holds raw HTML, code, math or frontmatter that may not end within the text.
 function mayStayOpen(text: string): boolean {
   if (/^\ufeff?---/.test(text) && !/\n---[ \t]*\n/.test(text)) return true
   return /<|\$\$|```|~~~/.test(text.replace(/<!--[^\n]*?-->/g, ''))
@@ -90,9 +90,9 @@ type Shared = Pick<ImportContext, 'warnings' | 'spent'> & { pending: Anchor[] }
 type StretchText = { source: string; length: number; linesAbove: number; path: string }
 
 /**
- * The pieces of one stretch. `source` goes on behind the stretch with the anchor of the next recognised block. If that
- * anchor is an anchor there, the stretch leaves nothing open. Returns null for a stretch with an effect outside of
- * itself: definitions, footnotes, details that reach over its end, and whatever swallows the next anchor.
+ * The pieces of one stretch. `source` goes on behind the stretch with the anchor of the next recognised block. If the
+ * parser reads this comment as an anchor, the stretch leaves nothing open. Returns null for a stretch with an effect
+ * outside of itself: definitions, footnotes, details that reach over its end, and whatever swallows the next anchor.
  */
 function readStretch({ source, length, linesAbove, path }: StretchText, shared: Shared): Piece[] | null {
   if (footnote.test(source)) return null
@@ -101,7 +101,8 @@ function readStretch({ source, length, linesAbove, path }: StretchText, shared: 
   const last = root.children.at(-1)
   const isClosed = last?.position?.start.offset === length && anchorOf(last, { linesAbove }) !== null
   if (isFollowed && !isClosed) return null
-  // The parser looks for the end of frontmatter in the whole text.
+  // The parser of the whole text would look for the end of frontmatter behind the stretch, too. So frontmatter must end
+  // within the stretch.
   if (/^\ufeff?---/.test(source) && root.children[0]?.type !== 'yaml') return null
   const own = importContext(root, { source, path, byteLimit: undefined, linesAbove })
   if (own.definitions.size > 0 || !closesDetails(root.children)) return null
@@ -111,7 +112,7 @@ function readStretch({ source, length, linesAbove, path }: StretchText, shared: 
   return pieces
 }
 
-// A reference or a definition. A backslash in front makes it text.
+// The start of a footnote's reference or definition. A backslash in front would make it text.
 const footnote = /(?<!\\)(?:\\\\)*\[\^/
 
 /** Counts lines up to ascending offsets of a text. */
@@ -124,7 +125,7 @@ class LineCounter {
     this.#text = text
   }
 
-  /** The number of line feeds above an offset, which is not below that of the call before. */
+  /** The number of line feeds above an offset, which must not be smaller than the offset of the call before. */
   above(offset: number): number {
     for (
       let at = this.#text.indexOf('\n', this.#next);

@@ -89,7 +89,8 @@ function planChildren(parent: Y.XmlFragment, { from, to, work }: ChildrenChange,
     const old = olds[partner]
     const position = old ? positions.ofOld(partner) : positions.ofId(blockIdOf(node))
     if (!old) {
-      // A live block that was no old sibling was inserted by an earlier application of this change.
+      // A live block that was no old sibling was inserted by an earlier application of this change. So it stays, and is
+      // not inserted again.
       const sibling = siblings.get(blockIdOf(node))
       if (position !== undefined && !sibling) anchor = position
       else insertAfter(edit, { anchor, node: rescued(node, work, { old: sibling, live: live[position ?? -1] }) })
@@ -143,8 +144,9 @@ function editChildren(parent: Y.XmlFragment, length: number, { removals, inserti
 }
 
 /**
- * Makes a block anew with the text that people typed into it, and into the blocks below it, since `from`. `known` is
- * the block so far, where the caller has it at hand. The three versions are merged in a Y document of their own.
+ * Makes a block anew with the text that people typed into it, and into the blocks below it, since `from`. `known` holds
+ * the block of `from` and the live block, where the caller has them at hand. Old block, live block and new block are
+ * merged in a separate Y document.
  */
 function rescued(node: BodyNode, work: Work, known: { old?: BodyNode; live?: unknown } = {}): BodyNode {
   const isKnown = known.old !== undefined && known.live instanceof Y.XmlElement

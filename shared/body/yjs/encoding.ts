@@ -24,10 +24,11 @@ const foreignType = 'yjs:foreign'
 // stack.
 const deepest = 200
 
-// Editors whose marks may overlap themselves write `comment--Ab3dEf9+`: the name and eight base64 characters.
+// The name of a mark with a hash. Editors in which marks of one type may overlap write `comment--Ab3dEf9+`: the name
+// and eight base64 characters.
 const hashedName = /^(.*)--[A-Za-z0-9+/=]{8}$/
-// The prefix of the attributes that keep the marks of an inline node other than a text. An XML element has attributes
-// only.
+// The prefix of the attributes that keep the marks of an inline node other than a text. An XML element of Yjs has
+// attributes and no formats.
 const elementPrefix = '_mark_'
 const rank = new Map(Object.keys(markTable).map((name, index) => [name, index]))
 
@@ -77,7 +78,7 @@ export function childrenOf(parent: Y.XmlFragment): unknown[] {
   return parent.toArray()
 }
 
-/** The block id of a child of a fragment or element, if it has one. Inline nodes have none, as in `blockIdOf`. */
+/** The block id of a child of a fragment or element, if it has one. Inline nodes have no block id. */
 export function idOf(child: unknown): string | undefined {
   const isBlock = child instanceof Y.XmlElement && !inlineTypes.has(child.nodeName)
   const id: unknown = isBlock ? child.getAttribute('id') : undefined
@@ -181,7 +182,10 @@ export function elementFormats(marks: readonly Mark[] = []): Attrs {
   return Object.fromEntries(marks.map((mark) => [elementPrefix + mark.type, mark.attrs ?? {}]))
 }
 
-/** Splits the attributes of an XML element into those of the node and its marks. Null attributes are left out. */
+/**
+ * Splits the attributes of an XML element into the attributes of the node and the marks of the node. Null attributes
+ * are left out.
+ */
 function splitElementAttributes(attributes: { [name: string]: unknown }): { attrs?: Attrs; marks: Mark[] } {
   const formats: { [name: string]: unknown } = {}
   const own: { [name: string]: unknown } = {}

@@ -20,7 +20,7 @@ export function applyInline(element: Y.XmlElement, change: InlineChange): void {
   joinTexts(element)
 }
 
-/** Formats keep all offsets valid, and they come in ascending order. */
+/** Sets the marks of ranges, which come in ascending order. A change of marks moves no offset. */
 function applyFormats(element: Y.XmlElement, formats: readonly InlineFormat[]): void {
   if (formats.length === 0) return
   const texts = layoutOf(element).filter(isText)

@@ -13,7 +13,8 @@ export type InlineFormat = { start: number; end: number; set: Formats }
 /** The changes of a line. All offsets refer to the line before any of the changes. */
 export type InlineChange = { edits: InlineEdit[]; formats: InlineFormat[] }
 
-// Each edit looks at the nodes of the line. Above this many looks, everything between the common ends is replaced.
+// The most looks at nodes for the edits of one line, where each edit looks at all nodes of the line. A line that needs
+// more is replaced between its common ends.
 const mostLooks = 1_000_000
 
 /**
@@ -28,8 +29,8 @@ export function diffInline(fromNodes: readonly BodyNode[], toNodes: readonly Bod
 }
 
 /**
- * Adapts the change `from` → `to` to a line that has become `live` meanwhile. Edits that both made are left out. New
- * text stays beside its left neighbour, and removed text does not come back.
+ * Adapts the change `from` → `to` to a line that has become `live` meanwhile. Edits that the live line already has are
+ * left out. New text stays beside its left neighbour, and removed text does not come back.
  */
 export function rebaseInline(input: {
   change: InlineChange
@@ -120,7 +121,7 @@ function rebaseEdit(edit: InlineEdit, kept: readonly Match[]): InlineEdit[] {
   return [{ start: offset, end: offset, insert: edit.insert }, ...removals]
 }
 
-/** The live offset right behind the last kept unit before an offset. */
+/** The offset in the live line right behind the last kept UTF-16 unit that stands before an offset of `from`. */
 function offsetAfter(offset: number, kept: readonly Match[]): number {
   const left = kept.findLast((match) => match.a < offset)
   return left ? left.b + Math.min(offset - left.a, left.length) : 0
@@ -163,7 +164,7 @@ function editKey({ start, end, insert }: InlineEdit): string {
   return JSON.stringify([start, end, insert.map((node) => [wholeKey(node), node.text])])
 }
 
-// The normal form writes out some attributes that are null. A Y document never has them.
+// A key of a node without null attributes. The normal form writes some null attributes out, and a Y document has none.
 function wholeKey(node: BodyNode): string {
   const marks = (node.marks ?? []).map(({ type, attrs }) => [type, attrs])
   return JSON.stringify([node.type, node.attrs, marks, node.content], (_, value: unknown) => value ?? undefined)

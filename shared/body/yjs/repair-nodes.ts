@@ -2,7 +2,7 @@ import type { BodyNode } from '../document.ts'
 import { bodySchema, inlineTypes, isTextblock } from '../nodes.ts'
 import type { RawDocument } from './encoding.ts'
 
-/** A repair; `block_id` is the nearest block with an id, under its id before the repair. */
+/** A repair; `block_id` is the nearest block with an id, with the id that it had before the repair. */
 export type Repair = { kind: RepairKind; type: string; block_id: string | null }
 export type RepairKind =
   | 'id_added'
@@ -51,7 +51,10 @@ export function arranged(parent: BodyNode, pass: Pass): readonly BodyNode[] {
   return [summary, content.length > 0 ? { ...holder, content } : holder]
 }
 
-/** Takes the next child. Inline content where blocks belong becomes one paragraph. */
+/**
+ * Takes the next child from `open`, whose last node comes first. Inline content where blocks belong becomes one
+ * paragraph.
+ */
 export function nextChild(open: BodyNode[], parent: string, pass: Pass): BodyNode | undefined {
   const child = takeFrom(open, pass)
   if (!child || isTextblock(parent) || !inlineTypes.has(child.type)) return child
@@ -74,8 +77,8 @@ export function isContainer(node: BodyNode): boolean {
 }
 
 /**
- * Gives a node the type that says the same under its parent, where its own type may not stand. Id and content stay.
- * Returns the node itself if there is no such type.
+ * Gives a node that may not stand under its parent the corresponding type that may, such as `image` for `inlineImage`.
+ * Id and content stay. Returns the node itself if there is no such type.
  */
 export function retyped(node: BodyNode, { parent, isFirst }: { parent: string; isFirst: boolean }): BodyNode {
   const type = typeAt(node.type, parent)
@@ -95,7 +98,7 @@ function inlineText(node: BodyNode): string {
   return typeof said === 'string' ? said : ''
 }
 
-/** The number of levels of blocks in a body or node, itself included. */
+/** The number of levels of blocks in a body or node, where the body or node itself is the first level. */
 export function depthOf(node: BodyNode | RawDocument): number {
   const blocks = (node.content ?? []).filter((child) => !inlineTypes.has(child.type))
   return 1 + blocks.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0)

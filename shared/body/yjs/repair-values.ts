@@ -43,7 +43,10 @@ export function repairMarks(marks: Mark[] | undefined): Mark[] | undefined {
 /** The seed of new ids, and the list of repairs. */
 export type IdRepair = { seed: string; repairs: Repair[] }
 
-/** Gives every block its own id. The first block in document order keeps a double id; the others get derived ids. */
+/**
+ * Gives every block an id of its own. Of blocks with one id, the first in document order keeps the id, and the other
+ * blocks get derived ids.
+ */
 export function repairIds(nodes: readonly BodyNode[], { seed, repairs }: IdRepair): BodyNode[] {
   const taken = idsIn(nodes, new Set())
   const met = new Set<string>()

@@ -2,7 +2,10 @@ import * as Y from 'yjs'
 import { applyDocument } from './apply.ts'
 import { bodyFragment, type RawDocument, readDocument, writeNodes } from './encoding.ts'
 
-/** Opens a Y document from its stored state and the updates logged since, oldest first. Garbage is collected. */
+/**
+ * Opens a Y document from its stored state and the updates logged since, oldest first. Yjs then forgets deleted
+ * content.
+ */
 export function openState(...updates: readonly Uint8Array[]): Y.Doc {
   const doc = new Y.Doc({ gc: true })
   doc.transact(() => {
@@ -24,8 +27,8 @@ export function deriveState(body: RawDocument): Uint8Array {
 
 /**
  * Brings a stored state from the body it follows to the current body. `update` is for the other replicas, null when
- * nothing changed; `state` is the whole. Every call writes under a new client id, which adds up to ten bytes to the
- * state for good. A process that holds the document open calls `followInto` instead. @internal
+ * nothing changed; `state` is the whole new state. Every call writes under a new client id, which adds up to ten bytes
+ * to the state for good. A process that holds the document open calls `followInto` instead. @internal
  */
 export function catchUp(input: { state: Uint8Array; from: RawDocument; to: RawDocument }): {
   update: Uint8Array | null
@@ -37,8 +40,8 @@ export function catchUp(input: { state: Uint8Array; from: RawDocument; to: RawDo
 }
 
 /**
- * Applies the difference between the bodies `from` and `to` to a document in memory, like `catchUp`. The document may
- * hold edits of people that `from` does not have yet. Returns the update, or null when nothing changed.
+ * Applies the difference between the bodies `from` and `to` to a Y document in memory. The document may hold edits of
+ * people that `from` does not have yet. Returns the update, or null when nothing changed.
  */
 export function followInto(
   doc: Y.Doc,
@@ -60,13 +63,13 @@ export function readState(state: Uint8Array): RawDocument {
   return readDocument(bodyFragment(openState(state))).document
 }
 
-/** Merges several updates into one without a document, for the updates from browsers since the last flush. */
+/** Merges several updates into one update without opening a Y document. */
 export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
   return updates.length === 1 && updates[0] ? updates[0] : Y.mergeUpdates([...updates])
 }
 
 /**
- * Merges a state with the updates logged since into one state without deleted content. It costs less than
+ * Merges a state with the updates logged since into one state without deleted content. This function costs less than
  * `mergeUpdates`. @internal
  */
 export function compact(state: Uint8Array, log: readonly Uint8Array[]): Uint8Array {

@@ -9,7 +9,7 @@ export type Work = Presence & {
   steps: (() => void)[]
   oldBlock: (id: string | undefined) => BodyNode | undefined
   liveBlock: (id: string | undefined) => Y.XmlElement | undefined
-  /** As `liveBlock`, for a block that stays where it is in the change but that somebody has moved elsewhere. */
+  /** The live block of an id, for a block that the change leaves in its place but that somebody has moved elsewhere. */
   strayBlock: (id: string | undefined) => Y.XmlElement | undefined
   /** An empty fragment outside the document, in which copies are put together. */
   scratch: () => Y.XmlFragment
@@ -18,7 +18,10 @@ export type Work = Presence & {
 /** The change at the top level: the blocks of both bodies, and the number of equal blocks at either end. */
 export type TopChange = { from: Siblings; to: Siblings; ends: { start: number; end: number } }
 
-/** A plan without steps. The equal blocks at either end hold no block that moved, came or went. */
+/**
+ * A plan without steps. The equal blocks at either end are not indexed, because none of these blocks moved, came or
+ * went.
+ */
 export function newWork(fragment: Y.XmlFragment, { from, to, ends }: TopChange): Work {
   const olds = onFirstUse(() => blocksById(from.slice(ends.start, from.length - ends.end)))
   const news = onFirstUse(() => blocksById(to.slice(ends.start, to.length - ends.end)))

@@ -6,7 +6,7 @@ import { plainText } from '../../body/text.ts'
 import { normaliseName } from '../names.ts'
 import type { Extractor } from './schema.ts'
 
-/** The number of characters of the block that an excerpt shows on either side of a link. */
+/** The most code points of the block that an excerpt shows on either side of a link. */
 const contextLength = 80
 const address = /^(?:[a-z][a-z0-9+.-]*:\/\/|mailto:|tel:|www\.)\S*$/i
 
@@ -40,7 +40,7 @@ export function extractCandidates(source: { documentId: string; title: string; t
   return candidates.filter(({ fingerprint }) => !seen.has(fingerprint) && seen.add(fingerprint))
 }
 
-/** `extractCandidates` as a computation for a thread. */
+/** Computes the candidates of a document, in a thread if the body is large. */
 export const candidateExtraction = textComputation({ module: import.meta.url, run: extractCandidates })
 
 type Mention = Pick<FoundCandidate, 'extractor' | 'block_id' | 'name' | 'excerpt'>

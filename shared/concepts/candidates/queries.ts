@@ -48,7 +48,8 @@ const CandidateShape = Type.Object({
 const CandidateRow = row(CandidateShape)
 
 /**
- * A candidate with its knowledge base, the state of its document (null when it is gone) and a concept of the same name.
+ * A candidate with its knowledge base, the current version and title of its document, and a concept of its name.
+ * Version and title are null when the document is gone.
  */
 export type CandidateRow = Static<typeof CandidateShape>
 
@@ -56,7 +57,8 @@ const located = sql.fragment`
   ${columns}, coalesce(c.knowledge_base_id, d.knowledge_base_id) AS knowledge_base_id, d.version AS current_version,
   d.title AS current_title`
 
-// For a pending candidate: the active concept of that name, or else the first active concept that has it as an alias.
+// For a pending candidate: the active concept whose name is the candidate's name, or else the first active concept with
+// this name as an alias.
 const suggestion = sql.fragment`
   CASE WHEN p.review_status = 'pending' THEN coalesce(
     (SELECT k.id FROM concepts k
@@ -195,7 +197,7 @@ export async function findCandidate(db: Queryable, input: { caller: Caller; id: 
 
 /**
  * The refusal of a call about a candidate that the caller cannot see: 404 `candidate_not_found`. `field` is the
- * parameter that named it.
+ * parameter that named the candidate.
  */
 export function missingCandidate(id: string, field?: string): Refusal {
   return new Refusal('candidate_not_found', { details: { id, ...(field !== undefined && { field }) } })

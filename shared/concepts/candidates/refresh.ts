@@ -18,7 +18,7 @@ export async function loadCandidateSource(db: Queryable, job: DocumentJob): Prom
   return source && { ...source, projected_seq }
 }
 
-/** The function of `extracting`, which a thread calls by its name. @public */
+/** Does the work of `extracting`. A thread calls this function by its name. @public */
 export function findCandidates({ source, job }: ProjectionInput<CandidateSource>): FoundCandidate[] {
   return extractCandidates({ documentId: job.document_id, title: source.title, text: source.body })
 }
@@ -85,8 +85,8 @@ export function lockExtraction(tx: Transaction, job: DocumentJob): Promise<numbe
     WHERE workspace_id = ${job.workspace_id} AND document_id = ${job.document_id} FOR UPDATE`)
 }
 
-// Notes the `body_seq` of an extraction, which enrols the document for the refresh, and keeps other extractions of it
-// waiting.
+// Notes the `body_seq` of an extraction. From then on the worker refreshes the candidates of the document. Other
+// extractions of the document wait for the row until the transaction ends.
 async function recordExtraction(tx: Transaction, job: DocumentJob, bodySeq: number): Promise<void> {
   await tx.query(sql.unsafe`
     INSERT INTO concept_extractions (workspace_id, document_id, body_seq)

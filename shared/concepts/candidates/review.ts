@@ -22,8 +22,8 @@ import {
 export type ReviewRequest = { id: string; caller: Caller; reason: string | null; guard: VersionGuard }
 
 /**
- * Accepts a pending candidate whose source is unchanged. It becomes a new concept or, with `conceptId`, an alias and
- * evidence of that concept, which is returned. Refuses with 409 `candidate_already_reviewed`,
+ * Accepts a pending candidate whose source is unchanged. The candidate becomes a new concept or, with `conceptId`, an
+ * alias and evidence of that concept. Returns the new or named concept. Refuses with 409 `candidate_already_reviewed`,
  * `candidate_source_changed`, `concept_not_active`, `concept_name_conflict` or `version_conflict`, in this order.
  * Refuses with 422 `cross_knowledge_base`.
  */
@@ -74,8 +74,8 @@ export async function rejectCandidate(tx: Transaction, request: ReviewRequest): 
 
 type LockedReview = { candidate: StoredCandidate; document: DocumentSource; knowledgeBaseId: number }
 
-// Locks knowledge base, document and candidate, in the order of every deletion. If the document moved to another
-// knowledge base before it was locked, the procedure starts again with that knowledge base.
+// Locks knowledge base, document and candidate, in the order in which deletions lock these rows. If the document moved
+// to another knowledge base before it was locked, the procedure starts again with that knowledge base.
 async function lockForReview(tx: Transaction, found: CandidateRow): Promise<LockedReview> {
   const { workspace_id, document_id, knowledge_base_id } = found
   requirePending(found)

@@ -7,22 +7,28 @@ import { faithfulMarkdown, type InlineMarkdown, translatedContent } from './mark
 /** The translation that a model has returned, and the text that it translates. */
 type Answered = { inline: InlineMarkdown; translation: string }
 
-/** `faithfulMarkdown` without holding the event loop; null as well for content that takes too much time or memory. */
+/**
+ * Runs `faithfulMarkdown` without blocking the event loop. Also returns null for content that takes too much time or
+ * memory.
+ */
 export function computeMarkdown(content: readonly BodyNode[]): Promise<InlineMarkdown | null> {
   return withinLimits(writing, content)
 }
 
-/** `translatedContent` without holding the event loop; null as well for a text that takes too much time or memory. */
+/**
+ * Runs `translatedContent` without blocking the event loop. Also returns null for a text that takes too much time or
+ * memory.
+ */
 export function computeContent(answered: Answered): Promise<BodyNode[] | null> {
   return withinLimits(reading, answered)
 }
 
-/** The work of `computeMarkdown`, which a thread calls by its name. @public */
+/** Does the work of `computeMarkdown`. A thread calls this function by its name. @public */
 export function computeInlineContent(content: readonly BodyNode[]): InlineMarkdown | null {
   return faithfulMarkdown(content)
 }
 
-/** The work of `computeContent`, which a thread calls by its name. @public */
+/** Does the work of `computeContent`. A thread calls this function by its name. @public */
 export function readTranslation({ inline, translation }: Answered): BodyNode[] | null {
   return translatedContent(inline, translation)
 }

@@ -55,7 +55,8 @@ export function translatedContent(inline: InlineMarkdown, translation: string): 
   }
 }
 
-// Most texts are prose of letters and harmless signs. Their Markdown is the text itself, and the parser is slow.
+// Prose: letters and signs that mean nothing in Markdown. The Markdown of prose is the text itself, so most texts need
+// no slow parser.
 const prose = /^\p{L}(?:[\p{L}\p{M}\p{Nd} ,;'"()%–—’“”„…。、，-]|[.:!?](?= |$))*(?<! )$/u
 
 // Returns the text of content that is nothing but prose, or null.
@@ -88,10 +89,12 @@ function onOneLine(text: string): string {
   return text.replace(/\s+/g, (space) => (space.includes('\n') ? ' ' : space))
 }
 
-// The most bytes of the addresses of one textblock. A definition in a model's answer could multiply without end.
+// The most bytes of the addresses of one textblock. Without this limit, a definition in a model's answer could be used
+// by any number of links, each of which repeats the address.
 const byteLimit = 1024 * 1024
 
-// Returns the inline content of a text that is one paragraph, or null. Every footnote counts as defined.
+// Returns the inline content of a text that is one paragraph, or null. Every footnote counts as defined, so that its
+// reference is read as a reference.
 function readInline(markdown: string): BodyNode[] | null {
   const labels = new Set(Array.from(markdown.matchAll(/\[\^([^\s[\]\\^&]{1,200})\]/g), ([, label]) => label))
   const definitions = [...labels].map((label) => `\n\n[^${label}]: x`).join('')

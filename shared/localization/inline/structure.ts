@@ -3,9 +3,10 @@ import type { Attrs, BodyNode, Json, Mark } from '../../body/document.ts'
 import { sameMark } from '../../body/marks.ts'
 
 /**
- * Returns a key for everything that a translation has to keep: each stretch of a mark, each link with its address, each
- * code with its text, and each node that is not text. Languages order words differently, so the key ignores the order.
- * It ignores the alternative text of images, too. Two contents with equal keys differ only in their words and order.
+ * Returns a key for everything that a translation has to keep. That is each stretch of a mark, each link with its
+ * address, each code with its text, and each node that is not text. Languages order words differently, so the key
+ * ignores the order. It ignores the alternative text of images, too. Two contents with equal keys differ only in their
+ * words and order.
  */
 export function structureOf(content: readonly BodyNode[]): string {
   const parts: string[] = []

@@ -56,7 +56,8 @@ type Restoring = {
   depth: number
 }
 
-// Colours do not nest in the text that was sent. In an answer, a colour of each kind may be inside another.
+// The most levels of tags within tags that are read in an answer. Colours do not nest in the text that was sent, but an
+// answer may put a colour inside another colour.
 const maximumNesting = 8
 
 function restore({ from, to }: { from: number; to: number }, restoring: Restoring): BodyNode[] | null {

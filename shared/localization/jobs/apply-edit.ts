@@ -19,7 +19,7 @@ type Application = PairTexts & { contents: readonly { unitId: string; content: B
 /**
  * Puts texts into the target. A text replaces the blocks of its unit. A unit without blocks gets a new block after the
  * block of the unit before it, else at the end. A block that belongs to several units is left alone, because a person
- * may have written its text. A thread calls the function. @public
+ * may have written its text. A thread calls this function by its name. @public
  */
 export function applyTexts({ contents: named, ...texts }: Application): AppliedTexts {
   const units = unitsIn<UnitPlace>(texts)
@@ -47,7 +47,7 @@ export function applyTexts({ contents: named, ...texts }: Application): AppliedT
   return { text: lines.join('\n'), mappings: mappingsOf(lines, blockIds) }
 }
 
-/** Computes the target with new texts, as `applyTexts` does. */
+/** Computes the target with new texts by `applyTexts`, in a thread for large bodies. */
 export const applying = pairComputation({ module: import.meta.url, run: applyTexts })
 
 function mappingsOf(lines: readonly string[], blockIds: ReadonlyMap<string, string>): Mapping[] {

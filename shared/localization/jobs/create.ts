@@ -17,9 +17,9 @@ import type { JobInput } from './schema.ts'
 import { findTarget, selectUnits } from './select.ts'
 
 /**
- * Requests machine candidates for units of a translation. One transaction inserts the job, reserves its characters and
- * enqueues it. Refuses in this order: 404 `document_not_found`, `translation_not_found` or `unit_not_found`; 403 for a
- * viewer; 409 `localization_not_active` or `source_document_missing`; 503 `model_unavailable`; 422 `invalid_locale` or
+ * Requests translations of units by a model. One transaction inserts the job, reserves its characters and enqueues it.
+ * Refuses in this order: 404 `document_not_found`, `translation_not_found` or `unit_not_found`; 403 for a viewer; 409
+ * `localization_not_active` or `source_document_missing`; 503 `model_unavailable`; 422 `invalid_locale` or
  * `nothing_to_translate`; 429 `translation_quota_exceeded`.
  */
 export async function createJob(

@@ -25,7 +25,7 @@ export type ObsoleteReason = 'source_changed' | 'document_deleted'
 
 /**
  * Reads a job and its texts without a lock, or returns the reason why the job is obsolete already. Throws
- * ComputationLimitError when the document takes too much of a processor.
+ * ComputationLimitError when the document takes too much processor time or memory.
  */
 export async function loadJob(db: Queryable, key: RequestedJobKey): Promise<JobSource | { obsolete: ObsoleteReason }> {
   const job = await jobOf(db, key)
@@ -37,7 +37,10 @@ export async function loadJob(db: Queryable, key: RequestedJobKey): Promise<JobS
   return { job, texts: await compute(collecting, { text: source.body, units }) }
 }
 
-/** The texts of some units in a stored body. Units whose text has gone are left out. A thread calls it. @public */
+/**
+ * The texts of some units in a stored body. Units whose text is gone are left out. A thread calls this function by its
+ * name. @public
+ */
 export function textsOfUnits({ text, units }: { text: string; units: readonly NamedUnit[] }): SourceText[] {
   const blocks = new Map(unitTexts(new StoredBody({ version: '', text })).map(({ id, block }) => [id, block]))
   return units.flatMap(({ unit_id, source_block_id }) => {

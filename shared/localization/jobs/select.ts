@@ -70,7 +70,7 @@ export async function selectUnits(
   return ahead.result(selecting, { source: source.text, target: target.text, units, unitIds })
 }
 
-/** The function of `selectUnits`, which a thread calls by its name. @public */
+/** Does the work of `selectUnits`. A thread calls this function by its name. @public */
 export function selectFrom({ unitIds, ...texts }: PairTexts & { unitIds: readonly string[] | undefined }): Selection {
   const placed = unitsIn(texts)
   const placedIds = placed.map(({ unit }) => unit.id)
@@ -118,13 +118,15 @@ function jobUnits({ eligible, skipped }: Pick<Eligible, 'eligible' | 'skipped'>)
     }))
 }
 
-/** The candidates of a job that are written into the target, each with its unit, and the units that are skipped. */
+/**
+ * The translated texts of a job that are written into the target, each with its unit, and the units that are skipped.
+ */
 type Plan = { contents: { unitId: string; content: BodyNode[] }[]; skipped: Applied['skipped'] }
 
 /**
- * Plans which candidates of a job are applied: the named units, or every translated unit. `statuses` are those of the
- * units of the job that still exist. Skips units that were applied
- * already, that have no candidate, or whose text a person edited, confirmed or ignored meanwhile.
+ * Plans which translated texts of a job are applied: those of the named units, or of every translated unit. `statuses`
+ * has the statuses of the units of the job that still exist. Skips units that were applied already, that the job has
+ * not translated, or whose text a person edited, confirmed or ignored meanwhile.
  */
 export function planApplication(
   job: JobRow,

@@ -16,7 +16,7 @@ export type SourceText = { unit_id: string; content: readonly BodyNode[] }
 /** The text of the model with the inline content that it stands for, or the reason why there is no text. */
 export type Translation = { unit_id: string; text: string; content: BodyNode[] } | { unit_id: string; failure: Failure }
 
-/** The reason why a unit has no candidate. A code of the model applies to every unit of its batch. */
+/** The reason why a unit was not translated. A ModelErrorCode fails every unit of a batch. */
 export type Failure = ModelErrorCode | 'inexpressible' | 'missing_in_answer' | 'empty_text' | 'structure_changed'
 
 /** Translations with the numbers of code points that were sent to the model and received from it. */
@@ -58,7 +58,8 @@ async function prepare({ unit_id, content }: SourceText): Promise<Prepared> {
   return { unit_id, inline: await computeMarkdown(content) }
 }
 
-// A batch is small enough to be answered within the time of one call, and large enough to show the model its context.
+// The most estimated tokens and the most units of a batch. Such a batch is answered within the time of one call, and
+// still shows the model the context of each text.
 const batchTokens = 1500
 const batchUnits = 25
 
@@ -123,7 +124,7 @@ function badOutput(message: string): ModelError {
 
 /**
  * Returns the answers to units by id, or null when the text is not JSON of the schema. An entry of another shape fails
- * only its own unit. An id that occurs twice has no answer. A thread calls the function. @public
+ * only its own unit. An id that occurs twice has no answer. A thread calls this function by its name. @public
  */
 export function answersIn({ text }: { text: string }): ReadonlyMap<string, Answer> | null {
   const parsed = parsedJson(text)
@@ -136,7 +137,8 @@ export function answersIn({ text }: { text: string }): ReadonlyMap<string, Answe
   return answers
 }
 
-// Ordinary answers have some kilobytes, and an answer of two megabytes takes 44 ms.
+// An answer of up to 256 Ki characters is parsed without a thread. Ordinary answers have some kilobytes, and an answer
+// of two megabytes takes 44 ms.
 const parsing = textComputation({ module: import.meta.url, run: answersIn, smallLength: 256 * 1024 })
 
 function parsedJson(text: string): unknown {

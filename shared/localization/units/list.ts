@@ -27,7 +27,8 @@ export type UnitsPage = { dataText: string; last: number | null; hasMore: boolea
 /**
  * Reads the texts of the units of a translation; null for a translation whose source was deleted, which has no units.
  * Refuses with 400 when the filter names no target or names two targets, with 400 `invalid_locale`, and with 404
- * `document_not_found`, `not_localized` or `translation_not_found`. Call it in a snapshot.
+ * `document_not_found`, `not_localized` or `translation_not_found`. Call this function in a transaction with one
+ * snapshot, so that bodies and units belong together.
  */
 export async function unitsView(
   db: Queryable,
@@ -60,7 +61,7 @@ export function listUnits(view: UnitsView): Promise<UnitsPage> {
   return compute(listing, view)
 }
 
-/** The function of `listUnits`, which a thread calls by its name. @public */
+/** Does the work of `listUnits`. A thread calls this function by its name. @public */
 export function renderUnits({ pair, after, limit, ...texts }: UnitsView): UnitsPage {
   const units = unitsIn(texts)
   const rest = after === null ? units : units.filter(({ position }) => position > after)

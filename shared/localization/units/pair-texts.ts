@@ -4,8 +4,8 @@ import { type PlacedUnit, placeUnits } from './present.ts'
 import type { UnitPlace, UnitRow } from './queries.ts'
 
 /**
- * A translation as plain text: both stored bodies, one top-level block a line, and the units as the JSON text of a list
- * of `UnitRow`, or of `UnitPlace` where that is enough.
+ * A translation as plain text. `source` and `target` are stored bodies, one top-level block a line. `units` is the JSON
+ * text of a list of `UnitRow`, or of `UnitPlace` for functions that need only the places.
  */
 export type PairTexts = { source: string; target: string; units: string }
 
@@ -14,7 +14,10 @@ export function unitsIn<Unit extends UnitPlace = UnitRow>({ source, target, unit
   return placeUnits<Unit>(JSON.parse(units), { source: bodyOf(source), target: bodyOf(target) })
 }
 
-/** Pairs of up to this many characters together, with their units, are read within 20 ms in each form. */
+/**
+ * The most characters of both bodies and the units together that need no thread. Each computation on such a pair takes
+ * less than 20 ms.
+ */
 const smallLength = 64 * 1024
 
 /**

@@ -54,7 +54,10 @@ export async function prepareTranslation(
   }
 }
 
-/** The texts of a source that have units, as `putUnits` takes them, and their number. A thread calls it. @public */
+/**
+ * The texts of a source that have units, as `putUnits` takes them, and their number. A thread calls this function by
+ * its name. @public
+ */
 export function textsWithUnits({ text }: { text: string }): { present: string; count: number } {
   const texts = unitTexts(new StoredBody({ version: '', text })).map(({ id, hash }) => ({ block_id: id, hash }))
   return { present: JSON.stringify(queries.newUnits(texts, 1)), count: texts.length }
@@ -62,7 +65,7 @@ export function textsWithUnits({ text }: { text: string }): { present: string; c
 
 /**
  * Pairs units without a block and blocks without a unit, type by type, in document order. Returns the paired units and
- * the JSON text of their mappings. A thread calls it. @public
+ * the JSON text of their mappings. A thread calls this function by its name. @public
  */
 export function alignByPosition(texts: PairTexts): { unitIds: string[]; mappings: string } {
   const units = unitsIn<queries.UnitPlace>(texts)

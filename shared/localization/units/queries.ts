@@ -22,7 +22,7 @@ const UnitShape = Type.Object({
 /** A unit of one target; `block_ids` are the blocks of the target to which the unit is mapped, in their order. */
 export type UnitRow = Static<typeof UnitShape>
 
-/** What of a unit says where it stands: its block in the source and its blocks in the target. */
+/** The place of a unit: its block in the source and its blocks in the target. */
 export type UnitPlace = Pick<UnitRow, 'id' | 'source_block_id' | 'block_ids'>
 
 /** The document of a translation. */
@@ -70,8 +70,8 @@ const CountRow = row(Type.Object({ count: Type.Number() }))
 const TextRow = row(Type.Object({ text: Type.String() }))
 
 /**
- * Returns the units of a target, in no order, as the JSON text of a list of `UnitRow`. Some of their mapped blocks may
- * have left the body.
+ * Returns the units of a target as the JSON text of a list of `UnitRow`, not in the order of the source. Some of their
+ * mapped blocks may have left the body.
  */
 export function unitsOfTarget(db: Queryable, filter: TargetKey & { status?: string | undefined }): Promise<string> {
   const ofStatus = filter.status === undefined ? sql.fragment`true` : sql.fragment`u.status = ${filter.status}`
@@ -85,7 +85,7 @@ export function unitsOfTarget(db: Queryable, filter: TargetKey & { status?: stri
 
 /**
  * Returns the units of a target as the JSON text of a list of `UnitPlace`. The text stays the same when only statuses,
- * hashes and times change.
+ * hashes and times change, so a result that was computed ahead from the text stays valid.
  */
 export function unitPlacesOfTarget(db: Queryable, key: TargetKey): Promise<string> {
   return db.oneFirst(sql.type(TextRow)`
@@ -114,7 +114,10 @@ export function unitOfTarget(db: Queryable, key: TargetKey & { unitId: string })
     WHERE u.workspace_id = ${key.workspaceId} AND u.id = ${key.unitId} AND u.target_document_id = ${key.targetId}`)
 }
 
-/** Locks units in id order. Every writer of units calls this function before it changes them. */
+/**
+ * Locks units in id order. Every writer of units locks them in id order before it changes them, so that two writers
+ * cannot deadlock.
+ */
 export async function lockUnits(tx: Transaction, key: TargetKey & { unitIds: readonly string[] }): Promise<void> {
   await tx.query(sql.unsafe`
     SELECT FROM translation_units

@@ -25,8 +25,9 @@ export type TargetGuard = {
 /**
  * Records a person's review of a unit and, if the review names blocks, maps the unit to them. Source and translation
  * are locked meanwhile, so the review confirms exactly the texts that the person saw. Refuses with 404
- * `document_not_found`, `translation_not_found` or `unit_not_found`, with 403 for a viewer, with 428, with 409
- * `localization_not_active`, `source_document_missing` or `version_conflict`, and with 422 `block_not_found`.
+ * `document_not_found`, `translation_not_found` or `unit_not_found`, with 403 for a viewer, and with 428 without a
+ * precondition. Refuses with 409 `localization_not_active`, `source_document_missing` or `version_conflict`, and with
+ * 422 `block_not_found`.
  */
 export async function reviewUnit(
   { tx, ahead }: { tx: Transaction; ahead: Ahead },
@@ -82,15 +83,18 @@ export async function reviewUnit(
   return { unit: presentUnit(pair, { unit, texts }), target: pair.target }
 }
 
-/** Returns the texts of the only unit; null when its source text is gone. A thread calls the function. @public */
+/**
+ * Returns the texts of the only unit; null when its source text is gone. A thread calls this function by its name.
+ * @public
+ */
 export function textsOfUnit(only: PairTexts): UnitTexts | null {
   return textsOf(unitsIn<queries.UnitPlace>(only))[0] ?? null
 }
 
-/** A stored body of a target, and the blocks of it to which a unit is to be mapped. */
+/** A stored body of a target, and the blocks of this body to which a unit is to be mapped. */
 type NamedBlocks = { text: string; unitId: string; blockIds: readonly string[] }
 
-/** Returns the mappings of a unit to named blocks as JSON text. A thread calls the function. @public */
+/** Returns the mappings of a unit to named blocks as JSON text. A thread calls this function by its name. @public */
 export function mappingsTo({ text, unitId, blockIds }: NamedBlocks): string {
   const { document } = new StoredBody({ version: '', text })
   const hashes = new Map(textBlocks(document.content).map(({ id, hash }) => [id, hash]))

@@ -48,7 +48,8 @@ export function changeSource({ targets, ...texts }: SourceTexts): queries.Source
 }
 
 /**
- * Finds the blocks of a target whose text a write changed, as `applyTargetChange` takes them; null for none. @public
+ * Finds the blocks of a target whose text a write changed. Returns the JSON text of a list of `TextHash`, or null when
+ * no text has changed. @public
  */
 export function changeTarget(texts: TwoTexts): string | null {
   const { before, after } = hashes(texts)

@@ -4,7 +4,10 @@ import { ModelError } from '../../models/model.ts'
 import { plainAnswer } from '../plain.ts'
 import { textLimits } from '../schema.ts'
 
-/** A function that asks the configured model. The runner of requested jobs pays for the same request once. */
+/**
+ * A function that asks the configured model. When a job runs again, the runner of requested jobs does not pay for an
+ * equal request again.
+ */
 export type AskModel = (request: { model: string; system: string; user: string }) => Promise<string>
 
 /** The texts that a model summarises, in their order, and their title. */
@@ -76,7 +79,7 @@ export function shownAnswer({ answer, limit }: { answer: string; limit: number }
   return plainAnswer(answer, limit)
 }
 
-// The worst text of two megabytes, nothing but line ends, takes 0.2 s.
+// The slowest answer, two megabytes of nothing but line ends, takes 0.2 s.
 const showing = computation({
   module: import.meta.url,
   run: shownAnswer,
@@ -84,8 +87,8 @@ const showing = computation({
   cpuMs: ({ answer }) => 2000 + answer.length * 0.005,
 })
 
-// The material is a JSON object. A document cannot end the string that contains it, so it cannot speak as the
-// instructions do.
+// The material is a JSON object. A document cannot end the string that contains it, so its text cannot pose as
+// instructions.
 function instructions(length: number): string {
   return [
     'You write summaries for a knowledge base.',

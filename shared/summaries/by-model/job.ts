@@ -14,8 +14,9 @@ import { type SummaryTarget, targetOf } from '../target.ts'
 import { type AskModel, requestCharacters, summariseByModel } from './ask.ts'
 import { type SummaryMaterial, textMaterial } from './text-material.ts'
 
-// A summary costs at most this many requests. Documents share their room, so the share of each shrinks with their
-// number.
+// The limits of a summary of a folder or knowledge base: requests to the model, documents that are read, and code
+// points of one document. All documents share the room of the requests, so the share of a document shrinks with the
+// number of documents.
 const requestLimit = 40
 const documentLimit = 10_000
 const longestEntry = 600
@@ -37,7 +38,7 @@ type ObsoleteReason = 'source_changed' | 'pinned' | 'summary_changed' | 'target_
 
 /**
  * Reads the source of a job, or says why the job is obsolete, before the model is paid. Throws ComputationLimitError
- * when a document takes too much of a processor.
+ * when a document takes too much processor time or memory.
  */
 export async function loadJobSource(
   db: Queryable,
@@ -64,7 +65,7 @@ export async function loadJobSource(
   }
 }
 
-// A source with its version, which for a document is that of its body.
+// A source with its version. The version of a document is the version of its body.
 type ReadSource = SummaryMaterial & { version: string; documentVersion: string | null }
 
 async function textSource(
@@ -166,8 +167,8 @@ export async function lockAndCompare(
   return whyObsolete(stored, source.baseVersion) ?? (version === source.sourceVersion ? null : 'source_changed')
 }
 
-// Returns the current version of a locked source. A section of an unchanged document has not changed, and otherwise its
-// version is computed ahead, so that nobody waits for it at the lock.
+// Returns the current version of a locked source. A section of an unchanged document has not changed. Otherwise the
+// version of the section is computed ahead of the lock, so that nobody waits at the lock for the computation.
 async function versionNow(
   { tx, ahead }: { tx: Transaction; ahead: Ahead },
   { target, documentVersion: read, sourceVersion }: SummaryJobSource,
@@ -176,7 +177,7 @@ async function versionNow(
   return currentVersion(tx, { target, computeText: ahead.result })
 }
 
-/** Stores the model's text over the locked summary and notes its version on the job. */
+/** Stores the model's text in place of the locked summary, and notes the version of the new summary on the job. */
 export async function writeModelSummary(
   tx: Transaction,
   input: { key: RequestedJobKey; source: SummaryJobSource; text: string },

@@ -22,13 +22,13 @@ type TextMaterial = SummaryMaterial & { version: string }
 
 /**
  * Returns the material of a document or section; null when there is no such section. A large body is read in a thread.
- * Throws ComputationLimitError when that takes too much of a processor.
+ * Throws ComputationLimitError when reading the body takes too much processor time or memory.
  */
 export function textMaterial(source: MaterialText): Promise<TextMaterial | null> {
   return compute(gathering, source)
 }
 
-/** The computation of `textMaterial`, which a thread calls by its name. @public */
+/** Does the work of `textMaterial`. A thread calls this function by its name. @public */
 export function gatherMaterial({ documentId, blockId, version, title, text }: MaterialText): TextMaterial | null {
   const lines = text.split('\n')
   const source = blockId === null ? { version, title, lines } : sectionOf(lines, blockId)
@@ -37,7 +37,7 @@ export function gatherMaterial({ documentId, blockId, version, title, text }: Ma
   const texts = blocks.map((block) => plainText(block)).filter((text) => text.trim() !== '')
   return {
     version: source.version,
-    // An untitled section uses the title of its document.
+    // An untitled section uses the title of its document, so that the model always gets a title.
     material: { kind: blockId === null ? 'document' : 'section', title: source.title || title, texts },
     source_block_ids: blocks.slice(0, sourceLimit).map(({ attrs }) => attrs.id),
     source_document_ids: [documentId],
