@@ -25,12 +25,15 @@ export class Inspection extends Transform {
     this.#decoder = isText(expected.contentType) ? new TextDecoder('utf-8', { fatal: true }) : null
   }
 
-  /** Bytes that went through. The S3 client would take a property named `size` for the length of the whole stream. */
+  /**
+   * Bytes that went through. The name is not `size`, since the S3 client takes a property `size` for the length of the
+   * whole stream.
+   */
   get byteCount(): number {
     return this.#size
   }
 
-  /** The SHA-256 of all bytes in hexadecimal. Call it once, after the end of the stream. */
+  /** The SHA-256 of all bytes in hexadecimal. It can be read only once, after the end of the stream. */
   sha256(): string {
     return this.#hash.digest('hex')
   }

@@ -46,8 +46,8 @@ export async function touchToken(db: Queryable, tokenId: string): Promise<void> 
 }
 
 /**
- * Stores an issued token and returns when it expires, in Unix milliseconds. With `expiresInDays` null it never expires,
- * and the result is null.
+ * Stores an issued token and returns when it expires, in Unix milliseconds. With `expiresInDays` null the token never
+ * expires, and the result is null.
  */
 export function insertToken(
   tx: Transaction,
@@ -124,7 +124,10 @@ export async function revokeTokenOf(db: Queryable, token: { userId: string; id: 
   return rowCount === 1
 }
 
-/** Locks a user until the transaction ends. Only other callers of this function wait for the lock. */
+/**
+ * Locks the row of a user until the transaction ends. Statements that insert rows with a foreign key to the user do not
+ * wait.
+ */
 export async function lockUser(tx: Transaction, userId: string): Promise<void> {
   await tx.query(sql.unsafe`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`)
 }

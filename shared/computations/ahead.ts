@@ -21,8 +21,9 @@ export const onTheSpot: Ahead = { result: (computation, input) => computation.ru
  * computed anew. In the tenth round the transaction computes everything immediately, so that every write comes through.
  *
  * `transaction` must have no effect outside the database. Of each computation only the latest result is kept, so a
- * transaction may ask for one. Small results are kept as well. Otherwise new blocks would get other ids in each round,
- * and results that depend on them would never be found.
+ * transaction may ask for one result of each computation. Small results are kept too. Otherwise a small computation
+ * would give new blocks other ids in each round. A large computation over these blocks would then never find its
+ * result.
  */
 export async function computingAhead<T>(transaction: (ahead: Ahead) => Promise<T>): Promise<T> {
   const known: Known = new Map()
@@ -37,7 +38,8 @@ export async function computingAhead<T>(transaction: (ahead: Ahead) => Promise<T
   }
 }
 
-// A large write takes three or four rounds. The other rounds are for writes that lose races.
+// A large write takes three or four rounds. The further rounds are for a write whose input other writes change between
+// its rounds.
 const rounds = 10
 
 type Piece<Input, Output> = { computation: Computation<Input, Output>; input: Input; isLast: boolean }

@@ -7,7 +7,7 @@ import { Turns } from '../turns/turns.ts'
 import { type Computation, ComputationLimitError, limited } from './computation.ts'
 import type { ThreadAnswer } from './thread-main.ts'
 
-// The number of threads: one for each processor, and at least two. One thread is always left to another workspace.
+// The number of threads: one for each processor, and at least two. A single workspace never has all threads.
 const atOnce = Math.max(2, availableParallelism())
 
 const turns = new Turns({
@@ -22,8 +22,8 @@ const idle: Thread[] = []
 const ends = { done: 0, failed: 0, over_limit: 0 }
 
 const memoryLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 }
-// A thread within one long call of the runtime does not report its processor time. Then this many times the limit on
-// the clock ends it.
+// A thread within one long call of the JavaScript runtime does not report its processor time. It is ended when so many
+// times its limit have passed on the clock.
 const unanswered = 4
 
 /**
@@ -66,7 +66,7 @@ function idleThread(): Thread | undefined {
   return undefined
 }
 
-// A refusal is a regular answer.
+// A refusal is a regular answer, so its computation counts as done.
 function endOf(error: unknown): keyof typeof ends {
   if (error instanceof Refusal) return 'done'
   return error instanceof ComputationLimitError ? 'over_limit' : 'failed'

@@ -7,7 +7,7 @@ import {
   StatementTimeoutError,
 } from 'slonik'
 
-/** A statement as errors name it. */
+/** The failed statement, which some errors of slonik contain. */
 type FailedStatement = { sql: string; values: readonly unknown[] }
 
 /** Turns an error of node-postgres into the error of slonik that says the same; other errors stay as they are. */

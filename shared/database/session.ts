@@ -2,8 +2,8 @@ import pg from 'pg'
 import { answerLimit, connectLimit, timeLimits, withSilenceSettings } from './time-limits.ts'
 
 /**
- * The options of every connection that node-postgres opens without slonik. With them, each end notices within fifteen
- * seconds that the other end is silent. They fit `pg.Client`, `pg.Pool` and pg-boss.
+ * The options of every connection that node-postgres opens without slonik. These options let each end notice within
+ * fifteen seconds that the other end is silent. The options fit `pg.Client`, `pg.Pool` and pg-boss.
  */
 export function sessionOptions(url: string) {
   return {

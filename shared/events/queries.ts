@@ -20,7 +20,10 @@ const EventShape = Type.Object({
 /** A numbered event of the log; `created_at` in Unix milliseconds. */
 export type LoggedEvent = Static<typeof EventShape>
 
-/** Selects the events of a reader: events of the workspaces that also pass both filters. */
+/**
+ * Selects the events of a reader: events of the workspaces that also belong to the document set and the locale, if
+ * these are given.
+ */
 export type EventFilter = {
   workspaceIds: readonly string[]
   documentSetId: string | undefined
@@ -70,7 +73,7 @@ const ExtentShape = Type.Object({
 
 /**
  * The readable part of the log: `floor` is the highest purged id, `oldest` the lowest retained id, or null when no
- * event is retained.
+ * event is retained, `newest` the highest id ever given.
  */
 export type LogExtent = Static<typeof ExtentShape>
 

@@ -4,7 +4,8 @@ const longestName = 80
 // The longest name that every file system takes: 255 bytes on ext4 and APFS, 255 UTF-16 units on NTFS.
 const longestFileName = 255
 
-// Windows opens paths of up to 260 UTF-16 units. The folder into which the archive is unpacked is a part of the path.
+// The longest path in the archive, in UTF-16 units. Windows opens paths of up to 260 units, and some of these are
+// needed by the folder into which the archive is unpacked.
 const longestPath = 240
 
 /** The longest path of a directory, in UTF-16 units. It leaves room for the names of files. */
@@ -14,7 +15,7 @@ export const longestDirectory = 120
 // `exe.gpj` would be shown as `jpg.exe`.
 const unsafe = /[/\\:*?"<>|\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
 
-// Names of devices of Windows, also with an extension.
+// Names of devices of Windows, also with an extension. Windows makes no file of such a name.
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)[ .]*(\.|$)/i
 
 /** Returns the name of a folder's directory. Windows, macOS and Linux all accept the name as it is. */

@@ -91,7 +91,8 @@ function claim(taken: Set<string>, item: FolderIn): string {
   }
 }
 
-// Tries the name of the folder, then the name with the id beside its siblings, then in the root, where it always fits.
+// The directory to try next for a folder. Inside its parent, the name alone comes first, then the name with the id.
+// Last comes the name with the id in the root, where the path is never too long.
 function candidate({ folder, parent }: FolderIn, attempt: number): string {
   const name = directoryName(folder.name)
   if (attempt === 0 && !looksLikeDocument(name)) return `${parent}/${name}`

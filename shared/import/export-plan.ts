@@ -120,7 +120,8 @@ async function readBody(
   }
 }
 
-// The importer only walks over the body, so it checks no more. The service checks the body against its schema.
+// The importer only walks over the nodes of the body, so it checks only that there is a list of nodes. The service
+// checks the body against its schema.
 function parseBody(text: string, path: string): DocNode {
   try {
     const value = JSON.parse(text) as DocNode

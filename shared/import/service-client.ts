@@ -33,7 +33,10 @@ type Outcome = Answered | { failed: boolean; retryAfter: number | undefined; rea
 
 type ErrorBody = { error?: { code?: string; message?: string } }
 
-/** Failed attempts in a row before the import gives up. The last pauses take 30 s each, so a restart is outlasted. */
+/**
+ * Failed attempts of one call before the import gives up. The last pauses take 30 s each, so an import outlasts a
+ * restart of the service.
+ */
 const failureLimit = 12
 const longestPause = 30
 const timeoutMs = 300_000

@@ -16,9 +16,9 @@
  * |              |                                                   |            | other jobs, then the dead letters |
  *
  * `moved` is no outcome but the verdict that leads to another round. It has four causes. The source changed before the
- * last round. The stored data are not those of the load. The first body was not committed at the load. Or a batch found
- * the document locked or gone. Nothing is written, and the document is derived again by itself. The third round ends
- * with one of the outcomes above. When even there the stored data have moved, the job fails.
+ * last round. The stored data have changed since the load. The first body of the document was not committed yet at the
+ * load. Or a batch found the document locked or gone. Nothing is written, and the document is derived again by itself.
+ * The third round ends with one of the outcomes above. When even there the stored data have moved, the job fails.
  *
  * `begun` is no outcome either. The result is the first part of what the stored data lack. It is written, and the job
  * goes back to the queue for the next part.

@@ -3,7 +3,10 @@ import { type Database, foreignStatements, prepared, sql, type Transaction } fro
 import type { DocumentJob, Queue, RequestedJobKey } from './queues.ts'
 import { requestedJobTurn } from './requested/queries.ts'
 
-/** pg-boss as a process uses it that only sends jobs: on the service's own pool, so that jobs join its transactions. */
+/**
+ * pg-boss in a process that only sends jobs. It sends them through the service's own connections, so that jobs join the
+ * service's transactions.
+ */
 export type Jobs = { boss: PgBoss; stop: () => Promise<void> }
 
 /** For how long pg-boss remembers the table and policy of a queue. Only a new version of the service changes them. */

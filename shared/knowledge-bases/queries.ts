@@ -75,7 +75,10 @@ export function lowestKnowledgeBase(tx: Transaction, workspaceId: string): Promi
   )
 }
 
-/** Locks a workspace until the transaction ends. Only other callers of this function wait. */
+/**
+ * Locks the row of a workspace until the transaction ends. Statements that insert rows with a foreign key to the
+ * workspace do not wait.
+ */
 export async function lockWorkspace(tx: Transaction, workspaceId: string): Promise<void> {
   await tx.query(sql.unsafe`SELECT FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`)
 }

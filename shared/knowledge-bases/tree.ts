@@ -122,7 +122,7 @@ function folderPage({ workspaceId, folderId, after, limit }: ChildPage) {
      ORDER BY name COLLATE "C", id LIMIT ${limit + 1})`
 }
 
-// The titles are in an index of their own, from which a page of ids is read.
+// A page of ids is read from `document_titles`, which has an index in the order of titles. `documents` has none.
 function documentPage({ workspaceId, folderId, after, limit }: ChildPage) {
   const inFolder = sql.fragment`workspace_id = ${workspaceId} AND folder_id = ${folderId}`
   const isAfter =

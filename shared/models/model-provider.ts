@@ -10,8 +10,8 @@ const retries = 2
 // of the job calls again.
 const longestPauseMs = 60_000
 
-// The longest answer in bytes: far more than any usable answer, and little enough for a process that does other work as
-// well.
+// The longest answer in bytes: far more than any usable answer, and few enough for the memory of a process that has
+// other work.
 const longestAnswer = 2 ** 21
 
 /** The settings of the model provider. */

@@ -29,7 +29,7 @@ export function createLogger(options: { service: string; config: Pick<Config, 'L
   return loggerTo(isForPeople ? linesForPeople() : pino.destination(1), { service: options.service, level })
 }
 
-// A process that logs JSON does not load the library.
+// The library is loaded here, so that a process that logs JSON does not load it.
 function linesForPeople(): DestinationStream {
   const pretty: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty')
   return pretty(forPeople)

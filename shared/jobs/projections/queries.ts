@@ -13,7 +13,8 @@ const SourceShape = Type.Object({
 })
 
 /**
- * The source of a projection apart from the text of the body. A comparison of two sources shows whether one has moved.
+ * The source of a projection apart from the text of the body. Two sources of a document that were read at different
+ * times are equal only if nothing has changed in between.
  */
 export type DocumentSource = Static<typeof SourceShape>
 
@@ -128,10 +129,9 @@ export async function markCurrent(
 const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: Type.String() }))
 
 /**
- * Returns documents whose projection has been stale for longer than `seconds`, the longest first. A document whose jobs
- * have ended in the dead-letter queue since then is left out for a while. After the second end the document is left out
- * for a quarter of an hour. Each further end multiplies this time by four, up to a day. A new write still enqueues its
- * own job at once.
+ * Returns documents whose projection has been stale for longer than `seconds`, the longest first. A document of which
+ * two jobs have ended in the dead-letter queue since then is left out for a quarter of an hour. Each further such job
+ * multiplies this time by four, up to a day. A new write still enqueues its own job at once.
  */
 export function laggingDocuments(
   db: Queryable,

@@ -9,7 +9,10 @@ import type { RequestedJobTable } from './tables.ts'
 /** The place of a job's row: its table and its key. */
 export type RequestedJobRow = { table: RequestedJobTable; key: RequestedJobKey }
 
-/** One attempt of one worker. `attempt` is its `attemptOf`, by which a later attempt fences it off. */
+/**
+ * One attempt of one worker. `attempt` is the result of `attemptOf`. An attempt whose row names another attempt by now
+ * is fenced.
+ */
 export type RequestedJobAttempt = RequestedJobRow & { attempt: string }
 
 const tableOf = ({ table }: RequestedJobRow) => sql.identifier([table.name])
