@@ -15,7 +15,7 @@ import { runSearch, type SearchAnswer } from './statement/statement.ts'
 import { knowledgeBaseLexeme, localeLexeme } from './text/lexemes.ts'
 import { type TopK, topK, topKOfHalf } from './top-k.ts'
 
-// Sets of workspaces whose languages a process remembers.
+// The number of sets of workspaces whose languages a process remembers.
 const rememberedScopes = 10_000
 
 /** The result of a search: hits in order, whether there are more, and how much the index covers. */

@@ -13,7 +13,7 @@ removes its buttons.
 
 Exit codes: 0 it was stopped, 1 it failed, 2 the command line makes no sense.`
 
-// The policy of the dashboard, which has inline scripts and inline styles.
+// The Content-Security-Policy of the dashboard, whose pages have inline scripts and inline styles.
 const policy = [
   "default-src 'self'",
   "script-src 'self' 'unsafe-inline'",
@@ -59,7 +59,7 @@ async function serveDashboard(input: { url: string; port: number; until: Promise
   }
 }
 
-// pg-boss's supervision makes the counts that the dashboard shows. Workers run without it, so it runs here.
+// pg-boss's supervision makes the counts that the dashboard shows. Workers run without supervision, so it runs here.
 async function countQueues(connectionString: string): Promise<PgBoss> {
   const intervals = { superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 }
   const boss = new PgBoss({ connectionString, max: 1, migrate: false, schedule: false, reindex: false, ...intervals })

@@ -16,8 +16,8 @@ export type Capacity = {
 type Waiting<Item> = { requester: Requester; item: Item }
 
 /**
- * The pieces of a workspace or a user that run and that wait. `since` is the time of its last change on the queue's own
- * clock: a turn that began or ended, or its arrival.
+ * The pieces of a workspace or a user that run and that wait. `since` is the time on the queue's own clock when the
+ * account was made, or when a turn of it last began or ended.
  */
 type Account = { running: number; since: number; waiting: number }
 

@@ -1,15 +1,15 @@
--- The jobs of projections: a write marks its documents as stale and enqueues their jobs by one statement, and a worker
--- completes its attempts and removes their marks by another. pg-boss's own statements do the same for one queue at a
--- time. test/workers/pg-boss.test.ts and test/workers/enqueue.test.ts hold the rows and their behaviour against those
--- of pg-boss.
+-- The functions for jobs of projections. A write marks its documents as stale and enqueues their jobs by one statement.
+-- A worker completes its attempts and removes their marks by one statement, too. pg-boss's own statements do the same
+-- for one queue at a time. test/workers/pg-boss.test.ts and test/workers/enqueue.test.ts hold the rows and their
+-- behaviour against those of pg-boss.
 --
 -- The functions plan their statements once per connection, often while no job waits and all plans look equally cheap.
--- The settings leave the planner the plans that stay cheap when many jobs wait. For the same reason the functions look
--- for one row at a time, by all columns of an index.
+-- The settings of the functions leave the planner only the plans that stay cheap when many jobs wait. For the same
+-- reason the functions look for one row at a time, by all columns of an index.
 
--- Finds the waiting jobs of a key. pg-boss has no index for this look under the policy `singleton`: with 25,000 waiting
--- jobs, each write took 20 ms longer. An index by queue and key would be confused with the primary key. The second
--- condition keeps the planner from using the index for looks without a key.
+-- Finds the waiting jobs of a key. Under the policy `singleton`, pg-boss has no index for this search. With 25,000
+-- waiting jobs, each write took 20 ms longer without the index. The planner would confuse an index by queue and key
+-- with the primary key. The second condition keeps the planner from using the index for searches without a key.
 DROP INDEX IF EXISTS pgboss.job_waiting_singleton_key_idx;
 CREATE INDEX IF NOT EXISTS job_waiting_key_idx ON pgboss.job_common (singleton_key)
 WHERE state < 'active' AND singleton_key IS NOT NULL;
@@ -44,7 +44,8 @@ BEGIN
           start_after = now(), keep_until = now() + (keep_until - start_after)
         WHERE name = waiting.name AND id = waiting.id;
       ELSE
-        -- A worker that passes over the locked row at its time learns of it again after the commit.
+        -- A worker passes over the locked row when the job is due. The notification, which is sent at the commit, tells
+        -- it of the job again.
         PERFORM pg_notify('svc_jobs', pgboss.announcement(waiting.name, waiting.start_after, waiting.priority));
       END IF;
     END LOOP;

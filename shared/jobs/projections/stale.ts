@@ -5,7 +5,8 @@ import type { Jobs } from '../send.ts'
 // The milliseconds without a write after which the next write of a document counts as the first write of a burst.
 const quietMs = 500
 
-// While a workspace has at least so many stale documents, its further jobs let the jobs of other workspaces go first.
+// While a workspace has at least so many stale documents of a projection, its further jobs let the jobs of other
+// workspaces go first.
 const crowd = 32
 
 /**
@@ -20,9 +21,9 @@ export type ChangedDocuments = {
 
 /**
  * Marks every projection that depends on one of the changes as stale and enqueues its jobs, in the transaction of the
- * write: no write without its jobs, no job without its write. A projection with `enrolledIn` is marked only for the
- * documents that this table names. Call `markStale` last in the transaction. Documents are taken in the order of their
- * ids, so that two writers of the same documents cannot deadlock.
+ * write. So no write is without its jobs, and no job without its write. A projection with `enrolledIn` is marked only
+ * for the documents that this table names. Call `markStale` last in the transaction. Documents are taken in the order
+ * of their ids, so that two writers of the same documents cannot deadlock.
  */
 export function markStale(context: { tx: Transaction; jobs: Jobs }, changed: ChangedDocuments): void {
   const documents = [...changed.documents].sort((a, b) => (a.id < b.id ? -1 : 1))

@@ -73,8 +73,8 @@ export const indexing = projectionComputation({
 
 /**
  * Computes how the index of a document has to change. Only blocks whose text, type, language or scope differ from the
- * rows of the index are tokenised and written again. Ids and positions of blocks stand beside the rows, so that a body
- * whose blocks all get new ids, such as plain Markdown, leaves the rows of its unchanged texts alone.
+ * rows of the index are tokenised and written again. Ids and positions of blocks stand beside the rows. So plain
+ * Markdown, whose blocks all get new ids, leaves the rows of its unchanged texts alone.
  * @internal
  */
 export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange {

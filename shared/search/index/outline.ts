@@ -11,7 +11,10 @@ export type Headings = Static<typeof Headings>
 /** The part of a document under which its hits stand: its headings. */
 export type SearchOutline = { headings: Headings }
 
-/** A textblock, the unit of matching. `position` is the index of the top-level block around it. */
+/**
+ * A textblock: a node of the body that directly contains text. Matching looks at each by itself. `position` is the
+ * index of the top-level block around the textblock.
+ */
 export type Textblock = { blockId: string; position: number; type: string; text: string }
 
 /** The outline of a document. */

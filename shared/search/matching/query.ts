@@ -106,7 +106,7 @@ export function halfOf(terms: readonly unknown[]): number {
 /**
  * The `::tsquery` literal of the blocks in scope that may contain half of three or more terms; null for fewer terms.
  * The terms come rarest first. The literal asks for two of the rarest terms, since every half contains two of them. For
- * four terms or fewer two are half. For more, the caller counts the terms in the rows found.
+ * three or four terms, two are half. For more terms, the caller counts the terms in the rows found.
  */
 export function halfCondition(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
   if (terms.length < 3) return null
@@ -192,8 +192,8 @@ function inSubwords(tokens: readonly Token[]): Token[] {
 }
 
 /**
- * The steps of a substring. The shorter n-grams at the end are left out, since the text sought may continue there. The
- * first n-gram of a short run is a prefix.
+ * The steps that find words or a substring. At the end of the query n-grams are shorter; they are left out, since the
+ * text may continue there. A substring that is shorter than an n-gram is a prefix.
  */
 function substringSteps(words: readonly Token[]): { token: Token; prefix: boolean }[] {
   const last = words.at(-1)

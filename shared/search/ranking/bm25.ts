@@ -43,7 +43,7 @@ export function termWeight({ idf, verbatim, ...term }: { idf: number; verbatim: 
   return term.occurrences === 0 ? 0 : idf * (impact(term) + (verbatim ? verbatimImpact : 0))
 }
 
-/** The rarity of a term that `matching` of `documents` units contain; never negative. */
+/** The rarity of a term that `matching` of `documents` blocks contain; never negative. */
 export function idf({ documents, matching }: { documents: number; matching: number }): number {
   const found = Math.min(matching, documents)
   return Math.log(1 + (documents - found + 0.5) / (found + 0.5))

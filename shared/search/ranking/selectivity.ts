@@ -91,8 +91,8 @@ const StatisticsRow = row(
   }),
 )
 
-// Reads the statistics. Without them, in a table that was never analysed, every word counts as rare. PostgreSQL's list
-// of shares ends with the smallest and the greatest share.
+// Reads the statistics. Without them, in a table that was never analysed, every word counts as rare. Behind the shares
+// of the lexemes, PostgreSQL's list has two more numbers: the smallest and the greatest share.
 async function readStatistics(db: Queryable): Promise<IndexStatistics> {
   const { blocks, lexemes, shares, ...lengths } = await db.one(sql.type(StatisticsRow)`
     SELECT greatest(c.reltuples, 0)::float8 AS blocks,

@@ -130,7 +130,8 @@ export function pathsIn(
   }
 }
 
-// The block of a row of the index. Workers of an earlier version keep it in the row itself and never touch `rows_at`.
+// The block id and the position of a row of the index. Workers of an earlier version keep the block id in the row
+// itself and never touch `rows_at`.
 const placeOfRow = sql.fragment`
   SELECT CASE WHEN s.rows_at = s.indexed_at THEN s.row_block_ids[row.n] ELSE b.block_id END AS block_id,
     CASE WHEN s.rows_at = s.indexed_at THEN s.row_positions[row.n]

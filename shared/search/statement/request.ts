@@ -22,7 +22,7 @@ export type RankedTerm = {
   matching: number | null
 }
 
-/** The best of a bounded number of candidates. */
+/** The order of a ranked search: the best of a bounded number of candidates. */
 export type ByScore = {
   by: 'score'
   terms: readonly RankedTerm[]
@@ -41,7 +41,7 @@ export type ByScore = {
   inScopeOnly: boolean
 }
 
-/** All matches in the order of documents, from behind a block on. */
+/** The order of an exhaustive search: all matches in the order of documents, beginning behind the block `after`. */
 export type ByDocument = { by: 'document'; after: { documentId: string; ord: number } | null }
 
 /** What the index is asked for, and what PostgreSQL checks in the rows that the index names. */

@@ -23,7 +23,8 @@ export function blockScore({ terms, blocks, averageLength }: ByScore) {
   return fragmentOf(piece`${bm25.k1 + 1}::float8 * ${fieldWeight} * (${joined(parts, ' + ')})`)
 }
 
-// Constants of the statement rather than parameters, since they are evaluated for each form in each candidate.
+// These numbers are constants of the statement, not parameters, since PostgreSQL uses them for each form in each
+// candidate.
 const inverse = {
   scale: constant(rankInverse.scale),
   one: constant(rankInverse.one),
@@ -63,7 +64,8 @@ function verbatimBonus({ verbatim }: RankedTerm) {
     CASE WHEN b.tsv @@ ${verbatim}::tsquery THEN ${verbatimImpact / (bm25.k1 + 1)}::float8 ELSE 0 END`
 }
 
-// The readings of a term cover the same text, and a phrase occurs at most as often as its rarest word.
+// The readings of a term cover the same text, so the reading with the most occurrences counts. A phrase occurs at most
+// as often as its rarest word, so the word with the fewest occurrences counts.
 function termOccurrences({ alternatives }: RankedTerm, forms: number) {
   const readings = alternatives.map((steps) =>
     extreme(
@@ -74,8 +76,8 @@ function termOccurrences({ alternatives }: RankedTerm, forms: number) {
   return extreme('greatest', readings)
 }
 
-// A stemmed word stands in the index as itself and as its stem, which must not be added up. A word that equals its stem
-// stands there only as itself.
+// A stemmed word stands in the index as itself and as its stem, and these numbers must not be added up. A word that
+// equals its stem stands there only as itself, so its number is added.
 function stepOccurrences({ lexemes, prefix }: Step, forms: number) {
   const [surface = null, ...others] = Array.from({ length: forms }, (_, index) => lexemes[index] ?? null)
   const isStem = others.some((form) => form !== null && unmarked(form) === surface)

@@ -1,4 +1,4 @@
-// PostgreSQL's limit for a lexeme.
+// The most bytes that PostgreSQL allows for a lexeme.
 const maxLexemeBytes = 2046
 const specialPattern = /['\\]/
 const stemMark = '~'
