@@ -2,8 +2,9 @@
 -- row of the title has no place. Until now the rows had columns for their block ids. When all blocks of a body got new
 -- ids, as those of plain Markdown do, all its rows and their postings were written anew. Each position was looked up in
 -- a list of all ids. The arrays belong to the present rows only while rows_at = indexed_at. A worker of the version
--- before does not know the arrays. It writes the columns block_id and top_block_id, which rows of this version leave
--- empty. The new columns are added without reading the table, so the lock on the table takes milliseconds.
+-- before does not know the arrays. Such a worker writes the columns block_id and top_block_id, which rows of this
+-- version leave empty. The new columns are added without reading the table, so the lock on the table takes
+-- milliseconds.
 ALTER TABLE search_documents
   ADD COLUMN rows_at timestamptz(3),
   ADD COLUMN row_ords bigint[],

@@ -4,8 +4,8 @@
 -- PostgreSQL reads the documents of the whole workspace by time until enough of them are in the knowledge base. For an
 -- archive of old documents that is nearly the whole workspace.
 CREATE INDEX documents_base_updated_at_idx ON documents (workspace_id, knowledge_base_id, updated_at DESC, id DESC);
--- A list that is sorted by time and narrowed to a folder reads this index. It replaces the index by folder and id,
--- since document_titles has such an index and is written less often.
+-- A list that is sorted by time and narrowed to a folder reads this index. The index replaces the index by folder and
+-- id, since document_titles has such an index and is written less often.
 CREATE INDEX documents_folder_updated_at_idx ON documents (workspace_id, folder_id, updated_at DESC, id DESC)
 WHERE folder_id IS NOT NULL;
 DROP INDEX documents_folder_id_idx;

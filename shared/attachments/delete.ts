@@ -14,8 +14,8 @@ import { Refusal } from '../errors/errors.ts'
 import { requireAttachment } from './attachment.ts'
 import { type AttachmentRow, deleteAttachmentRow } from './queries.ts'
 
-// The locks are taken at most so many times. They are taken again when another document has come to show the attachment
-// meanwhile.
+// The locks are taken at most so many times. The locks are taken again when another document has come to show the
+// attachment meanwhile.
 const maximumRounds = 5
 
 /**

@@ -8,9 +8,9 @@ import { isOfType, isText, sampleBytes } from './media-types.ts'
 export type Expected = { contentType: string; maxBytes: number; acceptedTypes: readonly string[] }
 
 /**
- * A stream that lets the bytes of a file through and measures, hashes and checks them on the way. It keeps only the
- * first few kilobytes in memory. It fails with 413 `attachment_too_large` at the first byte too many, with 415
- * `unsupported_media_type` as soon as the bytes cannot be of the declared type. An empty file fails with 400.
+ * A stream that lets the bytes of a file through and measures, hashes and checks them on the way. The stream keeps only
+ * the first few kilobytes in memory. The stream fails with 413 `attachment_too_large` at the first byte too many, with
+ * 415 `unsupported_media_type` as soon as the bytes cannot be of the declared type. An empty file fails with 400.
  */
 export class Inspection extends Transform {
   readonly #expected: Expected
@@ -33,7 +33,7 @@ export class Inspection extends Transform {
     return this.#size
   }
 
-  /** The SHA-256 of all bytes in hexadecimal. It can be read only once, after the end of the stream. */
+  /** The SHA-256 of all bytes in hexadecimal. The hash can be read only once, after the end of the stream. */
   sha256(): string {
     return this.#hash.digest('hex')
   }

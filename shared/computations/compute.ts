@@ -22,8 +22,8 @@ const idle: Thread[] = []
 const ends = { done: 0, failed: 0, over_limit: 0 }
 
 const memoryLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 }
-// A thread within one long call of the JavaScript runtime does not report its processor time. It is ended when so many
-// times its limit have passed on the clock.
+// A thread within one long call of the JavaScript runtime does not report its processor time. Such a thread is ended
+// when so many times its limit have passed on the clock.
 const unanswered = 4
 
 /**

@@ -278,7 +278,7 @@ function generatedSecret(directory: string, name: string): string {
 
 /**
  * The configuration of a process that needs the database. A wrong or missing setting ends the process with exit code 1.
- * It prints one line for each such setting. There is no stack, since a stack tells an operator nothing.
+ * The process prints one line for each such setting. There is no stack, since a stack tells an operator nothing.
  */
 export function processConfig(): Config {
   try {

@@ -20,7 +20,7 @@ export const bodyConsequences: readonly BodyConsequence[] = [
   syncUnits,
   // A notification to processes that have the document open; it locks nothing before the commit.
   notifyLiveEditors,
-  // summary_jobs, translation_jobs: open jobs that people asked for and whose source has moved end as obsolete.
+  // summary_jobs, translation_jobs: open jobs that people asked for and whose source the write changes end as obsolete.
   endJobsOfChangedBody,
   // stale_projections, then pgboss.job: projections are marked as stale, and their jobs are enqueued.
   staleAfterWrite,

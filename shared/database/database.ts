@@ -124,9 +124,9 @@ export function inSnapshot<T>(
 }
 
 /**
- * Marks a statement that each connection prepares once and then executes by name. This suits the fixed statements of
- * requests and jobs, whose parsing costs more than their execution. It does not suit texts that vary with their input,
- * nor statements whose best plan depends on the values, such as an exhaustive search.
+ * Marks a statement that each connection prepares once and then executes by name. Preparing suits the fixed statements
+ * of requests and jobs, whose parsing costs more than their execution. Preparing does not suit texts that vary with
+ * their input, nor statements whose best plan depends on the values, such as an exhaustive search.
  */
 export function prepared<T extends QuerySqlToken>(token: T): T {
   return { ...token, name: statementName(token.sql) }

@@ -74,8 +74,8 @@ function clientConfiguration(configuration: DriverConfiguration): pg.ClientConfi
     pipeline: true,
     application_name: dsn.applicationName,
     database: dsn.databaseName,
-    // The parameter `host` may name a folder of Unix sockets. It takes precedence over the host of the URL, as in libpq
-    // and node-postgres.
+    // The parameter `host` may name a folder of Unix sockets. The parameter takes precedence over the host of the URL,
+    // as in libpq and node-postgres.
     host: new URL(configuration.connectionUri).searchParams.get('host') ?? dsn.host,
     options: dsn.options,
     password: dsn.password,

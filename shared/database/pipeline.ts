@@ -135,8 +135,8 @@ export class Pipeline {
     })
   }
 
-  // PostgreSQL begins with the next statement. A timer that is set already and fires earlier may stay, since it looks
-  // at the limit again when it fires.
+  // Notes that PostgreSQL begins with the next statement. A timer that is set already and fires earlier may stay, since
+  // it looks at the limit again when it fires.
   #progress(): void {
     this.#since = performance.now()
     const [limit] = this.#unanswered

@@ -15,8 +15,9 @@ export type Deletion = {
 }
 
 /**
- * A consequence of deletions. It runs inside the transaction of the deletion, after the rows are gone. This folder gets
- * the list of `shared/consequences` in its context, so it imports none of the nouns whose consequences it calls.
+ * A consequence of deletions. The consequence runs inside the transaction of the deletion, after the rows are gone.
+ * This folder gets the list of `shared/consequences` in its context, so it imports none of the nouns whose consequences
+ * it calls.
  */
 export type DeletionConsequence = (context: DeletionContext, deletion: Deletion) => Promise<void> | void
 

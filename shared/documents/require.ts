@@ -17,7 +17,10 @@ export async function requireDocument(db: Queryable, named: NamedDocument): Prom
   return document
 }
 
-/** Returns a document as `requireDocument` does, locked against every other write until the transaction ends. */
+/**
+ * Returns a document that the caller can see, locked against every other write until the transaction ends. Refuses with
+ * 404 `document_not_found`.
+ */
 export async function requireLockedDocument(tx: Transaction, named: NamedDocument): Promise<DocumentRow> {
   const { caller, documentId, field } = named
   const document = await lockDocument(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })

@@ -5,8 +5,8 @@ import { errorCatalogue } from './error-catalogue.ts'
 const shownCharacters = 200
 const shownMembers = 100
 
-// Members of details that hold sentences and pointers of the service itself. They may be longer than texts that repeat
-// the request.
+// Members of details that hold sentences and pointers of the service itself. Such texts may be longer than texts that
+// repeat the request.
 const ownTexts = new Set(['message', 'path'])
 const ownCharacters = 2000
 

@@ -88,8 +88,8 @@ export function logExtent(db: Queryable): Promise<LogExtent> {
 }
 
 /**
- * The row numbers of the latest `limit` events of the workspaces that are committed and have no id yet. They happened
- * before a stream that opens now, although they get their ids afterwards.
+ * The row numbers of the latest `limit` events of the workspaces that are committed and have no id yet. A stream that
+ * opens now leaves these events out: they happened before it opened, although they get their ids afterwards.
  */
 export function unnumberedRows(
   db: Queryable,

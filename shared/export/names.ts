@@ -8,7 +8,10 @@ const longestFileName = 255
 // needed by the folder into which the archive is unpacked.
 const longestPath = 240
 
-/** The longest path of a directory, in UTF-16 units. It leaves room for the names of files. */
+/**
+ * The longest path of a directory, in UTF-16 units. Below a directory of this length there is room for the names of
+ * files.
+ */
 export const longestDirectory = 120
 
 // Separators, wildcards, control characters, line ends, and marks that turn the reading direction. With such a mark,

@@ -45,7 +45,8 @@ async function planDocument(
   { path, shown }: { path: string; shown: Set<string> },
 ): Promise<PlannedDocument> {
   const folder = posix.dirname(path)
-  // A file that cannot be read does not end the plan. Its own import fails later, and the other files are imported.
+  // A file that cannot be read does not end the plan. The import of this file fails later, and the other files are
+  // imported.
   const outline = await readSourceText(source, path).then(markdownOutline, () => null)
   for (const destination of outline?.destinations ?? []) {
     const target = targetOf(source, { path, destination })

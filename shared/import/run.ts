@@ -178,8 +178,8 @@ class Steps {
   }
 
   /**
-   * Writes the body of a document that was made empty, unless somebody has written the document since. That writer may
-   * be this import, killed before it noted the write.
+   * Writes the body of a document that was made empty, unless somebody has written the document since. This import
+   * itself may have written the document, if it was killed before it noted the write.
    */
   async writeBody(planned: PlannedDocument): Promise<void> {
     const made = this.#state.documents.get(planned.key)

@@ -103,8 +103,8 @@ async function list(root: string, directory: string, found: Found): Promise<void
   }
 }
 
-// A file may be unreadable or gone by now. That is a fault of the source, so it becomes a SourceError, which ends only
-// the import of that file.
+// A file may be unreadable or gone by now. Such a fault of the source becomes a SourceError, which ends only the import
+// of the file.
 async function readable<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()

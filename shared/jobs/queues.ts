@@ -16,7 +16,7 @@ export type DocumentChange = 'body' | 'title' | 'location' | 'locale'
 
 /** A projection of documents, as far as a write has to know it. */
 export type DocumentProjection = {
-  /** Its name in `stale_projections` and in the metrics of lag. */
+  /** The name of the projection in `stale_projections` and in the metrics of lag. */
   name: string
   /** The queue of the jobs that derive it. */
   queue: Queue<DocumentJob>
@@ -66,8 +66,8 @@ const oneHour = 3600
 
 /**
  * The options of the queues of projections. Of pg-boss's policies, only `singleton` never lost the last write when all
- * were measured. It requires that a write which joins the waiting job locks the row of the job. The lock keeps a worker
- * from claiming the job before the writer commits (sql/queues/projection-jobs.sql).
+ * were measured. The policy requires that a write which joins the waiting job locks the row of the job. The lock keeps
+ * a worker from claiming the job before the writer commits (sql/queues/projection-jobs.sql).
  */
 const projectionOptions: QueueOptions = {
   policy: 'singleton',

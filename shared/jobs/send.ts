@@ -4,7 +4,7 @@ import type { DocumentJob, Queue, RequestedJobKey } from './queues.ts'
 import { requestedJobTurn } from './requested/queries.ts'
 
 /**
- * pg-boss in a process that only sends jobs. It sends them through the service's own connections, so that jobs join the
+ * pg-boss in a process that only sends jobs. Jobs are sent through the service's own connections, so that jobs join the
  * service's transactions.
  */
 export type Jobs = { boss: PgBoss; stop: () => Promise<void> }

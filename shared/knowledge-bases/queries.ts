@@ -110,7 +110,9 @@ export function insertKnowledgeBase(
     RETURNING ${columns}`)
 }
 
-/** Renames a knowledge base; the same name again leaves `updated_at`. Returns null when the row does not exist. */
+/**
+ * Renames a knowledge base. If the name does not change, `updated_at` stays. Returns null when the row does not exist.
+ */
 export function renameRow(
   tx: Transaction,
   input: KnowledgeBaseKey & { name: string },
@@ -123,8 +125,8 @@ export function renameRow(
 }
 
 /**
- * Deletes a knowledge base and, by foreign key, its folders. Its documents must have been deleted before. Returns false
- * when the knowledge base did not exist any more.
+ * Deletes a knowledge base and, by foreign key, its folders. The documents of the knowledge base must have been deleted
+ * before. Returns false when the knowledge base did not exist any more.
  */
 export async function deleteKnowledgeBaseRow(tx: Transaction, key: KnowledgeBaseKey): Promise<boolean> {
   const { rowCount } = await tx.query(sql.unsafe`

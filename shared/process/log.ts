@@ -36,8 +36,8 @@ function linesForPeople(): DestinationStream {
 }
 
 /**
- * A logger that writes JSON lines to a stream. It removes tokens, cookies and passwords up to two levels deep in a
- * logged object, and the values and rows of a failed statement. @internal
+ * A logger that writes JSON lines to a stream. The logger removes tokens, cookies and passwords up to two levels deep
+ * in a logged object, and the values and rows of a failed statement. @internal
  */
 export function loggerTo(destination: DestinationStream, options: { service: string; level: string }): Logger {
   const secrets = redacted.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])

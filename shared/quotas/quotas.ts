@@ -45,7 +45,10 @@ const UsageRow = row(
 const SharedRow = row(Type.Object({ shared: Type.Boolean() }))
 const UsedRow = row(Type.Object({ used: Type.Number() }))
 
-/** Makes room for `adding` more objects of the workspace, as `makeRoom` does. The settings give the limit. */
+/**
+ * Makes room for `adding` more objects of the workspace, or refuses with 409 `quota_exceeded`. The settings give the
+ * limit. Call it as `makeRoom` says.
+ */
 export async function enforceQuota(
   context: { tx: Transaction; config: QuotaLimits },
   request: Omit<QuotaRequest, 'limit' | 'largest'> & { quota: keyof typeof limitSettings },

@@ -7,7 +7,9 @@ import Type from 'typebox'
  */
 export const IntegerId = Type.Integer({ minimum: 1, maximum: 1e16 })
 
-/** An integer id of a request. It is a string of digits where a number would not be exact; no object has such an id. */
+/**
+ * An integer id of a request. An id that a number cannot hold exactly is a string of digits; no object has such an id.
+ */
 export type NamedId = number | string
 
 /** The id of the object of a request, as an integer or a decimal string. A 404 repeats the id as it was sent. */

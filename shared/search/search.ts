@@ -170,7 +170,8 @@ function projectionOf(answer: SearchAnswer): SearchProjection {
   }
 }
 
-// The rarities of words by the statistics alone: the order of documents does not depend on them.
+// The rarities of the words of an exhaustive search, by the statistics alone. Exact counts are not worth their time,
+// since the order of these hits does not depend on rarities.
 async function estimatedRarities(db: Queryable, terms: readonly (Term & TermQuery)[]) {
   const statistics = await indexStatistics(db)
   const blocks = Math.max(statistics.blocks, matchingLimit)

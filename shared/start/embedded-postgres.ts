@@ -50,7 +50,7 @@ export interface EmbeddedPostgresOptions {
 
 /**
  * Starts PostgreSQL 18 on 127.0.0.1, by default on a free port, and on a Unix socket beside its data unless the path
- * would be too long. Its data are in `directory`/postgres, which the first start creates, and its log is
+ * would be too long. The data of the cluster are in `directory`/postgres, which the first start creates. The log is
  * `directory`/postgres.log. Throws when another process already runs this cluster. Throws with the end of the log when
  * PostgreSQL does not start.
  *

@@ -19,7 +19,8 @@ export interface RunningProcess {
  * padded to `width` characters.
  *
  * Each process leads its own process group, so that Ctrl-C in a terminal reaches only the runner, which then stops the
- * processes in order. No runner of Procfiles on npm does this and also ends its children when it is killed.
+ * processes in order. No runner of Procfiles on npm stops processes in order and also ends its children when it is
+ * killed.
  */
 export function startProcess(options: {
   name: string

@@ -1,4 +1,4 @@
-/** The party on whose behalf work is done: a user in a workspace. Visitors and jobs use stand-ins for both ids. */
+/** The party on whose behalf work is done: a user in a workspace. Visitors and jobs have stand-ins for the two ids. */
 export type Requester = { workspaceId: string; userId: string }
 
 /** The numbers of pieces of work that may run at a time and that may wait. */

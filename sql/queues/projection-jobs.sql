@@ -1,7 +1,7 @@
 -- The functions for jobs of projections. A write marks its documents as stale and enqueues their jobs by one statement.
--- A worker completes its attempts and removes their marks by one statement, too. pg-boss's own statements do the same
--- for one queue at a time. test/workers/pg-boss.test.ts and test/workers/enqueue.test.ts hold the rows and their
--- behaviour against those of pg-boss.
+-- A worker completes its attempts and removes their marks by one statement, too. pg-boss's own statements enqueue and
+-- complete jobs of one queue at a time. test/workers/pg-boss.test.ts and test/workers/enqueue.test.ts hold the rows and
+-- their behaviour against those of pg-boss.
 --
 -- The functions plan their statements once per connection, often while no job waits and all plans look equally cheap.
 -- The settings of the functions leave the planner only the plans that stay cheap when many jobs wait. For the same
@@ -17,10 +17,10 @@ WHERE state < 'active' AND singleton_key IS NOT NULL;
 -- Enqueues a job for each element of the arrays: its queue, its workspace, its document and its priority. The jobs are
 -- those that pg-boss's `insert` makes.
 --
--- `alone` says that all jobs are of one document, whose row the caller has locked. A waiting job of the document
--- then takes the place of a new job. Its row stays locked until the commit, and SKIP LOCKED passes over locked rows: no
--- worker claims the job before it can see the write. After a quiet moment the waiting job becomes due at once, as with
--- pg-boss's `upsert`. In a burst it keeps its time, and a new job is held back.
+-- `alone` says that all jobs are of one document, whose row the caller has locked. A waiting job of the document then
+-- takes the place of a new job. The row of the waiting job stays locked until the commit, and SKIP LOCKED passes over
+-- locked rows: no worker claims the job before it can see the write. After a quiet moment the waiting job becomes due
+-- at once, as with pg-boss's `upsert`. In a burst it keeps its time, and a new job is held back.
 CREATE OR REPLACE FUNCTION pgboss.enqueue_documents(
   queues text[], workspaces text[], documents text[], priorities int[], alone boolean, quiet boolean
 ) RETURNS void LANGUAGE plpgsql
@@ -98,8 +98,8 @@ BEGIN
 END $$;
 
 -- Completes attempts at jobs of a queue and returns the ids of the jobs. An attempt that pg-boss has given to another
--- worker is left out. pg-boss's `deleteJob` does the same. Each completed job whose element of `currents` is true takes
--- the mark of its document along: the projection of the document is current.
+-- worker is left out. pg-boss's `deleteJob` leaves out such an attempt, too. Each completed job whose element of
+-- `currents` is true takes the mark of its document along: the projection of the document is current.
 CREATE OR REPLACE FUNCTION pgboss.complete_attempts(
   queue text, ids uuid[], retry_counts int[], derived text DEFAULT NULL, workspaces text[] DEFAULT '{}',
   documents text[] DEFAULT '{}', currents boolean[] DEFAULT '{}'

@@ -53,8 +53,8 @@ export async function requestCode(
     intervalSeconds: config.DEVICE_POLL_INTERVAL_SECONDS,
     lifetimeSeconds: config.DEVICE_CODE_TTL_SECONDS,
   })
-  // Another authorization has the same user code, so the client is asked to try again. This is rare: there are 20^8
-  // codes, and even while a million are stored, one try in 25,000 fails.
+  // Another authorization has the same user code, so the client is asked to try again. Equal codes are rare: there are
+  // 20^8 codes, and even while a million are stored, one try in 25,000 fails.
   if (!isStored) throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
   const page = `${config.PUBLIC_ORIGIN}/device`
   return {

@@ -49,7 +49,10 @@ export async function lockSources(
   return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
 }
 
-/** Locks one document like `lockSources` and returns its source; null when the document is gone. */
+/**
+ * Locks one document FOR SHARE and returns its source; null when the document is gone. Waits for a write of the
+ * document.
+ */
 export async function lockSource(tx: Transaction, job: DocumentJob): Promise<DocumentSource | null> {
   return (await lockSources(tx, [job], { wait: true })).get(job.document_id) ?? null
 }
@@ -74,7 +77,7 @@ export async function loadSources(
   return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
 }
 
-/** Reads one document like `loadSources`; null when the document is gone. */
+/** Reads the source of one document with its body, without locks; null when the document is gone. */
 export async function loadSource(db: Queryable, job: DocumentJob): Promise<LoadedSource | null> {
   return (await loadSources(db, [job])).get(job.document_id) ?? null
 }

@@ -23,7 +23,7 @@ export function attemptOf(job: Pick<Job, 'id' | 'retryCount'>): string {
 }
 
 /**
- * Claims an open job for an attempt. Returns false when the job has ended. It also returns false when pg-boss has given
+ * Claims an open job for an attempt. Returns false when the job has ended. Also returns false when pg-boss has given
  * the job to another attempt: a worker that was only asleep cannot take the job back.
  */
 export async function claim(

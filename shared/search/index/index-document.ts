@@ -21,8 +21,8 @@ import {
 import { indexOutlineOf, type SearchOutline, textblocksOf } from './outline.ts'
 import { blockVector } from './vector.ts'
 
-// The distance between the numbers of neighbouring rows in a fresh index. It leaves room for sixteen inserts at one
-// spot before all rows get new numbers.
+// The distance between the numbers of neighbouring rows in a fresh index. The gap leaves room for sixteen inserts at
+// one spot before all rows get new numbers.
 const gap = 65_536
 
 /** A document from which its index is made, with the rows that the index has already. */

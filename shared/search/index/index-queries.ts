@@ -11,8 +11,8 @@ export type IndexedBlock = { ord: number; block_id: string | null; hash: string 
 /** The place of each row of an index but the title's: block id and position of the top-level block, by `ord`. */
 export type RowPlaces = { ords: number[]; block_ids: string[]; positions: number[] }
 
-// The statement below makes thousands of blocks in this shape. They are not checked, since checking would cost more
-// than the rest of a small change.
+// The statement below makes thousands of blocks in this shape. The blocks are not checked, since checking would cost
+// more than the rest of a small change.
 const Blocks = Type.Unsafe<readonly IndexedBlock[]>({ type: 'array' })
 const Places = Type.Unsafe<Pick<RowPlaces, 'ords' | 'block_ids'> | null>({})
 type Places = Static<typeof Places>

@@ -118,7 +118,10 @@ export function rarestNeeded(terms: readonly unknown[]): number {
   return terms.length - halfOf(terms) + 2
 }
 
-/** The `::tsquery` literal of at least two of two or more terms: both from one half of the list, or one from each. */
+/**
+ * The `::tsquery` literal of at least two of two or more terms: two from one half of the list of terms, or one from
+ * each half.
+ */
 export function anyTwoOf(terms: readonly { tsquery: string }[]): string {
   const middle = Math.ceil(terms.length / 2)
   const halves = [terms.slice(0, middle), terms.slice(middle)]

@@ -42,10 +42,10 @@ const tiers = [1, 2, 3, 4] as const
 const allTiers = [0, ...tiers] as const
 
 /**
- * Plans which parts of the matches ranking reads. It starts with all matches where they are few and soon found, else
- * with the widest cut that has a bounded number of candidates. Outside a cut each term adds less than a certain amount
- * to the score. So a cut reads a wider tier of a rare term than of a common term. Where pairs of the terms hold enough
- * matches, ranking starts with these pairs, a narrower cut.
+ * Plans which parts of the matches ranking reads. Ranking starts with all matches where they are few and soon found,
+ * else with the widest cut that has a bounded number of candidates. Outside a cut each term adds less than a certain
+ * amount to the score. So a cut reads a wider tier of a rare term than of a common term. Where pairs of the terms hold
+ * enough matches, ranking starts with these pairs, a narrower cut.
  */
 export function planTiers(query: TierQuery): TierPlan {
   const { terms, statistics, limit } = query

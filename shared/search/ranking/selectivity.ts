@@ -19,8 +19,9 @@ export type IndexStatistics = {
 }
 
 /**
- * The statistics of the index, which a process reads at most once a minute. They cover all workspaces together. Ranking
- * uses them for words that are common everywhere, and counts rare words in the workspaces of the search.
+ * The statistics of the index, which a process reads at most once a minute. The statistics cover all workspaces
+ * together. Ranking uses them for words that are common everywhere, and counts rare words in the workspaces of the
+ * search.
  */
 export async function indexStatistics(db: Queryable): Promise<IndexStatistics> {
   const known = cache.get(db)

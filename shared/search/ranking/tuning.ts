@@ -17,8 +17,9 @@ export const bm25 = { k1: 1.2, b: 0.75 } as const
 export const fieldWeights = { title: 2, heading: 1.3, body: 1 } as const
 
 /**
- * The length in tokens for which impact tiers are computed. It is constant, so that the tiers of the index never drift.
- * It is also the average length where PostgreSQL has no statistics. The average of bench was 18 tokens (2026-11-21).
+ * The length in tokens for which impact tiers are computed. The length is constant, so that the tiers of the index
+ * never drift. It is also taken as the average length where PostgreSQL has no statistics. The average of bench was 18
+ * tokens (2026-11-21).
  */
 export const referenceLength = 20
 

@@ -11,8 +11,8 @@ export function isIncluded({ locale, knowledgeBaseId }: SearchScope) {
 }
 
 /**
- * The condition that a column is a workspace in scope, in a form for which PostgreSQL does not use an index. It would
- * use the index for a small workspace, although the words of the query are rarer still.
+ * The condition that a column is a workspace in scope, in a form for which PostgreSQL does not use an index. PostgreSQL
+ * would use the index for a small workspace, although the words of the query are rarer still.
  */
 export function amongWorkspaces(column: Fragment, { workspaceIds }: SearchScope) {
   return sql.fragment`array_position(${sql.array([...workspaceIds], 'text')}, ${column}) IS NOT NULL`

@@ -35,8 +35,8 @@ export type ByScore = {
   /** Tokens of a block on average. */
   averageLength: number
   /**
-   * Whether only documents in scope become candidates. This is slower, but no candidate is spent on a document out of
-   * scope.
+   * Whether only documents in scope become candidates. The restriction makes a pass slower, but no candidate is spent
+   * on a document out of scope.
    */
   inScopeOnly: boolean
 }

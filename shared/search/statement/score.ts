@@ -8,8 +8,8 @@ import { fragmentOf, joined, Piece, piece } from './pieces.ts'
 import type { ByScore, RankedTerm } from './request.ts'
 
 /**
- * BM25 of a block `b`, computed by stock functions of PostgreSQL. It is exact where each word has one form, else an
- * estimate; the best rows are scored again in Node. `counts.matching` holds the numbers of blocks with each term.
+ * BM25 of a block `b`, computed by stock functions of PostgreSQL. The score is exact where each word has one form, else
+ * an estimate; the best rows are scored again in Node. `counts.matching` holds the numbers of blocks with each term.
  */
 export function blockScore({ terms, blocks, averageLength }: ByScore) {
   if (terms.length === 0) return sql.fragment`0::float8`

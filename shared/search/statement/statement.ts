@@ -37,10 +37,10 @@ const AnswerRow = row(AnswerShape)
  * frequent the words are, so PostgreSQL plans each such search. Plans of usual ranked searches are kept (`keepsPlan`),
  * as is the plan of the function that every search calls (sql/0027).
  *
- * A document that another version of the tokeniser indexed counts as stale until it is indexed again. Its hits are
- * right, since each hit is matched against its text once more. But nobody knows which hits the old index misses. Such
- * documents do not lower the watermark, which must never go back. Every write up to the watermark has been indexed by
- * some version of the tokeniser.
+ * A document that another version of the tokeniser indexed counts as stale until it is indexed again. The hits of such
+ * a document are right, since each hit is matched against its text once more. But nobody knows which hits the old index
+ * misses. Such documents do not lower the watermark, which must never go back. Every write up to the watermark has been
+ * indexed by some version of the tokeniser.
  */
 export async function runSearch(db: Queryable, request: SearchRequest): Promise<SearchAnswer> {
   const statement = sql.type(AnswerRow)`
