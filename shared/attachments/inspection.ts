@@ -9,8 +9,9 @@ export type Expected = { contentType: string; maxBytes: number; acceptedTypes: r
 
 /**
  * A stream that lets the bytes of a file through and measures, hashes and checks them on the way. The stream keeps only
- * the first few kilobytes in memory. The stream fails with 413 `attachment_too_large` at the first byte too many, with
- * 415 `unsupported_media_type` as soon as the bytes cannot be of the declared type. An empty file fails with 400.
+ * the first few kilobytes in memory. The stream fails with 413 `attachment_too_large` at the first byte too many. It
+ * fails with 415 `unsupported_media_type` as soon as the bytes cannot be of the declared type. An empty file fails with
+ * 400.
  */
 export class Inspection extends Transform {
   readonly #expected: Expected

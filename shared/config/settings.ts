@@ -1,6 +1,6 @@
 // The kinds of settings are our own, because the library envalid 8.2 does not fit. The library reads `10GB` as 10 and
-// `yes` as true, refuses port 0, keeps blanks and repeats a refused secret. All its validators, messages and defaults
-// for production would have to be replaced, so the library would save no line.
+// `yes` as true, refuses port 0, keeps blanks and repeats a refused secret. All validators, messages and defaults of
+// the library would have to be replaced, so it would save no line.
 
 /**
  * How one environment variable is read, and what the README's table says about it. A test compares the table with the

@@ -113,8 +113,8 @@ export class Pipeline {
     return promise
   }
 
-  // Rejects with the error that says most. When the connection was closed for a missing answer, that is the missing
-  // answer. In a failed transaction it is the first failure, not "current transaction is aborted".
+  // Returns the error that says most. When the connection was closed for a missing answer, this is the missing answer.
+  // In a failed transaction it is the first failure, not "current transaction is aborted".
   #failed(error: Error, transaction: OpenTransaction | undefined): Error {
     if (error !== this.#lost) this.#onError(error)
     const reason = this.#lost?.cause instanceof NoAnswerError ? this.#lost : error

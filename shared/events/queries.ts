@@ -72,8 +72,8 @@ const ExtentShape = Type.Object({
 })
 
 /**
- * The readable part of the log: `floor` is the highest purged id, `oldest` the lowest retained id, or null when no
- * event is retained, `newest` the highest id ever given.
+ * The readable part of the log: `floor` is the highest purged id, `newest` the highest id ever given. `oldest` is the
+ * lowest retained id, or null when no event is retained.
  */
 export type LogExtent = Static<typeof ExtentShape>
 

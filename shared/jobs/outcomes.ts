@@ -18,8 +18,8 @@
  * `moved` is no outcome but the verdict that leads to another round. The verdict has four causes. The source changed
  * before the last round. The stored data have changed since the load. The first body of the document was not committed
  * yet at the load. Or a batch found the document locked or gone. Nothing is written, and the document is derived again
- * by itself. The third round ends with one of the outcomes above. When even there the stored data have moved, the job
- * fails.
+ * by itself. The third round ends with one of the outcomes above. When the stored data have changed even in the third
+ * round, the job fails.
  *
  * `begun` is no outcome either. The result is the first part of what the stored data lack. This part is written, and
  * the job goes back to the queue for the next part.

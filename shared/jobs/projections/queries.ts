@@ -134,7 +134,7 @@ const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: T
 /**
  * Returns documents whose projection has been stale for longer than `seconds`, the longest first. A document of which
  * two jobs have ended in the dead-letter queue since then is left out for a quarter of an hour. Each further such job
- * multiplies this time by four, up to a day. A new write still enqueues its own job at once.
+ * makes this time about four times as long, up to a day. A new write still enqueues its own job at once.
  */
 export function laggingDocuments(
   db: Queryable,

@@ -119,7 +119,7 @@ export function rarestNeeded(terms: readonly unknown[]): number {
 }
 
 /**
- * The `::tsquery` literal of at least two of two or more terms: two from one half of the list of terms, or one from
+ * The `::tsquery` literal of at least two of two or more terms. The two come from one half of the list, or one from
  * each half.
  */
 export function anyTwoOf(terms: readonly { tsquery: string }[]): string {

@@ -1,7 +1,7 @@
 import { sql } from '../../database/database.ts'
 import type { SearchScope } from './request.ts'
 
-/** A fragment of a statement. */
+/** A part of an SQL statement, with the values of its parameters. */
 export type Fragment = ReturnType<typeof sql.fragment>
 
 /** The condition that a document `d` of the workspaces of a scope is in the scope (sql/0024). */
