@@ -15,7 +15,8 @@ CREATE INDEX folders_parent_name_idx ON folders (workspace_id, parent_id, name C
 DROP INDEX folders_parent_id_idx;
 
 -- Titles, places and locales of documents, apart from their rows. Every write of a body changes a row of documents, and
--- would write its title into these indexes again. Triggers keep the table in step; foreign keys would cost more.
+-- would write the title into the indexes of titles again. Triggers keep the table in step; foreign keys would cost
+-- more.
 CREATE TABLE document_titles (
   workspace_id text NOT NULL,
   document_id text COLLATE "C" NOT NULL,

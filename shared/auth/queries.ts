@@ -181,7 +181,7 @@ export async function setPasswordHash(tx: Transaction, user: { id: string; passw
   await tx.query(sql.unsafe`UPDATE users SET password_hash = ${user.passwordHash} WHERE id = ${user.id}`)
 }
 
-/** The oldest workspace of that name, or null. */
+/** The oldest workspace with the name, or null. */
 export function workspaceByName(tx: Transaction, name: string) {
   return tx.maybeOne(sql.type(IdRow)`SELECT id FROM workspaces WHERE name = ${name} ORDER BY created_at, id LIMIT 1`)
 }

@@ -65,7 +65,8 @@ export class Pipeline {
 
   /**
    * Commits what was sent since `begin`, without waiting for the answers first. Resolves only when PostgreSQL has
-   * committed: to the COMMIT of a failed transaction it answers ROLLBACK. Then this function throws the first failure.
+   * committed: to the COMMIT of a failed transaction PostgreSQL answers ROLLBACK. Then this function throws the first
+   * failure.
    */
   async commit(): Promise<void> {
     const transaction = this.#transaction

@@ -69,7 +69,7 @@ export class Transaction implements Queryable {
 
   readonly oneFirst: Queryable['oneFirst'] = async (token) => firstColumn(await this.#row(token)) as never
 
-  /** Undoes everything. Nothing can be asked any more. */
+  /** Undoes everything that the transaction did. Afterwards the transaction takes no statement. */
   async undo(): Promise<void> {
     this.close()
     await this.#pipeline.rollback()

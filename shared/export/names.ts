@@ -68,7 +68,8 @@ function clean(name: string): string {
   return cut(replaced, { units: longestName, bytes: 240 })
 }
 
-// Windows drops dots and spaces at the end of a name, so it would read `.. .` as `..`.
+// Windows drops dots and spaces at the end of a name, and so would read `.. .` as `..`. Therefore each of them becomes
+// `_`.
 function portable(name: string): string {
   return notReserved(name.replace(/[. ]+$/, (end) => '_'.repeat(end.length)))
 }

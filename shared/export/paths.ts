@@ -67,8 +67,8 @@ export function directoriesOf(folders: readonly NamedFolder[]): Map<number, stri
   const directories = new Map<number, string>()
   const below = (id: number | null, parent: string): FolderIn[] =>
     (children.get(id) ?? []).map((folder) => ({ folder, parent }))
-  // Folders get their names level by level. So folders that belong in the root get theirs before folders that are moved
-  // to the root.
+  // Folders get their names level by level. So folders that belong in the root get their names before folders that are
+  // moved to the root.
   for (let level = below(null, markdownRoot); level.length > 0; ) {
     const next: FolderIn[] = []
     for (const item of level) {

@@ -47,7 +47,10 @@ export function visibleKnowledgeBase(db: Queryable, locator: KnowledgeBaseLocato
     SELECT ${columns} ${located(locator)}`)
 }
 
-/** Returns the workspace of a visible knowledge base, or null. Cheaper than the whole row: it counts nothing. */
+/**
+ * Returns the workspace of a visible knowledge base, or null. Cheaper than `visibleKnowledgeBase`, which counts
+ * documents and folders.
+ */
 export function workspaceOfKnowledgeBase(db: Queryable, locator: KnowledgeBaseLocator): Promise<string | null> {
   return db.maybeOneFirst(sql.type(WorkspaceRow)`
     SELECT k.workspace_id ${located(locator)}`)

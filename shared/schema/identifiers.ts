@@ -43,7 +43,7 @@ const hashPattern = '^sha256:[0-9a-f]{64}$'
 /** The version of a body: `sha256:` and 64 hexadecimal digits, without quotes. */
 export const Version = Type.String({ pattern: hashPattern, description: 'version of the body' })
 
-/** The hash of a block. */
+/** The hash of a block: `sha256:` and 64 hexadecimal digits. */
 export const BlockHash = Type.String({
   pattern: hashPattern,
   description: 'hash of the block; as If-Match it guards this block alone',

@@ -26,7 +26,7 @@ export type TopKQuery = Condition & {
   minimumShouldMatch: number
   /** The scope lexemes, which each match carries. */
   scopes: readonly string[]
-  /** At most so many blocks contain each term, where the terms were counted. */
+  /** The most blocks that may contain each term, in the order of `terms`; absent unless the blocks were counted. */
   matching?: readonly number[]
   statistics: IndexStatistics
   limit: number

@@ -4,7 +4,10 @@ export type Requester = { workspaceId: string; userId: string }
 /** The numbers of pieces of work that may run at a time and that may wait. */
 export type Capacity = {
   atOnce: number
-  /** The most pieces of one workspace, and of one user in it, that run at a time; no own limit when absent. */
+  /**
+   * The most pieces of one workspace, and of one user in it, that run at a time; absent where only `atOnce` limits
+   * them.
+   */
   ofOneWorkspace?: number
   ofOneUser?: number
   /** The most pieces that wait in all, and of one user. */

@@ -20,7 +20,7 @@ WHERE state < 'active' AND singleton_key IS NOT NULL;
 -- `alone` says that all jobs are of one document, whose row the caller has locked. A waiting job of the document then
 -- takes the place of a new job. The row of the waiting job stays locked until the commit, and SKIP LOCKED passes over
 -- locked rows. So no worker claims the job before it can see the write. After a quiet moment the waiting job becomes
--- due at once, as with pg-boss's `upsert`. In a burst it keeps its time, and a new job is held back.
+-- due at once, as with pg-boss's `upsert`. In a burst the waiting job keeps its time, and a new job is held back.
 CREATE OR REPLACE FUNCTION pgboss.enqueue_documents(
   queues text[], workspaces text[], documents text[], priorities int[], alone boolean, quiet boolean
 ) RETURNS void LANGUAGE plpgsql

@@ -8,7 +8,7 @@ import { plainText } from '../../body/text.ts'
 export const Headings = Type.Array(Type.Tuple([Type.Integer(), Type.Integer(), Type.String()]))
 export type Headings = Static<typeof Headings>
 
-/** The part of a document under which its hits stand: its headings. */
+/** What the index keeps of a document to name the section of a hit: the top-level headings. */
 export type SearchOutline = { headings: Headings }
 
 /**
@@ -17,7 +17,7 @@ export type SearchOutline = { headings: Headings }
  */
 export type Textblock = { blockId: string; position: number; type: string; text: string }
 
-/** The outline of a document. */
+/** The outline of a document for the index. Titles of headings are not cut. */
 export function indexOutlineOf(document: DocNode): SearchOutline {
   return {
     headings: document.content

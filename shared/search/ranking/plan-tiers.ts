@@ -29,7 +29,7 @@ export type TierQuery = {
   limit: number
   /** The share of all blocks that is in scope. */
   share: number
-  /** At most so many blocks contain each term, where the terms were counted. */
+  /** The most blocks that may contain each term, in the order of `terms`; absent unless the blocks were counted. */
   matching?: readonly number[]
 }
 

@@ -8,7 +8,8 @@ import type { SearchRequest } from './request.ts'
 
 // The texts of one answer in bytes of UTF-8: some 100 ms of matching. Further hits are left for another page.
 const mostBytes = 1_048_576
-// Headings of at most this many bytes are all returned, which is faster than choosing among them.
+// If the headings of a document have at most this many bytes, all are returned, which is faster than choosing among
+// them.
 const fewBytes = 1000
 
 /** The columns of a hit. */

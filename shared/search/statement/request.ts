@@ -11,7 +11,7 @@ export type SearchScope = {
 /** A search as the API receives it, with a valid `q` and a canonical locale. */
 export type Search = { q: string; scope: SearchScope; limit: number }
 
-/** A term as the statement ranks it. */
+/** A term of a query, with what the statement needs to find and to rank its blocks. */
 export type RankedTerm = {
   /** The tsquery of the blocks that contain the term. */
   tsquery: string
