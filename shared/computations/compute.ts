@@ -60,7 +60,7 @@ async function computeInThread<Input, Output>(computation: Computation<Input, Ou
   }
 }
 
-// A thread may have ended while it was idle.
+// A thread may have ended while it was idle, so such threads are passed over.
 function idleThread(): Thread | undefined {
   for (let thread = idle.pop(); thread !== undefined; thread = idle.pop()) if (thread.isUsable) return thread
   return undefined
@@ -129,7 +129,8 @@ class Thread {
         left = limitMs - (used.user + used.system) / 1000
       }
     } catch {
-      // The computation has ended, or the thread has ended, which rejects the call of `run`.
+      // The computation has ended in time, or the thread has ended, and `#onEnd` has rejected the call of `run`.
+      // Nothing is left to watch.
       return
     }
     this.#ended(new ComputationLimitError('time'))

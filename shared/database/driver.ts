@@ -93,7 +93,7 @@ function sslOf(mode: ReturnType<typeof parseDsn>['sslMode']): pg.ClientConfig['s
   return mode === 'no-verify' ? { rejectUnauthorized: false } : mode === 'require'
 }
 
-// The numbers that PostgreSQL has given to its types and to their arrays, for ever.
+// The numbers that PostgreSQL has given to types and to the arrays of these types. The numbers never change.
 const typeNumbers: Record<string, readonly [type: number, array: number]> = {
   int8: [20, 1016],
   date: [1082, 1182],

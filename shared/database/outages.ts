@@ -58,7 +58,7 @@ const lostConnection = new RegExp(
     'timeout exp|timeout exceeded)',
 )
 
-// slonik wraps errors in errors, up to a few levels deep.
+// slonik wraps errors in errors, up to a few levels deep, so the causes of an error are tested too.
 function someCause(error: unknown, test: (cause: Error) => boolean, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 8) return false
   const { originalError } = error as { originalError?: unknown }

@@ -16,7 +16,8 @@ export function causesOf(error: unknown): string[] {
 
 type Cause = { name: string; message: string; code: string | undefined }
 
-// Slonik keeps the error of PostgreSQL in `originalError`. A host with several addresses fails with an AggregateError.
+// Slonik keeps the error of PostgreSQL in `originalError`. A host with several addresses fails with an AggregateError,
+// of which only the first error is followed.
 function chainOf(error: unknown): Cause[] {
   const chain: Cause[] = []
   let current = error

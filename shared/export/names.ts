@@ -1,7 +1,7 @@
 // The longest name of a folder or file, in UTF-16 units, before an id makes it unique.
 const longestName = 80
 
-// The longest name that every file system takes: 255 bytes on ext4 and APFS, 255 UTF-16 units on NTFS.
+// The most bytes of a name that every file system takes. ext4 and APFS take 255 bytes, NTFS takes 255 UTF-16 units.
 const longestFileName = 255
 
 // The longest path in the archive, in UTF-16 units. Windows opens paths of up to 260 units, and some of these are
@@ -14,8 +14,8 @@ const longestPath = 240
  */
 export const longestDirectory = 120
 
-// Separators, wildcards, control characters, line ends, and marks that turn the reading direction. With such a mark,
-// `exe.gpj` would be shown as `jpg.exe`.
+// Characters that become `_`: separators, wildcards, control characters, line ends, and marks that turn the reading
+// direction. With such a mark, `exe.gpj` would be shown as `jpg.exe`.
 const unsafe = /[/\\:*?"<>|\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
 
 // Names of devices of Windows, also with an extension. Windows makes no file of such a name.

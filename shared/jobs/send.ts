@@ -28,7 +28,7 @@ export async function openJobs(options: { database: Database; onError: (error: E
   })
   boss.on('error', options.onError)
   await boss.start()
-  // Fills the queue cache: a look-up inside a transaction would need a second connection.
+  // Fills pg-boss's cache of queues, since a look-up inside a transaction would need a second connection.
   await boss.getQueues()
   return { boss, stop: () => boss.stop({ graceful: false }) }
 }

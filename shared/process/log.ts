@@ -6,7 +6,8 @@ export type { Logger } from 'pino'
 
 // These members of a logged object never reach a log line.
 const redacted = ['authorization', 'cookie', 'token', 'password', 'secret', 'access_token', 'device_code', 'pepper']
-// An error of a statement carries the values and rows of the statement: bodies, titles, addresses.
+// An error of a statement carries the values and rows of the statement, such as bodies, titles and addresses. These
+// members are left out too.
 const contents = ['err.values', 'err.row', 'err.detail']
 
 // One line for each event: time, level, process, message, then the other members.

@@ -39,7 +39,7 @@ await runCommandLine({ usage, options: {}, words: { least: 0, most: 1 } }, async
 })
 
 async function serveDashboard(input: { url: string; port: number; until: Promise<unknown> }): Promise<void> {
-  // React renders for production only where this was set before it is loaded.
+  // React renders for production only if NODE_ENV is set before React is loaded.
   process.env['NODE_ENV'] = 'production'
   const { createDashboardHandler } = await import('@pg-boss/dashboard/handler')
   const handle = createDashboardHandler({ databases: [{ url: input.url }], auth: true })

@@ -34,7 +34,8 @@ export async function createCluster(directory: string, options: { sync: boolean;
   const password = await passwordOf(directory, 'postgres')
   // The cluster is built in another folder and renamed when complete. An interrupted start leaves no partial cluster.
   const building = `${clusterOf(directory)}.${process.pid}`
-  // C.UTF-8 sorts by code point and knows upper and lower case of every script. PostgreSQL has it built in since 17.
+  // C.UTF-8 sorts by code point and knows upper and lower case of every script. PostgreSQL has this locale built in
+  // since version 17.
   const builtin = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
   const locale = ['--encoding=UTF8', ...(options.binaries ? ['--locale=C.UTF-8'] : builtin)]
   const sync = options.sync ? [] : ['--no-sync']

@@ -116,7 +116,10 @@ export async function lockProjected(
   return new Map(seqs.map(({ document_id, body_seq }) => [document_id, body_seq]))
 }
 
-/** Notes that the projection of documents is current: they are no longer stale. The caller has locked the documents. */
+/**
+ * Deletes the marks by which a projection of documents is stale, because the projection is current now. The caller has
+ * locked the documents.
+ */
 export async function markCurrent(
   tx: Transaction,
   input: { projection: string; jobs: readonly DocumentJob[] },

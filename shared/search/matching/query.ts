@@ -134,7 +134,7 @@ export function inScopes(tsquery: string, scopes: readonly string[]): string {
   return [`(${tsquery})`, ...scopes.map(quoteLexeme)].join(' & ')
 }
 
-// A version number is read with its v and without it.
+// A version number such as v2.1 is read with its v and without the v.
 function termOf({ text, phrase }: { text: string; phrase: boolean }, languages: readonly string[]): Term {
   const written = [...new Set([text, withoutVersionSign(text)])]
   const read = written.map((form) => readingsOf({ text: form, phrase }, languages))

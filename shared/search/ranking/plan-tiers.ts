@@ -60,8 +60,8 @@ export function planTiers(query: TierQuery): TierPlan {
   const fitting = sizes.findIndex((size, index) => index > 0 && size <= Math.max(most, candidatesPerHit * limit))
   const first = fitting < 0 ? cuts.length - 1 : fitting
   if (pairs === null) return { cuts, first }
-  // Wider cuts must contain what the pairs have found. The narrower cuts follow for words that go together, because
-  // these form more pairs than were estimated.
+  // Wider cuts must contain what the pairs have found. Narrower cuts follow behind the pairs. Narrower cuts are for
+  // words that often stand together, which form more pairs than were estimated.
   const wider = cuts.slice(0, first + 1).map((cut) => (isComplete(cut) ? cut : { ...cut, byPair: pairs.byPair }))
   return { cuts: [...wider, pairs, ...cuts.slice(Math.max(first, 1))], first: first + 1 }
 }
