@@ -15,7 +15,7 @@ export type Caller = {
   email: string
   name: string
   scopes: readonly Scope[]
-  /** Unix milliseconds; null when the token never expires. */
+  /** When the token expires, in Unix milliseconds; null when the token never expires. */
   expiresAt: number | null
   /** The memberships of the user, oldest first. The workspace of the first is the default workspace. */
   memberships: readonly Membership[]

@@ -25,7 +25,7 @@ const TokenRow = row(TokenShape)
 /** A token with its user and the memberships of the user, oldest first. */
 export type TokenWithUser = Static<typeof TokenShape>
 
-/** The tokens of these ids, each with its user. A token that does not exist is left out. */
+/** The tokens with the given ids, each with its user. A token that does not exist is left out. */
 export function tokensWithUsers(db: Queryable, tokenIds: readonly string[]): Promise<readonly TokenWithUser[]> {
   return db.any(
     prepared(sql.type(TokenRow)`

@@ -214,7 +214,7 @@ type Values = { [K in keyof typeof settings]: (typeof settings)[K]['fallback'] }
 /** The values of all settings. `production` is true with NODE_ENV=production. */
 export type Config = Readonly<Values & { production: boolean }>
 
-/** Ends the start of a process. The message has one line for each wrong variable. */
+/** An error that ends the start of a process. The message has one line for each wrong or missing variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }

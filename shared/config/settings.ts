@@ -50,7 +50,7 @@ function defaultOf({ fallback, inProduction }: { fallback: number; inProduction?
     : `\`${fallback}\`; \`${inProduction}\` with \`NODE_ENV=production\``
 }
 
-/** A limit on something. A value of 0 or less means that there is no limit. */
+/** A limit, such as calls per minute. A value of 0 or less means that there is no limit. */
 export function limit(meaning: string, fallback: number): Setting<number> {
   const least = -Number.MAX_SAFE_INTEGER
   return { ...integer({ meaning: `${meaning}; 0 or less = unlimited`, fallback, min: least }), allowed: 'an integer' }

@@ -26,7 +26,7 @@ type Failure = { name: string; reason: string }
 /** The plan, the service, the notes and the progress display of one import. */
 export type ImportRun = { plan: Plan; client: ServiceClient; state: ImportState; progress: ProgressDisplay }
 
-/** The service refused one document, folder or file. The import goes on with the other things. */
+/** An error by which the service refuses one document, folder or file. The import goes on with the other things. */
 export class Refused extends Error {}
 
 const requestsAtOnce = 4
@@ -203,8 +203,8 @@ class Steps {
   }
 
   // The idempotency key of the request that makes a thing. A request that is sent again after a crash gets the answer
-  // of the first request. The name of a thing is hashed, since names in a source have any length and characters, while
-  // keys are short and have ASCII characters only.
+  // of the first request. The name of a thing is hashed, since names in a source have any length and characters. Keys
+  // are short and have ASCII characters only.
   async #onceFor(name: string): Promise<{ header: { 'Idempotency-Key': string } }> {
     const run = await this.#state.begin()
     const hash = createHash('sha256').update(name).digest('hex').slice(0, 32)

@@ -17,7 +17,7 @@ export type PlannedContent = components['schemas']['ContentInput']
 /** An error that ends an import. The message is for the person who imports. */
 export class ImportError extends Error {}
 
-/** The service answered that no request of this import can succeed. */
+/** An error by which the service says that no request of this import can succeed. */
 export class FinalRefusal extends ImportError {}
 
 type ClientOptions = {

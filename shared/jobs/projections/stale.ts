@@ -39,7 +39,7 @@ type WrittenDocument = {
   eventRowNo: number
 }
 
-/** A consequence of body writes: `markStale` for a changed body. */
+/** A consequence of body writes: marks the projections that depend on the body as stale, and enqueues their jobs. */
 export function staleAfterWrite(context: { tx: Transaction; jobs: Jobs }, write: WrittenDocument): void {
   const { before, document, eventRowNo } = write
   markStale(context, {

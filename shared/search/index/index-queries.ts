@@ -110,7 +110,7 @@ export async function writeIndexStates(tx: Transaction, states: readonly IndexSt
 /** The key of a row of the index within the workspace of its job. */
 export type BlockKey = { job: DocumentJob; ord: number }
 
-/** Deletes rows by their keys. */
+/** Deletes rows of indexes by their keys. A key without a row is passed over. */
 export async function deleteIndexRows(tx: Transaction, keys: readonly BlockKey[]): Promise<void> {
   if (keys.length === 0) return
   const values = keys.map(({ job, ord }) => [job.workspace_id, job.document_id, ord])

@@ -74,7 +74,9 @@ function post(postings: Postings, lexeme: string, entry: string | null): void {
   if (entry !== null && entries.length < maxPositions && entries.at(-1) !== entry) entries.push(entry)
 }
 
-/** How often each word occurs in any form, by its stem where it has one. */
+/**
+ * The number of occurrences of each word in any form, by the stem of the word, or by the word where no stem is known.
+ */
 function wordCounts(tokens: readonly Token[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { lexeme, stems, repeated } of tokens) {

@@ -53,7 +53,7 @@ export function requiredTerms(query: Query, languages: readonly string[]): Term[
   return significant.length > 0 ? significant : all
 }
 
-/** The `::tsquery` literals of a term. */
+/** The literals of a term, each a text that PostgreSQL casts to a `tsquery`. */
 export type TermQuery = {
   /** The blocks that may contain the term. Of a sequence of more than eight words, only some words are asked for. */
   tsquery: string

@@ -69,7 +69,7 @@ export function planTiers(query: TierQuery): TierPlan {
 type Estimates = {
   /** All blocks in scope. */
   blocks: number
-  /** The share of these blocks that contain each term. */
+  /** For each term the share of the blocks in scope that contain the term. */
   shares: readonly number[]
 }
 

@@ -14,7 +14,7 @@ export type IndexStatistics = {
   averageLength: number
   /** The shares of the most common lexemes. */
   shares: ReadonlyMap<string, number>
-  /** The smallest of these shares; every other lexeme has at most this share. */
+  /** The smallest share of a most common lexeme; every other lexeme has at most this share. */
   rarest: number
 }
 
