@@ -34,7 +34,10 @@ export function matchTerms(
   return matchesOf(requiredTerms(query, languages), tokens)
 }
 
-/** Finds required terms among the tokens of a text: `matchTerms` for callers that read one query in many texts. */
+/**
+ * Finds the required terms of a query among the tokens of a text. A caller with many texts computes the terms only
+ * once.
+ */
 export function matchesOf(terms: readonly Term[], tokens: readonly Token[]): Matches {
   const readings = readingsOf(terms)
   const index = indexTokens(tokens, readings)

@@ -107,9 +107,9 @@ export const unnamedPart = 0.1
 
 /**
  * When the tsquery names the workspaces in scope. It names up to `few` workspaces with less than `partOfFew` of all
- * blocks, and up to `most` workspaces with less than `partOfMany`. Otherwise it is cheaper to look at the workspace of
- * each row. An OR of 5 scope lexemes took 23 ms, of 30 lexemes 162 ms, of 100 lexemes 775 ms (Debian). For queries with
- * rarer words the parts were chosen.
+ * blocks, and up to `most` workspaces with less than `partOfMany`. With more or larger workspaces, looking at the
+ * workspace of each row is cheaper. An OR of 5 scope lexemes took 23 ms, of 30 lexemes 162 ms, of 100 lexemes 775 ms
+ * (Debian). For queries with rarer words the parts were chosen.
  */
 export const workspaceBounds = { few: 5, partOfFew: 0.5, most: 100, partOfMany: 0.1 } as const
 
