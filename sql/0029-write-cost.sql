@@ -9,18 +9,19 @@ CREATE UNIQUE INDEX events_event_id_key ON events (event_id) WHERE event_id IS N
 DROP INDEX events_workspace_id_event_id_idx;
 CREATE INDEX events_workspace_id_event_id_idx ON events (workspace_id, event_id) WHERE event_id IS NOT NULL;
 
--- Events are purged in the order of their ids, and audit entries as well.
+-- Events and audit entries are purged in the order of their ids, so no statement reads these indexes by time.
 DROP INDEX events_created_at_idx;
 DROP INDEX audit_log_created_at_idx;
 
--- A check of a foreign key locks the row that it refers to, which writes to the log and dirties the page, unless the
--- transaction has locked that row already. Each write locked the row of its workspace and the row of its user, and
--- writes at the same time shared these locks through MultiXacts. Triggers take the place of the two keys. A deletion
--- waits for the writers of its documents before the triggers run, so the triggers miss no row of such a writer.
+-- A check of a foreign key locks the row that the key names, unless the transaction has locked that row already. The
+-- lock writes to the write-ahead log and changes the page of the row. Each write locked the row of its workspace and
+-- the row of its user. Simultaneous writes shared these locks at the further cost of MultiXacts. Triggers take the
+-- place of the two keys. A deletion waits for the writers of its documents before the triggers run, so the triggers
+-- miss no row of such a writer.
 ALTER TABLE events DROP CONSTRAINT events_workspace_id_fkey;
 ALTER TABLE document_versions DROP CONSTRAINT document_versions_created_by_fkey;
 
--- The events of a workspace go with it.
+-- The events of a workspace are deleted with the workspace.
 CREATE FUNCTION forget_workspace_events() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM events e USING deleted WHERE e.workspace_id = deleted.id;

@@ -1,9 +1,11 @@
--- What lists need to read a page of a base instead of the base.
+-- Indexes and a table with which a list reads one page, not the whole knowledge base.
 
--- A list that is sorted by time and narrowed to a knowledge base reads this index in its order. Without it PostgreSQL
--- reads the documents of the workspace by time until enough of them are in the knowledge base: an archive is read last.
+-- A list that is sorted by time and narrowed to a knowledge base reads this index in its order. Without the index
+-- PostgreSQL reads the documents of the whole workspace by time until enough of them are in the knowledge base. For an
+-- archive of old documents that is nearly the whole workspace.
 CREATE INDEX documents_base_updated_at_idx ON documents (workspace_id, knowledge_base_id, updated_at DESC, id DESC);
--- The same of a folder. It replaces the index by id, since document_titles has that order and is written less often.
+-- A list that is sorted by time and narrowed to a folder reads this index. The index replaces the index by folder and
+-- id, since document_titles has such an index and is written less often.
 CREATE INDEX documents_folder_updated_at_idx ON documents (workspace_id, folder_id, updated_at DESC, id DESC)
 WHERE folder_id IS NOT NULL;
 DROP INDEX documents_folder_id_idx;
@@ -13,7 +15,8 @@ CREATE INDEX folders_parent_name_idx ON folders (workspace_id, parent_id, name C
 DROP INDEX folders_parent_id_idx;
 
 -- Titles, places and locales of documents, apart from their rows. Every write of a body changes a row of documents, and
--- would write its title into these indexes again. Triggers keep the table in step; foreign keys would cost more.
+-- would write the title into the indexes of titles again. Triggers keep the table in step; foreign keys would cost
+-- more.
 CREATE TABLE document_titles (
   workspace_id text NOT NULL,
   document_id text COLLATE "C" NOT NULL,
@@ -26,7 +29,7 @@ CREATE TABLE document_titles (
 
 -- The words by which the index finds a part of a title. At each character of the title, in lower case, begins a word of
 -- three characters, or fewer at the end. So a part of a title is the beginning of a word or a sequence of words. Two
--- more words say where the document is. All words begin with the kind of the word and with their workspace.
+-- more words say where the document is. All words begin with a letter for the kind of word and a hash of the workspace.
 CREATE FUNCTION title_words(workspace text, base bigint, folder bigint, title text) RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 10000 AS $$
 DECLARE
@@ -42,8 +45,8 @@ BEGIN
 END
 $$;
 
--- The words of every title that contains the part, in the knowledge base and folder where these are not null. A title
--- with these words may still not contain the part.
+-- A query for the words that every title has which contains the part, in the knowledge base and folder where these are
+-- not null. A title with these words may still not contain the part.
 CREATE FUNCTION title_words_of_part(workspace text, base bigint, folder bigint, part text) RETURNS tsquery
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
@@ -95,8 +98,8 @@ WHERE folder_id IS NOT NULL;
 -- The children of a folder in the order in which they are listed.
 CREATE INDEX document_titles_folder_title_idx
 ON document_titles (workspace_id, folder_id, title COLLATE "C", document_id) WHERE folder_id IS NOT NULL;
--- Each reader looks through the entries that are not yet in order, so there are few of them.
+-- Each reader looks through the entries that are not sorted into the index yet. The limit of 256 kB keeps these few.
 CREATE INDEX document_titles_words_idx ON document_titles
 USING gin (title_words(workspace_id, knowledge_base_id, folder_id, title)) WITH (gin_pending_list_limit = 256);
--- No plan depends on statistics of the words, for which ANALYZE would cut 30,000 titles.
+-- ANALYZE would cut 30,000 titles into words for statistics on which no plan depends.
 ALTER INDEX document_titles_words_idx ALTER COLUMN 1 SET STATISTICS 0;

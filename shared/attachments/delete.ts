@@ -15,14 +15,16 @@ import { Refusal } from '../errors/errors.ts'
 import { requireAttachment } from './attachment.ts'
 import { type AttachmentRow, deleteAttachmentRow } from './queries.ts'
 
-// How often the locks are taken again because another document has come to show the attachment.
+// The locks are taken at most so many times. The locks are taken again when another document has come to show the
+// attachment meanwhile.
 const maximumRounds = 5
 
 /**
  * Deletes an attachment; the bytes are removed after the commit. Refuses with 404 `attachment_not_found`, and with 403
- * without a writing role. While bodies of the workspace show the attachment, 409 `attachment_referenced` names up to 20
- * of their documents. With `force` the images of the attachment are removed from every such body instead, each through
- * `commitBody`; 503 when other documents keep showing it anew.
+ * without a writing role. While bodies of the workspace show the attachment, refuses with 409 `attachment_referenced`,
+ * which names up to 20 of the documents. With `force` the images of the attachment are removed from every such body
+ * instead, each through `commitBody`. With `force` it refuses with 503 when new documents come to show the attachment
+ * in each of five rounds of locking.
  */
 export async function deleteAttachment(
   context: CommitContext,
@@ -54,7 +56,8 @@ async function requireUnreferenced(tx: Transaction, attachment: Key): Promise<re
 }
 
 // Documents are locked before the attachment, since a writer locks its document before the attachments that its body
-// newly shows. If another document has come to show the attachment in between, all locks are released and taken again.
+// newly shows. The other order could end in a deadlock. If another document has come to show the attachment in between,
+// all locks are released and taken again.
 async function lockReferencing(tx: Transaction, attachment: Key): Promise<readonly string[]> {
   await markLocks(tx)
   for (let round = 1; round <= maximumRounds; round += 1) {

@@ -8,9 +8,10 @@ import { isOfType, isText, sampleBytes } from './media-types.ts'
 export type Expected = { contentType: string; maxBytes: number; acceptedTypes: readonly string[] }
 
 /**
- * A stream that lets the bytes of a file through and measures, hashes and checks them on the way. It keeps only the
- * first few kilobytes in memory. It fails with 413 `attachment_too_large` at the first byte too many, with 415
- * `unsupported_media_type` as soon as the bytes cannot be of the declared type. An empty file fails with 400.
+ * A stream that lets the bytes of a file through and measures, hashes and checks them on the way. The stream keeps only
+ * the first few kilobytes in memory. The stream fails with 413 `attachment_too_large` at the first byte too many. It
+ * fails with 415 `unsupported_media_type` as soon as the bytes cannot be of the declared type. An empty file fails with
+ * 400.
  */
 export class Inspection extends Transform {
   readonly #expected: Expected
@@ -25,12 +26,15 @@ export class Inspection extends Transform {
     this.#decoder = isText(expected.contentType) ? new TextDecoder('utf-8', { fatal: true }) : null
   }
 
-  /** Bytes that went through. The S3 client would take a property named `size` for the length of the whole stream. */
+  /**
+   * Bytes that went through. The name is not `size`, since the S3 client takes a property `size` for the length of the
+   * whole stream.
+   */
   get byteCount(): number {
     return this.#size
   }
 
-  /** The SHA-256 of all bytes in hexadecimal. Call it once, after the end of the stream. */
+  /** The SHA-256 of all bytes in hexadecimal. The hash can be read only once, after the end of the stream. */
   sha256(): string {
     return this.#hash.digest('hex')
   }

@@ -53,7 +53,7 @@ async function writeSynced(path: string, bytes: Readable): Promise<void> {
   }
 }
 
-// A new folder survives a power cut only when its parent directory is on disk too.
+// A new folder survives a power cut only when its parent directory is on disk too, so the parent is synced.
 async function makeFolder(directory: string, folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (first !== undefined) await syncDirectory(directory)

@@ -10,11 +10,12 @@ export function isText(type: string): boolean {
 }
 
 /**
- * Whether the first bytes of a file fit the type that the client declared. A text must not begin like an accepted
- * binary. A type that an operator has added fits all bytes, if its signature is not known.
+ * Whether the first bytes of a file fit the type that the client declared. A text must not begin with the signature of
+ * an image, a PDF, a ZIP archive or an Office document. A type that an operator has added fits all bytes, if its
+ * signature is not known.
  */
 export async function isOfType(type: string, sample: Uint8Array): Promise<boolean> {
-  // The first file loads the library.
+  // The import stands here, so that only a process that checks a file loads the library.
   const { fileTypeFromBuffer, supportedMimeTypes } = await import('file-type')
   const found = await signatureOf(sample, fileTypeFromBuffer)
   if (isText(type)) return found === null || !binaries.has(found)
@@ -26,7 +27,8 @@ export async function isOfType(type: string, sample: Uint8Array): Promise<boolea
 const pngStart = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const zipStart = [0x50, 0x4b]
 const officeTypes = 'application/vnd.openxmlformats-officedocument'
-// Documents of Office are ZIP archives; bytes behind the sample may be needed to tell them from other archives.
+// Documents of Office are ZIP archives; bytes behind the sample may be needed to tell them from other archives. So a
+// sample that looks like any ZIP archive fits these types.
 const zipped = new Set([
   `${officeTypes}.wordprocessingml.document`,
   `${officeTypes}.spreadsheetml.sheet`,

@@ -29,7 +29,7 @@ export async function recordOrphan(db: Queryable, file: { id: string; hours: num
   )
 }
 
-/** Claims a stored file for an attachment of the same id; false when the file was removed meanwhile. */
+/** Claims the stored file `id` for the attachment `id`; false when the file was removed meanwhile. */
 export async function claimFile(tx: Transaction, id: string): Promise<boolean> {
   const { rowCount } = await tx.query(prepared(sql.unsafe`DELETE FROM loose_files WHERE id = ${id}`))
   return rowCount === 1

@@ -3,8 +3,8 @@ import { DeleteObjectsCommand, GetObjectCommand, NoSuchKey, S3Client } from '@aw
 import { Upload } from '@aws-sdk/lib-storage'
 
 /**
- * A bucket and the access to it. An empty endpoint means Amazon's own. With empty credentials the client looks where
- * Amazon's tools keep them.
+ * A bucket and the access to it. An empty endpoint means the endpoint of Amazon. With empty credentials the client
+ * looks for credentials where Amazon's tools keep them.
  */
 export type BucketLocation = {
   bucket: string
@@ -44,7 +44,7 @@ export function s3Files(options: BucketLocation) {
   }
 }
 
-// The smallest part that the protocol allows.
+// Bytes of a part: the smallest size that the protocol allows.
 const partSize = 5 * 1024 * 1024
 
 // A slow download keeps its connection. With the client's default of 50 connections, uploads would wait for downloads.
@@ -60,7 +60,8 @@ function clientOf({ endpoint, region, accessKeyId, secretAccessKey }: BucketLoca
     ...(endpoint !== '' && { endpoint, forcePathStyle: true }),
     ...(accessKeyId !== '' && { credentials: { accessKeyId, secretAccessKey } }),
     requestHandler: { connectionTimeout: 5000, httpAgent: { maxSockets }, httpsAgent: { maxSockets } },
-    // Some servers other than Amazon's do not support the checksums that Amazon has added.
+    // Some servers other than Amazon's do not support the newer checksums of the protocol, so they are used only where
+    // an operation requires them.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })

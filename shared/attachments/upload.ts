@@ -58,8 +58,8 @@ export class Upload {
     try {
       await files.write(id, inspection)
     } catch (error) {
-      // The store cleans up after a refusal, and may report that the clean-up failed. The client gets the refusal in
-      // both cases.
+      // The store cleans up after a refusal, and may report that the clean-up failed. The client gets the refusal, even
+      // if the clean-up failed.
       if (inspection.errored instanceof Refusal) throw inspection.errored
       throw new Refusal('service_unavailable', { headers: { 'Retry-After': '5' }, cause: error })
     }

@@ -2,7 +2,7 @@ import { Refusal } from '../errors/errors.ts'
 import type { Me, Role } from './schema.ts'
 import type { Scope } from './scopes.ts'
 
-/** A workspace whose member the caller's user is. */
+/** A workspace in which the user of the caller is a member, and the role of the user there. */
 export type Membership = { workspace_id: string; name: string; role: Role }
 
 /**
@@ -15,9 +15,9 @@ export type Caller = {
   email: string
   name: string
   scopes: readonly Scope[]
-  /** Unix milliseconds; null when the token never expires. */
+  /** When the token expires, in Unix milliseconds; null when the token never expires. */
   expiresAt: number | null
-  /** Oldest first; the first is the default workspace. */
+  /** The memberships of the user, oldest first. The workspace of the first is the default workspace. */
   memberships: readonly Membership[]
 }
 

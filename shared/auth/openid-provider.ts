@@ -2,7 +2,7 @@ import * as client from 'openid-client'
 import type { Config } from '../config/config.ts'
 import { OpenIdError, type OpenIdFlow, type OpenIdProvider, openIdCallbackPath } from './openid.ts'
 
-/** The provider at the address OIDC_ISSUER. The first sign-in asks it for its addresses. */
+/** The provider at the address OIDC_ISSUER. The first sign-in asks the provider for the addresses of its endpoints. */
 export function createOpenIdProvider(config: Config): OpenIdProvider {
   const redirectUri = config.PUBLIC_ORIGIN + openIdCallbackPath
   const discovered = discovery(config)
@@ -37,7 +37,8 @@ function discovery(config: Config): () => Promise<client.Configuration> {
   }
 }
 
-// Every provider supports HTTP Basic, unless its metadata says otherwise.
+// How the service sends the client secret to the provider: by HTTP Basic, unless the metadata of the provider lists
+// only other methods. Without a secret nothing is sent.
 function authenticationOf(secret: string): client.ClientAuth {
   if (secret === '') return client.None()
   const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)]

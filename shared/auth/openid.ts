@@ -18,7 +18,10 @@ export class OpenIdError extends Error {
 export type OpenIdProvider = {
   /** The address at the provider where the sign-in begins. Rejects with `OpenIdError`. */
   begin: (flow: OpenIdFlow) => Promise<URL>
-  /** The person who came back with that query string. Rejects with `OpenIdError`. */
+  /**
+   * The person whom the provider sent back to `openIdCallbackPath` with the query string `search`. Rejects with
+   * `OpenIdError`.
+   */
   finish: (flow: OpenIdFlow, search: string) => Promise<OpenIdIdentity>
 }
 

@@ -25,7 +25,7 @@ const TokenRow = row(TokenShape)
 /** A token with its user and the memberships of the user, oldest first. */
 export type TokenWithUser = Static<typeof TokenShape>
 
-/** The tokens of these ids, each with its user. A token that does not exist is left out. */
+/** The tokens with the given ids, each with its user. A token that does not exist is left out. */
 export function tokensWithUsers(db: Queryable, tokenIds: readonly string[]): Promise<readonly TokenWithUser[]> {
   return db.any(
     prepared(sql.type(TokenRow)`
@@ -46,8 +46,8 @@ export async function touchToken(db: Queryable, tokenId: string): Promise<void> 
 }
 
 /**
- * Stores an issued token and returns when it expires, in Unix milliseconds. With `expiresInDays` null it never expires,
- * and the result is null.
+ * Stores an issued token and returns when it expires, in Unix milliseconds. With `expiresInDays` null the token never
+ * expires, and the result is null.
  */
 export function insertToken(
   tx: Transaction,
@@ -124,7 +124,10 @@ export async function revokeTokenOf(db: Queryable, token: { userId: string; id: 
   return rowCount === 1
 }
 
-/** Locks a user until the transaction ends. Only other callers of this function wait for the lock. */
+/**
+ * Locks the row of a user until the transaction ends. Statements that insert rows with a foreign key to the user do not
+ * wait.
+ */
 export async function lockUser(tx: Transaction, userId: string): Promise<void> {
   await tx.query(sql.unsafe`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`)
 }
@@ -178,7 +181,7 @@ export async function setPasswordHash(tx: Transaction, user: { id: string; passw
   await tx.query(sql.unsafe`UPDATE users SET password_hash = ${user.passwordHash} WHERE id = ${user.id}`)
 }
 
-/** The oldest workspace of that name, or null. */
+/** The oldest workspace with the name, or null. */
 export function workspaceByName(tx: Transaction, name: string) {
   return tx.maybeOne(sql.type(IdRow)`SELECT id FROM workspaces WHERE name = ${name} ORDER BY created_at, id LIMIT 1`)
 }

@@ -22,7 +22,7 @@ const readOnly = scopes.filter(isReading)
 
 /**
  * The scopes that `read_write`, `read_only` or an explicit list name. `unknown` are the items of the list that are no
- * scopes. For an empty list both are empty.
+ * scopes. For an empty list, `scopes` and `unknown` are empty.
  */
 export function resolveScopes(input: string | readonly string[]): { scopes: Scope[]; unknown: string[] } {
   if (input === 'read_write') return { scopes: [...scopes], unknown: [] }

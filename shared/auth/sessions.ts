@@ -18,7 +18,7 @@ export const sessionLimits: SessionLimits = { days: 7, idleHours: 24 }
 
 const touchEverySeconds = 300
 
-/** A new random id for a browser. It identifies nobody until `startSession` has made an id for a user. */
+/** A new random id for a browser. The id identifies nobody; `startSession` makes an id that identifies a user. */
 export function newBrowserId(): string {
   return randomText(43)
 }

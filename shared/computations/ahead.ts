@@ -25,9 +25,9 @@ export const onTheSpot: Ahead = {
  *
  * Large results are computed between two rounds. Where a result is missing, the transaction rolls back, the result is
  * computed, and the transaction runs again with all its locks and checks. When an input has changed by then, it is
- * computed anew. Of each computation only the latest result is kept, so a transaction may ask for one. Small results
- * are kept as well. Otherwise new blocks would get other ids in each round, and results that depend on them would never
- * be found.
+ * computed anew. Of each computation only the latest result is kept, so a transaction may ask for one result of each
+ * computation. Small results are kept too. Otherwise a small computation would give new blocks other ids in each round.
+ * A large computation over these blocks would then never find its result.
  *
  * A transaction that has lost nine races takes a turn before its locks, and so does a transaction that asks `ofMany`
  * for a large result. Then it computes in threads while it holds its locks, and comes through. Rejects with 503
@@ -49,7 +49,8 @@ export async function computingAhead<T>(transaction: (ahead: Ahead) => Promise<T
   return withinTurn((computeNow) => transaction(underLocks(known, computeNow)))
 }
 
-// A large write takes three or four rounds. The other rounds are for writes that lose races.
+// A large write takes three or four rounds. The further rounds are for a write whose input other writes change between
+// its rounds.
 const roundsAhead = 9
 
 type Outcome = { input: unknown; output: () => unknown }

@@ -21,7 +21,7 @@ export function computation<Input, Output>(
   return { ...declared, name: declared.run.name }
 }
 
-/** The same computation with a limit of at most `mostMs` milliseconds of processor time. */
+/** A computation whose limit is the limit of `declared`, but at most `mostMs` milliseconds of processor time. */
 export function limited<Input, Output>(
   declared: Computation<Input, Output>,
   mostMs: number,

@@ -8,7 +8,7 @@ import { Turns } from '../turns/turns.ts'
 import { type Computation, ComputationLimitError, limited } from './computation.ts'
 import type { ThreadAnswer } from './thread-main.ts'
 
-// The number of threads: one for each processor, and at least two. One thread is always left to another workspace.
+// The number of threads: one for each processor, and at least two. A single workspace never has all threads.
 const atOnce = Math.max(2, availableParallelism())
 
 const turns = new Turns({
@@ -23,8 +23,8 @@ const idle: Thread[] = []
 const ends = { done: 0, failed: 0, over_limit: 0 }
 
 const memoryLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 }
-// A thread within one long call of the runtime does not report its processor time. Then this many times the limit on
-// the clock ends it.
+// A thread within one long call of the JavaScript runtime does not report its processor time. Such a thread is ended
+// when so many times its limit have passed on the clock.
 const unanswered = 4
 
 /** A function that computes the output of an input. */
@@ -90,13 +90,13 @@ async function computeInThread<Input, Output>(computation: Computation<Input, Ou
   }
 }
 
-// A thread may have ended while it was idle.
+// A thread may have ended while it was idle, so such threads are passed over.
 function idleThread(): Thread | undefined {
   for (let thread = idle.pop(); thread !== undefined; thread = idle.pop()) if (thread.isUsable) return thread
   return undefined
 }
 
-// A refusal is a regular answer.
+// A refusal is a regular answer, so its computation counts as done.
 function endOf(error: unknown): keyof typeof ends {
   if (error instanceof Refusal) return 'done'
   return error instanceof ComputationLimitError ? 'over_limit' : 'failed'
@@ -159,7 +159,8 @@ class Thread {
         left = limitMs - (used.user + used.system) / 1000
       }
     } catch {
-      // The computation has ended, or the thread has ended, which rejects the call of `run`.
+      // The computation has ended in time, or the thread has ended, and `#onEnd` has rejected the call of `run`.
+      // Nothing is left to watch.
       return
     }
     this.#ended(new ComputationLimitError('time'))

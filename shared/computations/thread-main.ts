@@ -17,7 +17,8 @@ type RefusalData = {
   headers: Record<string, string>
 }
 
-// Nice values go from -20, the first to run, to 19.
+// The nice value of the threads. A nice value of -20 lets a thread run first, 19 lets it run last, and the event loop
+// has 0.
 const nice = 5
 
 yieldToOthers()

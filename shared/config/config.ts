@@ -214,7 +214,7 @@ type Values = { [K in keyof typeof settings]: (typeof settings)[K]['fallback'] }
 /** The values of all settings. `production` is true with NODE_ENV=production. */
 export type Config = Readonly<Values & { production: boolean }>
 
-/** Ends the start of a process. The message has one line for each wrong variable. */
+/** An error that ends the start of a process. The message has one line for each wrong or missing variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -278,7 +278,7 @@ function generatedSecret(directory: string, name: string): string {
 
 /**
  * The configuration of a process that needs the database. A wrong or missing setting ends the process with exit code 1.
- * It prints one line for each such setting. There is no stack, since a stack tells an operator nothing.
+ * The process prints one line for each such setting. There is no stack, since a stack tells an operator nothing.
  */
 export function processConfig(): Config {
   try {

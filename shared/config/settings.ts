@@ -1,6 +1,6 @@
-// The kinds of settings are our own, because envalid 8.2 does not fit: it reads `10GB` as 10 and `yes` as true, refuses
-// port 0, keeps blanks and repeats a refused secret. All its validators, messages and defaults for production would
-// have to be replaced, so the library would save no line.
+// The kinds of settings are our own, because the library envalid 8.2 does not fit. The library reads `10GB` as 10 and
+// `yes` as true, refuses port 0, keeps blanks and repeats a refused secret. All validators, messages and defaults of
+// the library would have to be replaced, so it would save no line.
 
 /**
  * How one environment variable is read, and what the README's table says about it. A test compares the table with the
@@ -50,7 +50,7 @@ function defaultOf({ fallback, inProduction }: { fallback: number; inProduction?
     : `\`${fallback}\`; \`${inProduction}\` with \`NODE_ENV=production\``
 }
 
-/** A limit on something. A value of 0 or less means that there is no limit. */
+/** A limit, such as calls per minute. A value of 0 or less means that there is no limit. */
 export function limit(meaning: string, fallback: number): Setting<number> {
   const least = -Number.MAX_SAFE_INTEGER
   return { ...integer({ meaning: `${meaning}; 0 or less = unlimited`, fallback, min: least }), allowed: 'an integer' }

@@ -9,9 +9,9 @@ import { syncUnits } from '../localization/units/sync.ts'
  * What follows from every write that changes a body, in this order, inside the transaction of the write. `commitBody`
  * calls the list after it has stored the body, its manifest, the snapshot of the state before and the event.
  *
- * The order is also the order of locks. A write holds its document first, and before it the location of a document that
- * is created or moved. Each consequence locks rows of its own table, in the order of their keys. The rows of jobs come
- * last, because writers of the same job wait for each other from there on.
+ * The order is also the order of locks. A write locks its document before all consequences. A write that creates or
+ * moves a document locks the location even before the document. Each consequence locks rows of its own table, in the
+ * order of their keys. The rows of jobs come last, because writers of the same job wait for each other from there on.
  */
 export const bodyConsequences: readonly BodyConsequence[] = [
   // attachment_references: which attachments the body shows.
@@ -20,7 +20,7 @@ export const bodyConsequences: readonly BodyConsequence[] = [
   syncUnits,
   // A notification to processes that have the document open; it locks nothing before the commit.
   notifyLiveEditors,
-  // summary_jobs, translation_jobs: open jobs that people asked for and whose source has moved end as obsolete.
+  // summary_jobs, translation_jobs: open jobs that people asked for and whose source the write changes end as obsolete.
   endJobsOfChangedBody,
   // stale_projections, then pgboss.job: projections are marked as stale, and their jobs are enqueued.
   staleAfterWrite,

@@ -16,6 +16,7 @@ export const deletionConsequences: readonly DeletionConsequence[] = [
   endJobsOfDeleted,
   // document_sets and their audit: a set without members goes, every other set notes the deleted translations.
   updateSetsOfDeleted,
-  // relations: of a deleted knowledge base, the relations of which neither end is left.
+  // relations: when a knowledge base is deleted, relations of its documents go if neither of their two documents is
+  // left.
   deleteRelationsWithoutEnds,
 ]

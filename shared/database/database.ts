@@ -20,7 +20,8 @@ export type { Queryable, Transaction } from './transaction.ts'
 /** A pool of connections. */
 export type Database = Omit<DatabasePool, 'transaction'> & {
   /**
-   * Runs `work` in one transaction, and again after a serialisation failure or a deadlock, at most `retries` times (5).
+   * Runs `work` in one transaction, and again after a serialisation failure or a deadlock, at most `retries` times (by
+   * default 5).
    */
   transaction: <T>(work: (tx: Transaction) => Promise<T>, retries?: number) => Promise<T>
 }
@@ -90,8 +91,8 @@ export function withLimitsOf<T>(tx: Pick<Transaction, 'send'>, kind: WorkKind, w
 
 /**
  * Runs `work` in one transaction. A Refusal rolls the transaction back and is thrown again. The connection stays in the
- * pool, which slonik's own `transaction` would close after a throw. `work` runs again after a serialisation failure or
- * a deadlock, so it must have no effect outside the database.
+ * pool, whereas slonik's own `transaction` would close the connection after a throw. `work` runs again after a
+ * serialisation failure or a deadlock, so it must have no effect outside the database.
  */
 export async function inTransaction<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const outcome = await database.transaction<{ value: T } | { refusal: Refusal }>(async (tx) => {
@@ -123,9 +124,9 @@ export function inSnapshot<T>(
 }
 
 /**
- * Marks a statement that each connection prepares once and then executes by name. This suits the fixed statements of
- * requests and jobs, whose parsing costs more than their execution. It does not suit texts that vary with their input,
- * nor statements whose best plan depends on the values, such as an exhaustive search.
+ * Marks a statement that each connection prepares once and then executes by name. Preparing suits the fixed statements
+ * of requests and jobs, whose parsing costs more than their execution. Preparing does not suit texts that vary with
+ * their input, nor statements whose best plan depends on the values, such as an exhaustive search.
  */
 export function prepared<T extends QuerySqlToken>(token: T): T {
   return { ...token, name: statementName(token.sql) }

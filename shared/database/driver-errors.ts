@@ -7,7 +7,7 @@ import {
   StatementTimeoutError,
 } from 'slonik'
 
-/** A statement as errors name it. */
+/** The failed statement, which some errors of slonik contain. */
 type FailedStatement = { sql: string; values: readonly unknown[] }
 
 /** Turns an error of node-postgres into the error of slonik that says the same; other errors stay as they are. */
@@ -18,7 +18,7 @@ export function asDriverError(error: Error, statement: FailedStatement): Error {
   if (code === '25P03') return new IdleTransactionTimeoutError(error)
   if (code === '42601')
     return new InputSyntaxError(error, statement as ConstructorParameters<typeof InputSyntaxError>[1])
-  // One code stands for both: a statement that took too long, and a statement that somebody cancelled.
+  // The code 57014 stands for a statement that took too long and for a statement that somebody cancelled.
   if (code !== '57014') return error
   return error.message.includes('due to user request')
     ? new StatementCancelledError(error)

@@ -12,8 +12,9 @@ import type { WorkKind } from './time-limits.ts'
 import { transactionBegins } from './transaction.ts'
 
 /**
- * slonik's driver over connections that pipeline. slonik itself sends one statement at a time; a `Transaction` sends
- * its statements through the pipeline of the connection. `onError` is called with the error of every failed statement.
+ * The driver through which slonik uses our connections. slonik itself sends one statement at a time. A `Transaction`
+ * sends its statements through the pipeline of the connection, without waiting for answers. `onError` is called with
+ * the error of every failed statement.
  */
 export function pipelineDriver(options: { kind: WorkKind; onError: (error: unknown) => void }): DriverFactory {
   return createDriverFactory(async ({ driverConfiguration }) => {
@@ -41,7 +42,8 @@ export function pipelineDriver(options: { kind: WorkKind; onError: (error: unkno
 
 const noStatement = { sql: '', values: [] }
 
-// The words with which slonik begins and ends a transaction.
+// slonik begins and ends a transaction with the texts of the first three cases. The pipeline sends its own statements
+// instead.
 async function execute(pipeline: Pipeline, statement: Parameters<Pipeline['ask']>[0]) {
   switch (statement.text) {
     case 'START TRANSACTION':
@@ -72,7 +74,8 @@ function clientConfiguration(configuration: DriverConfiguration): pg.ClientConfi
     pipeline: true,
     application_name: dsn.applicationName,
     database: dsn.databaseName,
-    // As for libpq and node-postgres, a folder of Unix sockets comes before the name of a host.
+    // The parameter `host` may name a folder of Unix sockets. The parameter takes precedence over the host of the URL,
+    // as in libpq and node-postgres.
     host: new URL(configuration.connectionUri).searchParams.get('host') ?? dsn.host,
     options: dsn.options,
     password: dsn.password,
@@ -90,7 +93,7 @@ function sslOf(mode: ReturnType<typeof parseDsn>['sslMode']): pg.ClientConfig['s
   return mode === 'no-verify' ? { rejectUnauthorized: false } : mode === 'require'
 }
 
-// The numbers that PostgreSQL has given to its types and to their arrays, for ever.
+// The numbers that PostgreSQL has given to types and to the arrays of these types. The numbers never change.
 const typeNumbers: Record<string, readonly [type: number, array: number]> = {
   int8: [20, 1016],
   date: [1082, 1182],

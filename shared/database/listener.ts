@@ -6,7 +6,7 @@ const probeMs = 30_000
 const reconnectMs = 500
 const retryMs = 1000
 
-/** A running LISTEN. `close` ends it. */
+/** A running LISTEN of PostgreSQL, which `close` ends. */
 export type Listener = { close: () => Promise<void> }
 
 /**

@@ -23,10 +23,12 @@ export function isOutage(error: unknown): boolean {
   })
 }
 
-// Insufficient resources (disk, memory), a standby or a database set to read-only, and errors of the disk.
+// PostgreSQL's codes for insufficient disk or memory, for a standby or a database that is set to read-only, and for
+// errors of the disk.
 const writeRefusals = new Set(['53000', '53100', '53200', '53400', '25006', '58000', '58030'])
 
-// The digits are PostgreSQL's: it stops, has crashed, starts or has ended the session. The words are the network's.
+// Codes that begin with a digit come from PostgreSQL, which stops, has crashed, is starting or has ended the session.
+// Codes that begin with E come from the network.
 const unreachable = new Set([
   '25P03',
   '57P01',
@@ -56,7 +58,7 @@ const lostConnection = new RegExp(
     'timeout exp|timeout exceeded)',
 )
 
-// slonik wraps errors in errors, up to a few levels deep.
+// slonik wraps errors in errors, up to a few levels deep, so the causes of an error are tested too.
 function someCause(error: unknown, test: (cause: Error) => boolean, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 8) return false
   const { originalError } = error as { originalError?: unknown }

@@ -14,7 +14,8 @@ export function fieldsOf({ fields }: Answer): { dataTypeId: number; name: string
   return fields.map(({ dataTypeID, name }) => ({ dataTypeId: dataTypeID, name }))
 }
 
-// What happened in the open transaction. `failure` is the error of the statement that failed first.
+// The state of the open transaction. `begun` is true once BEGIN was sent; `failure` is the error of the statement that
+// failed first.
 type OpenTransaction = { begun: boolean; failure: Error | undefined }
 
 /**
@@ -23,7 +24,7 @@ type OpenTransaction = { begun: boolean; failure: Error | undefined }
  *
  * Every statement gets an answer or an error in time: the time limit of a statement begins when the statement before it
  * was answered. A connection that misses a limit is closed, since nothing can tell a slow network from a silent one.
- * A promise of this class may be left alone: its rejection is never unhandled.
+ * Nobody has to await a promise of this class: its rejection never ends the process as unhandled.
  */
 export class Pipeline {
   readonly #client: pg.Client
@@ -31,7 +32,7 @@ export class Pipeline {
   readonly #onError: (error: unknown) => void
   /** The time limits of the statements that have no answer yet, in milliseconds, in the order of sending. */
   readonly #unanswered: number[] = []
-  /** When PostgreSQL began with the oldest of these statements, in milliseconds of `performance.now()`. */
+  /** When PostgreSQL began with the oldest statement that has no answer yet, in milliseconds of `performance.now()`. */
   #since = 0
   #timer: NodeJS.Timeout | undefined
   #wakesAt = Number.POSITIVE_INFINITY
@@ -64,7 +65,8 @@ export class Pipeline {
 
   /**
    * Commits what was sent since `begin`, without waiting for the answers first. Resolves only when PostgreSQL has
-   * committed: to the COMMIT of a failed transaction it answers ROLLBACK. Then this function throws the first failure.
+   * committed: to the COMMIT of a failed transaction PostgreSQL answers ROLLBACK. Then this function throws the first
+   * failure.
    */
   async commit(): Promise<void> {
     const transaction = this.#transaction
@@ -112,8 +114,8 @@ export class Pipeline {
     return promise
   }
 
-  // The first reason of a loss says more than the errors that follow from the loss. Likewise, the first failure of a
-  // transaction says more than "current transaction is aborted".
+  // Returns the error that says most. When the connection was closed for a missing answer, this is the missing answer.
+  // In a failed transaction it is the first failure, not "current transaction is aborted".
   #failed(error: Error, transaction: OpenTransaction | undefined): Error {
     if (error !== this.#lost) this.#onError(error)
     const reason = this.#lost?.cause instanceof NoAnswerError ? this.#lost : error
@@ -134,15 +136,16 @@ export class Pipeline {
     })
   }
 
-  // PostgreSQL begins with the next statement. A timer that is set already may stay: it looks again when it fires.
+  // Notes that PostgreSQL begins with the next statement. A timer that is set already and fires earlier may stay, since
+  // it looks at the limit again when it fires.
   #progress(): void {
     this.#since = performance.now()
     const [limit] = this.#unanswered
     if (limit !== undefined && this.#since + limit < this.#wakesAt) this.#wakeIn(limit, () => this.#watch())
   }
 
-  // Has the statement that PostgreSQL executes reached its limit? A process that was busy until then first has to read
-  // the answers that arrived meanwhile.
+  // Looks whether the statement that PostgreSQL executes has reached its limit. This process may have been too busy to
+  // read an answer in time, so it gets `graceMs` more to read the answers that have arrived.
   #watch(): void {
     const [limit] = this.#unanswered
     if (limit === undefined) return
@@ -174,7 +177,8 @@ export class Pipeline {
     this.#lost ??= new BackendTerminatedError(reason)
   }
 
-  // node-postgres has no public way to cork or destroy. TLS replaces the stream, so it is looked up each time.
+  // node-postgres has no public way to cork or destroy its stream, so we reach into the client. TLS replaces the
+  // stream, so the stream is looked up each time.
   get #stream() {
     return (this.#client as unknown as { connection: pg.Connection }).connection.stream
   }

@@ -5,9 +5,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
  * idle inside a transaction after `pause`. Both limits bound how long others wait for the locks of a transaction.
  */
 export const timeLimits = {
-  /** Numbering and reading the event log, for which every stream waits. */
+  /** Numbering and reading the event log, for which every event stream waits. */
   events: { statement: 4000, pause: 4000 },
-  /** Requests, jobs and the job queue. A statement that waits for a lock outlasts a silent owner of the lock. */
+  /**
+   * Requests, jobs and the job queue. A statement that waits 11 s for a lock outlasts a silent owner of the lock, whose
+   * session ends after 8 s.
+   */
   work: { statement: 11_000, pause: 8000 },
   /** Work on a whole knowledge base: its export, its deletion, the commands of an operator. */
   whole: { statement: 60_000, pause: 120_000 },

@@ -21,8 +21,8 @@ type Row = Record<string, unknown>
 
 /**
  * One open transaction. Its statements are executed in the order of the calls, and no call waits for the answers to the
- * calls before it. So statements that do not need one another's answers travel together: `send` those whose answer
- * nobody reads, and await the others with `Promise.all`.
+ * calls before it. So statements that do not need one another's answers travel together. Use `send` for statements
+ * whose answer nobody reads, and await several other statements with `Promise.all`.
  *
  * A failed statement fails the transaction, whoever awaited its answer: every later call rejects with the first
  * failure, and so does the commit.
@@ -35,7 +35,9 @@ export class Transaction implements Queryable {
     this.#pipeline = pipeline
   }
 
-  /** Sends a statement whose answer nobody reads. The commit waits for the statement, and fails if it fails. */
+  /**
+   * Sends a statement whose answer nobody reads. The commit waits for the statement, and fails if the statement fails.
+   */
   send(token: QuerySqlToken): void {
     void this.#ask(token)
   }
@@ -67,7 +69,7 @@ export class Transaction implements Queryable {
 
   readonly oneFirst: Queryable['oneFirst'] = async (token) => firstColumn(await this.#row(token)) as never
 
-  /** Undoes everything. Nothing can be asked any more. */
+  /** Undoes everything that the transaction did. Afterwards the transaction takes no statement. */
   async undo(): Promise<void> {
     this.close()
     await this.#pipeline.rollback()
@@ -146,5 +148,6 @@ export function transactionBegins(pipeline: Pipeline): void {
 
 type Opening = { pipeline: Pipeline | undefined }
 
-// slonik keeps the client of a connection to itself. The driver is called inside of `transactionOf`.
+// slonik does not tell which connection it has chosen for a transaction. The driver knows the connection, and runs
+// inside the call of `transactionOf`. So the driver puts the pipeline into this storage.
 const openings = new AsyncLocalStorage<Opening>()

@@ -1,11 +1,11 @@
 import { sql } from './database.ts'
 
-/** A fragment of a statement. */
+/** A part of an SQL statement, with the values of its parameters. */
 type Fragment = ReturnType<typeof sql.fragment>
 
 /**
- * The condition that a column is one of the workspaces. One workspace becomes an equality, so that an index which
- * begins with the workspace keeps its order.
+ * The condition that a column names one of the workspaces. For a single workspace it is an equality. So PostgreSQL can
+ * read an index that begins with the workspace in the order of the next column.
  */
 export function inWorkspaces(column: Fragment, workspaceIds: readonly string[]): Fragment {
   const [only, ...others] = workspaceIds

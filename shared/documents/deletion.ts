@@ -15,8 +15,9 @@ export type Deletion = {
 }
 
 /**
- * A consequence of deletions. It runs inside the transaction of the deletion, after the rows are gone. The core calls
- * the list in `shared/consequences` without knowing its nouns.
+ * A consequence of deletions. The consequence runs inside the transaction of the deletion, after the rows are gone.
+ * This folder gets the list of `shared/consequences` in its context, so it imports none of the nouns whose consequences
+ * it calls.
  */
 export type DeletionConsequence = (context: DeletionContext, deletion: Deletion) => Promise<void> | void
 
@@ -43,7 +44,7 @@ export async function deleteDocument(
   await deleteDocuments(context, { workspaceId: document.workspace_id, documentIds: [document.id] })
 }
 
-/** Deletes documents of one workspace and nothing else; their consequences follow at once. */
+/** Deletes documents of one workspace, but no folder or knowledge base, and calls the consequences at once. */
 export async function deleteDocuments(
   context: DeletionContext,
   input: { workspaceId: string; documentIds: readonly string[] },
@@ -56,7 +57,7 @@ export async function deleteDocuments(
  * Deletes the rows of documents and records a `document.deleted` event for each; returns their last rows. Every
  * deletion of a document, folder or knowledge base comes through here, so there may be thousands of documents. A table
  * whose rows go with a document references `documents` ON DELETE CASCADE; a table whose rows outlive the document does
- * not. `followDeletion` has to come after it.
+ * not. The caller has to call `followDeletion` afterwards.
  */
 export function deleteDocumentRows(
   tx: Transaction,
@@ -74,7 +75,7 @@ export function deleteDocumentRows(
   })
 }
 
-/** Calls the consequences of a deletion in their order. They are what foreign keys cannot do. */
+/** Calls the consequences of a deletion in their order. A consequence does what foreign keys cannot do. */
 export function followDeletion(
   context: DeletionContext,
   deleted: Pick<Deletion, 'workspaceId' | 'documents'> & Partial<Deletion>,

@@ -6,7 +6,8 @@ type Fragment = ReturnType<typeof sql.fragment>
 
 // How many documents are looked through in the order of the list before the index of titles is asked.
 const lookedThrough = 500
-// At most so many documents that the index names are sorted. Among more than that, the next match is near in the list.
+// If the index of titles names at most so many documents, these are sorted. If it names more, matches are so frequent
+// that reading the list in its order soon finds them.
 const sortedTitles = 1000
 
 /** The filters and sort order of a list of documents; `after` is the position of the last document seen. */
@@ -40,8 +41,8 @@ export function documentPage(db: Queryable, filter: DocumentFilter): Promise<rea
     })}`)
 }
 
-// A knowledge base or folder is in one workspace. In another workspace none of the documents would be in it, and all of
-// them would be read.
+// A knowledge base or folder is in one workspace, so a filter by it needs no other workspace. Otherwise all documents
+// of the other workspaces would be read in vain.
 function hasPlace({ knowledgeBaseId, folderId }: DocumentFilter) {
   const directories = [
     ...(knowledgeBaseId === undefined ? [] : [sql.fragment`knowledge_base_directory WHERE id = ${knowledgeBaseId}`]),
@@ -61,7 +62,8 @@ function titled(filter: DocumentFilter & { titleContains: string }, workspaceId:
   const matches = sql.fragment`strpos(lower(d.title), lower(${titleContains})) > 0`
   const isEnough = sql.fragment`(SELECT enough FROM looked)`
   const namedFew = sql.fragment`(SELECT count(*) FROM named) <= ${sortedTitles}`
-  // The words are hidden from the planner, which would read the table instead of its index for frequent words.
+  // The words come from a subselect, so that the planner does not see them. For words that are frequent it would read
+  // the table instead of its index.
   return sql.fragment`
     WITH beginning AS MATERIALIZED (
       ${ordered({ ...filter, limit: lookedThrough - 1 }, listed(filter, workspaceId))}
@@ -97,8 +99,8 @@ function ordered(filter: DocumentFilter, documents: Fragment) {
     SELECT ${documentColumns} FROM ${documents} ORDER BY ${orderOf(filter, 'd')} LIMIT ${filter.limit + 1}`
 }
 
-// The documents of a list, from where an index has them in the order of the list. The rows of documents have no index
-// by locale, and none by folder and id.
+// The documents of a list, from a table that has an index in the order of the list. `documents` has no index by locale,
+// nor by folder and id, so for these `document_titles` is read.
 function listed(filter: DocumentFilter, workspaceId: Fragment) {
   const { locale, after } = filter
   const folderId = filter.sort === 'id' ? filter.folderId : undefined
@@ -111,7 +113,8 @@ function listed(filter: DocumentFilter, workspaceId: Fragment) {
     ...(folderId === undefined ? [] : [sql.fragment`t.folder_id = ${folderId}`]),
     ...(after === null || filter.sort !== 'id' ? [] : [sql.fragment`t.document_id > ${after[0] ?? ''}`]),
   ]
-  // Said of both tables, these conditions would seem to hold for fewer documents than they do.
+  // A condition stands for one of the two tables only. If it stood for both, the planner would expect fewer documents
+  // than there are.
   const others = {
     ...filter,
     includeVariants: filter.includeVariants || locale !== undefined,

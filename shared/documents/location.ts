@@ -14,10 +14,10 @@ type Context = { tx: Transaction; caller: Caller; config: QuotaLimits }
 
 /**
  * Finds the location of a new document and locks it until the transaction ends. The location is the named folder, else
- * the root of the named knowledge base. Without both it is the root of the default workspace's first knowledge base,
- * which is created as `Default` where the workspace has no knowledge base. Refuses with 404 when the caller cannot see
- * the location and with 403 when the caller may not write there. Refuses with 400 when folder and knowledge base
- * contradict each other.
+ * the root of the named knowledge base. Without folder and knowledge base the location is the root of the default
+ * workspace's first knowledge base. A workspace without a knowledge base gets one named `Default`. Refuses with 404
+ * when the caller cannot see the location and with 403 when the caller may not write there. Refuses with 400 when
+ * folder and knowledge base contradict each other.
  */
 export async function locateNew(context: Context, input: LocationInput): Promise<Location> {
   const named = await locateNamed(context, input)

@@ -3,7 +3,7 @@ import type { EventDocument } from '../events/record.ts'
 import { ancestors, type DocumentRow } from './queries.ts'
 import type { Document, DocumentPath, PathEntry } from './schema.ts'
 
-/** Returns a document in the shape of the API. The localization noun computes the `freshness` of a translation. */
+/** Returns a document in the shape of the API. `shared/localization` computes the `freshness` of a translation. */
 export function presentDocument(row: DocumentRow, freshness: Document['translation_freshness']): Document {
   const { body_seq: _seq, version_seq: _versions, node_count: _nodes, ...members } = row
   return {

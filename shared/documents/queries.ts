@@ -37,7 +37,7 @@ export const DocumentRow = row(DocumentShape)
 /** A row of `documents`. */
 export type DocumentRow = Static<typeof DocumentShape>
 
-/** The columns of a document `d`. */
+/** The columns of a document, for statements that name the table `d`. */
 export const documentColumns = sql.fragment`
   d.workspace_id, d.id, d.knowledge_base_id, d.folder_id, d.title, d.document_type, d.heading_numbered,
   d.background_color, d.collapsed_block_ids, d.version, d.body_seq, d.version_seq, d.character_count, d.node_count,
@@ -73,7 +73,7 @@ export function lockDocuments(
     ORDER BY d.id FOR UPDATE`)
 }
 
-/** Claims ids for ever. Returns false when any workspace has ever used one of them. */
+/** Claims ids of new documents for ever. Returns false when any workspace has ever used one of the ids. */
 export async function claimDocumentIds(
   tx: Transaction,
   input: { ids: readonly string[]; workspaceId: string },

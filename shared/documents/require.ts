@@ -3,7 +3,10 @@ import type { Queryable, Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { type DocumentRow, lockDocument, visibleDocument } from './queries.ts'
 
-/** A caller, the id of the document that the call names, and the member of the body that names it, if one does. */
+/**
+ * A caller and the id of the document that the call names. `field` is the member of the body that names the document,
+ * if it is not the path.
+ */
 type NamedDocument = { caller: Caller; documentId: string; field?: string }
 
 /** Returns a document that the caller can see; refuses with 404 `document_not_found`. */
@@ -14,7 +17,10 @@ export async function requireDocument(db: Queryable, named: NamedDocument): Prom
   return document
 }
 
-/** Returns a document as `requireDocument` does, locked against every other write until the transaction ends. */
+/**
+ * Returns a document that the caller can see, locked against every other write until the transaction ends. Refuses with
+ * 404 `document_not_found`.
+ */
 export async function requireLockedDocument(tx: Transaction, named: NamedDocument): Promise<DocumentRow> {
   const { caller, documentId, field } = named
   const document = await lockDocument(tx, { documentId, workspaceIds: visibleWorkspaces(caller) })

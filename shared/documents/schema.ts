@@ -40,13 +40,16 @@ export const Document = Type.Object(
 )
 export type Document = Static<typeof Document>
 
-/** The metadata of a document as the answer of a read that may name a locale. */
+/**
+ * The metadata of a document in the answer of a read that may name a locale, with the members about the locale that was
+ * found.
+ */
 export const ResolvedDocument = Type.Object(
   { ...Document.properties, ...resolvedLocaleMembers },
   { $id: 'ResolvedDocument' },
 )
 
-/** The longest title of a translation, in code points; other documents have 500. */
+/** The longest title of a translation, in code points. The title of any other document may have 500. */
 export const maximumTranslationTitle = 200
 
 const title = TrimmedText({ min: 1, max: 500 })
@@ -66,7 +69,7 @@ export const DocumentUpdateInput = Type.Object(
   { $id: 'DocumentUpdateInput' },
 )
 
-/** The metadata members of the body of `POST /documents`; the body noun declares `content`. */
+/** The metadata members of the body of `POST /documents`; `shared/body` declares the member `content`. */
 export const documentCreateMembers = {
   title,
   id: Type.Optional(Type.String({ pattern: documentIdPattern, description: 'never used before, anywhere' })),

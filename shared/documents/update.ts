@@ -49,7 +49,8 @@ export async function updateDocument(
   return document
 }
 
-// Deletions lock the location before the document, so a move does, too.
+// Deletions lock the location before the document. A move does so in the same order, since the opposite order could end
+// in a deadlock.
 async function findDestination(
   context: Context,
   input: { documentId: string; caller: Caller; metadata: MetadataInput },

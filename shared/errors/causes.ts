@@ -16,7 +16,8 @@ export function causesOf(error: unknown): string[] {
 
 type Cause = { name: string; message: string; code: string | undefined }
 
-// Slonik keeps the error of PostgreSQL in `originalError`. A host with several addresses fails with an AggregateError.
+// Slonik keeps the error of PostgreSQL in `originalError`. A host with several addresses fails with an AggregateError,
+// of which only the first error is followed.
 function chainOf(error: unknown): Cause[] {
   const chain: Cause[] = []
   let current = error
@@ -29,7 +30,7 @@ function chainOf(error: unknown): Cause[] {
   return chain.length > 0 ? chain : [{ name: 'something that is no error', message: '', code: undefined }]
 }
 
-// For example ECONNREFUSED, 57P01 or UND_ERR_SOCKET.
+// Whether a code has the form of PostgreSQL's codes and of the system's, such as 57P01 or ECONNREFUSED.
 function isSystemCode(code: unknown): code is string {
   return typeof code === 'string' && /^[0-9A-Z_]+$/.test(code)
 }

@@ -80,9 +80,9 @@ const existing = Type.Object({ id: Type.String({ description: 'of the record tha
 const byteLimit = Type.Object({ max_bytes: Type.Integer() })
 
 /**
- * The catalogue of every error that the API can answer with. Clients branch on the code, and the code fixes status
- * (of three codes: one of two), message and the schema of the details. The reference and the OpenAPI description publish
- * the catalogue.
+ * The catalogue of every error that the API can answer with. Clients branch on the code. The code fixes the status, the
+ * message and the schema of the details; three codes have two statuses each. The reference and the OpenAPI description
+ * publish the catalogue.
  */
 export const errorCatalogue = {
   invalid_request: {

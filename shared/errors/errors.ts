@@ -5,8 +5,8 @@ import { errorCatalogue } from './error-catalogue.ts'
 const shownCharacters = 200
 const shownMembers = 100
 
-// Members of details that hold sentences and pointers of the service itself. They may be longer than texts that repeat
-// the request.
+// Members of details that hold sentences and pointers of the service itself. Such texts may be longer than texts that
+// repeat the request.
 const ownTexts = new Set(['message', 'path'])
 const ownCharacters = 2000
 
@@ -33,7 +33,10 @@ type RefusalOptions<Details> = {
   cause?: unknown
 }
 
-/** The options may only be left out where the code declares no details, or where all its members are optional. */
+/**
+ * The options may only be left out where the code declares no details, or where all members of the details are
+ * optional.
+ */
 type OptionsOf<Details> = undefined extends Details
   ? [options?: RefusalOptions<Details>]
   : Record<never, never> extends Details
@@ -43,7 +46,7 @@ type OptionsOf<Details> = undefined extends Details
 /**
  * An expected refusal: bad input, a conflict, a missing right. Any function may throw a refusal. The transaction around
  * it rolls back, and the API answers with the status of the code and the error envelope. The details repeat at most 200
- * code points of each text and 100 members of each list. So no answer is larger than its request.
+ * code points of each text and 100 members of each list. So a large request cannot cause a large answer.
  *
  * The compiler checks the details against the catalogue's schema of the code.
  */

@@ -6,9 +6,10 @@ import { row } from '../database/row.ts'
 export const numberedChannel = 'svc_events_numbered'
 
 /**
- * Gives public ids to at most `batch` committed events that have no id yet, oldest first, and returns how many. One
- * process at a time holds the lock; a process that does not get the lock returns 0. Ids become visible in their own
- * order, because no batch starts before the batch before it is committed. So no reader can skip a late commit.
+ * Gives public ids to at most `batch` committed events that have no id yet, oldest first, and returns how many. An
+ * advisory lock lets one process number events at a time; a process that does not get the lock returns 0. Ids become
+ * visible in their own order, because no batch starts before the batch before it is committed. So no reader can skip a
+ * late commit.
  * @internal
  */
 export async function numberEvents(database: Database, batch: number): Promise<number> {
@@ -16,8 +17,8 @@ export async function numberEvents(database: Database, batch: number): Promise<n
 }
 
 /**
- * As `numberEvents`, but null when another process has the lock. That process may stop before it has numbered the
- * events for which this process was woken, so the caller has to try again.
+ * Gives ids to at most `batch` events as `numberEvents` does, but returns null when another process has the lock. That
+ * process may stop before it has numbered the events for which this process was woken, so the caller has to try again.
  */
 export function numberUnlessBusy(database: Database, batch: number): Promise<number | null> {
   return inTransaction(database, async (tx) => {

@@ -20,7 +20,10 @@ const EventShape = Type.Object({
 /** A numbered event of the log; `created_at` in Unix milliseconds. */
 export type LoggedEvent = Static<typeof EventShape>
 
-/** Selects the events of a reader: events of the workspaces that also pass both filters. */
+/**
+ * Selects the events of a reader: events of the workspaces that also belong to the document set and the locale, if
+ * these are given.
+ */
 export type EventFilter = {
   workspaceIds: readonly string[]
   documentSetId: string | undefined
@@ -69,8 +72,8 @@ const ExtentShape = Type.Object({
 })
 
 /**
- * The readable part of the log: `floor` is the highest purged id, `oldest` the lowest retained id, or null when no
- * event is retained.
+ * The readable part of the log: `floor` is the highest purged id, `newest` the highest id ever given. `oldest` is the
+ * lowest retained id, or null when no event is retained.
  */
 export type LogExtent = Static<typeof ExtentShape>
 
@@ -85,8 +88,8 @@ export function logExtent(db: Queryable): Promise<LogExtent> {
 }
 
 /**
- * The row numbers of the latest `limit` events of the workspaces that are committed and have no id yet. They happened
- * before a stream that opens now, although they get their ids afterwards.
+ * The row numbers of the latest `limit` events of the workspaces that are committed and have no id yet. A stream that
+ * opens now leaves these events out: they happened before it opened, although they get their ids afterwards.
  */
 export function unnumberedRows(
   db: Queryable,

@@ -39,7 +39,7 @@ export async function renewLeases(
     WHERE l.token_id = renewed.token_id AND l.stream_id = renewed.stream_id`)
 }
 
-/** Releases leases. */
+/** Releases leases before they expire. A lease that does not exist is passed over. */
 export async function releaseLeases(db: Queryable, leases: readonly StreamLease[]): Promise<void> {
   const tokenIds = leases.map(({ tokenId }) => tokenId)
   const streamIds = leases.map(({ streamId }) => streamId)

@@ -54,18 +54,20 @@ export class Archive {
     this.stream.destroy(error)
   }
 
-  // At each step yazl walks over all its entries. An entry keeps its content in memory and, through its name, a slab of
-  // the buffer pool. So of each written entry only its record in the directory is kept.
+  // yazl, the library that writes the zip, walks over all its entries at each step. An entry keeps its content in
+  // memory, and its name keeps a block of Node's buffer pool there. So of each written entry only its record in the
+  // directory is kept.
   #dropWritten(): void {
     const written = this.#zip.entries.splice(0, this.#zip.entries.length - 1)
     for (const entry of written) this.#written.push(new WrittenEntry(entry))
   }
 }
 
-// The checksum of a piece of this size is computed in less than 2 ms.
+// The bytes of a piece, whose checksum is computed in less than 2 ms.
 const pieceBytes = 256 * 1024
 
-// Between two pieces of a large file, the event loop does its other work: yazl computes checksums in JavaScript.
+// Between two pieces of a large file, the event loop does its other work, since yazl computes checksums on the event
+// loop.
 async function* pieces(content: Buffer): AsyncGenerator<Buffer> {
   for (let start = 0; start < content.length; start += pieceBytes) {
     if (start > 0) await nextTurn()

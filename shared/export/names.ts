@@ -1,20 +1,24 @@
 // The longest name of a folder or file, in UTF-16 units, before an id makes it unique.
 const longestName = 80
 
-// The longest name that every file system takes: 255 bytes on ext4 and APFS, 255 UTF-16 units on NTFS.
+// The most bytes of a name that every file system takes. ext4 and APFS take 255 bytes, NTFS takes 255 UTF-16 units.
 const longestFileName = 255
 
-// Windows opens paths of up to 260 UTF-16 units. The folder into which the archive is unpacked is a part of the path.
+// The longest path in the archive, in UTF-16 units. Windows opens paths of up to 260 units, and some of these are
+// needed by the folder into which the archive is unpacked.
 const longestPath = 240
 
-/** The longest path of a directory, in UTF-16 units. It leaves room for the names of files. */
+/**
+ * The longest path of a directory, in UTF-16 units. Below a directory of this length there is room for the names of
+ * files.
+ */
 export const longestDirectory = 120
 
-// Separators, wildcards, control characters, line ends, and marks that turn the reading direction. With such a mark,
-// `exe.gpj` would be shown as `jpg.exe`.
+// Characters that become `_`: separators, wildcards, control characters, line ends, and marks that turn the reading
+// direction. With such a mark, `exe.gpj` would be shown as `jpg.exe`.
 const unsafe = /[/\\:*?"<>|\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
 
-// Names of devices of Windows, also with an extension.
+// Names of devices of Windows, also with an extension. Windows makes no file of such a name.
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)[ .]*(\.|$)/i
 
 /** Returns the name of a folder's directory. Windows, macOS and Linux all accept the name as it is. */
@@ -64,7 +68,8 @@ function clean(name: string): string {
   return cut(replaced, { units: longestName, bytes: 240 })
 }
 
-// Windows drops dots and spaces at the end of a name, so it would read `.. .` as `..`.
+// Windows drops dots and spaces at the end of a name, and so would read `.. .` as `..`. Therefore each of them becomes
+// `_`.
 function portable(name: string): string {
   return notReserved(name.replace(/[. ]+$/, (end) => '_'.repeat(end.length)))
 }

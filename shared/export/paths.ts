@@ -67,8 +67,8 @@ export function directoriesOf(folders: readonly NamedFolder[]): Map<number, stri
   const directories = new Map<number, string>()
   const below = (id: number | null, parent: string): FolderIn[] =>
     (children.get(id) ?? []).map((folder) => ({ folder, parent }))
-  // Folders get their names level by level. So folders that belong in the root get theirs before folders that are moved
-  // to the root.
+  // Folders get their names level by level. So folders that belong in the root get their names before folders that are
+  // moved to the root.
   for (let level = below(null, markdownRoot); level.length > 0; ) {
     const next: FolderIn[] = []
     for (const item of level) {
@@ -91,7 +91,8 @@ function claim(taken: Set<string>, item: FolderIn): string {
   }
 }
 
-// Tries the name of the folder, then the name with the id beside its siblings, then in the root, where it always fits.
+// The directory to try next for a folder. Inside its parent, the name alone comes first, then the name with the id.
+// Last comes the name with the id in the root, where the path is never too long.
 function candidate({ folder, parent }: FolderIn, attempt: number): string {
   const name = directoryName(folder.name)
   if (attempt === 0 && !looksLikeDocument(name)) return `${parent}/${name}`

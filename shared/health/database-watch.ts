@@ -73,7 +73,8 @@ export function watchDatabase(database: Database, options: Options): () => void 
   }
 }
 
-// Without connections to the database, a request for a connection of the pool may wait for ever.
+// Rejects when the database has not answered in time. Without connections to the database, a request for a connection
+// of the pool could wait for ever.
 async function tooLate(): Promise<never> {
   await sleep(answerLimit('work'), undefined, { ref: false })
   throw new Error('The database has not answered in time')

@@ -120,7 +120,8 @@ async function readBody(
   }
 }
 
-// The importer only walks over the body, so it checks no more. The service checks the body against its schema.
+// The importer only walks over the nodes of the body, so it checks only that there is a list of nodes. The service
+// checks the body against its schema.
 function parseBody(text: string, path: string): DocNode {
   try {
     const value = JSON.parse(text) as DocNode
@@ -151,7 +152,7 @@ function requireUnique(keys: string[]): void {
 function skippedOf(source: ImportSource, { documents, attachments }: Manifest): Skipped[] {
   const named = new Set([manifestName, ...documents.map(({ json_path }) => json_path)])
   for (const { path } of attachments) if (path !== null) named.add(path)
-  // The Markdown files of an export are a second form of its documents, for people.
+  // The Markdown files of an export are a second form of its documents, for people. So they do not count as skipped.
   const extra = [...source.names].filter((name) => !named.has(name) && !name.startsWith('markdown/'))
   return [
     ...source.skipped,

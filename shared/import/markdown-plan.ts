@@ -33,7 +33,7 @@ function skippedOf(source: ImportSource, shown: ReadonlySet<string>): Skipped[] 
   })
 }
 
-// A zip may have such names. A folder is listed without them.
+// The reason to skip a file for its name, or null. Only a zip offers such files, since a folder is listed without them.
 function skipReasonOf(name: string): ImportSkipReason | null {
   const parts = name.split('/')
   if (parts.some((part) => part.startsWith('.') || part === '__MACOSX')) return 'hidden'
@@ -45,7 +45,8 @@ async function planDocument(
   { path, shown }: { path: string; shown: Set<string> },
 ): Promise<PlannedDocument> {
   const folder = posix.dirname(path)
-  // A file that cannot be read does not end the plan. Its own import fails later, and the other files are imported.
+  // A file that cannot be read does not end the plan. The import of this file fails later, and the other files are
+  // imported.
   const outline = await readSourceText(source, path).then(markdownOutline, () => null)
   for (const destination of outline?.destinations ?? []) {
     const target = targetOf(source, { path, destination })
@@ -80,7 +81,8 @@ async function readBody(source: ImportSource, path: string): Promise<PlannedBody
   }
 }
 
-// The file of the source that a relative address means, if there is such a file. A leading slash is the top folder.
+// The file of the source that a relative address means, if there is such a file. A leading slash means the top folder
+// of the source.
 function targetOf(source: ImportSource, link: { path: string; destination: Destination }): string | undefined {
   const { url } = link.destination
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|^#|^$/i.test(url)) return undefined
@@ -193,7 +195,8 @@ let found: { node: Addressed; start: number; end: number }[] = []
 
 type Token = { start: { offset: number }; end: { offset: number } }
 
-// The tree has no positions of addresses, but its tokens have. A position includes angle brackets around the address.
+// Notes where each address stands in the text. The syntax tree has no positions of addresses, but the tokens of the
+// parser have. A position includes angle brackets around the address.
 function captureDestinations(this: { data: () => { fromMarkdownExtensions?: unknown[] } }): void {
   function note(this: { stack: Nodes[] }, token: Token): void {
     found.push({ node: this.stack.at(-1) as Addressed, start: token.start.offset, end: token.end.offset })

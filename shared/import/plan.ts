@@ -47,8 +47,8 @@ export type PlannedAttachment = {
 }
 
 /**
- * Functions from the key of a thing in the source to its id in the service. They return undefined while the service
- * does not have the thing.
+ * Functions from the key of a thing in the source to its id in the service. Each function returns undefined while the
+ * service does not have the thing.
  */
 export type NewIds = {
   document: (key: string) => string | undefined

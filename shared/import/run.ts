@@ -26,7 +26,7 @@ type Failure = { name: string; reason: string }
 /** The plan, the service, the notes and the progress display of one import. */
 export type ImportRun = { plan: Plan; client: ServiceClient; state: ImportState; progress: ProgressDisplay }
 
-/** The service refused one document, folder or file. The import goes on with the other things. */
+/** An error by which the service refuses one document, folder or file. The import goes on with the other things. */
 export class Refused extends Error {}
 
 const requestsAtOnce = 4
@@ -178,8 +178,8 @@ class Steps {
   }
 
   /**
-   * Writes the body of a document that was made empty, unless somebody has written the document since. That writer may
-   * be this import, killed before it noted the write.
+   * Writes the body of a document that was made empty, unless somebody has written the document since. This import
+   * itself may have written the document, if it was killed before it noted the write.
    */
   async writeBody(planned: PlannedDocument): Promise<void> {
     const made = this.#state.documents.get(planned.key)
@@ -202,8 +202,9 @@ class Steps {
     return dataOf(await this.#client.POST('/documents', { params: await this.#onceFor(`copy ${key}`), body }))
   }
 
-  // A request that is sent again with its key after a crash gets its first answer. The name of a thing is hashed, since
-  // names in a source have any length and characters, while keys are short and have ASCII characters only.
+  // The idempotency key of the request that makes a thing. A request that is sent again after a crash gets the answer
+  // of the first request. The name of a thing is hashed, since names in a source have any length and characters. Keys
+  // are short and have ASCII characters only.
   async #onceFor(name: string): Promise<{ header: { 'Idempotency-Key': string } }> {
     const run = await this.#state.begin()
     const hash = createHash('sha256').update(name).digest('hex').slice(0, 32)
@@ -230,7 +231,8 @@ function formOf(parts: { document_id: string; file: Blob }): FormData {
   return form
 }
 
-// Names of knowledge bases and folders have 1 to 200 characters.
+// Names of knowledge bases and folders have 1 to 200 characters, so longer names are cut, and an empty name becomes
+// `_`.
 function shortened(name: string): string {
   return [...name.trim()].slice(0, 200).join('').trim() || '_'
 }

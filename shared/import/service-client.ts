@@ -14,10 +14,10 @@ export type PlannedMetadata = Omit<DocumentInput, 'id' | 'knowledge_base_id' | '
 /** A body as the API takes it: Tiptap JSON or Markdown. */
 export type PlannedContent = components['schemas']['ContentInput']
 
-/** An error that ends an import. Its message is for the person who imports. */
+/** An error that ends an import. The message is for the person who imports. */
 export class ImportError extends Error {}
 
-/** The service answered that no request of this import can succeed. */
+/** An error by which the service says that no request of this import can succeed. */
 export class FinalRefusal extends ImportError {}
 
 type ClientOptions = {
@@ -33,7 +33,10 @@ type Outcome = Answered | { failed: boolean; retryAfter: number | undefined; rea
 
 type ErrorBody = { error?: { code?: string; message?: string } }
 
-/** Failed attempts in a row before the import gives up. The last pauses take 30 s each, so a restart is outlasted. */
+/**
+ * Failed attempts of one call before the import gives up. The last pauses take 30 s each, so an import outlasts a
+ * restart of the service.
+ */
 const failureLimit = 12
 const longestPause = 30
 const timeoutMs = 300_000
@@ -41,8 +44,8 @@ const fatalCodes = new Set(['quota_exceeded', 'route_not_found', 'knowledge_base
 
 /**
  * A client of the public API like any other. Each call waits as long as the service asks, and is sent again for some
- * minutes while the service or the network fails. A call throws an ImportError when the service stays away. It throws a
- * FinalRefusal when the token lacks a right, or when the knowledge base is missing or full.
+ * minutes while the service or the network fails. A call throws an ImportError when the service stays away. A call
+ * throws a FinalRefusal when the token lacks a right, or when the knowledge base is missing or full.
  */
 export function serviceClient(options: ClientOptions): ServiceClient {
   return createClient<paths>({

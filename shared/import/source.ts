@@ -10,10 +10,12 @@ const textLimit = 32 * 1024 * 1024
 
 type ZipLimits = { files: number; bytes: number }
 
-// Each file is read by itself and has its own limit. These limits only stop zip bombs.
+// Each file is read by itself and has its own limit. These limits only stop archives that unpack to a multiple of what
+// an import could ever need.
 const zipLimits: ZipLimits = { files: 1_000_000, bytes: 64 * 1024 ** 3 }
 
-// The upper 16 bits of the attributes are a Unix mode if a Unix system made the archive.
+// The upper 16 bits of an entry's attributes are a Unix mode if a Unix system made the archive. `fileType` masks the
+// bits of the mode that tell the type of the file.
 const fileType = 0o170000
 const symbolicLink = 0o120000
 
@@ -101,7 +103,8 @@ async function list(root: string, directory: string, found: Found): Promise<void
   }
 }
 
-// A file may be unreadable or gone by now, which is no fault of the import.
+// A file may be unreadable or gone by now. Such a fault of the source becomes a SourceError, which ends only the import
+// of the file.
 async function readable<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
@@ -121,7 +124,8 @@ function skipReasonOf(entry: Dirent): ImportSkipReason | null {
 
 /**
  * The files of a zip. Rejects the whole archive with a SourceError when a name is absolute, leads out of the archive or
- * occurs twice. The same holds when an entry is encrypted or a symbolic link, and when the archive exceeds the limits.
+ * occurs twice. Also rejects the archive when an entry is encrypted or a symbolic link, and when the archive exceeds
+ * the limits.
  */
 export async function openZip(path: string, limits: ZipLimits = zipLimits): Promise<ImportSource> {
   const zip = await openPromise(path, { autoClose: false, lazyEntries: true, strictFileNames: true }).catch(refused)

@@ -16,7 +16,7 @@ export type ImportEnd = 'finished' | 'refused' | 'interrupted'
  * before the next request, so a killed import continues where it was. A thing that was made but not noted is found
  * again through its idempotency key, which contains the id of the run.
  *
- * The file is made just before the first request that writes. It is removed again when the service refuses that
+ * The file is made just before the first request that writes. The file is removed again when the service refuses this
  * request: an import that has made nothing leaves nothing behind.
  */
 export class ImportState {
@@ -127,7 +127,7 @@ async function readLines(path: string): Promise<unknown[]> {
     try {
       return line === '' ? [] : [JSON.parse(line) as unknown]
     } catch {
-      // A killed process has left half a line.
+      // A killed process has left half a line, which is passed over.
       return []
     }
   })

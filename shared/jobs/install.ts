@@ -3,7 +3,7 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { deadLetterOf, queues } from './queues.ts'
 
-/** Queues of earlier versions. Their schedules are deleted with them. */
+/** Queues of earlier versions. The schedules of a queue are deleted with the queue. */
 const retiredQueues = ['sweep.document-counts', 'sweep.document-counts.dead']
 
 /** Our own indexes and triggers on pg-boss's table, which pg-boss knows nothing of. */

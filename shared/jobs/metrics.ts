@@ -47,7 +47,10 @@ export class JobMetrics {
     this.#tallies.set(key, tally)
   }
 
-  /** Adds the counts since the last call to the table. Rows are locked in the order of their key. */
+  /**
+   * Adds the counts since the last call to the table. Rows are locked in the order of their key, so that two processes
+   * cannot deadlock.
+   */
   async flush(): Promise<void> {
     const tallies = [...this.#tallies.values()]
     this.#tallies.clear()

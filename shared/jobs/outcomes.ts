@@ -15,20 +15,21 @@
  * | `over_limit` | the computation took too much time or memory      | nothing    | stale; one attempt behind all     |
  * |              |                                                   |            | other jobs, then the dead letters |
  *
- * `moved` is no outcome but the verdict that leads to another round. It has four causes. The source changed before the
- * last round. The stored data are not those of the load. The first body was not committed at the load. Or a batch found
- * the document locked or gone. Nothing is written, and the document is derived again by itself. The third round ends
- * with one of the outcomes above. When even there the stored data have moved, the job fails.
+ * `moved` is no outcome but the verdict that leads to another round. The verdict has four causes. The source changed
+ * before the last round. The stored data have changed since the load. The first body of the document was not committed
+ * yet at the load. Or a batch found the document locked or gone. Nothing is written, and the document is derived again
+ * by itself. The third round ends with one of the outcomes above. When the stored data have changed even in the third
+ * round, the job fails.
  *
- * `begun` is no outcome either. The result is the first part of what the stored data lack. It is written, and the job
- * goes back to the queue for the next part.
+ * `begun` is no outcome either. The result is the first part of what the stored data lack. This part is written, and
+ * the job goes back to the queue for the next part.
  *
  * **Requested jobs.** `Attempt` in workers/runtime/requested-job.ts decides under the locks. An attempt whose job was
  * ended by somebody else has the outcome of that end:
  *
  * | Outcome      | Cause                                             | Written               | What happens next      |
  * |--------------|---------------------------------------------------|-----------------------|------------------------|
- * | `done`       | nothing has moved                                 | result, `succeeded`   | nothing                |
+ * | `done`       | nothing has changed                               | result, `succeeded`   | nothing                |
  * | `obsolete`   | the source changed or went, or the result is      | `obsolete`, its cause | nothing                |
  * |              | unwanted by now                                   |                       |                        |
  * | `failed`     | the model failed for good; the requester lost the | `failed`, its code    | nothing                |

@@ -16,13 +16,16 @@ export type DocumentChange = 'body' | 'title' | 'location' | 'locale'
 
 /** A projection of documents, as far as a write has to know it. */
 export type DocumentProjection = {
-  /** Its name in `stale_projections` and in the metrics of lag. */
+  /** The name of the projection in `stale_projections` and in the metrics of lag. */
   name: string
   /** The queue of the jobs that derive it. */
   queue: Queue<DocumentJob>
   /** The changes that make the projection of a document stale. */
   dependsOn: readonly DocumentChange[]
-  /** A table whose `workspace_id` and `document_id` name the documents that take part; without it all documents do. */
+  /**
+   * A table whose `workspace_id` and `document_id` name the documents that take part; without a table, all documents
+   * take part.
+   */
   enrolledIn?: string
 }
 
@@ -36,7 +39,7 @@ export type DocumentJob = {
 
 /** The data of one step of a reindex. */
 export type ReindexJob = {
-  /** `outdated`: the documents that another tokeniser indexed. */
+  /** `outdated`: the documents that an earlier version of the tokeniser indexed. */
   documents: 'outdated' | 'all'
   knowledge_base_id: number | null
   /** The last document that was enqueued; null before the first step. */
@@ -48,7 +51,9 @@ export type ReindexJob = {
 /** The data of a requested job: the key of its row in the table of its kind. */
 export type RequestedJobKey = { workspace_id: string; job_id: string }
 
-/** A running job without a heartbeat for this time counts as given up. Advisory locks show a dead worker earlier. */
+/**
+ * A running job without a heartbeat for so many seconds counts as given up. Advisory locks show a dead worker earlier.
+ */
 export const heartbeatSeconds = 10
 
 const oneHour = 3600
@@ -60,9 +65,9 @@ const oneHour = 3600
  */
 
 /**
- * `singleton` is the one policy that was measured never to lose the last write, if a write that joins the waiting job
- * locks the row of the job. The lock keeps a worker from claiming the job before the writer commits
- * (sql/queues/projection-jobs.sql).
+ * The options of the queues of projections. Of pg-boss's policies, only `singleton` never lost the last write when all
+ * were measured. The policy requires that a write which joins the waiting job locks the row of the job. The lock keeps
+ * a worker from claiming the job before the writer commits (sql/queues/projection-jobs.sql).
  */
 const projectionOptions: QueueOptions = {
   policy: 'singleton',
@@ -90,7 +95,10 @@ const requested: QueueOptions = {
   deleteAfterSeconds: oneHour,
 }
 
-/** `exclusive` drops a sweep that comes due while the last sweep still waits or runs: the next sweep does its work. */
+/**
+ * `exclusive` drops a sweep that comes due while the last sweep still waits or runs: the next sweep does the work of
+ * the dropped sweep.
+ */
 const sweep: QueueOptions = {
   policy: 'exclusive',
   notify: false,
@@ -129,7 +137,10 @@ export const queues = {
   sweepRetention: queue<object>('sweep.retention', sweep),
 } as const
 
-/** Everything that derives from documents. The core writes through this table and imports no derived noun. */
+/**
+ * All projections. Writes mark projections as stale by this table, so the code of documents and bodies imports no noun
+ * that is derived from them.
+ */
 export const projections: readonly DocumentProjection[] = Object.values(queues).flatMap((queue) =>
   'projection' in queue ? [{ ...queue.projection, queue }] : [],
 )

@@ -3,15 +3,19 @@ import { type Database, foreignStatements, prepared, sql, type Transaction } fro
 import type { DocumentJob, Queue, RequestedJobKey } from './queues.ts'
 import { requestedJobTurn } from './requested/queries.ts'
 
-/** pg-boss as a process uses it that only sends jobs: on the service's own pool, so that jobs join its transactions. */
+/**
+ * pg-boss in a process that only sends jobs. Jobs are sent through the service's own connections, so that jobs join the
+ * service's transactions.
+ */
 export type Jobs = { boss: PgBoss; stop: () => Promise<void> }
 
 /** For how long pg-boss remembers the table and policy of a queue. Only a new version of the service changes them. */
 export const queueCacheIntervalSeconds = 3600
 
 /**
- * Starts the sending side of the queues, which must exist already (`installQueues`). Statements of pg-boss run on the
- * given pool. So a caller that forgets to pass its transaction gets an error, not a job that survives a rollback.
+ * Starts the sending side of the queues, which must exist already (`installQueues`). Without another `db`, statements
+ * of pg-boss run on the given pool, outside any transaction. So a caller that writes rows has to pass its transaction,
+ * or the job would survive a rollback.
  */
 export async function openJobs(options: { database: Database; onError: (error: Error) => void }): Promise<Jobs> {
   const boss = new PgBoss({
@@ -24,7 +28,7 @@ export async function openJobs(options: { database: Database; onError: (error: E
   })
   boss.on('error', options.onError)
   await boss.start()
-  // Fills the queue cache: a look-up inside a transaction would need a second connection.
+  // Fills pg-boss's cache of queues, since a look-up inside a transaction would need a second connection.
   await boss.getQueues()
   return { boss, stop: () => boss.stop({ graceful: false }) }
 }

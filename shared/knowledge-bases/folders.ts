@@ -35,7 +35,10 @@ export async function findFolder(db: Queryable, { caller, id }: NamedFolder): Pr
   return folder
 }
 
-/** Returns a folder as `findFolder` does; refuses with 403 when the caller is a viewer. */
+/**
+ * Returns a folder that the caller may change. Refuses with 404 `folder_not_found`, and with 403 when the caller is a
+ * viewer.
+ */
 export async function findWritableFolder(db: Queryable, named: NamedFolder): Promise<FolderRow> {
   const folder = await findFolder(db, named)
   requireWriter(named.caller, folder.workspace_id)
@@ -86,7 +89,7 @@ export function insertFolder(
     RETURNING ${columns}`)
 }
 
-/** Sets name and location of a folder. The caller has locked the structure of both knowledge bases. */
+/** Sets name and location of a folder. The caller has locked the structure of the old and of the new knowledge base. */
 export function updateFolderRow(
   tx: Transaction,
   folder: Pick<FolderRow, 'workspace_id' | 'id' | 'knowledge_base_id' | 'parent_id' | 'name'>,
@@ -131,7 +134,10 @@ export function lockDocumentsInFolders(tx: Transaction, folders: FolderSet): Pro
     ORDER BY id FOR UPDATE`)
 }
 
-/** Deletes a folder and, by foreign key, the folders below it. Their documents must have been deleted before. */
+/**
+ * Deletes a folder and, by foreign key, the folders below it. The documents in these folders must have been deleted
+ * before.
+ */
 export async function deleteFolderRow(tx: Transaction, folder: Pick<FolderRow, 'workspace_id' | 'id'>): Promise<void> {
   await tx.query(sql.unsafe`DELETE FROM folders WHERE workspace_id = ${folder.workspace_id} AND id = ${folder.id}`)
 }

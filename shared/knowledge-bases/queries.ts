@@ -47,7 +47,10 @@ export function visibleKnowledgeBase(db: Queryable, locator: KnowledgeBaseLocato
     SELECT ${columns} ${located(locator)}`)
 }
 
-/** Returns the workspace of a visible knowledge base, or null. Cheaper than the whole row: it counts nothing. */
+/**
+ * Returns the workspace of a visible knowledge base, or null. Cheaper than `visibleKnowledgeBase`, which counts
+ * documents and folders.
+ */
 export function workspaceOfKnowledgeBase(db: Queryable, locator: KnowledgeBaseLocator): Promise<string | null> {
   return db.maybeOneFirst(sql.type(WorkspaceRow)`
     SELECT k.workspace_id ${located(locator)}`)
@@ -75,7 +78,10 @@ export function lowestKnowledgeBase(tx: Transaction, workspaceId: string): Promi
   )
 }
 
-/** Locks a workspace until the transaction ends. Only other callers of this function wait. */
+/**
+ * Locks the row of a workspace until the transaction ends. Statements that insert rows with a foreign key to the
+ * workspace do not wait.
+ */
 export async function lockWorkspace(tx: Transaction, workspaceId: string): Promise<void> {
   await tx.query(sql.unsafe`SELECT FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`)
 }
@@ -107,7 +113,9 @@ export function insertKnowledgeBase(
     RETURNING ${columns}`)
 }
 
-/** Renames a knowledge base; the same name again leaves `updated_at`. Returns null when the row does not exist. */
+/**
+ * Renames a knowledge base. If the name does not change, `updated_at` stays. Returns null when the row does not exist.
+ */
 export function renameRow(
   tx: Transaction,
   input: KnowledgeBaseKey & { name: string },
@@ -120,8 +128,8 @@ export function renameRow(
 }
 
 /**
- * Deletes a knowledge base and, by foreign key, its folders. Its documents must have been deleted before. Returns false
- * when the knowledge base did not exist any more.
+ * Deletes a knowledge base and, by foreign key, its folders. The documents of the knowledge base must have been deleted
+ * before. Returns false when the knowledge base did not exist any more.
  */
 export async function deleteKnowledgeBaseRow(tx: Transaction, key: KnowledgeBaseKey): Promise<boolean> {
   const { rowCount } = await tx.query(sql.unsafe`

@@ -11,7 +11,8 @@ const text = Type.String()
 const labelStartLength = 40
 
 // A folder or document in the columns of their common sort order. `rank` is 0 for a folder and 1 for a document.
-// `label` is the name or title. Columns that only the other kind has are 0, '' or null.
+// `label` is the name or title. A column that only documents have is '' or null in a folder; `folder_number` is 0 in a
+// document.
 const NodeShape = Type.Object({
   rank: Type.Number(),
   label: text,
@@ -122,7 +123,7 @@ function folderPage({ workspaceId, folderId, after, limit }: ChildPage) {
      ORDER BY name COLLATE "C", id LIMIT ${limit + 1})`
 }
 
-// The titles are in an index of their own, from which a page of ids is read.
+// A page of ids is read from `document_titles`, which has an index in the order of titles. `documents` has none.
 function documentPage({ workspaceId, folderId, after, limit }: ChildPage) {
   const inFolder = sql.fragment`workspace_id = ${workspaceId} AND folder_id = ${folderId}`
   const isAfter =

@@ -20,7 +20,8 @@ export function canonicalLocale(locale: string, refusal: { status: 400 | 422; fi
 }
 
 /**
- * Returns the canonical form of a tag, or null for a malformed tag. For calls whose refusal comes after other checks.
+ * Returns the canonical form of a tag, or null for a malformed tag. This function serves calls that refuse a malformed
+ * tag only after other checks.
  */
 export function canonicalOrNull(locale: string): string | null {
   try {

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-// This file stands apart from `migrations.ts` because every process reads the names at `/readyz`, and only the
-// migrate command needs the libraries that apply them.
+// This file stands apart from `migrations.ts` because every process reads the names at `/readyz`, and only the migrate
+// command needs the libraries that apply migrations.
 
 /** The folder of the numbered migrations. */
 export const migrationDirectory = fileURLToPath(new URL('../../sql', import.meta.url))

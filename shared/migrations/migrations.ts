@@ -12,7 +12,8 @@ import { migrationDirectory } from './migration-files.ts'
  */
 export async function migrate(options: { url: string; log?: (line: string) => void }): Promise<void> {
   const { log = () => {} } = options
-  // Other hosts wait for the locks of this session, so PostgreSQL ends it soon after its network falls silent.
+  // Other hosts wait for the locks of this session, so PostgreSQL has to end the session soon after the network falls
+  // silent.
   const url = withSilenceSettings({ url: options.url })
   const applied = await runner({
     databaseUrl: url,

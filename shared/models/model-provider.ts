@@ -10,8 +10,8 @@ const retries = 2
 // of the job calls again.
 const longestPauseMs = 60_000
 
-// The longest answer in bytes: far more than any usable answer, and little enough for a process that does other work as
-// well.
+// The longest answer in bytes: far more than any usable answer, and few enough for the memory of a process that has
+// other work.
 const longestAnswer = 2 ** 21
 
 /** The settings of the model provider. */
@@ -28,8 +28,8 @@ export type ProviderConfig = Pick<
  */
 export function openProvider(config: ProviderConfig): Models {
   const limit = pLimit(config.MODEL_CONCURRENCY)
-  // The client's own log is off, because it would show documents. Its retries are off, because they repeat timeouts and
-  // ignore long values of Retry-After.
+  // The client's own log is off, because it would show documents. The client's retries are off, because they repeat
+  // timeouts and ignore long values of Retry-After.
   const client = new OpenAI({
     apiKey: config.OPENAI_API_KEY || 'unconfigured',
     baseURL: config.OPENAI_BASE_URL || vendor,
@@ -139,7 +139,7 @@ function isTransient({ status }: APIError): boolean {
   return status === undefined || status === 408 || status === 409 || status === 429 || status >= 500
 }
 
-// Causes are for operators. They name the provider's host and status and the system's error, never the provider's
+// Causes are for operators. Causes name the provider's host and status and the system's error, never the provider's
 // words.
 function asModelError(error: unknown, { host, timeout }: Call): unknown {
   if (error instanceof SyntaxError) {

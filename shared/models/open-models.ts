@@ -2,7 +2,8 @@ import type { Models } from './model.ts'
 import type { ProviderConfig } from './model-provider.ts'
 
 /**
- * The configured provider. Its client, which is large and which few processes need, is loaded by the first question.
+ * The configured provider. The client of the provider, which is large and which few processes need, is loaded by the
+ * first question.
  */
 export function openModels(config: ProviderConfig): Models {
   let provider: Promise<Models> | undefined

@@ -6,7 +6,8 @@ export type { Logger } from 'pino'
 
 // These members of a logged object never reach a log line.
 const redacted = ['authorization', 'cookie', 'token', 'password', 'secret', 'access_token', 'device_code', 'pepper']
-// An error of a statement carries the values and rows of the statement: bodies, titles, addresses.
+// An error of a statement carries the values and rows of the statement, such as bodies, titles and addresses. These
+// members are left out too.
 const contents = ['err.values', 'err.row', 'err.detail']
 
 // One line for each event: time, level, process, message, then the other members.
@@ -29,15 +30,15 @@ export function createLogger(options: { service: string; config: Pick<Config, 'L
   return loggerTo(isForPeople ? linesForPeople() : pino.destination(1), { service: options.service, level })
 }
 
-// A process that logs JSON does not load the library.
+// The library is loaded here, so that a process that logs JSON does not load it.
 function linesForPeople(): DestinationStream {
   const pretty: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty')
   return pretty(forPeople)
 }
 
 /**
- * A logger that writes JSON lines to a stream. It removes tokens, cookies and passwords up to two levels deep in a
- * logged object, and the values and rows of a failed statement. @internal
+ * A logger that writes JSON lines to a stream. The logger removes tokens, cookies and passwords up to two levels deep
+ * in a logged object, and the values and rows of a failed statement. @internal
  */
 export function loggerTo(destination: DestinationStream, options: { service: string; level: string }): Logger {
   const secrets = redacted.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])

@@ -3,7 +3,8 @@ import { type Config, settings } from '../config/config.ts'
 import type { Logger } from './log.ts'
 
 const firstWords = new Set(Object.keys(settings).flatMap((name) => /^[A-Z0-9]+(?=_)/.exec(name) ?? []))
-// Variables of many other programs begin with these words, such as SESSION_MANAGER.
+// Variables of many other programs begin with these words, such as SESSION_MANAGER. So these words are no sign of a
+// misspelt setting.
 const commonWords = new Set(['DATA', 'JOB', 'LOG', 'PUBLIC', 'SESSION', 'TOKEN', 'TRUST'])
 // Kubernetes and Docker set variables for neighbouring services. The client of the model provider reads the other
 // variables of this pattern.

@@ -12,8 +12,8 @@ export type Stopping = {
 
 /**
  * Runs `drain` and then `stop` on the first SIGTERM or SIGINT. The process ends by itself when no work is left. An
- * error in either function is logged and ends the process at once with exit code 1. So does a `stop` of more than 8
- * seconds: without its database, it might wait for ever.
+ * error in either function is logged and ends the process at once with exit code 1. A `stop` that takes more than 8
+ * seconds ends the process in the same way, since without the database it might wait for ever.
  */
 export function onStopSignal(log: Logger, { drain, stop }: Stopping): void {
   let stopping = false

@@ -29,8 +29,8 @@ const limitSettings = {
   folders: 'QUOTA_FOLDERS',
 } as const
 
-// More than the transactions that can be open in one workspace at a time. Transactions that share the lock do not see
-// each other's rows, so all of them together must fit below the limit.
+// More writers than can be at work in one workspace at a time. Writers that share the lock of a quota do not see each
+// other's rows. So the lock is shared only while the additions of all these writers fit below the limit.
 const writersAtOnce = 256
 
 const UsageRow = row(
@@ -45,7 +45,10 @@ const UsageRow = row(
 const SharedRow = row(Type.Object({ shared: Type.Boolean() }))
 const UsedRow = row(Type.Object({ used: Type.Number() }))
 
-/** Makes room for `adding` more objects of the workspace, as `makeRoom` does. The settings give the limit. */
+/**
+ * Makes room for `adding` more objects of the workspace, or refuses with 409 `quota_exceeded`. The settings give the
+ * limit. Call it as `makeRoom` says.
+ */
 export async function enforceQuota(
   context: { tx: Transaction; config: QuotaLimits },
   request: Omit<QuotaRequest, 'limit' | 'largest'> & { quota: keyof typeof limitSettings },
@@ -54,9 +57,9 @@ export async function enforceQuota(
 }
 
 /**
- * Makes room for `adding` more in the workspace, or refuses with 409 `quota_exceeded`. The limit is exact, however many
- * writers there are. A writer far from the limit shares the lock of the quota until it commits. A writer near the limit
- * takes the lock alone, so that it counts everything that was added before.
+ * Makes room for `adding` more objects or bytes in the workspace, or refuses with 409 `quota_exceeded`. The limit is
+ * exact, however many writers there are. A writer far from the limit shares the lock of the quota until it commits. A
+ * writer near the limit takes the lock alone, so that it counts everything that was added before.
  *
  * Call it once per quota and transaction, right before the insert, because quotas are the last check of a request.
  */

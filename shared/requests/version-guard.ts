@@ -2,7 +2,8 @@ import { Refusal } from '../errors/errors.ts'
 
 /**
  * The precondition that a caller put on a record with a version of its own, such as a concept. A command asks for the
- * precondition first and compares the version last, because what the record's state refuses comes in between.
+ * precondition first and compares the version last, because refusals that follow from the state of the record come in
+ * between.
  */
 export type VersionGuard = {
   /**

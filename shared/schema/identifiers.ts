@@ -7,7 +7,9 @@ import Type from 'typebox'
  */
 export const IntegerId = Type.Integer({ minimum: 1, maximum: 1e16 })
 
-/** An integer id of a request. It is a string of digits where a number would not be exact; no object has such an id. */
+/**
+ * An integer id of a request. An id that a number cannot hold exactly is a string of digits; no object has such an id.
+ */
 export type NamedId = number | string
 
 /** The id of the object of a request, as an integer or a decimal string. A 404 repeats the id as it was sent. */
@@ -41,7 +43,7 @@ const hashPattern = '^sha256:[0-9a-f]{64}$'
 /** The version of a body: `sha256:` and 64 hexadecimal digits, without quotes. */
 export const Version = Type.String({ pattern: hashPattern, description: 'version of the body' })
 
-/** The hash of a block. */
+/** The hash of a block: `sha256:` and 64 hexadecimal digits. */
 export const BlockHash = Type.String({
   pattern: hashPattern,
   description: 'hash of the block; as If-Match it guards this block alone',

@@ -1,7 +1,8 @@
 import { randomFillSync } from 'node:crypto'
 import { monotonicFactory } from 'ulid'
 
-// The library asks for sixteen random numbers an id. Asking the system for each of them would cost forty times as much.
+// The library asks for sixteen random numbers an id. Asking the system for each number would cost forty times as much,
+// so these bytes are drawn at once.
 const randomBytes = Buffer.alloc(4096)
 let used = randomBytes.length
 
@@ -43,7 +44,7 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${nextUlid()}`
 }
 
-// A number from 0 to below 1 of eight random bits. The library uses five of them.
+// A number from 0 to below 1 of eight random bits. The library uses five of these bits.
 function randomFraction(): number {
   if (used === randomBytes.length) {
     randomFillSync(randomBytes)

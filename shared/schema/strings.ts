@@ -12,7 +12,7 @@ export function Text(options: TextOptions = {}) {
   return refined({ ...schema, ...lengths }, (value) => within(value, { min, max }), lengthRule(min, max))
 }
 
-/** A `Text` for names, titles and aliases. Its length counts after trimming; the caller stores `value.trim()`. */
+/** A `Text` for names, titles and aliases. The length counts after trimming; the caller stores `value.trim()`. */
 export function TrimmedText(options: TextOptions = {}) {
   const { min = 0, max = Number.POSITIVE_INFINITY, ...schema } = options
   const rule = `${lengthRule(min, max)} after trimming`

@@ -4,7 +4,10 @@ import { cursorMembers, cursorText } from '../schema/cursor-text.ts'
 import { isStorable } from '../schema/strings.ts'
 import type { Search } from './statement/request.ts'
 
-/** The block behind which an exhaustive search continues, and the fingerprint of its scope when the page was read. */
+/**
+ * The block behind which an exhaustive search continues, and the fingerprint that the documents in scope had when the
+ * page was read.
+ */
 export type SearchCursor = { documentId: string; ord: number; fingerprint: string }
 
 type BoundCursor = SearchCursor & { search: string }

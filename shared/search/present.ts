@@ -2,7 +2,7 @@ import { headingPathAt } from './index/outline.ts'
 import type { RankedHit } from './rank.ts'
 import type { SearchResult, SearchV2Hit } from './schema.ts'
 
-/** A hit in the form of version 1. */
+/** A hit as version 1 of the search interface returns it. */
 export function presentResult({ hit, context }: RankedHit): SearchResult {
   const isTitle = hit.type === 'title'
   return {
@@ -19,7 +19,7 @@ export function presentResult({ hit, context }: RankedHit): SearchResult {
   }
 }
 
-/** A hit in the form of version 2. */
+/** A hit as version 2 of the search interface returns it. */
 export function presentV2Result({ hit, context, matchCount, score, explanation }: RankedHit): SearchV2Hit {
   const isTitle = hit.type === 'title'
   return {

@@ -15,7 +15,7 @@ import { runSearch, type SearchAnswer } from './statement/statement.ts'
 import { knowledgeBaseLexeme, localeLexeme } from './text/lexemes.ts'
 import { type TopK, topK, topKOfHalf } from './top-k.ts'
 
-// Sets of workspaces whose languages a process remembers.
+// The number of sets of workspaces whose languages a process remembers.
 const rememberedScopes = 10_000
 
 /** The result of a search: hits in order, whether there are more, and how much the index covers. */
@@ -45,9 +45,9 @@ export async function searchTopK(
 }
 
 /**
- * One page of all hits in the order of documents. A cursor is bound to query, filters and scope: 409
- * `search_cursor_invalid` when it belongs to another search, `search_cursor_stale` when a document in scope has changed
- * since the page before (api/guide/search.md#exhaustive).
+ * One page of all hits in the order of documents. A cursor is bound to query, filters and scope. Refuses with 409
+ * `search_cursor_invalid` when the cursor belongs to another search. Refuses with 409 `search_cursor_stale` when a
+ * document in scope has changed since the page before (api/guide/search.md#exhaustive).
  */
 export async function searchExhaustive(
   db: Queryable,
@@ -170,7 +170,8 @@ function projectionOf(answer: SearchAnswer): SearchProjection {
   }
 }
 
-// The rarities of words by the statistics alone: the order of documents does not depend on them.
+// The rarities of the words of an exhaustive search, by the statistics alone. Exact counts are not worth their time,
+// since the order of these hits does not depend on rarities.
 async function estimatedRarities(db: Queryable, terms: readonly (Term & TermQuery)[]) {
   const statistics = await indexStatistics(db)
   const blocks = Math.max(statistics.blocks, matchingLimit)

@@ -26,7 +26,7 @@ export type TopKQuery = Condition & {
   minimumShouldMatch: number
   /** The scope lexemes, which each match carries. */
   scopes: readonly string[]
-  /** At most so many blocks contain each term, where the terms were counted. */
+  /** The most blocks that may contain each term, in the order of `terms`; absent unless the blocks were counted. */
   matching?: readonly number[]
   statistics: IndexStatistics
   limit: number
@@ -78,9 +78,9 @@ export function topKOfHalf(
 }
 
 /**
- * The index of the next wider cut that may hold enough matches, after a cut had `candidates`. Terms that are seldom in
- * one block are so in every cut, so the estimates of all cuts are corrected by one factor. The cut of all matches comes
- * last.
+ * The index of the next wider cut that may hold enough matches, after a cut had `candidates`. Terms that seldom stand
+ * in the same block seldom do so in any cut. So one factor corrects the estimates of all cuts. The cut of all matches
+ * comes last.
  */
 function nextWiderCut(cuts: readonly Cut[], from: { index: number; candidates: number; limit: number }): number {
   const { index, candidates, limit } = from
@@ -140,7 +140,7 @@ async function runPass(db: Queryable, input: { query: TopKQuery } & PassOptions)
   return { hits: explained, answer, truncated, enough: hits.length > limit || shortened }
 }
 
-// Words that are common everywhere are not counted in each search.
+// Words that are common everywhere are not counted in each search, since the statistics say how frequent they are.
 function rankedTerm(term: Term & TermQuery, { scope, statistics }: TopKQuery) {
   const share = knownSelectivity(term, statistics)
   const matching = share === null ? null : Math.round(share * statistics.blocks)

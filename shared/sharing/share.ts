@@ -22,8 +22,8 @@ export async function ensureShare(
   if (!request.enabled) throw new Refusal('public_share_disabled')
   const existing = await queries.shareOfDocument(tx, { workspaceId: workspace_id, documentId })
   if (existing !== null) return { share: existing, created: false }
-  // A fresh ULID has eighty random bits. ULIDs that count upwards within a millisecond could be guessed from each
-  // other.
+  // A fresh ULID has eighty random bits. `newId` counts upwards within a millisecond, so a share's id could be guessed
+  // from another id.
   const share = { workspace_id, document_id: documentId, id: `shr_${ulid()}`, created_by: caller.userId }
   return { share: await queries.insertShare(tx, share), created: true }
 }

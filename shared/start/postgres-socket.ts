@@ -19,7 +19,10 @@ export function hasSocket(directory: string, { folder, port }: { folder: string;
   return process.platform !== 'win32' && paths.every((path) => Buffer.byteLength(path) <= longestPath)
 }
 
-/** Adds to the URL of a cluster over TCP that clients should rather use the socket, as libpq understands it. */
+/**
+ * Adds the parameter `host` to the TCP address of a cluster. By this parameter libpq, and our clients too, use the Unix
+ * socket instead.
+ */
 export function overSocket(directory: string, url: string): string {
   const complete = new URL(url)
   complete.searchParams.set('host', clusterOf(directory))

@@ -19,7 +19,8 @@ export interface RunningProcess {
  * padded to `width` characters.
  *
  * Each process leads its own process group, so that Ctrl-C in a terminal reaches only the runner, which then stops the
- * processes in order. No runner of Procfiles on npm does this and also ends its children when it is killed.
+ * processes in order. No runner of Procfiles on npm stops processes in order and also ends its children when it is
+ * killed.
  */
 export function startProcess(options: {
   name: string
@@ -112,9 +113,9 @@ export async function freePort(wanted: { port?: number; host?: string }): Promis
 }
 
 /**
- * The words to put before a command so that it gets the signal when its parent process dies, even by SIGKILL. They need
- * Linux and util-linux's setpriv. Elsewhere the list is empty, and the command outlives its parent. setpriv replaces
- * itself by the command, which therefore keeps the process id.
+ * The words to put before a command so that it gets the signal when its parent process dies, even by SIGKILL. The words
+ * call setpriv of util-linux, which exists on Linux alone. Elsewhere the list is empty, and the command outlives its
+ * parent. setpriv replaces itself by the command, which therefore keeps the process id.
  */
 export function signalledOnParentDeath(signal: 'TERM' | 'QUIT'): string[] {
   return hasSetpriv() ? ['setpriv', '--pdeathsig', signal] : []

@@ -31,7 +31,8 @@ Exit codes: 0 it was stopped, 1 a part of it failed, 2 the command line makes no
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { watch, apart } = options(process.argv.slice(2))
 const drainTime = 6500
-// Megabytes of a semi-space, of which V8 has three for new objects. Its default of 16 takes up to 70 MB more a process.
+// Megabytes of a semi-space, of which V8 has three for new objects. V8's default of 16 takes up to 70 MB more a
+// process.
 const semiSpace = 8
 
 const stopped = new AbortController()
@@ -81,7 +82,8 @@ function supervise(begin: () => RunningProcess, onRestart: (next: RunningProcess
   return one
 }
 
-// The environment of all processes. It has the number of the port, so that PORT=0 means the same port to all of them.
+// The environment of all processes. PORT is the number of a real port, so that PORT=0 means the same port to all
+// processes.
 async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
   const port = await freePort({ port: config.PORT })
   // Processes stop without draining unless DRAIN_MS is set, because no load balancer is in front of them.

@@ -1,10 +1,13 @@
-/** The party on whose behalf work is done: a user in a workspace. Visitors and jobs use stand-ins for both ids. */
+/** The party on whose behalf work is done: a user in a workspace. Visitors and jobs have stand-ins for the two ids. */
 export type Requester = { workspaceId: string; userId: string }
 
 /** The numbers of pieces of work that may run at a time and that may wait. */
 export type Capacity = {
   atOnce: number
-  /** The most pieces of one workspace, and of one user in it, that run at a time; no own limit when absent. */
+  /**
+   * The most pieces of one workspace, and of one user in it, that run at a time; absent where only `atOnce` limits
+   * them.
+   */
   ofOneWorkspace?: number
   ofOneUser?: number
   /** The most pieces that wait in all, and of one user. */
@@ -16,8 +19,8 @@ export type Capacity = {
 type Waiting<Item> = { requester: Requester; item: Item }
 
 /**
- * The pieces of a workspace or a user that run and that wait. `since` is the time of its last change on the queue's own
- * clock: a turn that began or ended, or its arrival.
+ * The pieces of a workspace or a user that run and that wait. `since` is the time on the queue's own clock when the
+ * account was made, or when a turn of it last began or ended.
  */
 type Account = { running: number; since: number; waiting: number }
 

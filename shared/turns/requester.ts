@@ -14,7 +14,8 @@ const nobody: Calling = { requester: { workspaceId: '', userId: '' }, signal: nu
 /**
  * Runs `work` on behalf of a requester. All heavy work inside, however deep, takes its turns as work of this requester
  * and leaves the queue when `signal` aborts. Without a signal the work waits as long as necessary, like the work of a
- * job. Each computation inside is limited to `mostMs` milliseconds of processor time, by default as outside.
+ * job. Each computation inside is limited to `mostMs` milliseconds of processor time, by default to the limit of the
+ * call around `work`.
  */
 export function onBehalfOf<T>(
   requester: Requester,

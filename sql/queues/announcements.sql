@@ -4,7 +4,8 @@
 -- jobs that it moves to a dead-letter queue.
 CREATE OR REPLACE FUNCTION pgboss.announcement(name text, start_after timestamptz, priority int) RETURNS text
 LANGUAGE sql STABLE AS $$
-  -- Rounded up to 50 ms, since PostgreSQL sends equal announcements of a transaction once.
+  -- The time is rounded up to 50 ms, so that many announcements of a transaction are equal. PostgreSQL sends equal
+  -- announcements once.
   SELECT name || ' ' || greatest(0, ceil(extract(epoch FROM start_after - statement_timestamp()) * 20) * 50)::bigint
     || CASE WHEN priority <= -10 THEN ' large' ELSE ' small' END
 $$;

@@ -1,15 +1,15 @@
--- The jobs of projections: a write marks its documents as stale and enqueues their jobs by one statement, and a worker
--- completes its attempts and removes their marks by another. pg-boss's own statements do the same for one queue at a
--- time. test/workers/pg-boss.test.ts and test/workers/enqueue.test.ts hold the rows and their behaviour against those
--- of pg-boss.
+-- The functions for jobs of projections. A write marks its documents as stale and enqueues their jobs by one statement.
+-- A worker completes its attempts and removes their marks by one statement, too. pg-boss's own statements enqueue and
+-- complete jobs of one queue at a time. test/workers/pg-boss.test.ts and test/workers/enqueue.test.ts hold the rows and
+-- their behaviour against those of pg-boss.
 --
 -- The functions plan their statements once per connection, often while no job waits and all plans look equally cheap.
--- The settings leave the planner the plans that stay cheap when many jobs wait. For the same reason the functions look
--- for one row at a time, by all columns of an index.
+-- The settings of the functions leave the planner only the plans that stay cheap when many jobs wait. For the same
+-- reason the functions look for one row at a time, by all columns of an index.
 
--- Finds the waiting jobs of a key. pg-boss has no index for this look under the policy `singleton`: with 25,000 waiting
--- jobs, each write took 20 ms longer. An index by queue and key would be confused with the primary key. The second
--- condition keeps the planner from using the index for looks without a key.
+-- Finds the waiting jobs of a key. Under the policy `singleton`, pg-boss has no index for this search. With 25,000
+-- waiting jobs, each write took 20 ms longer without the index. The planner would confuse an index by queue and key
+-- with the primary key. The second condition keeps the planner from using the index for searches without a key.
 DROP INDEX IF EXISTS pgboss.job_waiting_singleton_key_idx;
 CREATE INDEX IF NOT EXISTS job_waiting_key_idx ON pgboss.job_common (singleton_key)
 WHERE state < 'active' AND singleton_key IS NOT NULL;
@@ -17,10 +17,10 @@ WHERE state < 'active' AND singleton_key IS NOT NULL;
 -- Enqueues a job for each element of the arrays: its queue, its workspace, its document and its priority. The jobs are
 -- those that pg-boss's `insert` makes.
 --
--- `alone` says that all jobs are of one document, whose row the caller has locked. A waiting job of the document
--- then takes the place of a new job. Its row stays locked until the commit, and SKIP LOCKED passes over locked rows: no
--- worker claims the job before it can see the write. After a quiet moment the waiting job becomes due at once, as with
--- pg-boss's `upsert`. In a burst it keeps its time, and a new job is held back.
+-- `alone` says that all jobs are of one document, whose row the caller has locked. A waiting job of the document then
+-- takes the place of a new job. The row of the waiting job stays locked until the commit, and SKIP LOCKED passes over
+-- locked rows. So no worker claims the job before it can see the write. After a quiet moment the waiting job becomes
+-- due at once, as with pg-boss's `upsert`. In a burst the waiting job keeps its time, and a new job is held back.
 CREATE OR REPLACE FUNCTION pgboss.enqueue_documents(
   queues text[], workspaces text[], documents text[], priorities int[], alone boolean, quiet boolean
 ) RETURNS void LANGUAGE plpgsql
@@ -44,7 +44,8 @@ BEGIN
           start_after = now(), keep_until = now() + (keep_until - start_after)
         WHERE name = waiting.name AND id = waiting.id;
       ELSE
-        -- A worker that passes over the locked row at its time learns of it again after the commit.
+        -- A worker passes over the locked row when the job is due. The notification, which is sent at the commit, tells
+        -- it of the job again.
         PERFORM pg_notify('svc_jobs', pgboss.announcement(waiting.name, waiting.start_after, waiting.priority));
       END IF;
     END LOOP;
@@ -97,8 +98,8 @@ BEGIN
 END $$;
 
 -- Completes attempts at jobs of a queue and returns the ids of the jobs. An attempt that pg-boss has given to another
--- worker is left out. pg-boss's `deleteJob` does the same. Each completed job whose element of `currents` is true takes
--- the mark of its document along: the projection of the document is current.
+-- worker is left out. pg-boss's `deleteJob` leaves out such an attempt, too. Each completed job whose element of
+-- `currents` is true takes the mark of its document along: the projection of the document is current.
 CREATE OR REPLACE FUNCTION pgboss.complete_attempts(
   queue text, ids uuid[], retry_counts int[], derived text DEFAULT NULL, workspaces text[] DEFAULT '{}',
   documents text[] DEFAULT '{}', currents boolean[] DEFAULT '{}'

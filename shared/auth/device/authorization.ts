@@ -53,7 +53,8 @@ export async function requestCode(
     intervalSeconds: config.DEVICE_POLL_INTERVAL_SECONDS,
     lifetimeSeconds: config.DEVICE_CODE_TTL_SECONDS,
   })
-  // There are 20^8 user codes: even while a million are pending, a new code meets one of them once in 25,000 tries.
+  // Another authorization has the same user code, so the client is asked to try again. Equal codes are rare: there are
+  // 20^8 codes, and even while a million are stored, one try in 25,000 fails.
   if (!isStored) throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
   const page = `${config.PUBLIC_ORIGIN}/device`
   return {
@@ -69,7 +70,9 @@ export async function requestCode(
 /** The request of a device: its name as the client sent it, the scopes that it wants, and which of them only read. */
 export type DeviceRequest = { clientName: string | null; scopes: readonly Scope[]; readOnly: readonly Scope[] }
 
-/** The pending request of a user code (as `readUserCode` returns it), or null. */
+/**
+ * The pending request of a user code, or null when there is none. The code has the form that `readUserCode` returns.
+ */
 export async function requestOf(
   context: { db: Queryable; config: Config },
   userCode: string,
@@ -92,7 +95,7 @@ export function decideRequest(
   return decide(context.db, { userCodeHash: userCodeHash(context.config, userCode), ...rest })
 }
 
-/** The state that a poll found; null for a code that is unknown or was exchanged. */
+/** The state of an authorization when a poll arrived; null for a code that is unknown or was exchanged. */
 export type Poll = Awaited<ReturnType<typeof notePoll>>
 
 /** Notes a poll of the client. Call it outside the transaction of the exchange, so that a refused poll counts too. */
@@ -102,9 +105,9 @@ export function poll(context: { db: Queryable; config: Config }, deviceCode: str
 }
 
 /**
- * Exchanges a confirmed code for a token, once. Refuses with 400 and the code of RFC 8628, section 3.5, when the poll
- * found another state. After 409 `quota_exceeded` the code stays confirmed, so the client can exchange it once the user
- * has revoked another token.
+ * Exchanges a confirmed code for a token, once. Refuses with 400 and the error code of RFC 8628, section 3.5, when the
+ * poll found a code that is not confirmed or has expired. After 409 `quota_exceeded` the code stays confirmed, so the
+ * client can exchange it once the user has revoked another token.
  */
 export async function exchangeCode(
   context: { tx: Transaction; config: Config },

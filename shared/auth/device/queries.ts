@@ -6,7 +6,10 @@ import type { Scope } from '../scopes.ts'
 const scopeList = Type.Array(Type.Unsafe<Scope>(Type.String()))
 const nullableText = Type.Union([Type.String(), Type.Null()])
 
-/** Lets one request of an address run at a time, so that together they cannot exceed the limit of pending codes. */
+/**
+ * Lets one request of an address run at a time. Otherwise simultaneous requests could together exceed the limit of
+ * pending codes.
+ */
 export async function lockAddress(tx: Transaction, address: string): Promise<void> {
   await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(hashtextextended(${`device ${address}`}, 0))`)
 }

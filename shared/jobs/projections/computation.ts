@@ -21,7 +21,8 @@ export function projectionComputation<Source, Result>(declared: {
     module,
     run,
     isSmall: ({ source }) => length(source) <= 32 * 1024,
-    // Ordinary text takes 0.3 µs a character. At most 20 µs a character lets no hostile text occupy a thread for long.
+    // Ordinary text takes 0.3 µs a character. The limit of 2 s and 20 µs a character keeps a hostile text from
+    // occupying a thread for long.
     cpuMs: ({ source }) => 2000 + length(source) * 0.02,
   })
 }

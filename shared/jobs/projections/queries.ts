@@ -13,7 +13,8 @@ const SourceShape = Type.Object({
 })
 
 /**
- * The source of a projection apart from the text of the body. A comparison of two sources shows whether one has moved.
+ * The source of a projection apart from the text of the body. Two sources of a document that were read at different
+ * times are equal only if nothing has changed in between.
  */
 export type DocumentSource = Static<typeof SourceShape>
 
@@ -48,7 +49,10 @@ export async function lockSources(
   return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
 }
 
-/** Locks one document like `lockSources` and returns its source; null when the document is gone. */
+/**
+ * Locks one document FOR SHARE and returns its source; null when the document is gone. Waits for a write of the
+ * document.
+ */
 export async function lockSource(tx: Transaction, job: DocumentJob): Promise<DocumentSource | null> {
   return (await lockSources(tx, [job], { wait: true })).get(job.document_id) ?? null
 }
@@ -73,7 +77,7 @@ export async function loadSources(
   return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
 }
 
-/** Reads one document like `loadSources`; null when the document is gone. */
+/** Reads the source of one document with its body, without locks; null when the document is gone. */
 export async function loadSource(db: Queryable, job: DocumentJob): Promise<LoadedSource | null> {
   return (await loadSources(db, [job])).get(job.document_id) ?? null
 }
@@ -112,7 +116,10 @@ export async function lockProjected(
   return new Map(seqs.map(({ document_id, body_seq }) => [document_id, body_seq]))
 }
 
-/** Notes that the projection of documents is current: they are no longer stale. The caller has locked the documents. */
+/**
+ * Deletes the marks by which a projection of documents is stale, because the projection is current now. The caller has
+ * locked the documents.
+ */
 export async function markCurrent(
   tx: Transaction,
   input: { projection: string; jobs: readonly DocumentJob[] },
@@ -128,10 +135,9 @@ export async function markCurrent(
 const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: Type.String() }))
 
 /**
- * Returns documents whose projection has been stale for longer than `seconds`, the longest first. A document whose jobs
- * have ended in the dead-letter queue since then is left out for a while. After the second end the document is left out
- * for a quarter of an hour. Each further end multiplies this time by four, up to a day. A new write still enqueues its
- * own job at once.
+ * Returns documents whose projection has been stale for longer than `seconds`, the longest first. A document of which
+ * two jobs have ended in the dead-letter queue since then is left out for a quarter of an hour. Each further such job
+ * makes this time about four times as long, up to a day. A new write still enqueues its own job at once.
  */
 export function laggingDocuments(
   db: Queryable,

@@ -5,11 +5,14 @@ import type { Jobs } from '../send.ts'
 // The milliseconds without a write after which the next write of a document counts as the first write of a burst.
 const quietMs = 500
 
-// The number of stale documents of a workspace from which on its further jobs let the jobs of other workspaces go
-// first.
+// While a workspace has at least so many stale documents of a projection, its further jobs let the jobs of other
+// workspaces go first.
 const crowd = 32
 
-/** Documents of one workspace that a write changed, with the event it recorded for each. */
+/**
+ * Documents of one workspace that a write changed, each with the row number of its event. `quiet` is true for the first
+ * write of a burst.
+ */
 export type ChangedDocuments = {
   workspaceId: string
   documents: readonly { id: string; eventRowNo: number; quiet: boolean }[]
@@ -18,9 +21,9 @@ export type ChangedDocuments = {
 
 /**
  * Marks every projection that depends on one of the changes as stale and enqueues its jobs, in the transaction of the
- * write: no write without its jobs, no job without its write. A projection in which documents enrol is left alone for
- * all other documents. Call it last in the transaction. Documents are taken in the order of their ids, so that two
- * writers of the same documents cannot deadlock.
+ * write. So no write is without its jobs, and no job without its write. A projection with `enrolledIn` is marked only
+ * for the documents that this table names. Call `markStale` last in the transaction. Documents are taken in the order
+ * of their ids, so that two writers of the same documents cannot deadlock.
  */
 export function markStale(context: { tx: Transaction; jobs: Jobs }, changed: ChangedDocuments): void {
   const documents = [...changed.documents].sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -29,14 +32,14 @@ export function markStale(context: { tx: Transaction; jobs: Jobs }, changed: Cha
   markAndEnqueue(context.tx, { workspaceId: changed.workspaceId, projections: affected, documents })
 }
 
-/** The documents of one write, before and after it. */
+/** The document of a body write, before and after the write. */
 type WrittenDocument = {
   before: { updated_at: number }
   document: { workspace_id: string; id: string; updated_at: number }
   eventRowNo: number
 }
 
-/** A consequence of body writes: `markStale` for a changed body. */
+/** A consequence of body writes: marks the projections that depend on the body as stale, and enqueues their jobs. */
 export function staleAfterWrite(context: { tx: Transaction; jobs: Jobs }, write: WrittenDocument): void {
   const { before, document, eventRowNo } = write
   markStale(context, {
@@ -51,8 +54,8 @@ export function isQuiet(before: { updated_at: number }, document: { updated_at: 
   return document.updated_at - before.updated_at > quietMs
 }
 
-// Marks the documents that take part in each projection and enqueues their jobs by one statement without an answer.
-// Values of a single document instead of arrays let PostgreSQL keep the plan of the statement.
+// Marks the documents that take part in each projection and enqueues their jobs by one statement without an answer. A
+// single document is given by plain values instead of arrays, which lets PostgreSQL keep the plan of the statement.
 function markAndEnqueue(
   tx: Transaction,
   input: {

@@ -10,8 +10,8 @@ type RequestedJobSources = { workspaceId: string } & (
 )
 
 /**
- * The condition that an open job has the body of a document as its source. The arguments are the SQL of its workspace
- * and of its id.
+ * The condition that an open job has the body of a document as its source. The arguments are SQL for the workspace and
+ * for the id of the document.
  */
 export function isSourceOfOpenJob(workspaceId: FragmentSqlToken, documentId: FragmentSqlToken): FragmentSqlToken {
   const conditions = requestedJobTables.flatMap(({ name, changed }) =>

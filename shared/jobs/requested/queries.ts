@@ -9,7 +9,10 @@ import type { RequestedJobTable } from './tables.ts'
 /** The place of a job's row: its table and its key. */
 export type RequestedJobRow = { table: RequestedJobTable; key: RequestedJobKey }
 
-/** One attempt of one worker. `attempt` is its `attemptOf`, by which a later attempt fences it off. */
+/**
+ * One attempt of one worker. `attempt` is the result of `attemptOf`. An attempt whose row names another attempt by now
+ * is fenced.
+ */
 export type RequestedJobAttempt = RequestedJobRow & { attempt: string }
 
 const tableOf = ({ table }: RequestedJobRow) => sql.identifier([table.name])
@@ -20,7 +23,7 @@ export function attemptOf(job: Pick<Job, 'id' | 'retryCount'>): string {
 }
 
 /**
- * Claims an open job for an attempt. Returns false when the job has ended. It also returns false when pg-boss has given
+ * Claims an open job for an attempt. Returns false when the job has ended. Also returns false when pg-boss has given
  * the job to another attempt: a worker that was only asleep cannot take the job back.
  */
 export async function claim(

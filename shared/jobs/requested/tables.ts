@@ -7,13 +7,19 @@ export type RequestedJobTable = {
   queue: Queue<RequestedJobKey>
   /** The columns with ids of source documents: a change of such a body makes an open job obsolete. */
   changed: readonly string[]
-  /** The columns with ids of what a job is about, by kind: its deletion makes an open job obsolete. */
+  /**
+   * The columns with ids of what a job is about, by kind of thing. The deletion of the thing makes an open job
+   * obsolete.
+   */
   deleted: { documents: readonly string[]; folders: readonly string[]; knowledgeBases: readonly string[] }
-  /** The values of `obsolete_reason` for both causes. */
+  /** The values of `obsolete_reason` for a changed source and for a deleted thing. */
   reasons: { changed: string; deleted: string }
 }
 
-/** Every kind of requested job. The core ends open jobs through this table and imports no derived noun. */
+/**
+ * Every kind of requested job. Writes and deletions end open jobs by this table, so their code imports neither
+ * summaries nor translations.
+ */
 export const requestedJobTables: readonly RequestedJobTable[] = [
   {
     name: 'summary_jobs',

@@ -21,8 +21,8 @@ import {
 import { indexOutlineOf, type SearchOutline, textblocksOf } from './outline.ts'
 import { blockVector } from './vector.ts'
 
-// The distance between the numbers of neighbouring rows in a fresh index. It leaves room for sixteen inserts at one
-// spot before all rows get new numbers.
+// The distance between the numbers of neighbouring rows in a fresh index. The gap leaves room for sixteen inserts at
+// one spot before all rows get new numbers.
 const gap = 65_536
 
 /** A document from which its index is made, with the rows that the index has already. */
@@ -52,7 +52,7 @@ export async function loadIndexSources(
   return new Map(
     [...sources].map(([id, source]) => {
       const { body_seq = null, blocks = [] } = indexed.get(id) ?? {}
-      // No row has an empty hash, so every row is written again.
+      // An empty hash equals no computed hash, so every row of a rebuilt index is written again.
       const known = rebuilt.has(id) ? blocks.map((block) => ({ ...block, hash: '' })) : blocks
       return [id, { ...source, projected_seq: body_seq, blocks: known }]
     }),
@@ -73,8 +73,8 @@ export const indexing = projectionComputation({
 
 /**
  * Computes how the index of a document has to change. Only blocks whose text, type, language or scope differ from the
- * rows of the index are tokenised and written again. Ids and positions of blocks stand beside the rows, so that a body
- * whose blocks have new ids, as plain Markdown has, leaves the rows of its unchanged texts alone.
+ * rows of the index are tokenised and written again. Ids and positions of blocks stand beside the rows. So plain
+ * Markdown, whose blocks all get new ids, leaves the rows of its unchanged texts alone.
  * @internal
  */
 export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange {
@@ -180,8 +180,8 @@ function spread(room: { after: number; before: number | null; count: number }): 
   return step < 1 ? null : Array.from({ length: count }, (_, index) => after + step * (index + 1))
 }
 
-// The row that each textblock has already, null for a new textblock: the row of the same block, or else a row that was
-// made from the same text and whose own block is gone.
+// The number of the row that each textblock has already, null for a new textblock. The row is that of the same block,
+// or else a row that was made from the same text and whose own block is gone.
 function knownOrds(
   textblocks: readonly { blockId: string; hash: string }[],
   indexed: readonly IndexedBlock[],

@@ -11,7 +11,8 @@ export type IndexedBlock = { ord: number; block_id: string | null; hash: string 
 /** The place of each row of an index but the title's: block id and position of the top-level block, by `ord`. */
 export type RowPlaces = { ords: number[]; block_ids: string[]; positions: number[] }
 
-// The statement makes thousands of blocks in this shape. Checking each would cost more than the rest of a small change.
+// The statement below makes thousands of blocks in this shape. The blocks are not checked, since checking would cost
+// more than the rest of a small change.
 const Blocks = Type.Unsafe<readonly IndexedBlock[]>({ type: 'array' })
 const Places = Type.Unsafe<Pick<RowPlaces, 'ords' | 'block_ids'> | null>({})
 type Places = Static<typeof Places>
@@ -109,7 +110,7 @@ export async function writeIndexStates(tx: Transaction, states: readonly IndexSt
 /** The key of a row of the index within the workspace of its job. */
 export type BlockKey = { job: DocumentJob; ord: number }
 
-/** Deletes rows by their keys. */
+/** Deletes rows of indexes by their keys. A key without a row is passed over. */
 export async function deleteIndexRows(tx: Transaction, keys: readonly BlockKey[]): Promise<void> {
   if (keys.length === 0) return
   const values = keys.map(({ job, ord }) => [job.workspace_id, job.document_id, ord])

@@ -8,13 +8,16 @@ import { plainText } from '../../body/text.ts'
 export const Headings = Type.Array(Type.Tuple([Type.Integer(), Type.Integer(), Type.String()]))
 export type Headings = Static<typeof Headings>
 
-/** The part of a document under which its hits stand: its headings. */
+/** What the index keeps of a document to name the section of a hit: the top-level headings. */
 export type SearchOutline = { headings: Headings }
 
-/** A textblock, the unit of matching. `position` is the index of the top-level block around it. */
+/**
+ * A textblock: a node of the body that directly contains text. Matching looks at each by itself. `position` is the
+ * index of the top-level block around the textblock.
+ */
 export type Textblock = { blockId: string; position: number; type: string; text: string }
 
-/** The outline of a document. */
+/** The outline of a document for the index. Titles of headings are not cut. */
 export function indexOutlineOf(document: DocNode): SearchOutline {
   return {
     headings: document.content

@@ -5,7 +5,8 @@ import { queues, type ReindexJob } from '../../jobs/queues.ts'
 import type { Jobs } from '../../jobs/send.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
 
-// The number of documents of a step. It is also the number of waiting jobs up to which another step is made.
+// The number of documents of a step. While at least so many jobs wait in the queue of the index, a step enqueues no
+// documents.
 const stepSize = 500
 const pauseSeconds = 1
 
@@ -17,7 +18,10 @@ export function firstStep(request: ReindexRequest): ReindexJob {
   return { ...request, after: null, enqueued: 0 }
 }
 
-/** The job key of a reindex. A second reindex of the same documents is not started while its job waits or runs. */
+/**
+ * The job key of a reindex. A second reindex of the same documents is not started while a job with this key waits or
+ * runs.
+ */
 export function reindexKey({ documents, knowledge_base_id }: ReindexRequest): string {
   return knowledge_base_id === null ? documents : `${documents} ${knowledge_base_id}`
 }
@@ -57,7 +61,10 @@ export async function enqueueStep(
   await boss.send(queues.searchReindex.name, step.next, { db, singletonKey: reindexKey(job), startAfter: pauseSeconds })
 }
 
-/** The number of documents that another tokeniser indexed. They count as stale until they are indexed again. */
+/**
+ * The number of documents that another version of the tokeniser indexed. These documents count as stale until they are
+ * indexed again.
+ */
 export function outdatedDocuments(db: Queryable): Promise<number> {
   return db.oneFirst(sql.type(row(Type.Object({ count: Type.Number() })))`
     SELECT count(*) FROM search_documents WHERE epoch < ${tokeniserEpoch} OR epoch > ${tokeniserEpoch}`)
@@ -66,7 +73,7 @@ export function outdatedDocuments(db: Queryable): Promise<number> {
 const KeyShape = Type.Object({ workspace_id: Type.String(), document_id: Type.String() })
 type DocumentKey = Static<typeof KeyShape>
 
-// The index of a later tokeniser is left to the processes that have this tokeniser.
+// Documents that a later version of the tokeniser indexed are left to the processes of that version.
 function documentsToReindex(db: Queryable, { documents, knowledge_base_id, after }: ReindexJob) {
   return db.any(sql.type(row(KeyShape))`
     SELECT d.workspace_id, d.id AS document_id

@@ -6,11 +6,12 @@ import { type Token, tokenise } from '../text/tokenise.ts'
 /** The last position that a tsvector can hold; tokens behind it are indexed without a position. */
 export const maxPosition = 16_383
 
-// PostgreSQL's limit for the positions of a lexeme.
+// The most positions that PostgreSQL keeps of a lexeme.
 const maxPositions = 255
 // The largest value of the column that holds the length of a block.
 const maxLength = 32_767
-// PostgreSQL allows 1 MB of lexemes and positions; the margin covers its alignment.
+// The most bytes of lexemes and positions in a vector. PostgreSQL allows 2^20; the margin is for the padding between
+// them.
 const maxBytes = 1_000_000
 
 /** A block or title from which a row of the index is made. */
@@ -73,7 +74,9 @@ function post(postings: Postings, lexeme: string, entry: string | null): void {
   if (entry !== null && entries.length < maxPositions && entries.at(-1) !== entry) entries.push(entry)
 }
 
-/** How often each word occurs in any form, by its stem where it has one. */
+/**
+ * The number of occurrences of each word in any form, by the stem of the word, or by the word where no stem is known.
+ */
 function wordCounts(tokens: readonly Token[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { lexeme, stems, repeated } of tokens) {

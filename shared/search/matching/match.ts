@@ -1,7 +1,7 @@
 import { type Token, tokenise } from '../text/tokenise.ts'
 import { type Query, requiredTerms, type Step, type Term, verbatimOf } from './query.ts'
 
-// Code points on each side of a match.
+// The code points of the text that are shown on each side of a match.
 const contextLength = 80
 
 /** A match in the original text, as UTF-16 offsets. */
@@ -34,7 +34,10 @@ export function matchTerms(
   return matchesOf(requiredTerms(query, languages), tokens)
 }
 
-/** Finds required terms among the tokens of a text: `matchTerms` for callers that read one query in many texts. */
+/**
+ * Finds the required terms of a query among the tokens of a text. A caller with many texts computes the terms only
+ * once.
+ */
 export function matchesOf(terms: readonly Term[], tokens: readonly Token[]): Matches {
   const readings = readingsOf(terms)
   const index = indexTokens(tokens, readings)
@@ -63,7 +66,7 @@ export function contextOf(text: string, first: Span): { before: string | null; m
   }
 }
 
-/** Terms with their quoted forms, and what they look for in every text. */
+/** Terms with their alternatives as quoted, and facts about the terms that are the same for every text. */
 type Readings = {
   terms: readonly { term: Term; verbatim: Term['alternatives'] | null }[]
   /** The lexemes with which a match can begin. */
@@ -90,7 +93,10 @@ function readingsOf(terms: readonly Term[]): Readings {
 
 /** The tokens of a text where a match can begin or continue. */
 type TokenIndex = {
-  /** Several tokens stand at one position where a `whole` starts. */
+  /**
+   * The tokens by position. Where an identifier or path starts, its token of the kind `whole` and its first word share
+   * a position.
+   */
   at: readonly (readonly Token[] | undefined)[]
   /** Ascending positions of the lexemes, and beginnings of n-grams, with which a match can begin. */
   positions: ReadonlyMap<string, readonly number[]>
@@ -139,7 +145,8 @@ function spansOf(alternatives: Term['alternatives'], index: TokenIndex): Span[] 
     })
 }
 
-// Loops without iterators and closures: a text of one repeated word has as many beginnings as words.
+// The loops use neither iterators nor closures, which are slower. In a text of one repeated word, this function runs
+// for each word.
 function spanAt(steps: readonly Step[], index: TokenIndex, position: number): Span | null {
   let start: number | null = null
   let end = 0
@@ -168,7 +175,8 @@ function fits({ lexemes, prefix }: Step, { lexeme, stems, kind }: Token): boolea
 }
 
 /**
- * The end of a prefix. Where normalisation has joined or expanded characters of an n-gram, the n-gram is shown whole.
+ * The end of a match that ends inside the n-gram of a token. Where normalisation has joined or expanded characters of
+ * the n-gram, the n-gram is shown whole.
  */
 function prefixEnd({ lexemes }: Step, { lexeme, start, end }: Token): number {
   const asWritten = lexeme.length === end - start

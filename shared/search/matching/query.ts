@@ -53,7 +53,7 @@ export function requiredTerms(query: Query, languages: readonly string[]): Term[
   return significant.length > 0 ? significant : all
 }
 
-/** The `::tsquery` literals of a term. */
+/** The literals of a term, each a text that PostgreSQL casts to a `tsquery`. */
 export type TermQuery = {
   /** The blocks that may contain the term. Of a sequence of more than eight words, only some words are asked for. */
   tsquery: string
@@ -106,7 +106,7 @@ export function halfOf(terms: readonly unknown[]): number {
 /**
  * The `::tsquery` literal of the blocks in scope that may contain half of three or more terms; null for fewer terms.
  * The terms come rarest first. The literal asks for two of the rarest terms, since every half contains two of them. For
- * four terms or fewer two are half. For more, the caller counts the terms in the rows found.
+ * three or four terms, two are half. For more terms, the caller counts the terms in the rows found.
  */
 export function halfCondition(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
   if (terms.length < 3) return null
@@ -118,7 +118,10 @@ export function rarestNeeded(terms: readonly unknown[]): number {
   return terms.length - halfOf(terms) + 2
 }
 
-/** The `::tsquery` literal of at least two of two or more terms: both from one half of the list, or one from each. */
+/**
+ * The `::tsquery` literal of at least two of two or more terms. The two come from one half of the list, or one from
+ * each half.
+ */
 export function anyTwoOf(terms: readonly { tsquery: string }[]): string {
   const middle = Math.ceil(terms.length / 2)
   const halves = [terms.slice(0, middle), terms.slice(middle)]
@@ -131,7 +134,7 @@ export function inScopes(tsquery: string, scopes: readonly string[]): string {
   return [`(${tsquery})`, ...scopes.map(quoteLexeme)].join(' & ')
 }
 
-// A version number is read with its v and without it.
+// A version number such as v2.1 is read with its v and without the v.
 function termOf({ text, phrase }: { text: string; phrase: boolean }, languages: readonly string[]): Term {
   const written = [...new Set([text, withoutVersionSign(text)])]
   const read = written.map((form) => readingsOf({ text: form, phrase }, languages))
@@ -192,8 +195,8 @@ function inSubwords(tokens: readonly Token[]): Token[] {
 }
 
 /**
- * The steps of a substring. The shorter n-grams at the end are left out, since the text sought may continue there. The
- * first n-gram of a short run is a prefix.
+ * The steps that find words or a substring. At the end of the query n-grams are shorter; they are left out, since the
+ * text may continue there. A substring that is shorter than an n-gram is a prefix.
  */
 function substringSteps(words: readonly Token[]): { token: Token; prefix: boolean }[] {
   const last = words.at(-1)

@@ -19,7 +19,8 @@ export function impact({ occurrences, length, averageLength }: Occurring): numbe
 
 /**
  * The greatest impact, field weight included, that a term can have in a block outside the tier of a threshold. Tiers
- * are computed with `referenceLength`, scores with the average length of the blocks; the bound holds for both.
+ * are computed with `referenceLength`, scores with the average length of the blocks; the bound holds for tiers and
+ * scores.
  */
 export function impactOutside(threshold: number, where: { field: Field; averageLength: number }): number {
   const ratio = referenceLength / where.averageLength
@@ -32,9 +33,9 @@ export function impactOutside(threshold: number, where: { field: Field; averageL
 }
 
 /**
- * The impact that a quoted phrase gains where it stands as it was written. It equals the greatest impact that other
- * forms of the phrase can have in any field. So a block with the phrase as it was written comes before all blocks with
- * other forms.
+ * The impact that a quoted phrase gains where it stands as it was written. This gain equals the greatest impact that
+ * other forms of the phrase can have in any field. So a block with the phrase as it was written comes before all blocks
+ * with other forms.
  */
 export const verbatimImpact = (bm25.k1 + 1) * fieldWeights.title
 
@@ -43,7 +44,7 @@ export function termWeight({ idf, verbatim, ...term }: { idf: number; verbatim: 
   return term.occurrences === 0 ? 0 : idf * (impact(term) + (verbatim ? verbatimImpact : 0))
 }
 
-/** The rarity of a term that `matching` of `documents` units contain; never negative. */
+/** The rarity of a term that `matching` of `documents` blocks contain; never negative. */
 export function idf({ documents, matching }: { documents: number; matching: number }): number {
   const found = Math.min(matching, documents)
   return Math.log(1 + (documents - found + 0.5) / (found + 0.5))

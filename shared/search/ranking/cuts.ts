@@ -23,7 +23,7 @@ export function isComplete({ byTerm }: Cut): boolean {
 
 /**
  * The `::tsquery` of the blocks of a cut; null for a cut of all matches. Every cut contains the blocks in which a
- * quoted phrase stands as it was written, since they come first.
+ * quoted phrase stands as it was written, since such blocks rank first.
  */
 export function cutCondition(terms: readonly (Term & TermQuery)[], cut: Cut): string | null {
   if (isComplete(cut)) return null
@@ -43,7 +43,7 @@ export function cutCondition(terms: readonly (Term & TermQuery)[], cut: Cut): st
   return alternatives.join(' | ')
 }
 
-/** A query with the cut that was read of it. */
+/** A query, and the cut of its matches that was read. */
 export type CutQuery = {
   terms: readonly Term[]
   /** The rarities of the terms. */
@@ -54,8 +54,8 @@ export type CutQuery = {
 }
 
 /**
- * The upper bound of the score of a match outside a cut, as in MaxScore: the sum of what each term can add at most.
- * Infinite where a term is not boundable.
+ * The upper bound of the score of a match outside a cut: the sum of what each term can add at most. The algorithm
+ * MaxScore has the same bound. Infinite if `isBoundable` is false for a term.
  */
 export function upperBound(query: CutQuery): number {
   if (isComplete(query.cut)) return 0

@@ -29,7 +29,7 @@ export type TierQuery = {
   limit: number
   /** The share of all blocks that is in scope. */
   share: number
-  /** At most so many blocks contain each term, where the terms were counted. */
+  /** The most blocks that may contain each term, in the order of `terms`; absent unless the blocks were counted. */
   matching?: readonly number[]
 }
 
@@ -42,10 +42,10 @@ const tiers = [1, 2, 3, 4] as const
 const allTiers = [0, ...tiers] as const
 
 /**
- * Plans which parts of the matches ranking reads. It starts with all matches where they are few and soon found, else
- * with the widest cut that has a bounded number of candidates. Outside a cut each term adds less than a certain amount
- * to the score. So a cut reads a wider tier of a rare term than of a common term. Where pairs of the terms hold enough
- * matches, ranking starts with these pairs, a narrower cut.
+ * Plans which parts of the matches ranking reads. Ranking starts with all matches where they are few and soon found,
+ * else with the widest cut that has a bounded number of candidates. Outside a cut each term adds less than a certain
+ * amount to the score. So a cut reads a wider tier of a rare term than of a common term. Where pairs of the terms hold
+ * enough matches, ranking starts with these pairs, a narrower cut.
  */
 export function planTiers(query: TierQuery): TierPlan {
   const { terms, statistics, limit } = query
@@ -60,8 +60,8 @@ export function planTiers(query: TierQuery): TierPlan {
   const fitting = sizes.findIndex((size, index) => index > 0 && size <= Math.max(most, candidatesPerHit * limit))
   const first = fitting < 0 ? cuts.length - 1 : fitting
   if (pairs === null) return { cuts, first }
-  // Wider cuts must contain what the pairs have found. The narrower cuts follow for words that go together, because
-  // these form more pairs than were estimated.
+  // Wider cuts must contain what the pairs have found. Narrower cuts follow behind the pairs. Narrower cuts are for
+  // words that often stand together, which form more pairs than were estimated.
   const wider = cuts.slice(0, first + 1).map((cut) => (isComplete(cut) ? cut : { ...cut, byPair: pairs.byPair }))
   return { cuts: [...wider, pairs, ...cuts.slice(Math.max(first, 1))], first: first + 1 }
 }
@@ -69,7 +69,7 @@ export function planTiers(query: TierQuery): TierPlan {
 type Estimates = {
   /** All blocks in scope. */
   blocks: number
-  /** The share of these blocks that contain each term. */
+  /** For each term the share of the blocks in scope that contain the term. */
   shares: readonly number[]
 }
 

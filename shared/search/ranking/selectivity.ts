@@ -14,13 +14,14 @@ export type IndexStatistics = {
   averageLength: number
   /** The shares of the most common lexemes. */
   shares: ReadonlyMap<string, number>
-  /** The smallest of these shares; every other lexeme has at most this share. */
+  /** The smallest share of a most common lexeme; every other lexeme has at most this share. */
   rarest: number
 }
 
 /**
- * The statistics of the index, which a process reads at most once a minute. They cover all workspaces together. Ranking
- * uses them for words that are common everywhere, and counts rare words in the workspaces of the search.
+ * The statistics of the index, which a process reads at most once a minute. The statistics cover all workspaces
+ * together. Ranking uses them for words that are common everywhere, and counts rare words in the workspaces of the
+ * search.
  */
 export async function indexStatistics(db: Queryable): Promise<IndexStatistics> {
   const known = cache.get(db)
@@ -91,8 +92,8 @@ const StatisticsRow = row(
   }),
 )
 
-// Reads the statistics. Without them, in a table that was never analysed, every word counts as rare. PostgreSQL's list
-// of shares ends with the smallest and the greatest share.
+// Reads the statistics. Without them, in a table that was never analysed, every word counts as rare. Behind the shares
+// of the lexemes, PostgreSQL's list has two more numbers: the smallest and the greatest share.
 async function readStatistics(db: Queryable): Promise<IndexStatistics> {
   const { blocks, lexemes, shares, ...lengths } = await db.one(sql.type(StatisticsRow)`
     SELECT greatest(c.reltuples, 0)::float8 AS blocks,

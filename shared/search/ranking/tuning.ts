@@ -6,7 +6,8 @@
  *   230,000 blocks; large stands for 50,000 documents and 1,150,000 blocks.
  *
  * A number without a figure says that it was chosen. A change of `referenceLength`, `tierThresholds` or `titleTiers`
- * changes what is indexed, and needs a new `tokeniserEpoch`. Change any other number with the bench before and after.
+ * changes what is indexed, and needs a new `tokeniserEpoch`. Before and after a change of any other number, run the
+ * bench.
  */
 
 /** The parameters of BM25: the usual values of the literature (Robertson & Zaragoza 2009), and part of the contract. */
@@ -16,8 +17,9 @@ export const bm25 = { k1: 1.2, b: 0.75 } as const
 export const fieldWeights = { title: 2, heading: 1.3, body: 1 } as const
 
 /**
- * The length in tokens for which impact tiers are computed. It is constant, so that the tiers of the index never drift.
- * It is also the average length where PostgreSQL has no statistics. The average of bench was 18 tokens (2026-11-21).
+ * The length in tokens for which impact tiers are computed. The length is constant, so that the tiers of the index
+ * never drift. It is also taken as the average length where PostgreSQL has no statistics. The average of bench was 18
+ * tokens (2026-11-21).
  */
 export const referenceLength = 20
 
@@ -65,8 +67,8 @@ export const candidateBounds = {
 } as const
 
 /**
- * `few` where pairs of the words hold enough. Ranking the thousand blocks that match two common words cost three times
- * as much as ranking their pairs (bench, 2026-11-22).
+ * Takes the place of `few` in `candidateBounds` where pairs of the words hold enough matches. Ranking the thousand
+ * blocks that match two common words cost three times as much as ranking their pairs (bench, 2026-11-22).
  */
 export const fewBesidePairs = 600
 
@@ -92,21 +94,22 @@ export const relaxedListBlocks = 20_000
 export const pairBounds = { soonRead: 16_000, byTerm: 150, byPair: 250, spare: 1.5 } as const
 
 /**
- * The part of the blocks with a word that is in tier 1 to 4, where the statistics do not name the tier. For common
- * words. A rarer word may stand in titles and headings many times as often (bench, 2026-11-21).
+ * The part of the blocks with a word that is in tier 1 to 4, where the statistics do not name the tier. The parts are
+ * those of common words. A rarer word may stand in titles and headings many times as often (bench, 2026-11-21).
  */
 export const usualTierParts = [0.12, 0.04, 0.015, 0.006] as const
 
 /**
- * A word that the statistics do not name is taken for this part as frequent as the rarest word that they name. Most of
- * these words are far rarer, and a search for a rare word then needs one pass (bench, 2026-11-21).
+ * A word that the statistics do not name is assumed to be this many times as frequent as the rarest word that they
+ * name. Most of these words are far rarer, and a search for a rare word then needs one pass (bench, 2026-11-21).
  */
 export const unnamedPart = 0.1
 
 /**
- * When the tsquery names the workspaces in scope: `few` workspaces with less than `partOfFew` of all blocks, or up to
- * `most` workspaces with less than `partOfMany`. Otherwise it is cheaper to look at the workspace of each row. An OR of
- * 5 scope lexemes took 23 ms, of 30 162 ms, of 100 775 ms (Debian); beside rarer words the parts were chosen.
+ * When the tsquery names the workspaces in scope. It names up to `few` workspaces with less than `partOfFew` of all
+ * blocks, and up to `most` workspaces with less than `partOfMany`. With more or larger workspaces, looking at the
+ * workspace of each row is cheaper. An OR of 5 scope lexemes took 23 ms, of 30 lexemes 162 ms, of 100 lexemes 775 ms
+ * (Debian). For queries with rarer words the parts were chosen.
  */
 export const workspaceBounds = { few: 5, partOfFew: 0.5, most: 100, partOfMany: 0.1 } as const
 
@@ -126,7 +129,8 @@ export const estimateTolerance = 1.005
 export const statisticsMs = 60_000
 
 /**
- * Forms of a word that are scored, and words of a phrase. More would cost each candidate more than they change. Chosen.
+ * The most forms of a word, and the most words of a phrase, from which PostgreSQL estimates a score. Further forms and
+ * words would cost more time for each candidate than they improve its estimate. Chosen.
  */
 export const scoredForms = 6
 export const scoredSteps = 3

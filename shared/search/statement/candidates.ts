@@ -7,7 +7,8 @@ import { blockScore } from './score.ts'
 
 /** Selects the blocks that ranking looks at, or the blocks of a page, as keys with their score. */
 export function candidates({ scope, condition, recheck, order, limit }: SearchRequest) {
-  // The function of the operator @@ is called by its name, because PostgreSQL uses the index only for the operator.
+  // The function of the operator @@ is called by its name, because PostgreSQL would ask the index for the operator. The
+  // recheck is for rows that the index has named already.
   const rechecked = (tsquery: string | null) => sql.fragment`coalesce(ts_match_vq(b.tsv, ${tsquery}::tsquery), true)`
   if (order.by === 'document') {
     const matches = sql.fragment`b.tsv @@ ${condition}::tsquery AND ${rechecked(recheck)}`
@@ -37,7 +38,8 @@ export function matchCounts({ scope, order }: SearchRequest) {
   return sql.fragment`ARRAY[${sql.join(counts, sql.fragment`, `)}]`
 }
 
-// The condition already asks for all terms or for two of them.
+// A match that needs all terms, or at most two of them, needs no count: the condition for the index already asks for
+// these terms.
 function enoughTerms({ terms, minimumShouldMatch }: ByScore): Fragment {
   if (minimumShouldMatch === terms.length || minimumShouldMatch <= 2) return sql.fragment`true`
   const matches = terms.map(({ tsquery }) => sql.fragment`(b.tsv @@ ${tsquery}::tsquery)::int`)
@@ -49,8 +51,8 @@ function pageOf(page: { scope: SearchScope; order: ByDocument; limit: number; ma
   const { after } = page.order
   const beyond =
     after === null ? sql.fragment`true` : sql.fragment`(b.document_id, b.ord) > (${after.documentId}, ${after.ord})`
-  // Matches are sorted first and looked up in that order, so that only the documents of the page are read. Sorting once
-  // more around it would hide from the planner that a page is short.
+  // Matches are sorted first and looked up in that order, so that only the documents of the page are read. Another sort
+  // around the whole statement would hide from the planner that a page is short.
   const inOne = (workspace: Fragment) => sql.fragment`
     SELECT b.workspace_id, b.document_id, b.ord, 0::float8 AS score FROM (
       SELECT b.workspace_id, b.document_id, b.ord FROM search_blocks b

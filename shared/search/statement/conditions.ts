@@ -1,7 +1,7 @@
 import { sql } from '../../database/database.ts'
 import type { SearchScope } from './request.ts'
 
-/** A fragment of a statement. */
+/** A part of an SQL statement, with the values of its parameters. */
 export type Fragment = ReturnType<typeof sql.fragment>
 
 /** The condition that a document `d` of the workspaces of a scope is in the scope (sql/0024). */
@@ -11,8 +11,8 @@ export function isIncluded({ locale, knowledgeBaseId }: SearchScope) {
 }
 
 /**
- * The condition that a column is a workspace in scope, in a form for which PostgreSQL does not use an index. It would
- * use the index for a small workspace, although the words of the query are rarer still.
+ * The condition that a column is a workspace in scope, in a form for which PostgreSQL does not use an index. PostgreSQL
+ * would use the index for a small workspace, although the words of the query are rarer still.
  */
 export function amongWorkspaces(column: Fragment, { workspaceIds }: SearchScope) {
   return sql.fragment`array_position(${sql.array([...workspaceIds], 'text')}, ${column}) IS NOT NULL`

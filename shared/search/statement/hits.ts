@@ -8,7 +8,8 @@ import type { SearchRequest } from './request.ts'
 
 // The texts of one answer in bytes of UTF-8: some 100 ms of matching. Further hits are left for another page.
 const mostBytes = 1_048_576
-// Headings of at most this many bytes are all returned, which is faster than choosing among them.
+// If the headings of a document have at most this many bytes, all are returned, which is faster than choosing among
+// them.
 const fewBytes = 1000
 
 /** The columns of a hit. */
@@ -130,7 +131,8 @@ export function pathsIn(
   }
 }
 
-// The block of a row of the index. Workers of an earlier version keep it in the row itself and never touch `rows_at`.
+// The block id and the position of a row of the index. Workers of an earlier version keep the block id in the row
+// itself and never touch `rows_at`.
 const placeOfRow = sql.fragment`
   SELECT CASE WHEN s.rows_at = s.indexed_at THEN s.row_block_ids[row.n] ELSE b.block_id END AS block_id,
     CASE WHEN s.rows_at = s.indexed_at THEN s.row_positions[row.n]

@@ -11,7 +11,7 @@ export type SearchScope = {
 /** A search as the API receives it, with a valid `q` and a canonical locale. */
 export type Search = { q: string; scope: SearchScope; limit: number }
 
-/** A term as the statement ranks it. */
+/** A term of a query, with what the statement needs to find and to rank its blocks. */
 export type RankedTerm = {
   /** The tsquery of the blocks that contain the term. */
   tsquery: string
@@ -22,7 +22,7 @@ export type RankedTerm = {
   matching: number | null
 }
 
-/** The best of a bounded number of candidates. */
+/** The order of a ranked search: the best of a bounded number of candidates. */
 export type ByScore = {
   by: 'score'
   terms: readonly RankedTerm[]
@@ -35,13 +35,13 @@ export type ByScore = {
   /** Tokens of a block on average. */
   averageLength: number
   /**
-   * Whether only documents in scope become candidates. This is slower, but no candidate is spent on a document out of
-   * scope.
+   * Whether only documents in scope become candidates. The restriction makes a pass slower, but no candidate is spent
+   * on a document out of scope.
    */
   inScopeOnly: boolean
 }
 
-/** All matches in the order of documents, from behind a block on. */
+/** The order of an exhaustive search: all matches in the order of documents, beginning behind the block `after`. */
 export type ByDocument = { by: 'document'; after: { documentId: string; ord: number } | null }
 
 /** What the index is asked for, and what PostgreSQL checks in the rows that the index names. */

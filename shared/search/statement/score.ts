@@ -8,8 +8,8 @@ import { fragmentOf, joined, Piece, piece } from './pieces.ts'
 import type { ByScore, RankedTerm } from './request.ts'
 
 /**
- * BM25 of a block `b`, computed by stock functions of PostgreSQL. It is exact where each word has one form, else an
- * estimate; the best rows are scored again in Node. `counts.matching` holds the numbers of blocks with each term.
+ * BM25 of a block `b`, computed by stock functions of PostgreSQL. The score is exact where each word has one form, else
+ * an estimate; the best rows are scored again in Node. `counts.matching` holds the numbers of blocks with each term.
  */
 export function blockScore({ terms, blocks, averageLength }: ByScore) {
   if (terms.length === 0) return sql.fragment`0::float8`
@@ -23,7 +23,8 @@ export function blockScore({ terms, blocks, averageLength }: ByScore) {
   return fragmentOf(piece`${bm25.k1 + 1}::float8 * ${fieldWeight} * (${joined(parts, ' + ')})`)
 }
 
-// Constants of the statement rather than parameters, since they are evaluated for each form in each candidate.
+// These numbers are constants of the statement, not parameters, since PostgreSQL uses them for each form in each
+// candidate.
 const inverse = {
   scale: constant(rankInverse.scale),
   one: constant(rankInverse.one),
@@ -63,7 +64,8 @@ function verbatimBonus({ verbatim }: RankedTerm) {
     CASE WHEN b.tsv @@ ${verbatim}::tsquery THEN ${verbatimImpact / (bm25.k1 + 1)}::float8 ELSE 0 END`
 }
 
-// The readings of a term cover the same text, and a phrase occurs at most as often as its rarest word.
+// The readings of a term cover the same text, so the reading with the most occurrences counts. A phrase occurs at most
+// as often as its rarest word, so the word with the fewest occurrences counts.
 function termOccurrences({ alternatives }: RankedTerm, forms: number) {
   const readings = alternatives.map((steps) =>
     extreme(
@@ -74,8 +76,9 @@ function termOccurrences({ alternatives }: RankedTerm, forms: number) {
   return extreme('greatest', readings)
 }
 
-// A stemmed word stands in the index as itself and as its stem, which must not be added up. A word that equals its stem
-// stands there only as itself.
+// A stemmed word stands in the index as itself and as its stem, and the occurrences of these two forms must not be
+// added up. A word that equals its stem stands there only as itself. The occurrences of such a word are added to those
+// of the stem.
 function stepOccurrences({ lexemes, prefix }: Step, forms: number) {
   const [surface = null, ...others] = Array.from({ length: forms }, (_, index) => lexemes[index] ?? null)
   const isStem = others.some((form) => form !== null && unmarked(form) === surface)

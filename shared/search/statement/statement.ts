@@ -33,14 +33,14 @@ export type SearchAnswer = Omit<Static<typeof AnswerShape>, 'hits' | keyof typeo
 const AnswerRow = row(AnswerShape)
 
 /**
- * Runs a search. Returns only hits of documents whose index is current, whatever the caller does with them. The plan of
- * an exhaustive search depends on how frequent the words are, so PostgreSQL plans each. Plans of usual ranked searches
- * are kept (`keepsPlan`), as is the plan of the function that every search calls (sql/0027).
+ * Runs a search. Returns only hits of documents whose index is current. The plan of an exhaustive search depends on how
+ * frequent the words are, so PostgreSQL plans each such search. Plans of usual ranked searches are kept (`keepsPlan`),
+ * as is the plan of the function that every search calls (sql/0027).
  *
- * A document indexed by another tokeniser than this one counts as stale until it is indexed again. Its hits are right,
- * since each hit is matched against its text once more. But nobody knows which hits the old index misses. Such
- * documents do not lower the watermark: every write up to it has been indexed, by whatever tokeniser, and it must not
- * go back.
+ * A document that another version of the tokeniser indexed counts as stale until it is indexed again. The hits of such
+ * a document are right, since each hit is matched against its text once more. But nobody knows which hits the old index
+ * misses. Such documents do not lower the watermark, which must never go back. Every write up to the watermark has been
+ * indexed by some version of the tokeniser.
  */
 export async function runSearch(db: Queryable, request: SearchRequest): Promise<SearchAnswer> {
   const statement = sql.type(AnswerRow)`
@@ -88,9 +88,10 @@ function isWord({ alternatives, verbatim }: RankedTerm): boolean {
   return verbatim === null && alternatives.length === 1 && alternatives[0]?.length === 1
 }
 
-// Changes whenever a document in scope is added, removed, changed or indexed. The mark of writes that are not indexed
-// yet stands beside their count, since the later of two writes may carry the earlier time. The newest times are read
-// from the ends of their indexes: 0.6 ms at 10,000 documents, where an aggregate takes 8 ms.
+// The fingerprint of a scope changes whenever a document in scope is added, removed, changed or indexed. Of two writes
+// the later may carry the earlier time, so the newest time may miss a write. Therefore the count and a mark of the
+// writes that are not indexed yet are parts of the fingerprint. The newest times are read from the ends of their
+// indexes: 0.6 ms at 10,000 documents, where an aggregate takes 8 ms.
 function fingerprint({ scope, order }: SearchRequest) {
   if (order.by === 'score') return sql.fragment`''`
   const newest = (column: Fragment, from: Fragment) =>

@@ -36,10 +36,11 @@ const alphabets: readonly (readonly [language: string, alphabet: RegExp])[] = [
 ]
 
 /**
- * Guesses the language of a text from its first 8,000 UTF-16 units: an ISO 639-1 code, or `simple` where no language
- * with a stemmer has most of the letters. Each stop word of a language counts for the language, and each letter outside
- * the alphabet of the language counts against it, so `Größen` is German without any stop word. A wrong guess costs a
- * short text little; a text that is not stemmed at all is not found by other forms of its words.
+ * Guesses the language of a text from its first 8,000 UTF-16 units. Returns an ISO 639-1 code, or `simple` where no
+ * language with a stemmer has most of the letters. Each stop word of a language counts for the language, and each
+ * letter outside its alphabet counts against the language. So `Größen` is German without any stop word. A wrong guess
+ * costs a short text little. But a text that is not stemmed is not found by other forms of its words, so any guess is
+ * better.
  */
 export function detectLanguage(text: string): string {
   const sample = streamSafe(text.slice(0, sampleLength))

@@ -3,7 +3,7 @@ import { codePoints } from '../../schema/strings.ts'
 /** A text in NFKC that maps its own UTF-16 offsets back to offsets of the original text. */
 type Normalised = { text: string; startAt(offset: number): number; endAt(offset: number): number }
 
-// NFKC turns halfwidth sound marks, which are letters, into marks.
+// A combining mark, or a halfwidth sound mark, which is a letter that NFKC turns into a mark.
 const mark = '[\\p{M}\\uff9e\\uff9f]'
 const mostMarks = 30
 const excessMarks = new RegExp(`(${mark}{${mostMarks}})${mark}+`, 'gu')
@@ -86,7 +86,8 @@ function withoutExcessMarks(text: string): string {
   return text.length > mostMarks ? text.replace(excessMarks, '$1') : text
 }
 
-// Marks with an invisible character between them come together when it is removed, so they are limited again.
+// Marks with an invisible character between them come together when this character is removed, so they are limited
+// again.
 function stripAccents(lower: string): string {
   const bare = lower.normalize('NFKD').replace(accentPattern, '').replace(ignorablePattern, '')
   return withoutExcessMarks(bare)

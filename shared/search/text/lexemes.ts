@@ -1,4 +1,4 @@
-// PostgreSQL's limit for a lexeme.
+// The most bytes that PostgreSQL allows for a lexeme.
 const maxLexemeBytes = 2046
 const specialPattern = /['\\]/
 const stemMark = '~'
@@ -36,8 +36,8 @@ export function tierLexeme(tier: number, lexeme: string): string {
 export type ScopedDocument = { workspaceId: string; knowledge_base_id: number; locale: string | null }
 
 /**
- * The scope lexemes of a document. They have no positions and begin with `@`, which begins no token of a text. A
- * tsquery that contains them is narrowed by the index itself to a workspace, knowledge base or locale.
+ * The scope lexemes of a document. Scope lexemes have no positions and begin with `@`, which begins no token of a text.
+ * A tsquery that contains them is narrowed by the index itself to a workspace, knowledge base or locale.
  */
 export function scopeLexemes(document: ScopedDocument): string[] {
   return [
