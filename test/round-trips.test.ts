@@ -38,12 +38,12 @@ type Cost = { roundTrips: number; statements: number; call: (index: number) => P
 const costs: Record<string, Cost> = {
   'a search with hits': { roundTrips: 2, statements: 2, call: search },
   'creating a document in a knowledge base': {
-    roundTrips: 7,
+    roundTrips: 6,
     statements: 11,
     call: () => ada.post('/documents', { title: 'New', knowledge_base_id: base, content }),
   },
   'creating a document in a folder, with a key': {
-    roundTrips: 9,
+    roundTrips: 8,
     statements: 16,
     call: (index) =>
       ada.post('/documents', { title: 'New', folder_id: folder, content }, { 'idempotency-key': `key-${index}` }),
