@@ -74,7 +74,10 @@ export function compareLinks(source: Pick<LinkSource, 'body' | 'relations'>): In
   }
 }
 
-/** Writes the differences of the inline relations of documents. The caller holds the locks. */
+/**
+ * Writes the changes of the inline relations of documents, and notes the bodies from which the relations follow. The
+ * caller has locked the documents and, by `lockExtractions`, their extractions.
+ */
 export async function writeRelations(
   tx: Transaction,
   derived: readonly Derived<LinkSource, InlineRelationChange>[],

@@ -3,8 +3,8 @@ import { PathEntry } from '../documents/schema.ts'
 import { IntegerId, Nullable, Time, Version } from '../schema/identifiers.ts'
 import { isStorable } from '../schema/strings.ts'
 
-// A valid query of 200 characters comes from at most ten UTF-16 units a character. Longer texts are refused before they
-// are normalised, since ordering combining marks takes time that grows with the square of their number.
+// 200 characters in NFKC come from at most 2,000 UTF-16 units of the text as it was sent. Longer texts are refused
+// before they are normalised, since ordering combining marks takes time that grows with the square of their number.
 const mostUnits = 2000
 
 /** The query in the form in which it is searched for and returned: NFKC, trimmed. */

@@ -30,9 +30,10 @@ export type SearchOutcome = {
 export type SearchDatabase = Queryable & Pick<Database, 'transaction'>
 
 /**
- * The best hits of all matches. With `relax`, a search of three or more terms that no block matches returns other
- * blocks, marked as relaxed. These blocks contain at least half of the terms. In the snapshot of these hits and of
- * `projection`, no block contains all terms (api/guide/search.md#relaxed).
+ * Finds the best hits of all matches. With `relax`, a search of three or more terms that no block contains together
+ * returns other blocks, marked as relaxed. These blocks contain at least half of the terms
+ * (api/guide/search.md#relaxed). One snapshot yields the relaxed hits, the member `projection`, and the finding that no
+ * block contains all terms.
  */
 export async function searchTopK(
   database: SearchDatabase,

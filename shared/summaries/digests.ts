@@ -90,7 +90,10 @@ function hasText(node: BodyNode): boolean {
   return node.text?.trim() ? true : (node.content ?? []).some(hasText)
 }
 
-/** Makes the digests of stored bodies: `digestInThread`, or `digesting` as a result `ofMany` within a transaction. */
+/**
+ * A function that makes the digests of stored bodies. In a write, which holds locks, it calls `Ahead.ofMany` with
+ * `digesting` (shared/computations/ahead.ts). Elsewhere it is `digestInThread`.
+ */
 export type MakeDigests = (bodies: { texts: readonly string[] }) => Promise<Digest[]>
 
 /** The function of `digesting`, which a thread calls by its name. @public */

@@ -21,8 +21,8 @@ export function markLiteralSigns(nodes: readonly Nodes[]): void {
 }
 
 /**
- * Writes a text by `safe` with the marked signs escaped. `safe` gets each part of the text with the characters beside
- * it.
+ * Returns the text of a node as Markdown in which the signs found by `markLiteralSigns` are escaped. `safe` escapes
+ * everything else: it gets each part between these signs, with the characters on both sides of the part.
  */
 export function withEscapes<T extends Beside>(
   node: Text,
