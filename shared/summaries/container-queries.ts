@@ -34,7 +34,7 @@ const ChildRow = row(ChildShape)
 /** A direct child of a container; `rank` 0 is a folder, 1 a document. */
 export type ChildRow = Static<typeof ChildShape>
 
-/** Returns the first direct children in the order of the tree. */
+/** Returns the first direct children in the order of the tree, which `document_titles` has as an index. */
 export function firstChildren(
   db: Queryable,
   { container, limit }: { container: Container; limit: number },
@@ -48,10 +48,12 @@ export function firstChildren(
           sql.fragment`knowledge_base_id = ${id} AND folder_id IS NULL`,
         ]
   return db.any(sql.type(ChildRow)`
-    SELECT 0 AS rank, name COLLATE "C" AS label, id AS folder_id, '' COLLATE "C" AS document_id
-    FROM folders WHERE workspace_id = ${workspaceId} AND ${folders}
+    (SELECT 0 AS rank, name COLLATE "C" AS label, id AS folder_id, '' COLLATE "C" AS document_id
+     FROM folders WHERE workspace_id = ${workspaceId} AND ${folders} ORDER BY name COLLATE "C", id LIMIT ${limit})
     UNION ALL
-    SELECT 1, title, 0, id FROM documents WHERE workspace_id = ${workspaceId} AND ${documents}
+    (SELECT 1, title COLLATE "C", 0, document_id
+     FROM document_titles WHERE workspace_id = ${workspaceId} AND ${documents}
+     ORDER BY title COLLATE "C", document_id LIMIT ${limit})
     ORDER BY rank, label, folder_id, document_id LIMIT ${limit}`)
 }
 
@@ -65,10 +67,12 @@ export function firstTitles(
   return db.any(sql.type(TitlesRow)`
     SELECT p.id AS folder_id, ARRAY(
       SELECT label FROM (
-        SELECT 0 AS rank, name COLLATE "C" AS label, id::text AS key FROM folders
-        WHERE workspace_id = ${input.workspaceId} AND parent_id = p.id
+        (SELECT 0 AS rank, name COLLATE "C" AS label FROM folders
+         WHERE workspace_id = ${input.workspaceId} AND parent_id = p.id ORDER BY name COLLATE "C" LIMIT ${input.limit})
         UNION ALL
-        SELECT 1, title, id FROM documents WHERE workspace_id = ${input.workspaceId} AND folder_id = p.id
+        (SELECT 1, title COLLATE "C" FROM document_titles
+         WHERE workspace_id = ${input.workspaceId} AND folder_id = p.id
+         ORDER BY title COLLATE "C", document_id LIMIT ${input.limit})
       ) AS children ORDER BY rank, label LIMIT ${input.limit}
     ) AS titles
     FROM unnest(${sql.array([...input.folderIds], 'int8')}) AS p (id)`)
