@@ -22,7 +22,10 @@ export type Attempts = {
     limit: number,
     of?: { part: Part; except: readonly string[] },
   ) => Promise<Job<Data>[]>
-  /** Does what `claim` does, and tells whether there were more due jobs than it has claimed. */
+  /**
+   * Claims due jobs by the same rules as `claim`. The result also tells whether there were more due jobs than were
+   * claimed.
+   */
   claimDue: <Data extends object>(
     queue: Queue<Data>,
     limit: number,

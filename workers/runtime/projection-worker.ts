@@ -13,7 +13,7 @@ import { type TakeOptions, takeJobs } from './take.ts'
 /** The largest number of rounds for a document before its job fails. */
 const rounds = 3
 
-/** The largest number of documents in a batch, unless the projection has a `together`. */
+/** The largest number of documents in a batch, unless the projection sets the member `together`. */
 const batchDocuments = 32
 
 /** The bytes of text that the documents of a batch have together at most. A larger document counts as large. */

@@ -104,7 +104,7 @@ async function startBoss({ config, log, schedule }: { config: Config; log: Logge
     migrate: false,
     supervise: false,
     schedule,
-    // With both intervals, a scheduled job is at most a minute late.
+    // With these two intervals, a scheduled job is at most a minute late.
     cronMonitorIntervalSeconds: 45,
     cronWorkerIntervalSeconds: 15,
     queueCacheIntervalSeconds,

@@ -33,8 +33,9 @@ export type TakeOptions<Data extends object> = {
 const uniqueViolation = '23505'
 
 /**
- * The pause, in milliseconds, between two tries while the database is out of reach. Supervision begins again after an
- * outage and waits for a second. So attempts are settled first.
+ * The pause, in milliseconds, between two tries while the database is out of reach. After an outage, supervision waits
+ * for a second before it looks for lapsed attempts. The pause is shorter, so this process reports the results of its
+ * attempts first.
  */
 const outagePauseMs = 500
 

@@ -34,8 +34,8 @@ const tickMs = 50
 const marginMs = 5
 
 /**
- * Wakes takers by announcements; a delayed job gets a timer. The statement at each `backstopMs` also shows whether the
- * session still answers. `onActivity` is called when jobs may be running in any process.
+ * Wakes takers by announcements; a delayed job gets a timer. The statement that runs every `backstopMs` also shows
+ * whether the session still answers. `onActivity` is called when jobs may be running in any process.
  */
 export function openWakeups(options: {
   session: () => JobSession

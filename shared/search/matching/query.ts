@@ -53,13 +53,16 @@ export function requiredTerms(query: Query, languages: readonly string[]): Term[
   return significant.length > 0 ? significant : all
 }
 
-/** The literals of a term, each a text that PostgreSQL casts to a `tsquery`. */
+/** A set of literals for one term. Each literal is a text that PostgreSQL casts to a `tsquery`. */
 export type TermQuery = {
-  /** The blocks that may contain the term. Of a sequence of more than eight words, only some words are asked for. */
+  /**
+   * Finds the blocks that may contain the term. Of a sequence of more than eight words, the literal asks for only some
+   * words.
+   */
   tsquery: string
-  /** The blocks that contain the term; null where `tsquery` says so already. */
+  /** Finds exactly the blocks that contain the term; null where `tsquery` already finds exactly these blocks. */
   full: string | null
-  /** A quoted phrase as it is written; null for words, and for phrases whose words have no other forms. */
+  /** Finds a quoted phrase as it is written; null for words, and for phrases whose words have no other forms. */
   verbatim: string | null
 }
 
@@ -90,8 +93,8 @@ export function conjunction(terms: readonly { tsquery: string }[], scopes: reado
 }
 
 /**
- * The literal that a block found by `conjunction` must match, too, since the index is asked for some words of a long
- * sequence alone. Null where `conjunction` asks for everything.
+ * Returns a second literal, which a block found by the literal of `conjunction` must also match. The first literal asks
+ * the index for only some words of a long sequence. Null where the first literal already asks for every word.
  */
 export function recheckOf(terms: readonly { tsquery: string; full: string | null }[]): string | null {
   const long = terms.flatMap(({ full }) => (full === null ? [] : [{ tsquery: full }]))
@@ -119,8 +122,8 @@ export function rarestNeeded(terms: readonly unknown[]): number {
 }
 
 /**
- * The `::tsquery` literal of at least two of two or more terms. The two come from one half of the list, or one from
- * each half.
+ * Returns the `::tsquery` literal of the blocks with at least two of two or more terms. Either both terms come from one
+ * half of the list, or one term comes from each half.
  */
 export function anyTwoOf(terms: readonly { tsquery: string }[]): string {
   const middle = Math.ceil(terms.length / 2)

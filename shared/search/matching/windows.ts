@@ -8,7 +8,7 @@ export const windowSize = 65_536
 
 const whiteSpace = /\s/
 
-/** Lets other work of the process run after each `windowSize` UTF-16 units of text. */
+/** A counter of matched text, which lets other work of the process run after each `windowSize` UTF-16 units. */
 export class YieldingTurns {
   #units = 0
 

@@ -29,12 +29,16 @@ export type TierQuery = {
   limit: number
   /** The share of all blocks that is in scope. */
   share: number
-  /** The most blocks that may contain each term, in the order of `terms`; absent unless the blocks were counted. */
+  /**
+   * For each term an upper bound of the number of blocks that contain it, in the order of `terms`; absent unless the
+   * blocks were counted.
+   */
   matching?: readonly number[]
 }
 
 /**
- * The cuts of a query, from the widest, which holds all matches, to the narrowest; `first` is the index to start at.
+ * A plan of the cuts of a query, from the widest cut, which holds all matches, to the narrowest. `first` is the index
+ * of the cut to start with.
  */
 export type TierPlan = { cuts: readonly Cut[]; first: number }
 
@@ -97,10 +101,10 @@ function termCuts(query: TierQuery, { blocks, shares }: Estimates): { cuts: Cut[
 }
 
 /**
- * The cut of the blocks in which two terms have much impact, or one term that is rare or has very much. The best
- * matches are almost always in it, and the index need not read the long list of a common word. Null where the cut seems
- * to hold too few matches, and for three or more required terms: their best blocks often have only average impact for
- * each.
+ * Returns the cut of the blocks in which two terms have much impact, or in which one term is rare or has very much
+ * impact. The best matches are almost always in this cut, and the index need not read the long list of a common word.
+ * Null where the cut seems to hold too few matches. Also null for three or more required terms, because their best
+ * blocks often have only average impact for each term.
  */
 function pairCut(query: TierQuery, { blocks, shares }: Estimates): Cut | null {
   const { terms, statistics, limit } = query
@@ -127,7 +131,7 @@ function kindOf(query: TierQuery): keyof typeof candidateBounds {
   return isConjunctive(query) ? 'all' : 'relaxed'
 }
 
-/** Whether the matches are few enough to rank each, and the index finds them soon. */
+/** Whether the matches are few enough to rank all of them, and the index finds them soon. */
 function areFew(query: TierQuery, { blocks, shares, few }: Estimates & { few: number }): boolean {
   if (kindOf(query) !== 'relaxed') return conjunctionSelectivity(shares, shares) * blocks <= few
   const needed = shares.toSorted((a, b) => a - b).slice(0, rarestNeeded(query.terms))

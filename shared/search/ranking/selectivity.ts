@@ -92,8 +92,8 @@ const StatisticsRow = row(
   }),
 )
 
-// Reads the statistics. Without them, in a table that was never analysed, every word counts as rare. Behind the shares
-// of the lexemes, PostgreSQL's list has two more numbers: the smallest and the greatest share.
+// Reads the statistics. Without them, in a table that was never analysed, every word counts as rare. PostgreSQL's list
+// of shares has two more numbers at its end: the smallest and the greatest share of a lexeme.
 async function readStatistics(db: Queryable): Promise<IndexStatistics> {
   const { blocks, lexemes, shares, ...lengths } = await db.one(sql.type(StatisticsRow)`
     SELECT greatest(c.reltuples, 0)::float8 AS blocks,

@@ -44,8 +44,8 @@ export const HitShape = Type.Object({
 export type Hit = Static<typeof HitShape> & { path: PathEntry[] }
 
 /**
- * The best of the `candidates` whose documents are in scope and whose index is current. Candidates are sorted first and
- * looked up one by one in that order, so that no more candidates are read than the limit asks for.
+ * Selects the best rows of `candidates` whose documents are in scope and whose index is current. Candidates are sorted
+ * first and looked up one by one in that order, so that no more candidates are read than the limit asks for.
  */
 export function freshHits({ scope, limit }: SearchRequest) {
   return sql.fragment`
@@ -70,7 +70,7 @@ export function freshHits({ scope, limit }: SearchRequest) {
     ORDER BY c.score DESC, c.document_id, c.ord LIMIT ${hidden(limit, 'int8')}`
 }
 
-/** The best of the `fetched` hits whose texts are short enough together; at least one hit. */
+/** Selects the best of the rows of `fetched`, as long as their texts together are short enough; at least one row. */
 export const shortEnough = sql.fragment`
   SELECT f.* FROM fetched f ORDER BY f.estimate DESC, f.document_id, f.ord LIMIT (
     SELECT greatest(1, count(*)) FROM (

@@ -77,8 +77,8 @@ function termOccurrences({ alternatives }: RankedTerm, forms: number) {
 }
 
 // A stemmed word stands in the index as itself and as its stem, and the occurrences of these two forms must not be
-// added up. A word that equals its stem stands there only as itself. The occurrences of such a word are added to those
-// of the stem.
+// added up. A word that equals its stem stands in the index only as itself. The occurrences of such a word are added to
+// the occurrences of the stem.
 function stepOccurrences({ lexemes, prefix }: Step, forms: number) {
   const [surface = null, ...others] = Array.from({ length: forms }, (_, index) => lexemes[index] ?? null)
   const isStem = others.some((form) => form !== null && unmarked(form) === surface)
