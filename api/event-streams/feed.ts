@@ -6,13 +6,13 @@ import { logExtent, numberedEvents } from '../../shared/events/queries.ts'
 import { type WireEvent, wireEvent } from './wire.ts'
 
 /**
- * The number of events that are read from the log, and written to a stream, at once. Together they have mostly less
- * than 100 KB, at most about 500 KB.
+ * The number of events that are read from the log, and written to a stream, at once. So many events have together
+ * mostly less than 100 KB, at most about 500 KB.
  */
 export const pageSize = 200
 
-// The number of events that are kept in memory. A busy service records 2000 events in a few minutes, and they take a
-// few megabytes.
+// The number of events that are kept in memory. A busy service records 2000 events in a few minutes, and these events
+// take a few megabytes.
 const keptEvents = 2000
 
 const longestPauseMs = 100

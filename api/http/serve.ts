@@ -21,7 +21,7 @@ import { answerCheck, send, statusOf } from './send.ts'
 import type { Service } from './service.ts'
 import { writeContext } from './write-context.ts'
 
-/** Serves one request of one route; a thrown value goes to the error handler of the application. */
+/** A function that serves one request of one route. What it throws goes to the error handler of the application. */
 export type Server = (request: Request, response: Response) => Promise<void>
 
 /**

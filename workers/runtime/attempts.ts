@@ -172,12 +172,13 @@ export async function completeAttempt<Data extends object>(
 const CompletedRow = row(Type.Object({ completed: Type.Array(Type.String()) }))
 
 /**
- * Completes attempts at jobs inside the transaction of their results, and returns the ids of the completed jobs. The
- * caller must not write the results of all other jobs, because other attempts have taken them over. Completed jobs are
- * deleted, since nobody reads them: metrics count how they ended, and a requested job has a row of its own.
+ * Completes attempts at jobs inside the transaction of their results, and returns the ids of the completed jobs. A job
+ * whose id is not returned was taken over by another attempt, so the caller must not write its result. Completed jobs
+ * are deleted, since nobody reads them: metrics count how they ended, and a requested job has a row of its own.
  *
- * The documents in `current`, by job id, lose their marks in `stale_projections` with the completion of their jobs:
- * their projection is current. The caller has locked the documents.
+ * `current` names documents by the ids of their jobs. The projection of these documents is now current, so their rows
+ * in `stale_projections` are deleted with the jobs. The caller must have locked the rows of these documents in
+ * `documents`.
  */
 export async function completeAttempts<Data extends object>(
   tx: Transaction,

@@ -22,8 +22,8 @@ export type JobSession = {
 type Options = {
   url: string
   /**
-   * Called after the connection was opened or opened again. The locks are gone, and announcements in between went
-   * unheard.
+   * Called after the connection was opened or opened again. The locks of the lost session are gone, and no announcement
+   * was heard while there was no connection.
    */
   onOpen: () => void
   /** Called with the payload of each announced job (sql/queues/announcements.sql). */
