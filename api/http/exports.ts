@@ -9,7 +9,7 @@ import { Turns } from '../../shared/turns/turns.ts'
 // archive is read.
 const exportsAtOnce = 4
 
-/** The longest pause of a reader, and the longest time of the whole answer, in milliseconds. */
+/** A bound on a slow reader: its longest pause, and the longest time of the whole answer, in milliseconds. */
 export type Patience = { pauseMs: number; wholeMs: number }
 
 /**

@@ -42,8 +42,8 @@ const pauseMs = 500
 
 /**
  * Every statement of the session is planned once, without its values, often while no job waits. On an empty table all
- * plans look equally cheap. These settings leave the planner nested loops over indexes, which stay cheap when many jobs
- * wait.
+ * plans look equally cheap. With these settings the planner can only use nested loops over indexes, which stay cheap
+ * when many jobs wait.
  */
 const plannerSettings = [
   'plan_cache_mode=force_generic_plan',

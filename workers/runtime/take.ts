@@ -142,7 +142,7 @@ class Taker<Data extends object> {
   }
 
   // Runs claimed jobs. At their end, `haveWaited` tells whether other jobs of the same key or workspace may have waited
-  // for them. Then the taker looks again.
+  // for the claimed jobs. If so, the taker looks for jobs again.
   #begin(jobs: Job<Data>[], haveWaited: () => boolean): void {
     const run = this.#run(jobs).finally(() => {
       this.#running.delete(run)

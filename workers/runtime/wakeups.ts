@@ -22,7 +22,8 @@ export type Wakeups = {
 const backstopMs = 8000
 
 /**
- * The longest time, in milliseconds, for which a job gets a timer. The backstop finds a job that is due later in time.
+ * The longest time, in milliseconds, for which a job gets a timer. A job that is due later needs no timer, because the
+ * backstop finds the job before it is due.
  */
 const horizonMs = 1.5 * backstopMs
 

@@ -33,8 +33,9 @@ export type BlockWrite = Edited & {
 }
 
 /**
- * Edits the blocks of a body. The operations of a batch have their effect together or not at all. Throws the refusals
- * of `applyOperation` and `applyBatch` in `shared/body/edit.ts`.
+ * Edits the blocks of a body. The operations of a batch have their effect together or not at all. Refuses faulty nodes,
+ * wrong ids and positions, and operations on blocks that are missing or have changed. `applyBatch` in
+ * `shared/body/edit.ts` lists the codes.
  */
 export function editBlocks(
   ahead: Ahead,

@@ -108,8 +108,9 @@ export function halfOf(terms: readonly unknown[]): number {
 
 /**
  * The `::tsquery` literal of the blocks in scope that may contain half of three or more terms; null for fewer terms.
- * The terms come rarest first. The literal asks for two of the rarest terms, since every half contains two of them. For
- * three or four terms, two are half. For more terms, the caller counts the terms in the rows found.
+ * The terms come rarest first. The literal asks for two terms of the rarest ones, because any half of all terms
+ * contains two of these. For three or four terms, two are half. For more terms, the caller counts the terms in the rows
+ * found.
  */
 export function halfCondition(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
   if (terms.length < 3) return null
@@ -198,8 +199,9 @@ function inSubwords(tokens: readonly Token[]): Token[] {
 }
 
 /**
- * The steps that find words or a substring. At the end of the query n-grams are shorter; they are left out, since the
- * text may continue there. A substring that is shorter than an n-gram is a prefix.
+ * The steps that find words, or a substring in a script without spaces. The last n-grams of such a query are shorter
+ * than usual. They are left out, since the text may continue there. A substring that is shorter than an n-gram is a
+ * prefix.
  */
 function substringSteps(words: readonly Token[]): { token: Token; prefix: boolean }[] {
   const last = words.at(-1)
@@ -209,7 +211,8 @@ function substringSteps(words: readonly Token[]): { token: Token; prefix: boolea
 }
 
 /**
- * Every lexeme under which the index may hold a word: its surface form, its stems, and a surface form equal to a stem.
+ * Every lexeme under which the index may hold a word: its surface form, its stems, and the surface form that equals one
+ * of its stems.
  */
 function formsOf(text: string, token: Token, languages: readonly string[]): string[] {
   const forms = new Set([token.lexeme])

@@ -46,10 +46,11 @@ const tiers = [1, 2, 3, 4] as const
 const allTiers = [0, ...tiers] as const
 
 /**
- * Plans which parts of the matches ranking reads. Ranking starts with all matches where they are few and soon found,
- * else with the widest cut that has a bounded number of candidates. Outside a cut each term adds less than a certain
- * amount to the score. So a cut reads a wider tier of a rare term than of a common term. Where pairs of the terms hold
- * enough matches, ranking starts with these pairs, a narrower cut.
+ * Plans which cuts of the matches ranking reads. Ranking starts with all matches where they are few and soon found.
+ * Otherwise it starts with the widest cut that has a bounded number of candidates. A cut has one bound for all terms:
+ * in a match outside the cut, each term adds less than this bound to the score. A rare term adds more for the same
+ * impact, so a cut reads a wider tier of a rare term than of a common term. Where pairs of the terms hold enough
+ * matches, ranking starts with these pairs, a narrower cut.
  */
 export function planTiers(query: TierQuery): TierPlan {
   const { terms, statistics, limit } = query

@@ -74,7 +74,10 @@ export const candidateBounds = {
  */
 export const fewBesidePairs = 600
 
-/** The first cut may hold this many times the limit of a search, if that is more than `most`. Chosen. */
+/**
+ * The first cut may hold this many times the limit of a search, if this product is more than `most` of
+ * `candidateBounds`. Chosen.
+ */
 export const candidatesPerHit = 10
 
 /** A cut that is more than this part of the next wider cut is left out, since it would spare little. Chosen. */
@@ -98,7 +101,7 @@ export const pairBounds = { soonRead: 16_000, byTerm: 150, byPair: 250, spare: 1
 
 /**
  * The part of the blocks with a word that is in tier 1 to 4, where the statistics do not name the tier. The parts are
- * those of common words. A rarer word may stand in titles and headings many times as often (bench, 2026-11-21).
+ * right for common words. A rarer word may stand in titles and headings many times as often (bench, 2026-11-21).
  */
 export const usualTierParts = [0.12, 0.04, 0.015, 0.006] as const
 

@@ -6,7 +6,8 @@ import { Headings } from '../index/outline.ts'
 import { amongWorkspaces, hidden, isFresh, isIncluded } from './conditions.ts'
 import type { SearchRequest } from './request.ts'
 
-// The texts of one answer in bytes of UTF-8: some 100 ms of matching. Further hits are left for another page.
+// The most bytes of UTF-8 that the texts of one answer have together. Matching so much text takes some 100 ms. Further
+// hits are left for another page.
 const mostBytes = 1_048_576
 // If the headings of a document have at most this many bytes, all are returned, which is faster than choosing among
 // them.
@@ -131,8 +132,8 @@ export function pathsIn(
   }
 }
 
-// The block id and the position of a row of the index. Workers of an earlier version keep the block id in the row
-// itself and never touch `rows_at`.
+// The block id and the position of a row of the index. Both stand in the lists of the document if `rows_at` equals
+// `indexed_at`. Workers of an earlier version never touch `rows_at`, and keep the block id in the row itself.
 const placeOfRow = sql.fragment`
   SELECT CASE WHEN s.rows_at = s.indexed_at THEN s.row_block_ids[row.n] ELSE b.block_id END AS block_id,
     CASE WHEN s.rows_at = s.indexed_at THEN s.row_positions[row.n]

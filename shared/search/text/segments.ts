@@ -63,13 +63,13 @@ export type Segment = {
   /** The position of the segment, counted from the first position of its run. */
   step: number
   stemmed: boolean
-  /** Whether the segment repeats a word of another position, so that phrases can continue from it. */
+  /** Whether the segment repeats a word of another position. From the repeated segment phrases can continue. */
   repeated: boolean
   /** The text by which the segment is found, where that differs from `text`. */
   foundAs?: string
 }
 
-/** The segments of a run in the order of the text: words, n-grams, and a glued whole at its first word. */
+/** The segments of a run in the order of the text: words, n-grams, and a whole identifier or path at its first word. */
 export function segmentsOf(run: Run): Segment[] {
   if (run.ngram === 0) return wordSegments(run)
   return run.ngram === 1 ? [] : ngramSegments(run, 'ngram')
