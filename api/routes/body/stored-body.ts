@@ -60,8 +60,8 @@ export async function requireVariant(call: LocaleCall): Promise<{ document: Docu
 }
 
 /**
- * Reads a document with its body. When the request names a locale, this is the source or the translation in the
- * document set that fits the locale best. Refuses with 400 `invalid_locale` and 404 `document_not_found`.
+ * Reads a document with its body. When the request names a locale, another member of its document set may be read: the
+ * source or the translation that fits the locale best. Refuses with 400 `invalid_locale` and 404 `document_not_found`.
  */
 export async function requireVariantBody(call: LocaleCall): Promise<{ stored: CurrentBody; resolution: Resolution }> {
   const { found: stored, resolution } = await readVariant(call, (locator) => currentBody(call.db, locator))

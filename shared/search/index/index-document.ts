@@ -73,9 +73,9 @@ export const indexing = projectionComputation({
 
 /**
  * Computes how the index of a document has to change. Only blocks whose text, type, language or scope differ from the
- * rows of the index are tokenised and written again. Ids and positions of blocks are not in these rows but in the row
- * of the document. Plain Markdown gives all blocks new ids. Even so, the rows of unchanged texts stay as they are.
- * @internal
+ * rows of the index are tokenised and written again. The ids and positions of blocks are kept apart, in the document's
+ * row of `search_documents`. A write of plain Markdown gives all blocks new ids, and still leaves the rows of unchanged
+ * texts as they are. @internal
  */
 export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange {
   const { document } = new StoredBody({ version: source.version, text: source.body })
