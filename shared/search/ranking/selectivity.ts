@@ -58,8 +58,9 @@ export function tierSelectivity(tier: Tier, of: { term: Term; share: number; sta
 }
 
 /**
- * The estimated share of the blocks that contain all terms, at least one of them in its tier. `inTiers` are the shares
- * of the terms in their tiers, `shares` are the shares of the terms. Assumes that terms are independent.
+ * The estimated share of the blocks that contain all terms, and at least one of the terms in its tier. For each term,
+ * `shares` has the share of the blocks that contain it, and `inTiers` the share of the blocks that contain it in its
+ * tier. Assumes that terms are independent.
  */
 export function conjunctionSelectivity(inTiers: readonly number[], shares: readonly number[]): number {
   const all = shares.reduce((product, share) => product * share, 1)

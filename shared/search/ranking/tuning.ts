@@ -45,7 +45,10 @@ export const titleTiers = 3
  */
 export const candidateLimit = 5000
 
-/** A term in more blocks than this is counted as this many. Chosen: the rarity of so frequent a term differs little. */
+/**
+ * The most blocks that are counted for a term. Chosen: with more blocks, the rarity of so frequent a term differs
+ * little.
+ */
 export const matchingLimit = 2000
 
 /**

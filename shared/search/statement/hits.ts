@@ -39,8 +39,9 @@ export const HitShape = Type.Object({
 })
 
 /**
- * A block or title that matches, with everything that its presentation needs. `position` is the index of its top-level
- * block, `headings` are the headings up to that position. `estimate` is its score as PostgreSQL computes it.
+ * A block or title that matches, with everything that its presentation needs. `position` is the index of the top-level
+ * block around the hit, `headings` are the headings up to that position. `estimate` is the score of the hit as
+ * PostgreSQL computes it.
  */
 export type Hit = Static<typeof HitShape> & { path: PathEntry[] }
 
@@ -71,7 +72,7 @@ export function freshHits({ scope, limit }: SearchRequest) {
     ORDER BY c.score DESC, c.document_id, c.ord LIMIT ${hidden(limit, 'int8')}`
 }
 
-/** Selects the best of the rows of `fetched`, as long as their texts together are short enough; at least one row. */
+/** Selects the best rows of `fetched`: as many as have at most `mostBytes` of text together, but at least one row. */
 export const shortEnough = sql.fragment`
   SELECT f.* FROM fetched f ORDER BY f.estimate DESC, f.document_id, f.ord LIMIT (
     SELECT greatest(1, count(*)) FROM (
