@@ -4,7 +4,10 @@ import { type Field, impactOutside, type Tier } from './bm25.ts'
 import { sumOf } from './selectivity.ts'
 import { scoredForms, tierThresholds, titleTiers } from './tuning.ts'
 
-/** A part of the matches of a query that ranking reads: the matches in which some term has a high impact. */
+/**
+ * A subset of the matches of a query, which ranking reads instead of all matches. In each match of the cut some term
+ * has a high impact.
+ */
 export type Cut = {
   /**
    * For each term the tier that suffices: a match in which the term reaches it is in the cut. Null where no tier

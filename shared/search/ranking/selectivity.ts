@@ -58,9 +58,9 @@ export function tierSelectivity(tier: Tier, of: { term: Term; share: number; sta
 }
 
 /**
- * The estimated share of the blocks that contain all terms, and at least one of the terms in its tier. For each term,
- * `shares` has the share of the blocks that contain it, and `inTiers` the share of the blocks that contain it in its
- * tier. Assumes that terms are independent.
+ * The estimated share of the blocks that contain all terms, and at least one of the terms in its tier. `shares` has for
+ * each term the share of the blocks that contain the term. `inTiers` has for each term the share of the blocks that
+ * contain the term in its tier. Assumes that terms are independent.
  */
 export function conjunctionSelectivity(inTiers: readonly number[], shares: readonly number[]): number {
   const all = shares.reduce((product, share) => product * share, 1)
