@@ -5,8 +5,8 @@ import { sumOf } from './selectivity.ts'
 import { scoredForms, tierThresholds, titleTiers } from './tuning.ts'
 
 /**
- * A subset of the matches of a query, which ranking reads instead of all matches. In each match of the cut some term
- * has a high impact.
+ * A subset of the matches of a query, which ranking reads in one pass. It is all matches, or only the matches in which
+ * some term has a high impact.
  */
 export type Cut = {
   /**
