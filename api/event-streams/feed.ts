@@ -21,8 +21,8 @@ const longestPauseMs = 100
 export type Feed = {
   readonly recent: RecentEvents
   /**
-   * Makes the feed read new events. The caller does so at every heartbeat, in case a notification of PostgreSQL was
-   * lost.
+   * Makes the feed read new events. The caller calls this function at every heartbeat, in case a notification of
+   * PostgreSQL was lost.
    */
   wake: () => void
   close: () => Promise<void>

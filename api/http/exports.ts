@@ -51,7 +51,7 @@ function asJob<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Answers with an archive while `write` makes it. A reader that goes away or is too slow stops `write`. When `write`
- * fails, the connection is cut, so that no client takes half an archive for a whole one. Throws what `write` threw,
+ * fails, the connection is cut, so that no client takes half an archive for a whole archive. Throws what `write` threw,
  * unless the reader was the reason.
  */
 export async function sendArchive(

@@ -25,7 +25,10 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
  * `request_id`.
  */
 export type Answer = {
-  /** The status. It is needed only where the route declares several successes; otherwise the declared status counts. */
+  /**
+   * The status of the answer. Needed only where the route declares several successes; otherwise the declared status
+   * counts.
+   */
   status?: number
   /** The member `data`; absent for 204. */
   data?: unknown

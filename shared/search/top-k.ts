@@ -85,8 +85,8 @@ export function topKOfHalf(
 
 /**
  * The index of the next wider cut that may hold enough matches, after a cut had `candidates`. Terms that seldom stand
- * in the same block seldom do so in any cut. So one factor corrects the estimates of all cuts. The cut of all matches
- * comes last.
+ * in the same block are seldom together in any cut. So one factor corrects the estimates of all cuts. The cut of all
+ * matches comes last.
  */
 function nextWiderCut(cuts: readonly Cut[], from: { index: number; candidates: number; limit: number }): number {
   const { index, candidates, limit } = from

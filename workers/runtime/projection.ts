@@ -106,7 +106,7 @@ export type SingleProjection<Source extends ProjectionSource, Result> = Pick<
 }
 
 /**
- * Makes a projection that derives each document in a transaction of its own. This suits a projection in which few
+ * Makes a projection that derives each document in a transaction of its own. Such a projection suits data in which few
  * documents take part, so that a statement for many documents would gain nothing.
  */
 export function oneByOne<Source extends ProjectionSource, Result>(

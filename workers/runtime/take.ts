@@ -191,8 +191,8 @@ class Taker<Data extends object> {
     }
   }
 
-  // Puts jobs whose computation went over its limit behind all other jobs, because the computation will probably do so
-  // again.
+  // Puts jobs whose computation went over its limit behind all other jobs, because the next attempt will probably go
+  // over the limit too.
   async #putLast(jobs: Job<Data>[], results: readonly JobResult[]): Promise<void> {
     const overLimit = new Set(results.filter(isOverLimit).map(({ id }) => id))
     const attempts = jobs.filter(({ id }) => overLimit.has(id))

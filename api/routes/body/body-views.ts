@@ -11,7 +11,7 @@ import { Refusal } from '../../../shared/errors/errors.ts'
 import { type CursorScope, decodeCursor, encodeCursor, takeWithin } from '../../http/pagination.ts'
 import { presentBlock } from './block-write.ts'
 
-/** A set of those members of a call on which a partial read depends, as plain data. */
+/** A selection of the members of a call: the members on which a partial read depends, as plain data. */
 export type ReadRequest = {
   endpoint: string
   params: { id: string }

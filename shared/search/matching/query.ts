@@ -108,9 +108,9 @@ export function halfOf(terms: readonly unknown[]): number {
 
 /**
  * The `::tsquery` literal of the blocks in scope that may contain half of three or more terms; null for fewer terms.
- * The terms come rarest first. The literal asks for two terms of the rarest ones, because any half of all terms
- * contains two of these. For three or four terms, two are half. For more terms, the caller counts the terms in the rows
- * found.
+ * The terms come rarest first. The literal asks for two of the rarest terms. So many rarest terms are taken that any
+ * half of all terms contains two of them. For three or four terms, two are half. For more terms, the caller counts the
+ * terms in the rows found.
  */
 export function halfCondition(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
   if (terms.length < 3) return null

@@ -109,7 +109,7 @@ function inTier({ alternatives }: Term, tier: Tier): string {
   return `(${alternatives.map((steps) => stepsInTier(steps, tier)).join(' | ')})`
 }
 
-// A phrase reaches the impact of a tier only where each of its words does.
+// A phrase reaches the impact of a tier only where each of its words reaches the tier.
 function stepsInTier(steps: readonly Step[], tier: Tier): string {
   const words = steps.map(({ lexemes, prefix }) => {
     const names = new Set(lexemes.map((lexeme) => tierLexeme(tier, lexeme)))

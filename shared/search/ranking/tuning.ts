@@ -18,8 +18,8 @@ export const fieldWeights = { title: 2, heading: 1.3, body: 1 } as const
 
 /**
  * The length in tokens for which impact tiers are computed. The length is constant, so that the tiers of the index
- * never drift. It is also taken as the average length where PostgreSQL has no statistics. The average of bench was 18
- * tokens (2026-11-21).
+ * never drift. This length also serves as the average length where PostgreSQL has no statistics. The average of bench
+ * was 18 tokens (2026-11-21).
  */
 export const referenceLength = 20
 
@@ -94,11 +94,10 @@ export const narrowerPart = 0.5
 export const relaxedListBlocks = 20_000
 
 /**
- * The bounds of a cut by pairs of words. Up to `soonRead` blocks in the lists of the words, the index reads the lists
- * at once, and pairs spare nothing. `byTerm`: the most blocks that one word by itself puts into the cut. `byPair`: the
- * most blocks that pairs put into the cut. `spare`: a pair cut is used only if it seems to hold so many times the
- * limit. A cut with too few hits costs another pass. Pairs halved the time of searches for two common words (bench,
- * 2026-11-21).
+ * The bounds of a cut by pairs of words. `soonRead`: lists of up to so many blocks together are read so soon that pairs
+ * spare nothing. `byTerm`: the most blocks that one word by itself puts into the cut. `byPair`: the most blocks that
+ * pairs put into the cut. `spare`: a pair cut is used only if it seems to hold so many times the limit. A cut with too
+ * few hits costs another pass. Pairs halved the time of searches for two common words (bench, 2026-11-21).
  */
 export const pairBounds = { soonRead: 16_000, byTerm: 150, byPair: 250, spare: 1.5 } as const
 

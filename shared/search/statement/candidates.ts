@@ -24,7 +24,10 @@ export function candidates({ scope, condition, recheck, order, limit }: SearchRe
   return order.always === null ? found : sql.fragment`${bounded(order.always)} UNION ${found}`
 }
 
-/** Selects how many blocks contain each term: an estimate where there is one, else a count of the same snapshot. */
+/**
+ * Selects how many blocks contain each term: an estimate where `matching` has an estimate, else a count of the same
+ * snapshot.
+ */
 export function matchCounts({ scope, order }: SearchRequest) {
   if (order.by === 'document' || order.terms.length === 0) return sql.fragment`ARRAY[]::float8[]`
   const counts = order.terms.map(
