@@ -6,8 +6,8 @@ import { logExtent, numberedEvents } from '../../shared/events/queries.ts'
 import { type WireEvent, wireEvent } from './wire.ts'
 
 /**
- * The number of events that are read from the log, and written to a stream, at once. So many events have together
- * mostly less than 100 KB, at most about 500 KB.
+ * The number of events that are read from the log, and written to a stream, at once. Such a page of events mostly has
+ * less than 100 KB, and at most about 500 KB.
  */
 export const pageSize = 200
 

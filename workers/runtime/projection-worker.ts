@@ -16,7 +16,9 @@ const rounds = 3
 /** The largest number of documents in a batch, unless the projection sets the member `together`. */
 const batchDocuments = 32
 
-/** The bytes of text that the documents of a batch have together at most. A larger document counts as large. */
+/**
+ * The most bytes of text that the documents of a batch have together. A single document with more text counts as large.
+ */
 const batchBytes = 300_000
 
 /**
@@ -61,8 +63,8 @@ function takeSmall<Source extends ProjectionSource, Result>(deriving: Deriving<S
   const { runtime, projection } = deriving
   const { together = batchDocuments } = projection
   const concurrency = runtime.config.WORKER_CONCURRENCY
-  // Each loop has a limit of its own. Under a common limit, jobs of one loop that wait for locks could take all places
-  // of the other loop.
+  // Each loop has a limit of its own. With a common limit, jobs of one loop that wait for locks could keep all jobs of
+  // the other loop from running.
   const besideEachOther = Math.max(1, Math.floor(concurrency / 2))
   return {
     part: 'small',

@@ -34,8 +34,8 @@ export type Runtime = {
 export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => Promise<void>> }
 
 /**
- * The longest wait for running jobs when the process stops. A process has to stop within ten seconds, so three seconds
- * are left to close its connections.
+ * The longest wait for running jobs, in milliseconds, when the process stops. A process has to stop within ten seconds,
+ * so three seconds are left to close its connections.
  */
 const drainMs = 7000
 

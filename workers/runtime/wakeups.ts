@@ -105,7 +105,7 @@ export function openWakeups(options: {
 /** A subscriber, and the part of the queue whose jobs it takes; undefined means the whole queue. */
 type Waker = { wake: () => void; part: Part | undefined }
 
-// An announcement without a part may be of a job of either part.
+// An announcement that names no part of the queue may be about a job of either part.
 function isFor(part: Part | undefined, announced: string | undefined): boolean {
   return part === undefined || announced === undefined || part === announced
 }

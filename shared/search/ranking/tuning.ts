@@ -83,7 +83,10 @@ export const fewBesidePairs = 600
  */
 export const candidatesPerHit = 10
 
-/** A cut that is more than this part of the next wider cut is left out, since it would spare little. Chosen. */
+/**
+ * A cut is left out if it has more than this fraction of the matches of the next wider cut. Reading the narrower cut
+ * would spare little. Chosen.
+ */
 export const narrowerPart = 0.5
 
 /**
