@@ -97,7 +97,9 @@ function nextWiderCut(cuts: readonly Cut[], from: { index: number; candidates: n
 
 type PassOptions = {
   cut: Cut
-  /** A narrower cut whose matches are candidates in any case. */
+  /**
+   * A narrower cut, which an earlier pass has read. Its matches become candidates even when the wider cut has too many.
+   */
   narrower: Cut | null
   inScopeOnly?: boolean
 }

@@ -62,8 +62,8 @@ type RunningAttempt = { job: Job<object>; queue: string; since: number; marked: 
 
 /**
  * Opens the attempts of this process. PostgreSQL releases the advisory locks of `session` when the process dies, and
- * the heartbeats stop when the process hangs. The supervision in any other process sees both. The `signal` of a job
- * aborts when pg-boss has given the job to another attempt.
+ * the heartbeats stop when the process hangs. The supervision in any other process notices lost locks and missing
+ * heartbeats. The `signal` of a job aborts when pg-boss has given the job to another attempt.
  */
 export function openAttempts(options: {
   session: JobSession

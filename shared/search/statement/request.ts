@@ -28,7 +28,10 @@ export type ByScore = {
   terms: readonly RankedTerm[]
   /** How many of the terms a match must contain. */
   minimumShouldMatch: number
-  /** A condition whose matches are candidates in any case; null for no such condition. */
+  /**
+   * A condition whose matches become candidates even when the search has too many candidates; null for no such
+   * condition.
+   */
   always: Condition | null
   /** The number of all blocks, for the rarity of terms. */
   blocks: number
