@@ -111,8 +111,8 @@ function coerce(input: { name: string; text: string; schema: TSchema & { type?: 
  * Decodes a value that satisfies the schema: codecs are applied, and members that the schema does not know are left
  * out. The given value is not changed.
  *
- * TypeBox's own Decode checks and copies the value again for each of its steps. For a large body that takes longer than
- * all other work on it.
+ * TypeBox's own Decode checks and copies the value again for each of its steps. With a large body, this would take
+ * longer than all other work on the body.
  */
 function decode(schema: TSchema, value: unknown): unknown {
   const inner = decodeInside(schema, value)

@@ -120,8 +120,8 @@ const ActiveRow = row(
 /**
  * Returns every running attempt. `lapse` says why the attempt counts as given up, or is null. No session has the mark
  * of an `orphaned` attempt. An `expired` attempt has taken longer than its queue allows, and a `silent` attempt lacks
- * its heartbeat. Processes of earlier versions mark an attempt only after they have claimed it. So an attempt counts as
- * orphaned only two seconds after its start.
+ * its heartbeat. Processes of earlier versions claim a job first and mark the attempt afterwards. So an attempt counts
+ * as orphaned only two seconds after its start.
  */
 export function activeAttempts(db: Queryable) {
   return db.any(sql.type(ActiveRow)`

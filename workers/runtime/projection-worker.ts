@@ -124,7 +124,7 @@ async function batchesOf(
 }
 
 // Derives batches one after the other, since the first batches hold the smallest documents. Then single documents are
-// derived beside each other. Documents that failed before come last.
+// derived at the same time. Documents whose job failed before come last.
 async function deriveFetched<Source extends ProjectionSource, Result>(
   context: Deriving<Source, Result> & { limit: LimitFunction },
   batches: readonly Job<DocumentJob>[][],

@@ -40,8 +40,8 @@ export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => 
 const drainMs = 7000
 
 /**
- * The options of the pool of pg-boss. The type of pg-boss leaves out `idleTimeoutMillis`, but the pool gets it. With
- * it, a connection stays open from one run of cron to the next.
+ * The options of the pool of pg-boss. The type of pg-boss leaves out `idleTimeoutMillis`, but the pool gets this
+ * option. It keeps a connection open from one run of cron to the next.
  */
 const bossPool = { max: 2, idleTimeoutMillis: 60_000 }
 

@@ -89,8 +89,8 @@ const Ancestors = Type.Object(AncestorShape)
 
 /**
  * Selects the knowledge bases and folders above the `hits`, each of them once. Walking up from each hit by itself took
- * a fifth of the search for a rare word. Folders are looked up one by one, since the planner does not know how few
- * folders there are.
+ * a fifth of the time of a search for a rare word. Folders are looked up one by one, since the planner does not know
+ * how few folders there are.
  */
 export const ancestorColumns = sql.fragment`
   coalesce((
