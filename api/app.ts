@@ -102,8 +102,8 @@ function apiRouter(service: Service, table: readonly Route[]): RequestHandler {
   }
 }
 
-// Finds the route by the method of a request. Express could do so too, but the answers to OPTIONS and with 405 list the
-// methods of a path, which Express does not know.
+// Finds the route by the method of a request. Express could find the route too. But the answers to OPTIONS and with 405
+// list the methods of a path, which Express does not know.
 function dispatcher(service: Service, specs: readonly Route[]): Server {
   const servers = new Map<string, { spec: Route; serve: Server }>(
     specs.map((spec) => [spec.method satisfies Method, { spec, serve: server(service, spec) }]),

@@ -3,9 +3,10 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { type AddressInfo, Server as TcpServer } from 'node:net'
 import { setImmediate as eventLoopTurn, setTimeout as sleep } from 'node:timers/promises'
 
-// The time in which a call may arrive that was sent on an idle connection just before the process stopped listening.
+// The milliseconds for which the server still waits for calls on idle connections. A client may have sent such a call
+// just before the process stopped listening.
 const transitMs = 500
-// The time in which running calls must end after the server has stopped listening.
+// The milliseconds that running calls have to end, after the server has stopped listening.
 const longestCallMs = 7000
 // The most turns of the event loop for which the server waits while new connections still arrive.
 const mostTurns = 1000

@@ -11,7 +11,7 @@ import { endpointText } from './reference/endpoint.ts'
 import { errorTable } from './reference/errors.ts'
 import { shapeText } from './reference/shapes.ts'
 
-/** The reference for people, in reading order; every text is Markdown. */
+/** A reference for people, in reading order; every text is Markdown. */
 export type Reference = { title: string; text: string; chapters: readonly Chapter[] }
 
 /** A chapter: its prose, whose headings start at the third level, then its entries. */
@@ -25,7 +25,7 @@ export type Entry = { title: string; text: string; route: Route | null }
 /** A chapter in prose that a noun adds, such as the node table of bodies; its headings start at the third level. */
 export type ReferenceSection = { title: string; markdown: string }
 
-/** The sources of a reference. Where `sections` is absent, the reference gets the sections of `ownSections`. */
+/** An input from which a reference is made. Without `sections`, the reference gets the sections in `ownSections`. */
 export type ReferenceInput = { routes: readonly Route[]; config: Config; sections?: readonly ReferenceSection[] }
 
 /** The version of the reference. The reference states it beside the version of the OpenAPI description. */

@@ -6,13 +6,13 @@ import { logExtent, numberedEvents } from '../../shared/events/queries.ts'
 import { type WireEvent, wireEvent } from './wire.ts'
 
 /**
- * The number of events that are read from the log, and written to a stream, at once. Together they have mostly less
- * than 100 KB, at most about 500 KB.
+ * The number of events that are read from the log, and written to a stream, at once. Such a page of events mostly has
+ * less than 100 KB, and at most about 500 KB.
  */
 export const pageSize = 200
 
-// The number of events that are kept in memory. A busy service records 2000 events in a few minutes, and they take a
-// few megabytes.
+// The number of events that are kept in memory. A busy service records 2000 events in a few minutes, and these events
+// take a few megabytes.
 const keptEvents = 2000
 
 const longestPauseMs = 100
@@ -21,8 +21,8 @@ const longestPauseMs = 100
 export type Feed = {
   readonly recent: RecentEvents
   /**
-   * Makes the feed read new events. The caller does so at every heartbeat, in case a notification of PostgreSQL was
-   * lost.
+   * Makes the feed read new events. The caller calls this function at every heartbeat, in case a notification of
+   * PostgreSQL was lost.
    */
   wake: () => void
   close: () => Promise<void>

@@ -59,9 +59,9 @@ export function openEventStreams(options: Options): EventStreams {
   return { open: (request) => hub.open(request), end: () => hub.end(), close: () => hub.close() }
 }
 
-// The longest time in which a stream may rely on rights that were read before. The end of a token or membership takes
-// effect within a heartbeat or 15 seconds, whichever is shorter. Rights are checked three times in that span, because
-// the database may be slow.
+// The longest time for which a stream may rely on the rights of its token as they were last read. The end of a token or
+// membership takes effect within a heartbeat or 15 seconds, whichever is shorter. Rights are read three times in that
+// span, because the database may be slow.
 const longestDoubtSeconds = 15
 
 // The most events without an id that a first connection can leave out because they happened before it. When more events

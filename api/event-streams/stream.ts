@@ -4,12 +4,12 @@ import type { StreamLease } from '../../shared/events/stream-leases.ts'
 import { authRevoked, heartbeat, type WireEvent } from './wire.ts'
 
 /**
- * The texts that one delivery has rendered so far. The key is the audience: streams with the same filter are one
- * audience. A text is null when no event is for the audience.
+ * A map of the texts that one delivery has rendered so far. The key is the audience of a text: streams with the same
+ * filter are one audience. A text is null when no event is for the audience.
  */
 export type Rendered = Map<string, Buffer | null>
 
-/** The source of the events that a stream has missed. */
+/** A reader of the event log, from which a stream gets the events that it has missed. */
 export type StreamSource = {
   /** The id up to which events have been delivered to live streams. */
   newest: () => number

@@ -9,11 +9,12 @@ import { Turns } from '../../shared/turns/turns.ts'
 // archive is read.
 const exportsAtOnce = 4
 
-/** The longest pause of a reader, and the longest time of the whole answer, in milliseconds. */
+/** A bound on a slow reader: its longest pause, and the longest time of the whole answer, in milliseconds. */
 export type Patience = { pauseMs: number; wholeMs: number }
 
 /**
- * Runs work that reads a whole knowledge base, on connections of its own, so that other requests do not wait for it.
+ * A runner of work that reads a whole knowledge base. The work has database connections of its own, so that other
+ * requests do not wait for it.
  */
 export type Exports = {
   patience: Patience
@@ -50,8 +51,8 @@ function asJob<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Answers with an archive while `write` makes it. A reader that goes away or is too slow stops `write`. When `write`
- * fails, the connection is cut, so that no client takes half an archive for a whole one. Throws what `write` threw, but
- * nothing when the reader was the reason.
+ * fails, the connection is cut, so that no client takes half an archive for a whole archive. Throws what `write` threw,
+ * unless the reader was the reason.
  */
 export async function sendArchive(
   response: Response,

@@ -16,8 +16,8 @@ import type { Answer } from './route.ts'
 export type KeyedRequest = { scope: IdempotencyScope; fingerprint: Buffer; lifetimeHours: number }
 
 /**
- * Reads the header Idempotency-Key, taken literally; null when it was not sent. Refuses with 400
- * `invalid_idempotency_key` unless it has 1 to 128 visible ASCII characters.
+ * Reads the header Idempotency-Key, taken literally; null when the header was not sent. Refuses with 400
+ * `invalid_idempotency_key` unless the key has 1 to 128 visible ASCII characters.
  */
 export function parseIdempotencyKey(header: string | undefined): string | null {
   if (header === undefined) return null
@@ -48,10 +48,10 @@ function canonicalText(value: unknown): string {
 
 /**
  * Answers a request with a key by its stored answer (api/guide/idempotency.md#replays). Without a stored answer it runs
- * the request and stores the answer in the same transaction. So an error releases the key. While the first request
- * still runs, a repetition is refused with 409 `idempotency_in_progress`. A key that was used with another body is
- * refused with 409 `idempotency_key_reused`. When the caller has lost the workspace of a stored answer, the repetition
- * is refused with 404 `workspace_not_found`.
+ * the request and stores the answer in the same transaction. When the request fails, this transaction is rolled back,
+ * and the key can be used again. While the first request still runs, a repetition is refused with 409
+ * `idempotency_in_progress`. A key that was used with another body is refused with 409 `idempotency_key_reused`. When
+ * the caller has lost the workspace of a stored answer, the repetition is refused with 404 `workspace_not_found`.
  */
 export async function answerOnce(
   context: { tx: Transaction; visible: (workspaceId: string) => boolean },

@@ -43,8 +43,8 @@ export function queryReader(schema: TObject): (query: URLSearchParams) => unknow
 }
 
 /**
- * Makes the reader of path parameters. A malformed id cannot name anything that exists. So it is refused with the error
- * code that `x-error` of its schema names, mostly a 404.
+ * Makes the reader of path parameters. A malformed id cannot name anything that exists. So a malformed id is refused
+ * with the error code that `x-error` of its schema names, mostly a 404.
  */
 export function paramsReader(schema: TObject): (params: Record<string, string>) => unknown {
   const validator = Compile(schema)
@@ -64,8 +64,8 @@ export function paramsReader(schema: TObject): (params: Record<string, string>) 
 }
 
 /**
- * Marks in the schema of a path parameter. `x-error` is the code that refuses a malformed value, and `x-published` is
- * the schema that people see in its place.
+ * A set of marks in the schema of a path parameter. `x-error` is the code that refuses a malformed value, and
+ * `x-published` is the schema that people see in its place.
  */
 export type ParameterMarks = { type?: string; 'x-error'?: ErrorCode; 'x-published'?: TSchema }
 
@@ -111,8 +111,8 @@ function coerce(input: { name: string; text: string; schema: TSchema & { type?: 
  * Decodes a value that satisfies the schema: codecs are applied, and members that the schema does not know are left
  * out. The given value is not changed.
  *
- * TypeBox's own Decode checks and copies the value again for each of its steps. For a large body that takes longer than
- * all other work on it.
+ * TypeBox's own Decode checks and copies the value again for each of its steps. With a large body, this would take
+ * longer than all other work on the body.
  */
 function decode(schema: TSchema, value: unknown): unknown {
   const inner = decodeInside(schema, value)

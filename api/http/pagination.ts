@@ -11,7 +11,10 @@ export type ListPage = { cursor: string | null; next_cursor: string | null; has_
  */
 export type CursorScope = { endpoint: string; filters: Record<string, unknown>; sort: string }
 
-/** The values of the sort columns in the last item of a page. The next page begins after this position. */
+/**
+ * A position in a list: the values of the sort columns in the last item of a page. The next page begins after this
+ * position.
+ */
 export type CursorPosition = readonly (string | number)[]
 
 /** Writes an opaque cursor of a list. */

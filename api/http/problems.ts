@@ -137,8 +137,8 @@ export function demandOf(schema: TSchema): string {
 }
 
 /**
- * Returns the message of `demandOf`. For a value of a wrong kind, the message also names its kind. The value itself is
- * never repeated.
+ * Returns a message that says what a value must be. For a value of a wrong kind, the message also names the kind of the
+ * value. The value itself is never repeated.
  */
 function demandOfKind(schema: TSchema, value: unknown): string {
   return takesKind(schema, value) ? demandOf(schema) : `${demandOf(schema)}, not ${kindOf(value)}`

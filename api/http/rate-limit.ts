@@ -7,8 +7,8 @@ import type { Logger } from '../../shared/process/log.ts'
 // The number of shares into which a large limit is divided. A process takes a share of calls from the table at once, so
 // that not every call costs a write.
 const sharesPerWindow = 50
-// The largest number of shares that a process remembers, so that very many callers cannot fill its memory. When there
-// are more, the process forgets all shares and only asks the table more often.
+// The largest number of shares that a process remembers, so that very many callers cannot fill its memory. Beyond this
+// number, the process forgets all shares. Forgetting costs only further questions to the table.
 const keptShares = 100_000
 
 /** The kinds of calls with a limit of their own (api/guide/limits.md#rates). A call counts in exactly one bucket. */
@@ -17,7 +17,7 @@ export type Bucket = 'read' | 'write' | 'search' | 'job' | 'ip' | 'share'
 /** The values of the `X-RateLimit-*` headers: calls granted and left in the window, and the seconds until it ends. */
 export type RateLimitState = { limit: number; remaining: number; reset: number }
 
-/** Bounds how many calls a token, a user or an address can make in a minute. */
+/** A counter that bounds how many calls a token, a user or an address can make in a minute. */
 export type RateLimiter = {
   /**
    * Counts one call of `key`, a token id or an address. With `userId`, the call also counts for all tokens of the user

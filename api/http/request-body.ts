@@ -12,7 +12,7 @@ const inUtf8 = ['application/json; charset=utf-8']
 const formLimits = { parts: 32, fieldSize: 4096, headerPairs: 32, headerSize: 16 * 1024 }
 // The bytes that a form may have beside its file: boundaries, headers and fields.
 const overheadBytes = 1024 * 1024
-// The time in which a client must have sent the rest of a refused body.
+// The milliseconds that a client has to send the rest of a refused body.
 const patienceMs = 30_000
 
 /**

@@ -21,10 +21,14 @@ export const apiPrefix = '/api/v1'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * The answer of a handler. Mostly it is sent in the envelope: the JSON object with the members `data` and `request_id`.
+ * An answer of a handler. Most answers are sent in the envelope: the JSON object with the members `data` and
+ * `request_id`.
  */
 export type Answer = {
-  /** Needed only where the route declares several successes; otherwise the declared status counts. */
+  /**
+   * The status of the answer. Needed only where the route declares several successes; otherwise the declared status
+   * counts.
+   */
   status?: number
   /** The member `data`; absent for 204. */
   data?: unknown
@@ -53,7 +57,7 @@ export type Answer = {
 }
 
 /**
- * The input of a handler, validated and decoded. Reads get the connection pool as `db`, writes get their transaction as
+ * An input of a handler, validated and decoded. Reads get the connection pool as `db`, writes get their transaction as
  * `tx`.
  */
 export type Call<M extends Method, P extends TObject, Q extends TObject, B extends TSchema, Prepared> = {
@@ -78,8 +82,8 @@ export type Call<M extends Method, P extends TObject, Q extends TObject, B exten
   /** The parsed Last-Event-ID of a stream; null when it was not sent. */
   lastEventId: number | null
   /**
-   * Returns the result of `prepare`, or throws what `prepare` threw. A handler calls it after its checks of visibility
-   * and state, because refusals of the content come later (api/guide/requests.md#order-of-checks).
+   * Returns the result of `prepare`, or throws what `prepare` threw. A handler calls this function after its checks of
+   * visibility and state, because refusals of the content come later (api/guide/requests.md#order-of-checks).
    */
   prepared: () => Prepared
 } & (M extends 'GET' ? { db: Queryable } : Writing)
@@ -90,7 +94,10 @@ export type Call<M extends Method, P extends TObject, Q extends TObject, B exten
  */
 type Writing = { tx: Transaction; ahead: Ahead; write: WriteContext }
 
-/** One success that a route declares. `data` null means an empty 204 or, with `media`, a body without envelope. */
+/**
+ * A success that a route declares. Where `data` is null, the answer is an empty 204 or, with `media`, a body without
+ * envelope.
+ */
 export type Success = {
   status: 200 | 201 | 202 | 204
   description: string
@@ -108,8 +115,8 @@ export type Success = {
 }
 
 /**
- * The declaration of an endpoint. The pipeline (`serve.ts`), the OpenAPI description and the reference are made from
- * it. Everything that is known about an endpoint is declared here and nowhere else.
+ * A declaration of an endpoint. The pipeline (`serve.ts`), the OpenAPI description and the reference are made from the
+ * declaration. Everything that is known about an endpoint is declared here and nowhere else.
  */
 export type RouteOptions<M extends Method, P extends TObject, Q extends TObject, B extends TSchema, Prepared> = {
   method: M

@@ -5,7 +5,7 @@ import type { AttachmentRow } from '../../shared/attachments/queries.ts'
 import type { FileStore } from '../../shared/attachments/store.ts'
 import { openBytes } from '../../shared/attachments/store.ts'
 
-// The longest time in which a client may take no byte. Then the connection is cut.
+// The longest time, in milliseconds, for which a client may take no byte. After this time the connection is cut.
 const pauseMs = 60_000
 
 /**

@@ -4,7 +4,7 @@ import { Compile, type Validator } from 'typebox/compile'
 import { type EntityTags, entityTagOf, satisfies } from './preconditions.ts'
 import type { Answer, Route, Success } from './route.ts'
 
-/** The answer of a handler, and the headers of the request that decide how it is sent. */
+/** An answer of a handler, with the headers of the request that decide how the answer is sent. */
 type Outgoing = {
   spec: Route
   answer: Answer

@@ -21,7 +21,7 @@ import { answerCheck, send, statusOf } from './send.ts'
 import type { Service } from './service.ts'
 import { writeContext } from './write-context.ts'
 
-/** Serves one request of one route; a thrown value goes to the error handler of the application. */
+/** A function that serves one request of one route. What it throws goes to the error handler of the application. */
 export type Server = (request: Request, response: Response) => Promise<void>
 
 /**
@@ -31,8 +31,9 @@ export type Server = (request: Request, response: Response) => Promise<void>
  * 1. `admit`: the token is valid (401), the rate limit is kept (429), the token has the scopes (403).
  * 2. `readAnswerHeaders`: Accept (415) and If-None-Match (400).
  * 3. `readCall`: type and size of the body (415, 413); members, query and headers (400); ids in the path (404).
- * 4. `answerRead` or `answerWrite`: a used key (replay, 409), then the handler. The handler looks for the resources
- *    (404) and checks the role (403), the precondition (428, 409), the state (409), the content (422) and the quota.
+ * 4. `answerRead` or `answerWrite`: a key that was used before (replay, 409), then the handler. The handler looks for
+ *    the resources (404) and checks the role (403), the precondition (428, 409), the state (409), the content (422) and
+ *    the quota.
  * 5. `send`: status, headers and envelope.
  *
  * Heavy work in steps 3 to 5 takes its turns on behalf of the caller, and ends when the client closes the connection.

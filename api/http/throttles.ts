@@ -23,10 +23,13 @@ const limits = {
 /** Name of a limit on guesses. */
 export type ThrottleName = keyof typeof limits
 
-/** The names of the limits that a guess counts against, each with the key that the guess counts for. */
+/**
+ * A choice of the limits that a guess counts against, each with the key (such as an address) for which the guess
+ * counts.
+ */
 export type Guesses = Partial<Record<ThrottleName, string>>
 
-/** Bounds how often passwords and codes can be guessed. */
+/** A set of limits that bound how often passwords and codes can be guessed. */
 export type Throttles = {
   /**
    * Runs `guess`, which returns a value when the guess was right. A guess is counted before it runs, because many

@@ -9,7 +9,7 @@ import type { DeletionContext } from '../../shared/documents/deletion.ts'
 import type { Client } from '../../shared/requests/client.ts'
 import type { Service } from './service.ts'
 
-/** What the writes of a call work with: its transaction, who calls, and the consequences of the writes. */
+/** A context for the writes of a call: its transaction, who calls, and the consequences of the writes. */
 export type WriteContext = CommitContext & DeletionContext & { config: Config }
 
 type WritingCall = { tx: Transaction; ahead: Ahead; service: Service; caller: Caller; client: Client }

@@ -6,10 +6,10 @@ import { durationBounds, jobOutcomes } from '../../shared/jobs/metrics.ts'
 import { observeBuild } from '../../shared/process/build-metric.ts'
 import { outdatedDocuments } from '../../shared/search/index/reindex.ts'
 
-// The age up to which figures from the database are kept in memory and served again.
+// The age, in milliseconds, up to which figures from the database are kept in memory and served again.
 const freshMs = 5000
-// The age up to which sizes are served again. This age is longer, because PostgreSQL looks at every file of the
-// database to tell the size.
+// The age, in milliseconds, up to which the stored bytes are served again. This age is longer, because PostgreSQL
+// looks at every file of the database to tell the size.
 const sizesFreshMs = 60_000
 // The interval between samples of the event loop's lag. At prom-client's default of 10 ms, sampling is most of the work
 // of an idle API process.

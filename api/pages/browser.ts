@@ -17,7 +17,7 @@ import type { Frame } from './render.ts'
 /** A browser with its id and its CSRF token. `signedIn` is the person who is signed in, or null when nobody is. */
 export type Browser = { id: string; csrfToken: string; signedIn: SignedIn | null }
 
-/** The browser of a call. A browser without an id gets an id in a cookie. */
+/** Finds the browser of a call. A browser without an id gets an id in a cookie. */
 export async function browserOf(call: PageCall): Promise<Browser> {
   const { config } = call.service
   const given = cookieOf({ request: call.request, config }, 'svc_session')

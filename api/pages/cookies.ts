@@ -3,8 +3,8 @@ import type { Request, Response } from 'express'
 import type { Config } from '../../shared/config/config.ts'
 
 /**
- * The cookies of pages. `svc_session` holds the id of the browser, and `svc_known` proves an earlier sign-in to an
- * account. `svc_openid` holds a sign-in that has begun at the OpenID provider.
+ * A name of a cookie of the pages. `svc_session` holds the id of the browser, and `svc_known` proves an earlier sign-in
+ * to an account. `svc_openid` holds a sign-in that has begun at the OpenID provider.
  */
 export type CookieName = 'svc_session' | 'svc_known' | 'svc_openid'
 

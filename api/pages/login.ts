@@ -71,7 +71,7 @@ function guessesOf(call: PageCall, account: string): Guesses {
   return { 'sign-in-address': address, 'sign-in': `${account} ${address}`, 'sign-in-account': account }
 }
 
-// Answers a wrong password. Like a wrong token, it counts against the rate limit of the address.
+// Answers a wrong password. Like a wrong token, a wrong password counts against the rate limit of the address.
 async function refused(call: PageCall, input: { browser: Browser; next: string; email: string }): Promise<PageAnswer> {
   await call.service.rateLimiter.consume('ip', addressOf(call.request))
   call.service.log.info({ request_id: call.response.locals['requestId'] }, 'sign-in refused')
@@ -91,9 +91,9 @@ async function accountKey(call: PageCall, email: string): Promise<string> {
   return keyedHash(call.service.config.SESSION_SECRET, { purpose: 'account', text }).toString('base64url')
 }
 
-// A browser in which somebody has signed in to an account keeps a cookie that proves it. Wrong passwords from such a
-// browser are counted apart. So a person who tries passwords elsewhere can make other browsers wait, but cannot lock
-// the owner out. Returns the id in the cookie, or null for other browsers.
+// A browser in which somebody has signed in to an account keeps a cookie as a proof of the sign-in. Wrong passwords
+// from such a browser are counted apart. So a person who tries passwords elsewhere can make other browsers wait, but
+// cannot lock the owner out. Returns the id in the cookie, or null for other browsers.
 function knownBrowser(call: PageCall, account: string): string | null {
   const value = cookieOf({ request: call.request, config: call.service.config }, 'svc_known') ?? ''
   const [nonce = '', proof = ''] = value.split('.')

@@ -14,7 +14,7 @@ import { cookieOf, setCookie } from './cookies.ts'
 import { type PageCall, page } from './page.ts'
 import { PageRefusal, pageMissing } from './refusals.ts'
 
-// The time for a person to sign in at the provider.
+// The seconds that a person has to sign in at the provider.
 const flowSeconds = 900
 
 /**

@@ -13,10 +13,13 @@ export type PageCall = {
   form: () => Promise<Form>
 }
 
-/** The fields of a form. A field that was sent twice, or that PostgreSQL cannot store, counts as missing. */
+/** A form that was submitted. A field that was sent twice, or that PostgreSQL cannot store, counts as missing. */
 export type Form = { field: (name: string) => string }
 
-/** HTML to show, or a path of this origin to go to (303); undefined when the handler has answered by itself. */
+/**
+ * An answer of a page: HTML to show, or a path of this origin to go to (303); undefined when the handler has answered
+ * by itself.
+ */
 export type PageAnswer =
   | { status?: number; html: string; headers?: Record<string, string> }
   | { location: string }

@@ -57,7 +57,8 @@ function storableParams(request: Request): Record<string, string> {
   return params
 }
 
-// Reads the query. A parameter that PostgreSQL cannot store counts as missing, as such a field of a form does.
+// Reads the query. A parameter with a text that PostgreSQL cannot store counts as missing. A form treats its fields in
+// the same way.
 function storableQuery(request: Request): URLSearchParams {
   const { searchParams } = new URL(request.url, 'http://service')
   return new URLSearchParams([...searchParams].filter(([, value]) => isStorable(value)))

@@ -22,7 +22,10 @@ export async function readJson(json: JsonBody): Promise<ReadBody> {
   }
 }
 
-/** The function that `readJson` computes. The export is for threads, which import the function by its name. @public */
+/**
+ * Parses, validates and decodes the JSON of a request by the schema of its route. A thread imports this function by its
+ * name. @public
+ */
 export function readBody({ operationId, text, query }: JsonBody): ReadBody {
   const value = parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

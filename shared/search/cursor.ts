@@ -5,8 +5,8 @@ import { isStorable } from '../schema/strings.ts'
 import type { Search } from './statement/request.ts'
 
 /**
- * The block behind which an exhaustive search continues, and the fingerprint that the documents in scope had when the
- * page was read.
+ * A position in an exhaustive search. The next page begins behind the block `ord` of the document. `fingerprint` stands
+ * for the state of all documents in scope when the page was read.
  */
 export type SearchCursor = { documentId: string; ord: number; fingerprint: string }
 

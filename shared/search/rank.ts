@@ -27,10 +27,10 @@ type Ranking = {
 }
 
 /**
- * Finds the matches in the text of each hit with the tokeniser of the index, and scores the hits by BM25. Hits come in
- * the order of score, document and block, or stay in the order of documents. `exact` is false for a text that was
- * matched in windows. The caller also sets `exact` to false where blocks that were not read could be better. The event
- * loop is free after each 65,536 UTF-16 units of text.
+ * Finds the matches in the text of each hit with the tokeniser of the index, and scores the hits by BM25. By `order`,
+ * the hits are sorted by score, document and block, or keep the order in which they came. `exact` is false for a text
+ * that was matched in windows. The caller also sets `exact` to false where blocks that were not read could be better.
+ * The event loop is free after each 65,536 UTF-16 units of text.
  */
 export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<RankedHit[]> {
   const { terms } = ranking

@@ -13,8 +13,8 @@ export function queryText(q: string): string {
 }
 
 /**
- * The parameter `q`: 1 to 200 code points of `queryText`, so the length does not depend on how a client composes
- * letters.
+ * The parameter `q`: 1 to 200 code points in the form that `queryText` returns. So the length does not depend on how a
+ * client composes letters.
  */
 export const QueryText = Type.Refine(
   Type.Unsafe<string>({

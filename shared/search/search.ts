@@ -46,8 +46,8 @@ export async function searchTopK(
 }
 
 /**
- * One page of all hits in the order of documents. A cursor is bound to query, filters and scope. Refuses with 409
- * `search_cursor_invalid` when the cursor belongs to another search. Refuses with 409 `search_cursor_stale` when a
+ * Reads one page of all hits, in the order of documents. A cursor is bound to query, filters and scope. Refuses with
+ * 409 `search_cursor_invalid` when the cursor belongs to another search. Refuses with 409 `search_cursor_stale` when a
  * document in scope has changed since the page before (api/guide/search.md#exhaustive).
  */
 export async function searchExhaustive(

@@ -26,20 +26,26 @@ export type TopKQuery = Condition & {
   minimumShouldMatch: number
   /** The scope lexemes, which each match carries. */
   scopes: readonly string[]
-  /** The most blocks that may contain each term, in the order of `terms`; absent unless the blocks were counted. */
+  /**
+   * For each term an upper bound of the number of blocks that contain it, in the order of `terms`; absent unless the
+   * blocks were counted.
+   */
   matching?: readonly number[]
   statistics: IndexStatistics
   limit: number
 }
 
-/** The best hits, one or more beyond the limit where there are any, and the answer that they come from. */
+/**
+ * A list of the best hits, and the answer of the statement that found them. If there are more hits than the limit, the
+ * list holds at least one of them beyond the limit.
+ */
 export type TopK = { hits: RankedHit[]; answer: SearchAnswer }
 
 /**
- * Finds the best matches. PostgreSQL ranks a bounded number of candidates by an estimate, and Node ranks the best of
- * them exactly. While matches are few, all are candidates. Of many matches a pass reads a cut, in which some term has a
- * high impact. Wider cuts follow until there are enough hits, and narrower cuts where a cut has too many candidates.
- * All hits come from one statement.
+ * Finds the best matches. PostgreSQL ranks a bounded number of blocks, the candidates, by an estimate of their score.
+ * Node then ranks the best candidates exactly. While matches are few, all are candidates. Of many matches a pass reads
+ * a cut, in which some term has a high impact. Wider cuts follow until there are enough hits, and narrower cuts where a
+ * cut has too many candidates. All hits come from one statement.
  */
 export async function topK(db: Queryable, query: TopKQuery): Promise<TopK> {
   const pass = (at: PassOptions) => runPass(db, { query, ...at })
@@ -79,8 +85,8 @@ export function topKOfHalf(
 
 /**
  * The index of the next wider cut that may hold enough matches, after a cut had `candidates`. Terms that seldom stand
- * in the same block seldom do so in any cut. So one factor corrects the estimates of all cuts. The cut of all matches
- * comes last.
+ * in the same block are seldom together in any cut. So one factor corrects the estimates of all cuts. The cut of all
+ * matches comes last.
  */
 function nextWiderCut(cuts: readonly Cut[], from: { index: number; candidates: number; limit: number }): number {
   const { index, candidates, limit } = from
@@ -91,7 +97,9 @@ function nextWiderCut(cuts: readonly Cut[], from: { index: number; candidates: n
 
 type PassOptions = {
   cut: Cut
-  /** A narrower cut whose matches are candidates in any case. */
+  /**
+   * A narrower cut, which an earlier pass has read. Its matches become candidates even when the wider cut has too many.
+   */
   narrower: Cut | null
   inScopeOnly?: boolean
 }
@@ -159,7 +167,7 @@ function conditionOf(query: TopKQuery, cut: Cut): Condition {
   if (inCut === null || !cut.recheckTerms) {
     return { condition: condition && allOf([condition, inCut, workspaces]), recheck }
   }
-  // A block in the tier of a word contains the word, so the index need not read the list of all blocks with the word.
+  // A block in a tier of a word contains the word, so the index need not read the list of all blocks with the word.
   return { condition: allOf([inScopes(inCut, scopes), workspaces]), recheck: allOf([condition, recheck]) }
 }
 

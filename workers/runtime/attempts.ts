@@ -22,7 +22,10 @@ export type Attempts = {
     limit: number,
     of?: { part: Part; except: readonly string[] },
   ) => Promise<Job<Data>[]>
-  /** Does what `claim` does, and tells whether there were more due jobs than it has claimed. */
+  /**
+   * Claims due jobs by the same rules as `claim`. The result also tells whether there were more due jobs than were
+   * claimed.
+   */
   claimDue: <Data extends object>(
     queue: Queue<Data>,
     limit: number,
@@ -59,8 +62,8 @@ type RunningAttempt = { job: Job<object>; queue: string; since: number; marked: 
 
 /**
  * Opens the attempts of this process. PostgreSQL releases the advisory locks of `session` when the process dies, and
- * the heartbeats stop when the process hangs. The supervision in any other process sees both. The `signal` of a job
- * aborts when pg-boss has given the job to another attempt.
+ * the heartbeats stop when the process hangs. The supervision in any other process notices lost locks and missing
+ * heartbeats. The `signal` of a job aborts when pg-boss has given the job to another attempt.
  */
 export function openAttempts(options: {
   session: JobSession
@@ -169,12 +172,13 @@ export async function completeAttempt<Data extends object>(
 const CompletedRow = row(Type.Object({ completed: Type.Array(Type.String()) }))
 
 /**
- * Completes attempts at jobs inside the transaction of their results, and returns the ids of the completed jobs. The
- * caller must not write the results of all other jobs, because other attempts have taken them over. Completed jobs are
- * deleted, since nobody reads them: metrics count how they ended, and a requested job has a row of its own.
+ * Completes attempts at jobs inside the transaction of their results, and returns the ids of the completed jobs. A job
+ * whose id is not returned was taken over by another attempt, so the caller must not write its result. Completed jobs
+ * are deleted, since nobody reads them: metrics count how they ended, and a requested job has a row of its own.
  *
- * The documents in `current`, by job id, lose their marks in `stale_projections` with the completion of their jobs:
- * their projection is current. The caller has locked the documents.
+ * `current` names documents by the ids of their jobs. The projection of these documents is now current, so their rows
+ * in `stale_projections` are deleted with the jobs. The caller must have locked the rows of these documents in
+ * `documents`.
  */
 export async function completeAttempts<Data extends object>(
   tx: Transaction,

@@ -12,21 +12,21 @@ import type { DocumentJob, Queue } from '../../shared/jobs/queues.ts'
 export type Part = 'small' | 'large'
 
 /**
- * The statement that claims due jobs of a queue: $1 is the queue, $2 the largest number of jobs. The statement does
- * what pg-boss's own fetch does, with two differences. The statement reads from the table whether a job of the same key
- * is active, while pg-boss relies on older notes of its monitor. And the statement marks each attempt by an advisory
- * lock of the session, which PostgreSQL releases when the process dies. The statement fails with a unique violation
- * when another process has claimed a job of the same key meanwhile.
+ * The statement that claims due jobs of a queue: $1 is the queue, $2 the largest number of jobs. The statement claims
+ * jobs by the rules of pg-boss's own fetch, with two differences. The statement reads from the table whether a job of
+ * the same key is active, while pg-boss relies on older notes of its monitor. And the statement marks each attempt by
+ * an advisory lock of the session, which PostgreSQL releases when the process dies. The statement fails with a unique
+ * violation when another process has claimed a job of the same key meanwhile.
  *
  * Of several due jobs of one key, only the first is claimed. `found` also counts the due jobs that were not claimed for
  * this reason.
  *
  * The locked rows are updated at their places in the table (`ctid`), which is cheap under every plan. A row that
- * somebody else has just changed has another place and is left out. Its change is announced, so the job is claimed a
- * moment later.
+ * somebody else has just changed has another place and is left out. The change of such a row is announced, so the job
+ * is claimed a moment later.
  *
  * For the part `large`, $3 names the workspaces whose jobs are left out. The statement looks for jobs of other
- * workspaces among the first hundred, since the first jobs of each workspace have high priorities.
+ * workspaces among the first hundred jobs, since the first jobs of each workspace have high priorities.
  */
 export function claimStatement({ options }: Queue<object>, part?: Part): string {
   const serial = options.policy === 'singleton'
@@ -120,8 +120,8 @@ const ActiveRow = row(
 /**
  * Returns every running attempt. `lapse` says why the attempt counts as given up, or is null. No session has the mark
  * of an `orphaned` attempt. An `expired` attempt has taken longer than its queue allows, and a `silent` attempt lacks
- * its heartbeat. Processes of earlier versions mark an attempt only after they have claimed it. So an attempt counts as
- * orphaned only two seconds after its start.
+ * its heartbeat. Processes of earlier versions claim a job first and mark the attempt afterwards. So an attempt counts
+ * as orphaned only two seconds after its start.
  */
 export function activeAttempts(db: Queryable) {
   return db.any(sql.type(ActiveRow)`

@@ -22,8 +22,8 @@ export type JobSession = {
 type Options = {
   url: string
   /**
-   * Called after the connection was opened or opened again. The locks are gone, and announcements in between went
-   * unheard.
+   * Called after the connection was opened or opened again. The locks of the lost session are gone, and no announcement
+   * was heard while there was no connection.
    */
   onOpen: () => void
   /** Called with the payload of each announced job (sql/queues/announcements.sql). */
@@ -42,8 +42,8 @@ const pauseMs = 500
 
 /**
  * Every statement of the session is planned once, without its values, often while no job waits. On an empty table all
- * plans look equally cheap. These settings leave the planner nested loops over indexes, which stay cheap when many jobs
- * wait.
+ * plans look equally cheap. With these settings the planner can only use nested loops over indexes, which stay cheap
+ * when many jobs wait.
  */
 const plannerSettings = [
   'plan_cache_mode=force_generic_plan',

@@ -16,8 +16,8 @@ type Options = { registry: Registry; log: Logger; config: Pick<Config, 'HOST' | 
 export async function serveMetrics({ registry, log, config }: Options): Promise<() => void> {
   const { HOST: host, METRICS_PORT: port, METRICS_TOKEN: token } = config
   if (port === 0) return () => {}
-  // The precision is the interval of samples in milliseconds. With a shorter interval, sampling would be most of the
-  // work of an idle process.
+  // The precision is the interval, in milliseconds, at which the lag of the event loop is sampled. With a shorter
+  // interval, sampling would be most of the work of an idle process.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 })
   observeBuild(registry)
   const server = createServer((request, response) => {

@@ -13,10 +13,12 @@ import { type TakeOptions, takeJobs } from './take.ts'
 /** The largest number of rounds for a document before its job fails. */
 const rounds = 3
 
-/** The largest number of documents in a batch, unless the projection has a `together`. */
+/** The largest number of documents in a batch, unless the projection sets the member `together`. */
 const batchDocuments = 32
 
-/** The bytes of text that the documents of a batch have together at most. A larger document counts as large. */
+/**
+ * The most bytes of text that the documents of a batch have together. A single document with more text counts as large.
+ */
 const batchBytes = 300_000
 
 /**
@@ -61,8 +63,8 @@ function takeSmall<Source extends ProjectionSource, Result>(deriving: Deriving<S
   const { runtime, projection } = deriving
   const { together = batchDocuments } = projection
   const concurrency = runtime.config.WORKER_CONCURRENCY
-  // Each loop has a limit of its own. Under a common limit, jobs of one loop that wait for locks could take all places
-  // of the other loop.
+  // Each loop has a limit of its own. With a common limit, jobs of one loop that wait for locks could keep all jobs of
+  // the other loop from running.
   const besideEachOther = Math.max(1, Math.floor(concurrency / 2))
   return {
     part: 'small',
@@ -122,7 +124,7 @@ async function batchesOf(
 }
 
 // Derives batches one after the other, since the first batches hold the smallest documents. Then single documents are
-// derived beside each other. Documents that failed before come last.
+// derived at the same time. Documents whose job failed before come last.
 async function deriveFetched<Source extends ProjectionSource, Result>(
   context: Deriving<Source, Result> & { limit: LimitFunction },
   batches: readonly Job<DocumentJob>[][],

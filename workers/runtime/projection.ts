@@ -5,8 +5,9 @@ import type { Derived, DocumentSource } from '../../shared/jobs/projections/quer
 import type { DocumentJob, Queue } from '../../shared/jobs/queues.ts'
 
 /**
- * The loaded source of a document. `projected_seq` is the `body_seq` of the stored data at the load, null when nothing
- * is stored. A result may build on the stored data, so the write must find the same value again.
+ * A source of a document as it was loaded. `projected_seq` is the `body_seq` of the stored data at the load, null when
+ * nothing is stored. A result may build on the stored data. So the result is written only if the stored data still have
+ * this `body_seq`.
  */
 export type ProjectionSource = DocumentSource & { projected_seq: number | null }
 
@@ -50,8 +51,8 @@ export type Projection<Source extends ProjectionSource, Result> = {
   together?: number
   /**
    * Reads the sources at the start of a round, outside any transaction and without locks. Returns them by document id.
-   * A document may have no source, because it is gone or not yet committed; later, under the locks, the round finds out
-   * which.
+   * A document may have no source, because it is gone or not yet committed. The round finds out which, when it has
+   * locked the documents.
    */
   load: (db: Queryable, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, Source>>
   /**
@@ -67,14 +68,14 @@ export type Projection<Source extends ProjectionSource, Result> = {
   projectedSeqs: (tx: Transaction, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, number>>
   /**
    * Tells whether the loaded and the current source give the same result. The comparison must cover everything that the
-   * projection depends on and nothing more. Called in the transaction of the round, under the locks. When the result is
-   * false before the last round, the document is derived again.
+   * projection depends on and nothing more. Called in the transaction of the round, while the document and the
+   * projection's row are locked. When the result is false before the last round, the document is derived again.
    */
   sameSource: (source: Source, current: DocumentSource) => boolean
   /**
-   * Tells whether a source is only the first part of what the stored data lack. Parts bound the memory for a document.
-   * The result of a part is written, and the job goes back to the queue for the next part. When `isPart` is absent, no
-   * source is a part.
+   * Tells whether a source holds only the first part of what the stored data lack. Dividing the source into parts
+   * bounds the memory that a document takes. The result of a part is written, and the job goes back to the queue for
+   * the next part. When `isPart` is absent, no source is a part.
    */
   isPart?: (source: Source) => boolean
   /**
@@ -85,7 +86,7 @@ export type Projection<Source extends ProjectionSource, Result> = {
   write: (tx: Transaction, derived: readonly Derived<Source, Result>[]) => Promise<void>
 }
 
-/** Points at which a test can make the source move, or a process die. */
+/** A set of functions by which a test changes a source, or ends a process, in the middle of a round. */
 export type ProjectionHooks = { beforeCommit?: (job: DocumentJob) => Promise<void> }
 
 /**
@@ -105,7 +106,7 @@ export type SingleProjection<Source extends ProjectionSource, Result> = Pick<
 }
 
 /**
- * Makes a projection that derives each document in a transaction of its own. This suits a projection in which few
+ * Makes a projection that derives each document in a transaction of its own. Such a projection suits data in which few
  * documents take part, so that a statement for many documents would gain nothing.
  */
 export function oneByOne<Source extends ProjectionSource, Result>(

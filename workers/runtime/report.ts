@@ -32,8 +32,8 @@ export type EndedAttempt<Data extends object> = {
 /**
  * Logs and counts how an attempt ended: as an error when the job failed for good, as a warning when it is tried again.
  * Returns the result that is reported to pg-boss. An attempt with an outcome is `completed`: its transaction completed
- * it, or another attempt has the job by now. A job that was over its limit twice is a `deadletter`, without further
- * attempts.
+ * it, or another attempt has the job by now. A job is a `deadletter`, without further attempts, when its computation
+ * went over its limit twice.
  */
 export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedAttempt<Data>): JobResult {
   const { queue, job, start, shared = 1, end } = attempt

@@ -60,7 +60,7 @@ export type RequestedJob<Source extends object, Result> = {
   ended?: (tx: Transaction, key: RequestedJobKey) => Promise<void>
 }
 
-/** Points at which a test can make the source move, or a process die. */
+/** A set of functions by which a test changes a source, or ends a process, in the middle of a job. */
 export type RequestedJobHooks = { beforeCommit?: (key: RequestedJobKey) => Promise<void> }
 
 /**
@@ -138,7 +138,7 @@ type Context<Source extends object, Result> = {
 }
 
 /**
- * What an attempt proposes before it has locked anything: to write a result of a source, or to end the job without a
+ * A proposal of an attempt that has not locked anything yet: to write a result of a source, or to end the job without a
  * result. `end` is null when the row of the job could not be claimed, so that there is nothing to end.
  */
 type Proposal<Source, Result> = { source: Source; result: Result } | { end: jobs.RequestedJobEnd | null }
@@ -200,8 +200,9 @@ class Attempt<Source extends object, Result> {
   }
 
   /**
-   * Decides under the locks what becomes of the job, and completes pg-boss's job, in one transaction. Sources are
-   * locked before the job's row, as writes do. A job that was ended meanwhile stays as it is, and nothing is written.
+   * Locks the sources and then the row of the job, decides what becomes of the job, and completes pg-boss's job, in one
+   * transaction. Writes take the locks in the same order. A job that was ended meanwhile stays as it is, and nothing is
+   * written.
    */
   async #settle(proposal: Proposal<Source, Result>): Promise<ExplainedOutcome> {
     const { runtime, kind, job } = this.#context

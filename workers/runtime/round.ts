@@ -24,9 +24,8 @@ export type Deriving<Source extends ProjectionSource, Result> = {
 export type Round = { jobs: readonly Job<DocumentJob>[]; part: Part; last: boolean }
 
 /**
- * The result of a round. `ends` says by job id how jobs have ended. The jobs in `large` go on in the part `large` of
- * the queue, because their document is large or only its first part is written. All other jobs have to be derived
- * again.
+ * A result of a round. `ends` says by job id how jobs have ended. The jobs in `large` go on in the part `large` of the
+ * queue, because their document is large or only its first part is written. All other jobs have to be derived again.
  */
 export type RoundEnd = { ends: ReadonlyMap<string, AttemptEnd>; large: readonly Job<DocumentJob>[] }
 
@@ -131,8 +130,9 @@ async function commit<Source extends ProjectionSource, Result>(
 }
 
 /**
- * Decides under the locks what becomes of one document. `moved` means that the document has to be derived again, and
- * `begun` that the result is only the first part. The table in shared/jobs/outcomes.ts explains every other verdict.
+ * Decides what becomes of one document, while the document and the projection's row are locked. `moved` means that the
+ * document has to be derived again, and `begun` that the result is only the first part. The table in
+ * shared/jobs/outcomes.ts explains every other verdict.
  */
 function judge<Source extends ProjectionSource, Result>(input: {
   projection: Projection<Source, Result>

@@ -34,14 +34,14 @@ export type Runtime = {
 export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => Promise<void>> }
 
 /**
- * The longest wait for running jobs when the process stops. A process has to stop within ten seconds, so three seconds
- * are left to close its connections.
+ * The longest wait for running jobs, in milliseconds, when the process stops. A process has to stop within ten seconds,
+ * so three seconds are left to close its connections.
  */
 const drainMs = 7000
 
 /**
- * The options of the pool of pg-boss. The type of pg-boss leaves out `idleTimeoutMillis`, but the pool gets it. With
- * it, a connection stays open from one run of cron to the next.
+ * The options of the pool of pg-boss. The type of pg-boss leaves out `idleTimeoutMillis`, but the pool gets this
+ * option. It keeps a connection open from one run of cron to the next.
  */
 const bossPool = { max: 2, idleTimeoutMillis: 60_000 }
 
@@ -104,7 +104,7 @@ async function startBoss({ config, log, schedule }: { config: Config; log: Logge
     migrate: false,
     supervise: false,
     schedule,
-    // With both intervals, a scheduled job is at most a minute late.
+    // With these two intervals, a scheduled job is at most a minute late.
     cronMonitorIntervalSeconds: 45,
     cronWorkerIntervalSeconds: 15,
     queueCacheIntervalSeconds,

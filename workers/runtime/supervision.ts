@@ -11,7 +11,10 @@ export type Supervision = {
   close: () => Promise<void>
 }
 
-/** The pause before each look, in milliseconds. When a process dies, its work should go on within seconds. */
+/**
+ * The pause, in milliseconds, before each search for lapsed attempts. When a process dies, its work should go on within
+ * seconds.
+ */
 const pauseMs = 1000
 
 const messages: Record<Lapse, string> = {

@@ -33,8 +33,9 @@ export type TakeOptions<Data extends object> = {
 const uniqueViolation = '23505'
 
 /**
- * The pause, in milliseconds, between two tries while the database is out of reach. Supervision begins again after an
- * outage and waits for a second. So attempts are settled first.
+ * The pause, in milliseconds, between two tries while the database is out of reach. After an outage, supervision waits
+ * for a second before it looks for lapsed attempts. The pause is shorter, so this process reports the results of its
+ * attempts first.
  */
 const outagePauseMs = 500
 
@@ -141,7 +142,7 @@ class Taker<Data extends object> {
   }
 
   // Runs claimed jobs. At their end, `haveWaited` tells whether other jobs of the same key or workspace may have waited
-  // for them. Then the taker looks again.
+  // for the claimed jobs. If so, the taker looks for jobs again.
   #begin(jobs: Job<Data>[], haveWaited: () => boolean): void {
     const run = this.#run(jobs).finally(() => {
       this.#running.delete(run)
@@ -190,8 +191,8 @@ class Taker<Data extends object> {
     }
   }
 
-  // Puts jobs whose computation went over its limit behind all other jobs, because the computation will probably do so
-  // again.
+  // Puts jobs whose computation went over its limit behind all other jobs, because the next attempt will probably go
+  // over the limit too.
   async #putLast(jobs: Job<Data>[], results: readonly JobResult[]): Promise<void> {
     const overLimit = new Set(results.filter(isOverLimit).map(({ id }) => id))
     const attempts = jobs.filter(({ id }) => overLimit.has(id))

@@ -22,7 +22,8 @@ export type Wakeups = {
 const backstopMs = 8000
 
 /**
- * The longest time, in milliseconds, for which a job gets a timer. The backstop finds a job that is due later in time.
+ * The longest time, in milliseconds, for which a job gets a timer. A job that is due later needs no timer, because the
+ * backstop finds the job before it is due.
  */
 const horizonMs = 1.5 * backstopMs
 
@@ -34,8 +35,8 @@ const tickMs = 50
 const marginMs = 5
 
 /**
- * Wakes takers by announcements; a delayed job gets a timer. The statement at each `backstopMs` also shows whether the
- * session still answers. `onActivity` is called when jobs may be running in any process.
+ * Wakes takers by announcements; a delayed job gets a timer. The statement that runs every `backstopMs` also shows
+ * whether the session still answers. `onActivity` is called when jobs may be running in any process.
  */
 export function openWakeups(options: {
   session: () => JobSession
@@ -104,7 +105,7 @@ export function openWakeups(options: {
 /** A subscriber, and the part of the queue whose jobs it takes; undefined means the whole queue. */
 type Waker = { wake: () => void; part: Part | undefined }
 
-// An announcement without a part may be of a job of either part.
+// An announcement that names no part of the queue may be about a job of either part.
 function isFor(part: Part | undefined, announced: string | undefined): boolean {
   return part === undefined || announced === undefined || part === announced
 }

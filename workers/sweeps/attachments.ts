@@ -4,8 +4,8 @@ import { queues } from '../../shared/jobs/queues.ts'
 import { defineSweep } from './sweep.ts'
 
 /**
- * The number of files that the store removes in one call. A transaction stays idle meanwhile, and 100 files take much
- * less time than it may idle.
+ * The number of files that the store removes in one call. A transaction stays idle meanwhile. Removing 100 files takes
+ * much less time than the limit on idle transactions allows.
  */
 const batch = 100
 

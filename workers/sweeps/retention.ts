@@ -8,7 +8,7 @@ import { deleteExpired } from '../../shared/requests/queries.ts'
 import { deleteFinishedJobs, deleteForgottenJobs } from '../runtime/job-queries.ts'
 import { defineSweep } from './sweep.ts'
 
-/** The largest number of rows that a statement deletes, so that its locks are short. */
+/** The largest number of rows that a statement deletes, so that the statement holds its locks only for a short time. */
 const batch = 1000
 
 /**

@@ -85,8 +85,8 @@ export function headerReferences(...names: (keyof typeof headers)[]): object {
 export const countedHeaders = ['RequestId', 'RateLimitLimit', 'RateLimitRemaining', 'RateLimitReset'] as const
 
 /**
- * The schemas of what stands around results in every JSON answer: `error`, and the member `page` of a list. No route
- * declares these schemas.
+ * The schemas of the members that JSON answers have beside the result: `error`, and the member `page` of a list. No
+ * route declares these schemas.
  */
 export const envelopeSchemas = {
   Error: {

@@ -58,7 +58,7 @@ type EntryView = { id: string; title: string; method: string | null; path: strin
 type Example = { call: string | null; answer: string | null }
 
 // The reference as HTML. Chapters and named schemas have the ids that GitHub would give their headings, because links
-// in the texts lead to these ids. The id of an endpoint is `operation-` and its operation id. Rendering takes a good
+// in the texts lead to these ids. The id of an endpoint is `operation-` and its operation id. Rendering takes a large
 // part of a second, so other work of the event loop runs between the entries.
 async function referenceView({ title, text, chapters }: Reference): Promise<ReferenceView> {
   const slugger = new GithubSlugger()

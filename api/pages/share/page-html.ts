@@ -158,7 +158,7 @@ function isHead(row: BodyNode): boolean {
   return (row.content ?? []).every(({ type, attrs }) => type === 'tableHeader' && (attrs?.['rowspan'] ?? 1) === 1)
 }
 
-/** Bounds the characters of a page that may cost more than plain text, such as math. */
+/** A limit on the characters of a page that may cost more than plain text, such as math. */
 class Allowance {
   readonly #each: number
   #left: number

@@ -136,8 +136,8 @@ function styleSources(html: string): string {
 }
 
 // Returns the page of a key. Calls that ask for the same page at the same time share one rendering. `render` returns
-// the key of the document that it has rendered, because the document can have changed meanwhile. Rejects as `render`
-// does.
+// the key of the document that it has rendered, because the document can have changed meanwhile. When `render` rejects,
+// this function rejects with the same error.
 async function renderedPage(key: string, render: () => Promise<Rendering>): Promise<RenderedPage> {
   const known = pages.get(key)
   if (known !== undefined) return known

@@ -11,9 +11,7 @@ export function sharedHtml(shared: SharedBody): Promise<string> {
   return compute(rendering, shared)
 }
 
-/**
- * The function that `sharedHtml` computes. The export is for threads, which import the function by its name. @public
- */
+/** Renders the text of a stored body as the HTML of its page. A thread imports this function by its name. @public */
 export function renderShared({ text, path }: SharedBody): string {
   const { document } = new StoredBody({ version: '', text })
   return pageHtml(publicDocument(document, (attachmentId) => `${path}/attachments/${attachmentId}`))

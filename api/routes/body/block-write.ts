@@ -33,8 +33,9 @@ export type BlockWrite = Edited & {
 }
 
 /**
- * Edits the blocks of a body. The operations of a batch have their effect together or not at all. Throws the refusals
- * of `applyOperation` and `applyBatch` in `shared/body/edit.ts`.
+ * Edits the blocks of a body. The operations of a batch have their effect together or not at all. Refuses faulty nodes,
+ * wrong ids and positions, and operations on blocks that are missing or have changed. `applyBatch` in
+ * `shared/body/edit.ts` lists the codes.
  */
 export function editBlocks(
   ahead: Ahead,
@@ -73,9 +74,7 @@ type Editing = {
   input: string
 }
 
-/**
- * The function that `editBlocks` computes. The export is for threads, which import the function by its name. @public
- */
+/** Edits the blocks of a body that is given as text. A thread imports this function by its name. @public */
 export function editText(edit: Editing): BlockWrite {
   const { body, results, warnings, attachments } = edited(edit)
   const text = body.toLines().join('\n')
@@ -84,7 +83,10 @@ export function editText(edit: Editing): BlockWrite {
   return { text, attachments, results, warnings: answerWarnings(warnings), blocks }
 }
 
-/** The function that `findBlock` computes. The export is for threads, which import the function by its name. @public */
+/**
+ * Returns the hash of a block of a stored body; null when the body has no such block. A thread imports this function by
+ * its name. @public
+ */
 export function hashBlock({ text, blockId }: { text: string; blockId: string }): string | null {
   return currentBlockHash(new BlockLines(text.split('\n')), blockId)
 }

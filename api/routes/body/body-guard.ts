@@ -20,7 +20,8 @@ export function bodyGuard(call: GuardedCall) {
 
 /**
  * Makes the guard of a write to one block for `commitBody`. If-Match may name the current version of the body or the
- * current hash of the block. `commitBody` passes in the hash. Refuses as `bodyGuard` does.
+ * current hash of the block, which `commitBody` passes in. The guard refuses with 428 when a required If-Match is
+ * missing. It refuses with 409 when no tag is the version or the hash.
  */
 export function blockGuard(call: GuardedCall) {
   return (current: StoredBody, document: DocumentRow, blockHash: string): Promise<void> =>

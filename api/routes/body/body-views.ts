@@ -11,7 +11,7 @@ import { Refusal } from '../../../shared/errors/errors.ts'
 import { type CursorScope, decodeCursor, encodeCursor, takeWithin } from '../../http/pagination.ts'
 import { presentBlock } from './block-write.ts'
 
-/** The parts of a call that a partial read depends on, as plain data. */
+/** A selection of the members of a call: the members on which a partial read depends, as plain data. */
 export type ReadRequest = {
   endpoint: string
   params: { id: string }
@@ -104,7 +104,8 @@ export function contentAnswerText({
 }
 
 /**
- * The function that `contentText` computes. The export is for threads, which import the function by its name. @public
+ * Writes the `data` of a whole body in one of its formats, as JSON text. A thread imports this function by its name.
+ * @public
  */
 export function renderContent({ text, heading, resolution, format, anchors }: ContentView): string {
   const members = contentMembers(text.split('\n'), { format, anchors })
@@ -112,21 +113,19 @@ export function renderContent({ text, heading, resolution, format, anchors }: Co
   return JSON.stringify({ ...heading, format, ...members, warnings, ...resolution })
 }
 
-/**
- * The function that `outlineText` computes. The export is for threads, which import the function by its name. @public
- */
+/** Writes the `data` of an outline as JSON text. A thread imports this function by its name. @public */
 export function renderOutline({ text, heading, resolution }: Framed): string {
   return JSON.stringify({ ...heading, ...outlineOf(documentOf(text).content), ...resolution })
 }
 
-/** The function that `readText` computes. The export is for threads, which import the function by its name. @public */
+/** Writes the `data` of a part of a body as JSON text. A thread imports this function by its name. @public */
 export function renderRead({ text, heading, resolution, request }: ReadPartView): string {
   const part = readPart(new BlockLines(text.split('\n')), request)
   return JSON.stringify({ ...heading, view: request.view, ...part, ...resolution })
 }
 
 /**
- * The function that `outlinePartText` computes. The export is for threads, which import the function by its name.
+ * Writes the `data` of a read with the view `outline`, as JSON text. A thread imports this function by its name.
  * @public
  */
 export function renderOutlinePart({ text, heading, resolution, query }: OutlinePartView): string {
@@ -136,15 +135,14 @@ export function renderOutlinePart({ text, heading, resolution, query }: OutlineP
 }
 
 /**
- * The function that `baselineText` computes. The export is for threads, which import the function by its name. @public
+ * Writes the `data` of a baseline, with the manifest of the body, as JSON text. A thread imports this function by its
+ * name. @public
  */
 export function renderBaseline({ text, baseline }: BaselineView): string {
   return JSON.stringify({ ...baseline, manifest: manifestOf(text.split('\n')) })
 }
 
-/**
- * The function that `blocksText` computes. The export is for threads, which import the function by its name. @public
- */
+/** Writes a page of the blocks of a body as JSON text. A thread imports this function by its name. @public */
 export function renderBlocks({ text, document, recursive, start, limit, maxBytes }: BlocksView) {
   const blocks = listBlocks(new BlockLines(text.split('\n')), { recursive, from: start })
   const presented = blocks.map((block) => presentBlock(block, document))

@@ -59,7 +59,10 @@ export async function requireVariant(call: LocaleCall): Promise<{ document: Docu
   return { document: found, resolution }
 }
 
-/** Reads a document with its body. The document is chosen, and errors are thrown, as by `requireVariant`. */
+/**
+ * Reads a document with its body. When the request names a locale, another member of its document set may be read: the
+ * source or the translation that fits the locale best. Refuses with 400 `invalid_locale` and 404 `document_not_found`.
+ */
 export async function requireVariantBody(call: LocaleCall): Promise<{ stored: CurrentBody; resolution: Resolution }> {
   const { found: stored, resolution } = await readVariant(call, (locator) => currentBody(call.db, locator))
   return { stored, resolution }

@@ -64,8 +64,8 @@ export const versionRoutes = [
       const { document, body } = await commitBody<Edited, string>(call.write, {
         documentId: params.id,
         caller,
-        // The snapshot must be read before the commit. The commit keeps one more snapshot, and may delete the oldest,
-        // which can be this one.
+        // The snapshot must be read before the commit. The commit keeps one more snapshot and may delete the oldest
+        // snapshot, which can be the snapshot to restore.
         find: async (_current, document) => {
           const text = Number.isSafeInteger(seq) ? await snapshotText(tx, { ...document, seq }) : null
           if (text === null) throw new Refusal('version_not_found', { details: { id: params.seq } })

@@ -103,7 +103,7 @@ export const folderRoutes: readonly Route[] = [
   }),
 ]
 
-// Makes the cursors of the children of one folder. The list of another folder refuses them.
+// Makes the cursors of the children of one folder. The list of another folder refuses these cursors.
 function childCursors(endpoint: string, folderId: number) {
   const scope: CursorScope = { endpoint, filters: { folder_id: folderId }, sort: 'name' }
   return {

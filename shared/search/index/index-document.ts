@@ -21,8 +21,8 @@ import {
 import { indexOutlineOf, type SearchOutline, textblocksOf } from './outline.ts'
 import { blockVector } from './vector.ts'
 
-// The distance between the numbers of neighbouring rows in a fresh index. The gap leaves room for sixteen inserts at
-// one spot before all rows get new numbers.
+// The distance between the numbers (`ord`) of neighbouring rows in a fresh index. The gap leaves room for sixteen
+// inserts at one spot before all rows get new numbers.
 const gap = 65_536
 
 /** A document from which its index is made, with the rows that the index has already. */
@@ -32,7 +32,7 @@ export type IndexSource = DocumentSource & {
   blocks: readonly IndexedBlock[]
 }
 
-/** The changes of an index: rows to remove by their `ord`, and rows to write. */
+/** A change of the index of a document: rows to remove by their `ord`, and rows to write. */
 export type IndexChange = {
   language: string
   outline: SearchOutline
@@ -59,7 +59,7 @@ export async function loadIndexSources(
   )
 }
 
-/** The function of `indexing`, which a thread calls by its name. @public */
+/** Computes the changes of the search index of a document. A thread imports this function by its name. @public */
 export function indexDocument({ source, job }: ProjectionInput<IndexSource>): IndexChange {
   return computeIndex(job, source)
 }
@@ -73,9 +73,9 @@ export const indexing = projectionComputation({
 
 /**
  * Computes how the index of a document has to change. Only blocks whose text, type, language or scope differ from the
- * rows of the index are tokenised and written again. Ids and positions of blocks stand beside the rows. So plain
- * Markdown, whose blocks all get new ids, leaves the rows of its unchanged texts alone.
- * @internal
+ * rows of the index are tokenised and written again. The ids and positions of blocks are kept apart, in the document's
+ * row of `search_documents`. A write of plain Markdown gives all blocks new ids, and still leaves the rows of unchanged
+ * texts as they are. @internal
  */
 export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange {
   const { document } = new StoredBody({ version: source.version, text: source.body })
@@ -110,7 +110,10 @@ export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange
   }
 }
 
-/** Writes the computed changes of indexes. The caller holds the locks of `lockIndexes`. */
+/**
+ * Writes the computed changes of indexes. The caller must have locked the rows of these documents in
+ * `search_documents`, by `lockIndexes`.
+ */
 export async function writeIndexes(
   tx: Transaction,
   derived: readonly Derived<IndexSource, IndexChange>[],
@@ -163,7 +166,10 @@ export function assignOrds(known: readonly (number | null)[]): number[] {
   return ords
 }
 
-/** For each index of a list the next index whose row keeps its number; the length of the list where there is none. */
+/**
+ * Returns for each index of a list the next index whose row keeps its number. Where no such index follows, the value is
+ * the length of the list.
+ */
 function nextKeptAfter(kept: readonly (number | null)[]): number[] {
   const next = new Array<number>(kept.length)
   let found = kept.length
@@ -180,8 +186,8 @@ function spread(room: { after: number; before: number | null; count: number }): 
   return step < 1 ? null : Array.from({ length: count }, (_, index) => after + step * (index + 1))
 }
 
-// The number of the row that each textblock has already, null for a new textblock. The row is that of the same block,
-// or else a row that was made from the same text and whose own block is gone.
+// The number of the row that each textblock has already, null for a new textblock. A textblock has the row with its own
+// block id. Otherwise it takes over a row that was made from the same text and whose block is gone.
 function knownOrds(
   textblocks: readonly { blockId: string; hash: string }[],
   indexed: readonly IndexedBlock[],

@@ -8,11 +8,14 @@ import type { SearchOutline } from './outline.ts'
 /** A row of the index without its text: enough to see whether the row is still right. */
 export type IndexedBlock = { ord: number; block_id: string | null; hash: string }
 
-/** The place of each row of an index but the title's: block id and position of the top-level block, by `ord`. */
+/**
+ * A list of the places of the rows of an index, without the row of the title. The three arrays are parallel. They hold
+ * the `ord` of a row, the id of its block, and the position of the top-level block.
+ */
 export type RowPlaces = { ords: number[]; block_ids: string[]; positions: number[] }
 
-// The statement below makes thousands of blocks in this shape. The blocks are not checked, since checking would cost
-// more than the rest of a small change.
+// The statement of `indexedDocuments` makes thousands of blocks in this shape. The blocks are not checked, since
+// checking would cost more than the rest of a small change.
 const Blocks = Type.Unsafe<readonly IndexedBlock[]>({ type: 'array' })
 const Places = Type.Unsafe<Pick<RowPlaces, 'ords' | 'block_ids'> | null>({})
 type Places = Static<typeof Places>
@@ -40,19 +43,22 @@ export async function indexedDocuments(
   )
 }
 
-// Without places, a worker of an earlier version wrote the index, which kept block ids in the rows.
+// Where `places` is null, a worker of an earlier version wrote the index. Such workers kept the block ids in the rows.
 function withBlockIds({ blocks, places }: { blocks: readonly IndexedBlock[]; places: Places }) {
   if (places === null) return blocks
   const ids = new Map(places.ords.map((ord, index) => [ord, places.block_ids[index] ?? null]))
   return blocks.map((block) => ({ ...block, block_id: ids.get(block.ord) ?? null }))
 }
 
-/** Locks the indexes of documents in the order of their ids, and returns the `body_seq` of each by id. */
+/**
+ * Locks the rows of documents in `search_documents`, in the order of the document ids. Returns the `body_seq` of each
+ * index by document id.
+ */
 export function lockIndexes(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
   return lockProjected(tx, jobs, { table: 'search_documents' })
 }
 
-/** The state of a document from which its index was made. */
+/** A state of a document from which the index of the document was made. */
 export type IndexState = {
   job: DocumentJob
   version: string

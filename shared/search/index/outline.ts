@@ -12,8 +12,8 @@ export type Headings = Static<typeof Headings>
 export type SearchOutline = { headings: Headings }
 
 /**
- * A textblock: a node of the body that directly contains text. Matching looks at each by itself. `position` is the
- * index of the top-level block around the textblock.
+ * A textblock: a node of the body that directly contains text. Matching looks at each textblock by itself. `position`
+ * is the index of the top-level block around the textblock.
  */
 export type Textblock = { blockId: string; position: number; type: string; text: string }
 
@@ -34,8 +34,8 @@ export function textblocksOf(document: DocNode): Textblock[] {
 }
 
 /**
- * The titles of the headings above a top-level position, outermost first, each cut at 200 code points. A heading is
- * part of its own path.
+ * Returns the titles of the headings above a top-level position, outermost first, each cut at 200 code points. At the
+ * position of a heading, the path ends with the heading itself.
  */
 export function headingPathAt(headings: Headings, position: number): string[] {
   let path: { level: number; title: string }[] = []

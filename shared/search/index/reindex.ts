@@ -41,8 +41,9 @@ export async function reindexStep(db: Queryable, job: ReindexJob): Promise<Reind
 }
 
 /**
- * Enqueues a step in the transaction that completes its job. So each step is taken once, and an interrupted reindex
- * goes on after its last step. The jobs have keys of their own and a lower priority than the jobs of writes.
+ * Enqueues the documents of a step, in the transaction that completes the job of the step. So each step is taken once,
+ * and an interrupted reindex goes on after its last step. The jobs of the documents have keys of their own and a lower
+ * priority than the jobs of writes.
  */
 export async function enqueueStep(
   context: { tx: Transaction; jobs: Jobs },

@@ -10,8 +10,8 @@ export const maxPosition = 16_383
 const maxPositions = 255
 // The largest value of the column that holds the length of a block.
 const maxLength = 32_767
-// The most bytes of lexemes and positions in a vector. PostgreSQL allows 2^20; the margin is for the padding between
-// them.
+// The most bytes of lexemes and positions in a vector. PostgreSQL allows 2^20 bytes; the margin is for the padding
+// between the lexemes.
 const maxBytes = 1_000_000
 
 /** A block or title from which a row of the index is made. */
@@ -26,11 +26,12 @@ export type BlockInput = {
 }
 
 /**
- * What the index holds of a block: a literal for `::tsvector`, and the number of its words, at most 32,767, as the
- * length for BM25. Beside the tokens and their stems the vector has lexemes without positions: the scopes and the
- * impact tiers. A repeated word has weight A, so that `ts_rank` can leave it out. Whatever exceeds PostgreSQL's limits
- * is left out: positions after 16,383 and after the 255th of a lexeme, so phrases are not found there, and lexemes
- * after 1 MB.
+ * Makes what the index holds of a block: a literal for `::tsvector`, and the number of its words, at most 32,767, as
+ * the length for BM25. Beside the tokens and their stems the vector has lexemes without positions: the scopes and the
+ * impact tiers. A repeated word has weight A, so that `ts_rank` can leave it out.
+ *
+ * Whatever exceeds PostgreSQL's limits is left out. Positions after 16,383, and after the 255th of a lexeme, are left
+ * out, so phrases are not found there. Lexemes are left out once the vector has 1 MB.
  */
 export function blockVector({ text, language, isTitle, isHeading, scopes }: BlockInput): {
   tsv: string
@@ -75,7 +76,8 @@ function post(postings: Postings, lexeme: string, entry: string | null): void {
 }
 
 /**
- * The number of occurrences of each word in any form, by the stem of the word, or by the word where no stem is known.
+ * Counts the occurrences of each word in all its forms. The key is the stem of the word, or the word itself where no
+ * stem is known.
  */
 function wordCounts(tokens: readonly Token[]): Map<string, number> {
   const counts = new Map<string, number>()

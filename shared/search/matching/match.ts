@@ -56,7 +56,7 @@ export function matchesOf(terms: readonly Term[], tokens: readonly Token[]): Mat
 
 /** The text around a match for display: at most 80 code points on each side, null where there is no text. */
 export function contextOf(text: string, first: Span): { before: string | null; match: string; after: string | null } {
-  // 80 code points are at most 160 units, so no more units are looked at.
+  // 80 code points have at most 160 UTF-16 units, so no more units are looked at.
   const before = Array.from(text.slice(Math.max(0, first.start - 2 * contextLength - 1), first.start))
   const after = Array.from(text.slice(first.end, first.end + 2 * contextLength + 1))
   return {
@@ -66,7 +66,10 @@ export function contextOf(text: string, first: Span): { before: string | null; m
   }
 }
 
-/** Terms with their alternatives as quoted, and facts about the terms that are the same for every text. */
+/**
+ * A preparation of the terms of a query, which serves for every text. `verbatim` holds the alternatives of a quoted
+ * phrase as it was written.
+ */
 type Readings = {
   terms: readonly { term: Term; verbatim: Term['alternatives'] | null }[]
   /** The lexemes with which a match can begin. */
@@ -91,14 +94,14 @@ function readingsOf(terms: readonly Term[]): Readings {
   return readings
 }
 
-/** The tokens of a text where a match can begin or continue. */
+/** An index of the tokens of a text at which a match can begin or continue. */
 type TokenIndex = {
   /**
    * The tokens by position. Where an identifier or path starts, its token of the kind `whole` and its first word share
    * a position.
    */
   at: readonly (readonly Token[] | undefined)[]
-  /** Ascending positions of the lexemes, and beginnings of n-grams, with which a match can begin. */
+  /** The ascending positions of each lexeme with which a match can begin. Beginnings of n-grams are keys, too. */
   positions: ReadonlyMap<string, readonly number[]>
 }
 

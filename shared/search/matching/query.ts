@@ -53,13 +53,16 @@ export function requiredTerms(query: Query, languages: readonly string[]): Term[
   return significant.length > 0 ? significant : all
 }
 
-/** The literals of a term, each a text that PostgreSQL casts to a `tsquery`. */
+/** A set of literals for one term. Each literal is a text that PostgreSQL casts to a `tsquery`. */
 export type TermQuery = {
-  /** The blocks that may contain the term. Of a sequence of more than eight words, only some words are asked for. */
+  /**
+   * Finds the blocks that may contain the term. Of a sequence of more than eight words, the literal asks for only some
+   * words.
+   */
   tsquery: string
-  /** The blocks that contain the term; null where `tsquery` says so already. */
+  /** Finds exactly the blocks that contain the term; null where `tsquery` already finds exactly these blocks. */
   full: string | null
-  /** A quoted phrase as it is written; null for words, and for phrases whose words have no other forms. */
+  /** Finds a quoted phrase as it is written; null for words, and for phrases whose words have no other forms. */
   verbatim: string | null
 }
 
@@ -90,8 +93,8 @@ export function conjunction(terms: readonly { tsquery: string }[], scopes: reado
 }
 
 /**
- * The literal that a block found by `conjunction` must match, too, since the index is asked for some words of a long
- * sequence alone. Null where `conjunction` asks for everything.
+ * Returns a second literal, which a block found by the literal of `conjunction` must also match. The first literal asks
+ * the index for only some words of a long sequence. Null where the first literal already asks for every word.
  */
 export function recheckOf(terms: readonly { tsquery: string; full: string | null }[]): string | null {
   const long = terms.flatMap(({ full }) => (full === null ? [] : [{ tsquery: full }]))
@@ -105,8 +108,9 @@ export function halfOf(terms: readonly unknown[]): number {
 
 /**
  * The `::tsquery` literal of the blocks in scope that may contain half of three or more terms; null for fewer terms.
- * The terms come rarest first. The literal asks for two of the rarest terms, since every half contains two of them. For
- * three or four terms, two are half. For more terms, the caller counts the terms in the rows found.
+ * The terms come rarest first. The literal asks for two of the rarest terms. So many rarest terms are taken that any
+ * half of all terms contains two of them. For three or four terms, two are half. For more terms, the caller counts the
+ * terms in the rows found.
  */
 export function halfCondition(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
   if (terms.length < 3) return null
@@ -119,8 +123,8 @@ export function rarestNeeded(terms: readonly unknown[]): number {
 }
 
 /**
- * The `::tsquery` literal of at least two of two or more terms. The two come from one half of the list, or one from
- * each half.
+ * Returns the `::tsquery` literal of the blocks with at least two of two or more terms. Either both terms come from one
+ * half of the list, or one term comes from each half.
  */
 export function anyTwoOf(terms: readonly { tsquery: string }[]): string {
   const middle = Math.ceil(terms.length / 2)
@@ -195,8 +199,9 @@ function inSubwords(tokens: readonly Token[]): Token[] {
 }
 
 /**
- * The steps that find words or a substring. At the end of the query n-grams are shorter; they are left out, since the
- * text may continue there. A substring that is shorter than an n-gram is a prefix.
+ * The steps that find words, or a substring in a script without spaces. The last n-grams of such a query are shorter
+ * than usual. They are left out, since the text may continue there. A substring that is shorter than an n-gram is a
+ * prefix.
  */
 function substringSteps(words: readonly Token[]): { token: Token; prefix: boolean }[] {
   const last = words.at(-1)
@@ -206,7 +211,8 @@ function substringSteps(words: readonly Token[]): { token: Token; prefix: boolea
 }
 
 /**
- * Every lexeme under which the index may hold a word: its surface form, its stems, and a surface form equal to a stem.
+ * Every lexeme under which the index may hold a word: its surface form, its stems, and the surface form that equals one
+ * of its stems.
  */
 function formsOf(text: string, token: Token, languages: readonly string[]): string[] {
   const forms = new Set([token.lexeme])

@@ -8,7 +8,7 @@ export const windowSize = 65_536
 
 const whiteSpace = /\s/
 
-/** Lets other work of the process run after each `windowSize` UTF-16 units of text. */
+/** A counter of matched text, which lets other work of the process run after each `windowSize` UTF-16 units. */
 export class YieldingTurns {
   #units = 0
 
@@ -23,8 +23,8 @@ export class YieldingTurns {
 
 /**
  * Finds terms in a text of any length that was indexed in one language. A text of more than `windowSize` units is
- * matched window by window. A phrase across the border of two windows is not counted; but where nothing else matches,
- * other windows are tried, so that the phrase is found.
+ * matched window by window. A phrase across the border of two windows is not counted. Where nothing matches at all, the
+ * text is cut once more at other places, so that such a phrase is found.
  */
 export async function matchesInWindows(
   text: string,

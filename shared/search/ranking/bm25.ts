@@ -18,9 +18,9 @@ export function impact({ occurrences, length, averageLength }: Occurring): numbe
 }
 
 /**
- * The greatest impact, field weight included, that a term can have in a block outside the tier of a threshold. Tiers
- * are computed with `referenceLength`, scores with the average length of the blocks; the bound holds for tiers and
- * scores.
+ * The greatest impact, field weight included, that a term can have in a block where it does not reach a tier.
+ * `threshold` is the impact from which on a word is in the tier. Tiers are computed with `referenceLength`, scores with
+ * the average length of the blocks. The bound allows for this difference.
  */
 export function impactOutside(threshold: number, where: { field: Field; averageLength: number }): number {
   const ratio = referenceLength / where.averageLength
@@ -44,7 +44,10 @@ export function termWeight({ idf, verbatim, ...term }: { idf: number; verbatim: 
   return term.occurrences === 0 ? 0 : idf * (impact(term) + (verbatim ? verbatimImpact : 0))
 }
 
-/** The rarity of a term that `matching` of `documents` blocks contain; never negative. */
+/**
+ * The rarity of a term; never negative. `documents` is the number of all blocks, `matching` the number of blocks that
+ * contain the term.
+ */
 export function idf({ documents, matching }: { documents: number; matching: number }): number {
   const found = Math.min(matching, documents)
   return Math.log(1 + (documents - found + 0.5) / (found + 0.5))

@@ -4,15 +4,24 @@ import { type Field, impactOutside, type Tier } from './bm25.ts'
 import { sumOf } from './selectivity.ts'
 import { scoredForms, tierThresholds, titleTiers } from './tuning.ts'
 
-/** A part of the matches of a query that ranking reads: the matches in which some term has a high impact. */
+/**
+ * A subset of the matches of a query, which ranking reads in one pass. It is all matches, or only the matches in which
+ * some term has a high impact.
+ */
 export type Cut = {
-  /** For each term the tier in which the term by itself puts a match into the cut; null: no tier does. */
+  /**
+   * For each term the tier that suffices: a match in which the term reaches it is in the cut. Null where no tier
+   * suffices.
+   */
   byTerm: readonly (Tier | null)[]
-  /** The tier in which any two terms together put a match into the cut; null: no tier does. */
+  /**
+   * The tier that suffices for two terms: a match in which any two terms reach it is in the cut. Null where no tier
+   * suffices.
+   */
   byPair: Tier | null
-  /** Whether the index is asked for the cut alone, and the rows found are checked for the terms. */
+  /** Whether the index is asked only for the cut. The rows found are then checked for the terms of the query. */
   recheckTerms: boolean
-  /** The estimated number of matches; null where it is unknown. */
+  /** The estimated number of matches in the cut; null where it is unknown. */
   size: number | null
 }
 
@@ -64,9 +73,10 @@ export function upperBound(query: CutQuery): number {
 }
 
 /**
- * Whether the index counts at least every occurrence of a term, and all occurrences together make its tier. The term
- * must have one reading, and each of its words one name in all blocks. Outside English this is not certain: where
- * accents are usual, the spellings of a word have different stems, and the occurrences are divided among them.
+ * Whether `upperBound` is certain for a term. The index must not count fewer occurrences than there are, and all
+ * occurrences of the term must add up to one tier. So the term must have one reading, and each of its words one name in
+ * all blocks. Outside English this is not certain. Where accents are usual, the spellings of a word have different
+ * stems, and the occurrences are divided among these stems.
  */
 export function isBoundable({ alternatives }: Term, languages: readonly string[]): boolean {
   const [steps, ...others] = alternatives
@@ -81,7 +91,8 @@ export function isBoundable({ alternatives }: Term, languages: readonly string[]
 }
 
 function upperBoundIn(field: Field, { weights, averageLength, cut: { byTerm, byPair } }: CutQuery): number {
-  // Every title that matches is in the cut: it contains two of the terms, and each is in the tiers up to `titleTiers`.
+  // Every title that matches is in the cut. The title contains two of the terms, and every word of a title is in all
+  // tiers up to `titleTiers`.
   if (field === 'title' && byPair !== null && byPair <= titleTiers) return 0
   const most = (tier: Tier | null) => {
     if (tier === 0 || (field === 'title' && tier !== null && tier <= titleTiers)) return 0
@@ -89,7 +100,7 @@ function upperBoundIn(field: Field, { weights, averageLength, cut: { byTerm, byP
   }
   const scores = weights.map((weight, index) => weight * most(byTerm[index] ?? null))
   if (byPair === null) return sumOf(scores)
-  // In a match outside the cut, at most one term reaches the tier of pairs.
+  // In a match outside the cut, at most one term reaches the tier `byPair`.
   const outsidePairs = weights.map((weight, index) => Math.min(scores[index] ?? 0, weight * most(byPair)))
   return sumOf(outsidePairs) + Math.max(...scores.map((score, index) => score - (outsidePairs[index] ?? 0)))
 }
@@ -98,7 +109,7 @@ function inTier({ alternatives }: Term, tier: Tier): string {
   return `(${alternatives.map((steps) => stepsInTier(steps, tier)).join(' | ')})`
 }
 
-// A phrase reaches the impact of a tier only where each of its words does.
+// A phrase reaches the impact of a tier only where each of its words reaches the tier.
 function stepsInTier(steps: readonly Step[], tier: Tier): string {
   const words = steps.map(({ lexemes, prefix }) => {
     const names = new Set(lexemes.map((lexeme) => tierLexeme(tier, lexeme)))

@@ -29,12 +29,16 @@ export type TierQuery = {
   limit: number
   /** The share of all blocks that is in scope. */
   share: number
-  /** The most blocks that may contain each term, in the order of `terms`; absent unless the blocks were counted. */
+  /**
+   * For each term an upper bound of the number of blocks that contain it, in the order of `terms`; absent unless the
+   * blocks were counted.
+   */
   matching?: readonly number[]
 }
 
 /**
- * The cuts of a query, from the widest, which holds all matches, to the narrowest; `first` is the index to start at.
+ * A plan of the cuts of a query, from the widest cut, which holds all matches, to the narrowest. `first` is the index
+ * of the cut to start with.
  */
 export type TierPlan = { cuts: readonly Cut[]; first: number }
 
@@ -42,10 +46,11 @@ const tiers = [1, 2, 3, 4] as const
 const allTiers = [0, ...tiers] as const
 
 /**
- * Plans which parts of the matches ranking reads. Ranking starts with all matches where they are few and soon found,
- * else with the widest cut that has a bounded number of candidates. Outside a cut each term adds less than a certain
- * amount to the score. So a cut reads a wider tier of a rare term than of a common term. Where pairs of the terms hold
- * enough matches, ranking starts with these pairs, a narrower cut.
+ * Plans which cuts of the matches ranking reads. Ranking starts with all matches where they are few and soon found.
+ * Otherwise it starts with the widest cut that has a bounded number of candidates. A cut has one bound for all terms:
+ * in a match outside the cut, each term adds less than this bound to the score. A rare term adds more for the same
+ * impact, so a cut reads a wider tier of a rare term than of a common term. Where pairs of the terms hold enough
+ * matches, ranking starts with these pairs, a narrower cut.
  */
 export function planTiers(query: TierQuery): TierPlan {
   const { terms, statistics, limit } = query
@@ -97,10 +102,10 @@ function termCuts(query: TierQuery, { blocks, shares }: Estimates): { cuts: Cut[
 }
 
 /**
- * The cut of the blocks in which two terms have much impact, or one term that is rare or has very much. The best
- * matches are almost always in it, and the index need not read the long list of a common word. Null where the cut seems
- * to hold too few matches, and for three or more required terms: their best blocks often have only average impact for
- * each.
+ * Returns the cut of the blocks in which two terms have much impact, or in which one term is rare or has very much
+ * impact. The best matches are almost always in this cut, and the index need not read the long list of a common word.
+ * Null where the cut seems to hold too few matches. Also null for three or more required terms, because their best
+ * blocks often have only average impact for each term.
  */
 function pairCut(query: TierQuery, { blocks, shares }: Estimates): Cut | null {
   const { terms, statistics, limit } = query
@@ -127,7 +132,7 @@ function kindOf(query: TierQuery): keyof typeof candidateBounds {
   return isConjunctive(query) ? 'all' : 'relaxed'
 }
 
-/** Whether the matches are few enough to rank each, and the index finds them soon. */
+/** Whether the matches are few enough to rank all of them, and the index finds them soon. */
 function areFew(query: TierQuery, { blocks, shares, few }: Estimates & { few: number }): boolean {
   if (kindOf(query) !== 'relaxed') return conjunctionSelectivity(shares, shares) * blocks <= few
   const needed = shares.toSorted((a, b) => a - b).slice(0, rarestNeeded(query.terms))

@@ -58,8 +58,9 @@ export function tierSelectivity(tier: Tier, of: { term: Term; share: number; sta
 }
 
 /**
- * The estimated share of the blocks that contain all terms, at least one of them in its tier. `inTiers` are the shares
- * of the terms in their tiers, `shares` are the shares of the terms. Assumes that terms are independent.
+ * The estimated share of the blocks that contain all terms, and at least one of the terms in its tier. `shares` has for
+ * each term the share of the blocks that contain the term. `inTiers` has for each term the share of the blocks that
+ * contain the term in its tier. Assumes that terms are independent.
  */
 export function conjunctionSelectivity(inTiers: readonly number[], shares: readonly number[]): number {
   const all = shares.reduce((product, share) => product * share, 1)
@@ -92,8 +93,8 @@ const StatisticsRow = row(
   }),
 )
 
-// Reads the statistics. Without them, in a table that was never analysed, every word counts as rare. Behind the shares
-// of the lexemes, PostgreSQL's list has two more numbers: the smallest and the greatest share.
+// Reads the statistics. Without them, in a table that was never analysed, every word counts as rare. PostgreSQL's list
+// of shares has two more numbers at its end: the smallest and the greatest share of a lexeme.
 async function readStatistics(db: Queryable): Promise<IndexStatistics> {
   const { blocks, lexemes, shares, ...lengths } = await db.one(sql.type(StatisticsRow)`
     SELECT greatest(c.reltuples, 0)::float8 AS blocks,

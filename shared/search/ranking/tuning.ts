@@ -18,8 +18,8 @@ export const fieldWeights = { title: 2, heading: 1.3, body: 1 } as const
 
 /**
  * The length in tokens for which impact tiers are computed. The length is constant, so that the tiers of the index
- * never drift. It is also taken as the average length where PostgreSQL has no statistics. The average of bench was 18
- * tokens (2026-11-21).
+ * never drift. This length also serves as the average length where PostgreSQL has no statistics. The average of bench
+ * was 18 tokens (2026-11-21).
  */
 export const referenceLength = 20
 
@@ -33,18 +33,22 @@ export const referenceLength = 20
 export const tierThresholds = [1.3, 1.5, 1.65, 2.9] as const
 
 /**
- * Every word of a title belongs to the tiers up to this one, whatever its impact. Most words would be there anyway. A
- * title outside these tiers of a word therefore does not contain the word, and the upper bound may ignore such titles.
+ * Every word of a title belongs to the tiers up to this tier, whatever its impact. The impact of most words in titles
+ * would suffice anyway. So a title that is in none of these tiers of a word does not contain the word. The upper bound
+ * may therefore ignore such titles.
  */
 export const titleTiers = 3
 
 /**
- * The most blocks that one pass ranks; if there are more, the pass is not exact. Ranking a block takes PostgreSQL some
- * 3 µs, so 5,000 take about 15 ms (Debian: 13 ms at the median).
+ * The most blocks that one pass ranks; if more blocks match, the pass is not exact. Ranking a block takes PostgreSQL
+ * some 3 µs, so 5,000 blocks take about 15 ms (Debian: 13 ms at the median).
  */
 export const candidateLimit = 5000
 
-/** A term in more blocks than this is counted as this many. Chosen: the rarity of so frequent a term differs little. */
+/**
+ * The most blocks that are counted for a term. Chosen: with more blocks, the rarity of so frequent a term differs
+ * little.
+ */
 export const matchingLimit = 2000
 
 /**
@@ -54,11 +58,12 @@ export const matchingLimit = 2000
 export const estimatedFrom = 500
 
 /**
- * When ranking looks at all matches, by the kind of query. `few`: up to so many matches all are candidates. `most`:
- * above, the widest cut with at most so many candidates is read first. For one common word PostgreSQL took 11 ms of
- * processor time with 2,500 candidates and 5 ms with 1,500. The ten best hits were the same (bench, 2026-11-21). A cut
- * of several words may hold too few matches, which costs another pass. For a relaxed search, the blocks that the index
- * reads are counted; these bounds halved its cost and found 99 % of the ten best hits (bench, 2026-11-21).
+ * The numbers of matches up to which ranking looks at all matches, by the kind of query. Up to `few` matches, all
+ * matches are candidates. With more matches, ranking first reads the widest cut that has at most `most` candidates. For
+ * one common word PostgreSQL took 11 ms of processor time with 2,500 candidates and 5 ms with 1,500. The ten best hits
+ * were the same (bench, 2026-11-21). A cut of several words may hold too few matches, which costs another pass. For a
+ * relaxed search, the blocks that the index reads are counted; these bounds halved its cost and found 99 % of the ten
+ * best hits (bench, 2026-11-21).
  */
 export const candidateBounds = {
   single: { few: 1000, most: 400 },
@@ -72,10 +77,16 @@ export const candidateBounds = {
  */
 export const fewBesidePairs = 600
 
-/** The first cut may hold this many times the limit of a search, if that is more than `most`. Chosen. */
+/**
+ * The first cut may hold this many times the limit of a search, if this product is more than `most` of
+ * `candidateBounds`. Chosen.
+ */
 export const candidatesPerHit = 10
 
-/** A cut that is more than this part of the next wider cut is left out, since it would spare little. Chosen. */
+/**
+ * A cut is left out if it has more than this fraction of the matches of the next wider cut. Reading the narrower cut
+ * would spare little. Chosen.
+ */
 export const narrowerPart = 0.5
 
 /**
@@ -86,22 +97,22 @@ export const narrowerPart = 0.5
 export const relaxedListBlocks = 20_000
 
 /**
- * Bounds of a cut by pairs of words. `soonRead`: the index reads lists of so many blocks at once, so pairs spare
- * nothing. `byTerm`: the most blocks in which a word suffices by itself. `byPair`: the most pairs. `spare`: a pair cut
- * is used only if it seems to hold so many times the limit. A cut with too few hits costs another pass. Pairs halved
- * the time of searches for two common words (bench, 2026-11-21).
+ * The bounds of a cut by pairs of words. `soonRead`: lists of up to so many blocks together are read so soon that pairs
+ * spare nothing. `byTerm`: the most blocks that one word by itself puts into the cut. `byPair`: the most blocks that
+ * pairs put into the cut. `spare`: a pair cut is used only if it seems to hold so many times the limit. A cut with too
+ * few hits costs another pass. Pairs halved the time of searches for two common words (bench, 2026-11-21).
  */
 export const pairBounds = { soonRead: 16_000, byTerm: 150, byPair: 250, spare: 1.5 } as const
 
 /**
  * The part of the blocks with a word that is in tier 1 to 4, where the statistics do not name the tier. The parts are
- * those of common words. A rarer word may stand in titles and headings many times as often (bench, 2026-11-21).
+ * right for common words. A rarer word may stand in titles and headings many times as often (bench, 2026-11-21).
  */
 export const usualTierParts = [0.12, 0.04, 0.015, 0.006] as const
 
 /**
- * A word that the statistics do not name is assumed to be this many times as frequent as the rarest word that they
- * name. Most of these words are far rarer, and a search for a rare word then needs one pass (bench, 2026-11-21).
+ * A word that the statistics do not name is assumed to be this many times as frequent as the rarest named word. Most
+ * words without a name there are far rarer, and a search for a rare word then needs one pass (bench, 2026-11-21).
  */
 export const unnamedPart = 0.1
 
@@ -120,8 +131,8 @@ export const workspaceBounds = { few: 5, partOfFew: 0.5, most: 100, partOfMany: 
 export const spareHits = { certain: 5, estimated: 10, phrases: 10 } as const
 
 /**
- * The factor by which a score may exceed its estimate. Beyond 25 occurrences the estimated number is off by up to a
- * tenth, and at most this part of a score depends on it (arithmetic: the slope of BM25 there).
+ * The factor by which a score may exceed its estimate. Beyond 25 occurrences of a word, their estimated number is off
+ * by up to a tenth. Such an error changes the score by at most 0.5 % (arithmetic: the slope of BM25 there).
  */
 export const estimateTolerance = 1.005
 
@@ -145,7 +156,7 @@ export const rankInverse = { scale: 0.613, one: 1.0001, shift: 0.58 } as const
 
 /**
  * PostgreSQL stores at most 255 positions of a lexeme. From `occurrences` on, or from its `rank` on, a lexeme may have
- * lost positions, and the whole block is taken for its occurrences. Chosen: below 255, with a margin.
+ * lost positions. Then every word of the block counts as an occurrence. Chosen: below 255, with a margin.
  */
 export const countable = { occurrences: 230, rank: 0.9973 } as const
 

@@ -5,10 +5,10 @@ import { amongWorkspaces, type Fragment, hidden, isFresh, isIncluded } from './c
 import type { ByDocument, ByScore, Condition, SearchRequest, SearchScope } from './request.ts'
 import { blockScore } from './score.ts'
 
-/** Selects the blocks that ranking looks at, or the blocks of a page, as keys with their score. */
+/** Selects the keys of blocks, each with its score: the blocks that ranking looks at, or the blocks of a page. */
 export function candidates({ scope, condition, recheck, order, limit }: SearchRequest) {
-  // The function of the operator @@ is called by its name, because PostgreSQL would ask the index for the operator. The
-  // recheck is for rows that the index has named already.
+  // The operator @@ is written as a call of its function. PostgreSQL would answer the operator from the index, but here
+  // it is to check the rows that the index has already found.
   const rechecked = (tsquery: string | null) => sql.fragment`coalesce(ts_match_vq(b.tsv, ${tsquery}::tsquery), true)`
   if (order.by === 'document') {
     const matches = sql.fragment`b.tsv @@ ${condition}::tsquery AND ${rechecked(recheck)}`
@@ -24,7 +24,10 @@ export function candidates({ scope, condition, recheck, order, limit }: SearchRe
   return order.always === null ? found : sql.fragment`${bounded(order.always)} UNION ${found}`
 }
 
-/** Selects how many blocks contain each term: an estimate where there is one, else a count of the same snapshot. */
+/**
+ * Selects how many blocks contain each term: an estimate where `matching` has an estimate, else a count of the same
+ * snapshot.
+ */
 export function matchCounts({ scope, order }: SearchRequest) {
   if (order.by === 'document' || order.terms.length === 0) return sql.fragment`ARRAY[]::float8[]`
   const counts = order.terms.map(

@@ -4,7 +4,10 @@ import type { SearchScope } from './request.ts'
 /** A part of an SQL statement, with the values of its parameters. */
 export type Fragment = ReturnType<typeof sql.fragment>
 
-/** The condition that a document `d` of the workspaces of a scope is in the scope (sql/0024). */
+/**
+ * The condition that a document `d` is in a scope. The caller must already have selected the workspaces of the scope
+ * (sql/0024).
+ */
 export function isIncluded({ locale, knowledgeBaseId }: SearchScope) {
   const exact = typeof locale === 'object' ? locale.exact : null
   return sql.fragment`search_includes(d, ${knowledgeBaseId ?? null}, ${exact}, ${locale !== 'default'})`

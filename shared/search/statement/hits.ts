@@ -6,7 +6,8 @@ import { Headings } from '../index/outline.ts'
 import { amongWorkspaces, hidden, isFresh, isIncluded } from './conditions.ts'
 import type { SearchRequest } from './request.ts'
 
-// The texts of one answer in bytes of UTF-8: some 100 ms of matching. Further hits are left for another page.
+// The most bytes of UTF-8 that the texts of one answer have together. Matching so much text takes some 100 ms. Further
+// hits are left for another page.
 const mostBytes = 1_048_576
 // If the headings of a document have at most this many bytes, all are returned, which is faster than choosing among
 // them.
@@ -38,14 +39,15 @@ export const HitShape = Type.Object({
 })
 
 /**
- * A block or title that matches, with everything that its presentation needs. `position` is the index of its top-level
- * block, `headings` are the headings up to that position. `estimate` is its score as PostgreSQL computes it.
+ * A block or title that matches, with everything that its presentation needs. `position` is the index of the top-level
+ * block around the hit, `headings` are the headings up to that position. `estimate` is the score of the hit as
+ * PostgreSQL computes it.
  */
 export type Hit = Static<typeof HitShape> & { path: PathEntry[] }
 
 /**
- * The best of the `candidates` whose documents are in scope and whose index is current. Candidates are sorted first and
- * looked up one by one in that order, so that no more candidates are read than the limit asks for.
+ * Selects the best rows of `candidates` whose documents are in scope and whose index is current. Candidates are sorted
+ * first and looked up one by one in that order, so that no more candidates are read than the limit asks for.
  */
 export function freshHits({ scope, limit }: SearchRequest) {
   return sql.fragment`
@@ -70,7 +72,7 @@ export function freshHits({ scope, limit }: SearchRequest) {
     ORDER BY c.score DESC, c.document_id, c.ord LIMIT ${hidden(limit, 'int8')}`
 }
 
-/** The best of the `fetched` hits whose texts are short enough together; at least one hit. */
+/** Selects the best rows of `fetched`: as many as have at most `mostBytes` of text together, but at least one row. */
 export const shortEnough = sql.fragment`
   SELECT f.* FROM fetched f ORDER BY f.estimate DESC, f.document_id, f.ord LIMIT (
     SELECT greatest(1, count(*)) FROM (
@@ -87,8 +89,8 @@ const Ancestors = Type.Object(AncestorShape)
 
 /**
  * Selects the knowledge bases and folders above the `hits`, each of them once. Walking up from each hit by itself took
- * a fifth of the search for a rare word. Folders are looked up one by one, since the planner does not know how few
- * folders there are.
+ * a fifth of the time of a search for a rare word. Folders are looked up one by one, since the planner does not know
+ * how few folders there are.
  */
 export const ancestorColumns = sql.fragment`
   coalesce((
@@ -131,8 +133,8 @@ export function pathsIn(
   }
 }
 
-// The block id and the position of a row of the index. Workers of an earlier version keep the block id in the row
-// itself and never touch `rows_at`.
+// The block id and the position of a row of the index. Both stand in the lists of the document if `rows_at` equals
+// `indexed_at`. Workers of an earlier version never touch `rows_at`, and keep the block id in the row itself.
 const placeOfRow = sql.fragment`
   SELECT CASE WHEN s.rows_at = s.indexed_at THEN s.row_block_ids[row.n] ELSE b.block_id END AS block_id,
     CASE WHEN s.rows_at = s.indexed_at THEN s.row_positions[row.n]

@@ -4,8 +4,9 @@ import type { Fragment } from './conditions.ts'
 type Value = string | number | boolean | null
 
 /**
- * A part of a long statement, made of smaller parts. A fragment of slonik numbers its parameters, and so the text of
- * its parts is read again at each level. Pieces are put together once, in `fragmentOf`.
+ * A piece of a long SQL statement, made of smaller pieces. Nested fragments of slonik would be slow: each level numbers
+ * the parameters anew, and so reads the text of all smaller fragments again. Pieces are put together only once, in
+ * `fragmentOf`.
  */
 export class Piece {
   readonly texts: readonly string[]

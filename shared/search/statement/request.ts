@@ -28,7 +28,10 @@ export type ByScore = {
   terms: readonly RankedTerm[]
   /** How many of the terms a match must contain. */
   minimumShouldMatch: number
-  /** A condition whose matches are candidates in any case; null for no such condition. */
+  /**
+   * A condition whose matches become candidates even when the search has too many candidates; null for no such
+   * condition.
+   */
   always: Condition | null
   /** The number of all blocks, for the rarity of terms. */
   blocks: number
@@ -44,7 +47,9 @@ export type ByScore = {
 /** The order of an exhaustive search: all matches in the order of documents, beginning behind the block `after`. */
 export type ByDocument = { by: 'document'; after: { documentId: string; ord: number } | null }
 
-/** What the index is asked for, and what PostgreSQL checks in the rows that the index names. */
+/**
+ * A condition on blocks in two steps: what the index is asked for, and what PostgreSQL then checks in the rows found.
+ */
 export type Condition = {
   /** The tsquery of the blocks to find, scope included; null matches nothing. */
   condition: string | null

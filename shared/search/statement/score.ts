@@ -77,8 +77,8 @@ function termOccurrences({ alternatives }: RankedTerm, forms: number) {
 }
 
 // A stemmed word stands in the index as itself and as its stem, and the occurrences of these two forms must not be
-// added up. A word that equals its stem stands there only as itself. The occurrences of such a word are added to those
-// of the stem.
+// added up. A word that equals its stem stands in the index only as itself. The occurrences of such a word are added to
+// the occurrences of the stem.
 function stepOccurrences({ lexemes, prefix }: Step, forms: number) {
   const [surface = null, ...others] = Array.from({ length: forms }, (_, index) => lexemes[index] ?? null)
   const isStem = others.some((form) => form !== null && unmarked(form) === surface)
@@ -91,9 +91,9 @@ function stepOccurrences({ lexemes, prefix }: Step, forms: number) {
     (CASE WHEN ${isStem} THEN ${ofSurface} + ${ofOthers} ELSE greatest(${ofSurface}, ${ofOthers}) END)`
 }
 
-// The number of occurrences of a form, from the inverse of ts_rank (`rankInverse`). Repeated words have weight A, which
-// the rank leaves out. The index may not hold all occurrences of a word in a long block; then every word of the block
-// is counted as an occurrence.
+// The number of occurrences of a form, from the inverse of ts_rank (`rankInverse`). Tokens that only repeat a word
+// (`repeated` in the type `Token`) have weight A, which the rank leaves out. The index may not hold all occurrences of
+// a word in a long block. Then every word of the block is counted as an occurrence.
 function formOccurrences(lexeme: string | null, prefix: boolean) {
   const tsquery = lexeme === null ? null : `${quoteLexeme(lexeme)}${prefix ? ':*' : ''}`
   const rank = piece`ts_rank('{1,1,1,0}', b.tsv, ${tsquery}::tsquery)`

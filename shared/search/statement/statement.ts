@@ -76,8 +76,8 @@ function coverage({ workspaceIds, knowledgeBaseId, locale }: SearchScope) {
  * Whether each connection keeps the plan of a search. Parsing and planning a ranked search costs as much as running it,
  * and its best plan is the same for all words: the rows that the index names, sorted, then their documents one by one.
  * PostgreSQL reuses the generic plan of a prepared statement only if no plan for the actual values looks cheaper. So
- * the values are hidden from the planner. There are few such statements: passes over one cut for up to four single
- * words.
+ * the values are hidden from the planner. Plans are kept only for passes over one cut for up to four single words, so
+ * there are few such statements.
  */
 function keepsPlan({ order }: SearchRequest): boolean {
   if (order.by === 'document' || order.always !== null || order.inScopeOnly) return false
@@ -89,9 +89,9 @@ function isWord({ alternatives, verbatim }: RankedTerm): boolean {
 }
 
 // The fingerprint of a scope changes whenever a document in scope is added, removed, changed or indexed. Of two writes
-// the later may carry the earlier time, so the newest time may miss a write. Therefore the count and a mark of the
-// writes that are not indexed yet are parts of the fingerprint. The newest times are read from the ends of their
-// indexes: 0.6 ms at 10,000 documents, where an aggregate takes 8 ms.
+// the later write may carry the earlier time, so the newest time may miss a write. Therefore the fingerprint also has
+// the count of documents and a mark of the writes that are not indexed yet. The newest times are read from the ends of
+// the indexes on the times. That takes 0.6 ms at 10,000 documents, where an aggregate takes 8 ms.
 function fingerprint({ scope, order }: SearchRequest) {
   if (order.by === 'score') return sql.fragment`''`
   const newest = (column: Fragment, from: Fragment) =>

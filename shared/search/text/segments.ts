@@ -51,10 +51,10 @@ export function runsOf(text: string): Run[] {
   return runs
 }
 
-/** The kinds of segments, which the type `Token` describes. */
+/** A kind of segment. The docstring of the type `Token` explains the four kinds. */
 export type SegmentKind = 'word' | 'whole' | 'ngram' | 'appended'
 
-/** A part of a run that becomes a token unless it folds to nothing. */
+/** A stretch of a run that becomes a token, unless nothing is left of it after folding. */
 export type Segment = {
   text: string
   /** UTF-16 offset in the normalised text. */
@@ -63,22 +63,22 @@ export type Segment = {
   /** The position of the segment, counted from the first position of its run. */
   step: number
   stemmed: boolean
-  /** Whether the segment repeats a word of another position, so that phrases can continue from it. */
+  /** Whether the segment repeats a word of another position. From the repeated segment phrases can continue. */
   repeated: boolean
   /** The text by which the segment is found, where that differs from `text`. */
   foundAs?: string
 }
 
-/** The segments of a run in the order of the text: words, n-grams, and a glued whole at its first word. */
+/** The segments of a run in the order of the text: words, n-grams, and a whole identifier or path at its first word. */
 export function segmentsOf(run: Run): Segment[] {
   if (run.ngram === 0) return wordSegments(run)
   return run.ngram === 1 ? [] : ngramSegments(run, 'ngram')
 }
 
 /**
- * The segments of a run that are appended behind the text, in sequences that are kept apart: emoji, and the subwords of
- * words with inner capitals. Where such a word is part of an identifier, `repeated` is the whole identifier, cut into
- * all its words and subwords.
+ * Returns the segments of a run that are appended behind the text: emoji, and the subwords of words with inner
+ * capitals. `counted` holds sequences of such segments; no phrase continues from one sequence to the next. Where such a
+ * word is part of an identifier, `repeated` is the whole identifier, cut into all its words and subwords.
  */
 export function appendedSegmentsOf(run: Run): { counted: Segment[][]; repeated: Segment[] } {
   if (run.ngram === 1) return { counted: [ngramSegments(run, 'appended')], repeated: [] }

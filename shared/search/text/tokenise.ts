@@ -73,7 +73,8 @@ export function tokenise(text: string, languages: readonly string[]): Token[] {
   }
   const appended = runs.map((run) => ({ ngram: run.ngram, ...appendedSegmentsOf(run) }))
   for (const { ngram, counted } of appended) for (const segments of counted) addApart(segments, ngram)
-  // Repeated tokens come last, so that PostgreSQL can count the occurrences of a word by its first positions.
+  // Repeated tokens come last. PostgreSQL keeps only the first 255 positions of a word and counts its occurrences by
+  // these positions, so repetitions must not take them up.
   for (const { ngram, repeated } of appended) addApart(repeated, ngram)
   return tokens
 }
