@@ -29,7 +29,8 @@ export type EditResult = {
  * batch. Each operation sees the result of the operations before it.
  *
  * Refusals carry a JSON pointer below `/operations/<index>` and `operation_index`: 409 `version_conflict`; 422
- * `block_not_found`, `heading_not_found`, `invalid_position`, `block_id_mismatch` and the codes of the normaliser.
+ * `block_not_found`, `heading_not_found`, `invalid_position`, `block_id_mismatch` and the codes with which
+ * `normaliseDocument` refuses a node.
  */
 export function applyBatch(
   before: { lines: readonly string[]; version: string },
@@ -46,8 +47,9 @@ export function applyBatch(
 }
 
 /**
- * Applies the single operation of a block endpoint. Refuses with the codes of `applyBatch`; the details have no
- * `operation_index`.
+ * Applies the operation of a block endpoint to a stored body. Refuses with 422 `block_not_found`, `heading_not_found`,
+ * `invalid_position`, `block_id_mismatch` or the codes with which `normaliseDocument` refuses a node. The details have
+ * no `operation_index`. The caller has compared the guard before.
  */
 export function applyOperation(lines: readonly string[], operation: Operation): EditResult {
   const result = newResult(lines)
@@ -62,7 +64,7 @@ function newResult(lines: readonly string[]): EditResult {
 }
 
 // True for a block id that the caller can know: the id is in the stored body or in the request. Refusals do not name an
-// id that an earlier operation of the request has made, because it means nothing to the caller.
+// id that an earlier operation of the request has made, because such an id means nothing to the caller.
 function knownIds(lines: readonly string[], operations: readonly Operation[]): (id: string) => boolean {
   return (id) => lines.some((line) => line.includes(id)) || JSON.stringify(operations).includes(id)
 }

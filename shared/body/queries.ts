@@ -6,7 +6,7 @@ import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
 import { isSourceOfOpenJob } from '../jobs/requested/obsolete.ts'
 import { Nullable } from '../schema/identifiers.ts'
 
-/** The key of a document, by which its bodies are found. */
+/** A key that names a document, and thereby finds its bodies. */
 type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
 
 const BodyText = row(Type.Object({ body: Type.String() }))
@@ -29,10 +29,10 @@ const LockedShape = Type.Object({
 
 /**
  * The current body of a document that the transaction has locked: its canonical text, and further facts. `changing_at`
- * is the time in Unix milliseconds that a change now gets as `updated_at`, and never goes back. `is_live` says whether
- * the document was ever opened live, and `has_open_jobs` whether somebody waits for a requested job whose source the
- * body is. A member that is false stays false until the transaction ends, because whoever would make it true locks the
- * document first.
+ * is the time in Unix milliseconds that a change now gets as `updated_at`; it is never earlier than the previous
+ * `updated_at`. `is_live` says whether the document was ever opened live, and `has_open_jobs` whether a requested job
+ * is open whose source is the document. A member that is false stays false until the transaction ends, because whoever
+ * would make it true locks the document first.
  */
 export type LockedBody = Static<typeof LockedShape>
 
@@ -55,7 +55,10 @@ export function lockedBody(tx: Transaction, locator: DocumentLocator): Promise<L
   )
 }
 
-/** The stored text of the newest kept body that has one of `versions`, or null when no kept body has one of them. */
+/**
+ * The stored text of the newest kept body that has one of `versions`, or null when no kept body has any of the
+ * versions.
+ */
 export function keptBodyOfVersion(
   db: Queryable,
   key: DocumentKey & { versions: readonly string[] },
@@ -97,8 +100,8 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
 }
 
 /**
- * Stores a body, and as JSON text the step from the previous manifest to the manifest of this body. The rows are never
- * changed afterwards.
+ * Stores a body, and as JSON text the step from the previous manifest to the manifest of this body. A stored body and
+ * its step never change.
  */
 export function insertBody(
   tx: Transaction,
@@ -140,8 +143,8 @@ export function insertFirstBodies(
 }
 
 /**
- * Keeps the current body of a locked document as its next snapshot and drops all but the `keep` newest snapshots. A
- * body is dropped when it is not current (`currentBodySeq`), no snapshot keeps it and no Y document follows it.
+ * Keeps the current body of a locked document as its next snapshot, and drops all but the `keep` newest snapshots. The
+ * body of a dropped snapshot is dropped too, unless it is current (`currentBodySeq`) or a Y document follows it.
  */
 export function snapshot(
   tx: Transaction,
@@ -207,7 +210,7 @@ export type BodyState = {
   updatedBy: string | null
 }
 
-/** Makes the stored body the current one. */
+/** Makes a body that is already stored the current body of its document. */
 export function updateBodyState(tx: Transaction, input: { document: DocumentRow; state: BodyState }): void {
   const { document, state } = input
   tx.send(
@@ -227,8 +230,8 @@ const VersionShape = Type.Object({
 })
 
 /**
- * The kept snapshots with numbers below `before`, newest first. Returns one snapshot more than `limit` when there are
- * more.
+ * Returns the kept snapshots with numbers below `before`, newest first. When there are more than `limit`, returns
+ * `limit` and one more.
  */
 export function versionPage(
   db: Queryable,
