@@ -3,7 +3,7 @@ import type { BlockNode, BodyNode } from '../document.ts'
 import { isBlockType } from '../nodes.ts'
 import { type RenderedBlock, renderLines } from './rendered-blocks.ts'
 
-/** A top-level block of a stored body: its line, and its Markdown below an anchor. */
+/** A top-level block of a stored body that has its line, and its Markdown as it stands below an anchor. */
 export type StoredBlock = { line: string; rendered: RenderedBlock }
 
 /**

@@ -18,10 +18,11 @@ import {
 import { repairAttributes, repairIds, repairMarks, repairString } from './repair-values.ts'
 
 /**
- * Makes the nearest valid body of a body that came out of a live merge. The schema holds, every block has its own id,
- * and no text is lost. Of blocks with one id, the first in document order keeps the id. New ids follow only from
- * `seed`, the old id and an ordinal. Each repair of a document needs another seed (its id and version), or the id of a
- * deleted block comes back.
+ * Makes a valid body from a body that came out of a live merge, with as few changes as possible. The result follows the
+ * schema, every block has its own id, and no text is lost. When several blocks have the same id, the first in document
+ * order keeps the id. New ids follow only from `seed`, the old id and an ordinal. Each repair of a document needs
+ * another seed (its id and version). Otherwise a new id could equal the id of a block that was deleted since the last
+ * repair.
  *
  * Without repairs, the input itself is returned. The result is not in normal form yet. Bodies with too many nodes or
  * characters are not cut.
