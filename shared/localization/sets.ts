@@ -108,7 +108,7 @@ export async function deactivateLocalization(
   const { tx } = context
   const { caller } = input
   const { set } = await findWritableSetOf(tx, input)
-  // A translation is added under the lock on the source, so no translation is added from here on.
+  // A translation is added only while its source document is locked. So no translation is added after this lock.
   const source = await lockMember(tx, { caller, documentId: set.source_document_id })
   await requireNoTranslations(tx, set)
   if (source === null || source.document_set_id !== set.id) throw new Refusal('localization_not_active')

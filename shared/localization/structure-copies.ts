@@ -46,7 +46,7 @@ export function prepareCopies({ text, targets, copied }: Source): Copies {
   return { units: JSON.stringify(units), copies }
 }
 
-// A source document is parsed once for each translation that gets a copy. A copy takes about as long as rendering the
+// The work goes through the source document once for each copy. Each time takes about as long as rendering the
 // document.
 export const preparingCopies = computation({
   module: import.meta.url,

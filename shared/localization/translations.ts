@@ -101,8 +101,7 @@ type NewTranslations = {
 /**
  * Creates translations in the folder of their source document, in the order of the locales, with their units.
  * Attachments are not checked again: a copy may show an image of a missing attachment if the source document shows it.
- * Refuses with 409 `quota_exceeded`. Call the function once in a transaction, as the last step, because it enqueues
- * jobs.
+ * Refuses with 409 `quota_exceeded`. Call the function at most once in a transaction, because it enqueues jobs.
  */
 export async function createTranslations(
   context: CreateContext,

@@ -69,8 +69,8 @@ const inlineWriters: { [type: string]: (node: BodyNode, place: LeafContext) => P
   },
 }
 
-// Raw tags that stand for a mark. An import reads such a tag as a mark when the other tag of its pair is there too, or
-// when the export writes the same mark beside it.
+// Raw tags that stand for a mark. An import reads such a tag as a mark when the text also has the other tag of its
+// pair. That tag may belong to a mark that the export writes beside it.
 const markTag = /^<\/?(?:u|sub|sup|mark)\b[^>]*>$/i
 
 const dropped = (): null => null

@@ -84,7 +84,7 @@ function repairNode(node: BodyNode, depth: number, pass: Pass): BodyNode | null 
   return null
 }
 
-/** Only inline content outside of code has marks. */
+/** Repairs the marks of an inline node, and removes the marks of any other node. */
 function withMarks(node: BodyNode, pass: Pass): BodyNode {
   const marks = inlineTypes.has(node.type) ? repairMarks(node.marks) : undefined
   if (marks === node.marks) return node
@@ -97,8 +97,8 @@ type Slot = { parent: string; isFirst: boolean; match: ContentMatch | undefined 
 type Fitting = { before: BodyNode[]; node: BodyNode }
 
 /**
- * The child in a form that may stand at the slot, with the nodes that must come before it. Null if there is no such
- * form.
+ * A form of the child that may stand at the slot, with the nodes that must come before the child. Null if no such form
+ * exists.
  */
 function fittingOf(given: BodyNode, { parent, isFirst, match }: Slot, pass: Pass): Fitting | null {
   const child = retyped(given, { parent, isFirst })

@@ -7,7 +7,7 @@ import { Refusal } from '../../errors/errors.ts'
 import { structureOf, withAttributesOf, wordsOf } from './structure.ts'
 import { type Tagged, withoutTags, withTags } from './tags.ts'
 
-/** A piece of inline content as Markdown, with everything that is needed to read a translation of the Markdown back. */
+/** A Markdown text of inline content, with everything that is needed to read a translation of the text back. */
 export type InlineMarkdown = { markdown: string; tagged: Omit<Tagged, 'content'>; original: readonly BodyNode[] }
 
 /** Writes the inline content of several textblocks as Markdown, in one pass of the serialiser. */

@@ -36,8 +36,7 @@ export function wordsOf(content: readonly BodyNode[]): string {
 
 /**
  * Restores the attributes of links and images that Markdown cannot express: target, rel, sizes, titles. The attributes
- * come from the original: the first link or image of an address takes the attributes of the first with this address,
- * and so on.
+ * come from the original. Links or images with the same address take them in their order.
  */
 export function withAttributesOf(original: readonly BodyNode[], content: readonly BodyNode[]): BodyNode[] {
   const links = new Pool(linksOf(original).map((mark) => [String(mark.attrs?.href), mark]))

@@ -8,7 +8,7 @@ import { plainText } from '../../body/text.ts'
  */
 export type Tag = { marks: Mark[] } | { node: BodyNode }
 
-/** A piece of inline content in which numbered tags, `<x1>…</x1>`, enclose everything that Markdown cannot express. */
+/** An inline content in which numbered tags, `<x1>…</x1>`, enclose everything that Markdown cannot express. */
 export type Tagged = { content: BodyNode[]; tags: Tag[]; name: string }
 
 /**
@@ -56,8 +56,8 @@ type Restoring = {
   depth: number
 }
 
-// The most levels of tags within tags that are read in an answer. Colours do not nest in the text that was sent, but an
-// answer may put a colour inside another colour.
+// The most levels of tags within tags that are read in the answer of a model. Colours do not nest in the text that was
+// sent, but an answer may put a colour inside another colour.
 const maximumNesting = 8
 
 function restore({ from, to }: { from: number; to: number }, restoring: Restoring): BodyNode[] | null {

@@ -63,7 +63,7 @@ async function prepare({ unit_id, content }: SourceText): Promise<Prepared> {
 }
 
 // The most estimated tokens and the most units of a batch. A batch within these limits is answered in the time that one
-// call may take, and is still large enough to show the model the context of each text.
+// call may take. The batch still shows the model the context of each text.
 const batchTokens = 1500
 const batchUnits = 25
 

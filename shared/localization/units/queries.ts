@@ -94,7 +94,7 @@ export function unitsOfTarget(db: Queryable, filter: TargetKey & { status?: stri
 
 /**
  * Returns the units of a translation as the JSON text of a list of `UnitPlace`. The text stays the same when only
- * statuses, hashes and times change, so a result that was computed from the text before the locks stays valid.
+ * statuses, hashes and times change, so a result computed from it before the locks stays valid.
  */
 export function unitPlacesOfTarget(db: Queryable, key: TargetKey): Promise<string> {
   return db.oneFirst(sql.type(TextRow)`

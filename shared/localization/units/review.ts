@@ -94,8 +94,8 @@ export function textsOfUnit(only: PairTexts): UnitTexts | null {
 }
 
 /**
- * A request to map a unit that has the stored body of a translation, and the blocks of this body to which the unit is
- * to be mapped.
+ * A request to map a unit to blocks. `text` is the stored body of a translation, and `blockIds` are blocks of this
+ * body.
  */
 type NamedBlocks = { text: string; unitId: string; blockIds: readonly string[] }
 
