@@ -42,7 +42,7 @@ export function nodeCount(node: BodyNode | DocNode): number {
   return (node.content ?? []).reduce((sum, child) => sum + nodeCount(child), own)
 }
 
-/** The refusal 422 `document_too_large`. Where the count stopped early, `actual` is the count up to there. */
+/** The refusal 422 `document_too_large`. When counting stops early, `actual` is what was counted so far. */
 function tooLarge(details: { limit: number; actual: number; unit: 'characters' | 'bytes' }): Refusal {
   return new Refusal('document_too_large', { details })
 }

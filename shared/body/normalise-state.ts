@@ -20,8 +20,8 @@ export type NormaliseContext = Partial<BodyLimits> & {
 }
 
 /**
- * A place in the input that refusals and warnings of the normaliser name. It has the JSON pointer, and the nearest
- * block with an id that the caller knows. In a batch, `operationIndex` is the index of the operation. `newBlockId` is
+ * A pointer into the input of the normaliser, for refusals and warnings. It has the JSON pointer, and the id of the
+ * nearest block whose id the caller knows. In a batch, `operationIndex` is the index of the operation. `newBlockId` is
  * the id of the nearest block if the normaliser has made this id. Only a warning names a new id, because a warning
  * belongs to a body that is stored. After a refusal no block has the new id.
  */

@@ -38,8 +38,7 @@ export type LockedBody = Static<typeof LockedShape>
 
 /**
  * Returns the body of a visible document, or null. Send this statement behind the statement that locks the document.
- * Then PostgreSQL takes the statement's snapshot after the lock, so the statement sees what the last owner of the lock
- * has written.
+ * Then the statement begins after the lock is taken, so it sees what the last owner of the lock has written.
  */
 export function lockedBody(tx: Transaction, locator: DocumentLocator): Promise<LockedBody | null> {
   return tx.maybeOne(

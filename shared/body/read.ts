@@ -45,8 +45,9 @@ export type ReadResult = {
 
 /**
  * Reads top-level blocks of a body within a budget of tokens. The window is the whole document, or the surroundings of
- * the block `around`. Blocks of the window are taken while they fit the budget, but at least one block. Refuses with
- * 404 `block_not_found` an unknown `around`, and with 400 `invalid_cursor` a position outside of the window.
+ * the block `around`. Blocks of the window are taken while they fit the budget, and at least one block is taken.
+ * Refuses with 404 `block_not_found` an unknown `around`, and with 400 `invalid_cursor` a position outside of the
+ * window.
  */
 export function readWindow(body: BlockLines, query: ReadQuery): ReadResult {
   const window = windowOf(body, query)

@@ -82,8 +82,8 @@ export function sourceOf({ members }: SetMembers): DocumentRow | null {
 /**
  * Locks the source document of new translations, and returns it, or null when the document does not exist. Translations
  * are created in the same knowledge base. So the knowledge base is locked before the document, in the order in which
- * deletions lock. When the document moves between the two locks, its new knowledge base is locked after it. If this
- * causes a deadlock with a deletion, PostgreSQL ends one transaction, and the transaction runs again.
+ * deletions lock. When the document moves between the two locks, its new knowledge base is locked after the document.
+ * If this causes a deadlock with a deletion, PostgreSQL ends one transaction, and the transaction runs again.
  */
 export async function lockSetSource(
   tx: Transaction,

@@ -26,9 +26,9 @@ export async function resolveVariant(db: Queryable, input: DocumentLocator & { l
 
 /**
  * Returns the best available locale for a requested locale by the lookup of RFC 4647, section 3.4, or null. The lookup
- * tries the tag itself, then drops the last subtag until a locale is available: `zh-Hant-TW`, `zh-Hant`, `zh`. A tag
- * never ends in a single letter, such as the `x` of private use: the letter is dropped with the subtag behind it. All
- * tags are canonical. @internal
+ * tries the tag itself, then drops the last subtag until a locale is available: `zh-Hant-TW`, `zh-Hant`, `zh`. A single
+ * letter that a drop leaves at the end, such as the `x` of private use, is dropped too. All tags are canonical.
+ * @internal
  */
 export function lookupLocale(requested: string, available: ReadonlySet<string>): string | null {
   const subtags = requested.split('-')

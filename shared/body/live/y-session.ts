@@ -15,9 +15,9 @@ import * as queries from './queries.ts'
 const longestLog = 200
 
 /**
- * The stored Y document of a locked document, opened in memory for one transaction. The session collects the updates
- * for the end of the log, and the caller stores them. After a failed transaction the session must not be used again. It
- * counts updates as logged that the rollback has undone.
+ * The stored Y document of a document whose row is locked, opened in memory for one transaction. The session collects
+ * the updates for the end of the log, and the caller stores them. After a failed transaction the session must not be
+ * used again. It counts updates as logged that the rollback has undone.
  */
 export class YSession {
   readonly #stored: queries.LiveState
@@ -72,7 +72,8 @@ export class YSession {
   }
 
   /**
-   * Brings the document from the body it follows to another body in one Yjs transaction. Both bodies are stored lines.
+   * Brings the Y document from the body that it follows (`from`) to another body (`to`) in one Yjs transaction. Both
+   * bodies are stored lines.
    */
   follow(from: readonly string[], to: readonly string[]): void {
     this.#answer(followInto(this.#doc, parsedTogether(from, to)))

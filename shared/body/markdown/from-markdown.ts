@@ -28,7 +28,10 @@ export function fromMarkdown(markdown: string, { stored, ...context }: ImportOpt
 /** A stored block that was recognised by its Markdown and not parsed: its stored line, and the anchors above it. */
 export type KeptPiece = Pick<Piece, 'unused'> & { anchor: Anchor; line: string }
 
-/** The pieces of a text, of which some were recognised as stored blocks, and the warnings of the parser. */
+/**
+ * A text that has been read into pieces: stretches with their blocks, some of which were recognised as stored blocks.
+ * `warnings` come from the parser.
+ */
 export type Read = { pieces: readonly (Piece | KeptPiece)[]; warnings: readonly Warning[] }
 
 /**

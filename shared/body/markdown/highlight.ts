@@ -128,7 +128,7 @@ function highlighted(events: Event[], context: Context): Event[] {
 }
 
 // Resolves the events inside a highlight by themselves, so that emphasis that begins within a highlight also ends
-// there.
+// within the highlight.
 function resolveInside(events: Event[], context: Context): Event[] {
   const constructs = context.parser.constructs.insideSpan.null ?? []
   const resolvers = new Set(constructs.map((inner) => inner.resolveAll).filter((resolver) => resolver !== undefined))

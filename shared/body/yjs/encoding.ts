@@ -74,7 +74,7 @@ export function readChildren(parent: Y.XmlFragment, depth = 0): BodyNode[] {
   return nodes
 }
 
-/** The children of an element or fragment. A client can put any type or value there, not only XML. */
+/** The children of an element or fragment. A client can put children of any type or value into them, not only XML. */
 export function childrenOf(parent: Y.XmlFragment): unknown[] {
   return parent.toArray()
 }

@@ -64,7 +64,7 @@ function mappingsOf(lines: readonly string[], blockIds: ReadonlyMap<string, stri
   })
 }
 
-// Several blocks of a unit become one block, because the unit is one block in the source.
+// Several blocks of a unit become one block, because the unit is one block in the source document.
 function replaceTexts(body: BlockLines, ids: readonly string[], content: BodyNode[]): string {
   const [first = '', ...others] = ids
   const location = locate(body, first)

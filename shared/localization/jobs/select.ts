@@ -22,7 +22,7 @@ const open: ReadonlySet<UnitStatus> = new Set<UnitStatus>(['missing', 'source_ch
 type NamedTarget = { documentId: string; request: JobInput }
 
 /**
- * Finds the translation that a request for a job names, and checks the units that it names. Returns null when
+ * Finds the translation that a request for a job names, and checks the units that the request names. Returns null when
  * `target_locale` is malformed, because the 422 of a malformed locale comes after other checks. Refuses with 400 when
  * the request names no translation, and with 404 `translation_not_found` or `unit_not_found`.
  */

@@ -14,8 +14,8 @@ import type { InlineMarkdown } from '../inline/markdown.ts'
 export type SourceText = { unit_id: string; content: readonly BodyNode[] }
 
 /**
- * A translation of a unit that has the text of the model and the inline content which the text stands for. Where there
- * is no text, it has the reason.
+ * A translation of a unit that has the text of the model and the inline content which the text stands for. Without such
+ * a text, `failure` is the reason.
  */
 export type Translation = { unit_id: string; text: string; content: BodyNode[] } | { unit_id: string; failure: Failure }
 

@@ -21,9 +21,7 @@ export type UnitFilter = {
   limit: number
 }
 
-/**
- * A list of units before it is computed: the texts that the list is made from, and which page of the list is asked for.
- */
+/** A request for a list of units: the texts that the list is made from, and which page of the list is asked for. */
 export type UnitsView = PairTexts & { pair: Pair; after: number | null; limit: number }
 
 /**
@@ -35,7 +33,8 @@ export type UnitsPage = { dataText: string; last: number | null; hasMore: boolea
  * Reads the texts of the units of a translation. Returns null for a translation whose source document was deleted,
  * because such a translation has no units. Refuses with 400 when the filter names no target or names two targets, with
  * 400 `invalid_locale`, and with 404 `document_not_found`, `not_localized` or `translation_not_found`. Call this
- * function in a transaction with one snapshot, so that bodies and units belong together.
+ * function in a transaction whose statements all see the same state of the database. Otherwise bodies and units might
+ * not belong together.
  */
 export async function unitsView(
   db: Queryable,

@@ -19,7 +19,10 @@ export type PlacedUnit<Unit extends UnitPlace = UnitRow> = {
   targets: readonly BlockNode[]
 }
 
-/** A part of a presented unit that follows from its blocks alone. `translation` is '' for a blank text. */
+/**
+ * A set of members of a presented unit that follow from the blocks of the unit alone. `translation` is '' for a blank
+ * text.
+ */
 export type UnitTexts = Pick<
   TranslationUnit,
   'source_block_id' | 'block_type' | 'position' | 'source_text' | 'target_blocks' | 'target_block_ids'
