@@ -70,7 +70,7 @@ export function currentBlockHash(body: BlockLines, id: string): string | null {
   return found === null ? null : blockHash(nodeAt(body.block(found.position), found.path))
 }
 
-// A block within its top-level block; `parent` is the id of the next block around it.
+// A block within its top-level block; `parent` is the id of the block directly around the block.
 type Found = { node: BlockNode; parent: string | null; depth: number }
 
 // Returns a block and all blocks in it, depth first.

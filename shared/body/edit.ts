@@ -155,7 +155,7 @@ function requireHash(body: BlockLines, { operation, index, version }: Guarded): 
   if (wanted === undefined || !('block_id' in operation)) return
   const { block_id } = operation
   const hash = currentBlockHash(body, block_id)
-  // A block that does not exist is not refused here, because the operation itself refuses it.
+  // A block that does not exist is not refused here, because the operation itself refuses to work on it.
   if (hash === null || wanted === hash || wanted === '*') return
   throw new Refusal('version_conflict', {
     details: { provided: wanted, current_version: version, current_hash: hash, operation_index: index, block_id },

@@ -11,7 +11,7 @@ export function element(tag: string, own: Attributes, content: string): string {
   return `<${tag}${attributes(own)}>${content}</${tag}>`
 }
 
-/** The attributes as a tag holds them, each with a space before it. */
+/** The attributes as a tag contains them, each behind a space. */
 export function attributes(own: Attributes): string {
   let html = ''
   for (const [name, value] of Object.entries(own)) {

@@ -73,7 +73,7 @@ class Reading {
   #end = 0
   #hidden: Hidden = 'nothing'
   #isAfterBlank = true
-  // False once it is unknown whether a line is in code.
+  // False from the line on at which nobody can tell whether a line is in code.
   #knowsCode = true
   #codeEnd = 0
 

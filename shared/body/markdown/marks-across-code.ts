@@ -10,8 +10,8 @@ const emphasis = new Set(['bold', 'italic', 'strike'])
 /**
  * The marks that Markdown puts around inline code, although a body keeps only links beside code. They are the marks
  * that both neighbours have. They also include the emphasis of a neighbour that ends in white space beside the code, or
- * that is only punctuation. So bold text with code in it is written as people write it. White space at the edge of a
- * mark then needs no character reference.
+ * that is only punctuation. So bold text that contains code is written as people write such text. White space at the
+ * edge of a mark then needs no character reference.
  */
 export function marksAcrossCode(before: Neighbour | undefined, after: Neighbour | undefined): Mark[] {
   const left = spanning(before)

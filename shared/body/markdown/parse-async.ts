@@ -15,13 +15,13 @@ const inlineLength = 2 * 1024
 /**
  * The milliseconds of processor time that a thread may spend on a text of `length` characters. Ordinary Markdown takes
  * 0.6 to 2.8 s a megabyte, and a text of many tiny blocks 70 µs a block. A hostile text can be slow with few
- * characters. The limit keeps it from making other texts wait for long.
+ * characters. The limit keeps such a text from making other texts wait for long.
  */
 export function timeLimit(length: number): number {
   return Math.min(10_000, 1000 + length * 0.02)
 }
 
-/** True if a text certainly parses at once, because it is short and has few markers that nest or could pair. */
+/** True if a text certainly parses at once, because the text is short and has few markers that nest or could pair. */
 export function parsesAtOnce(markdown: string): boolean {
   return markdown.length <= inlineLength && !isSuspicious(markdown)
 }

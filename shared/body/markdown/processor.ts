@@ -45,8 +45,8 @@ function opensBlock(next: { type: string; value?: string } | undefined): boolean
   return next?.type === 'html' && !phrasingTag.test(next.value ?? '')
 }
 
-// Writes the blocks of a body one by one, as the JSON text of a list. Two adjacent lists take different bullets, unless
-// anchors separate them.
+// Writes the blocks of a body one by one, and returns the JSON text of the list of their texts. Two adjacent lists take
+// different bullets, unless anchors separate them.
 const segments: Handler = (node, _, state, info) => {
   const results: string[] = []
   for (const child of node.children) {

@@ -25,9 +25,9 @@ export type Counts = { nodes: number; characters: number; bytes: number }
  * Finds the blocks of a text that stand below their anchors exactly as the service writes them. Each line feed of the
  * text is a single character. The time is linear in the text and in the stored body.
  *
- * The comment above a recognised block might be a part of raw HTML, code or math that the stretch above leaves open.
- * The caller finds out by parsing the stretch. An anchor ends every other construct that the parser has open, and a
- * recognised block leaves nothing open.
+ * The comment above a recognised block is no anchor if it lies within raw HTML, code or math that the stretch above
+ * leaves open. The caller finds out by parsing the stretch. An anchor ends every other construct that the parser has
+ * open, and a recognised block leaves nothing open.
  */
 export function recogniseBlocks(source: string, stored: StoredBlocks): Stretch[] {
   let stretch = emptyStretch(source, 0)
@@ -45,7 +45,7 @@ export function recogniseBlocks(source: string, stored: StoredBlocks): Stretch[]
     } else {
       if (stretch.recognised.length === 0) stretch.next = found.anchorEnd
       stretch.recognised.push({ id: found.id, at, line: found.line })
-      // An empty paragraph is not counted here, because `assemble` normalises and counts it.
+      // An empty paragraph is not counted here, because `assemble` normalises and counts the paragraph.
       if (found.line !== null) stretch.kept = sumOf([stretch.kept, found.counts])
       at = found.end
     }

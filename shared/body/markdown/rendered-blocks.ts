@@ -41,8 +41,8 @@ export function renderBlocks(blocks: readonly BlockNode[], { parted, labels }: S
 /**
  * Renders the stored lines of a whole body as Markdown, one result for each line. `parted` says that an anchor stands
  * above each block. Rendered blocks are remembered by the hash of their lines and by the other facts on which their
- * Markdown depends. These facts are a list directly above, the footnotes that the block refers to, and the end of the
- * text. Only lines that are not remembered are parsed.
+ * Markdown depends. These facts are the bullet of a list directly above, the footnotes that the block refers to, and
+ * whether the block ends the text. Only lines that are not remembered are parsed.
  */
 export function renderLines(lines: readonly string[], parted: boolean): RenderedBlock[] {
   const labels = labelsIn(lines)

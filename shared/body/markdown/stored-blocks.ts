@@ -42,7 +42,10 @@ export class StoredBlocks {
     return this.topLevel(block.attrs.id)?.rendered.text.trimEnd() === source
   }
 
-  /** The id of the frontmatter. Frontmatter has no anchor, but a body has at most one. */
+  /**
+   * The id of the stored frontmatter, or null. Frontmatter has no anchor, but a body has at most one block of
+   * frontmatter.
+   */
   frontmatterId(): string | null {
     const [first] = this.#lines
     return first?.endsWith('"type":"frontmatter"}') ? (JSON.parse(first) as BlockNode).attrs.id : null

@@ -73,7 +73,7 @@ function anchorLine({ id, heading }: RenderedBlock, slugger: GithubSlugger): str
   return slug === '' ? `<!-- block=${id} -->` : `<!-- block=${id} ${slug} -->`
 }
 
-// Leaves out the warning that an empty paragraph is dropped, because the anchor of the paragraph keeps it.
+// Leaves out the warning that an empty paragraph is dropped, because the anchor line alone stands for the paragraph.
 function withoutKept({ id, warnings }: RenderedBlock): Warning[] {
   return warnings.filter(({ code, block_id }) => code !== 'block_dropped' || block_id !== id)
 }

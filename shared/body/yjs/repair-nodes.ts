@@ -33,7 +33,7 @@ export function note(pass: Pass, kind: RepairKind, node: BodyNode): void {
   pass.repairs.push({ kind, type: node.type, block_id: idOrNull(node) ?? pass.blockId })
 }
 
-/** The block id of a node, valid or not; null without one. */
+/** The block id of a node, valid or not; null when the node has no block id. */
 export function idOrNull(node: BodyNode): string | null {
   const id = inlineTypes.has(node.type) ? undefined : node.attrs?.id
   return typeof id === 'string' ? id : null
