@@ -18,7 +18,7 @@ export type PositionedLine = { line: string; position: number; block: BlockNode 
 type KeptLine = { line: string; from: number; to: number }
 
 /**
- * A difference of two bodies in lines: `removed` are the lines that only the old body has, `added` are the lines that
+ * A difference of two bodies in lines. `removed` are the lines that only the old body has. `added` are the lines that
  * only the new body has. `kept` are the lines of both bodies in the new order, without the common start and end.
  */
 export type LineDifference = { removed: PositionedLine[]; added: PositionedLine[]; kept: KeptLine[] }

@@ -41,7 +41,7 @@ export function importContext(root: Root, { source, path, byteLimit, linesAbove 
   return { source, linesAbove, path, spent, warnings: [], definitions, used: new Set(), ...place }
 }
 
-/** 422 `invalid_node` for content that no body may hold. The pointer names the whole text. */
+/** The refusal 422 `invalid_node` of content that no body may hold. The pointer names the whole text. */
 export function refuseText({ path }: Pick<ImportContext, 'path'>, reason: string): Refusal {
   return refuseNode({ path, blockId: null }, reason)
 }

@@ -10,9 +10,8 @@ import { recogniseBlocks, type Stretch, shownOnly, sumOf } from './recognised-bl
 /**
  * Makes the blocks of an anchored Markdown text in a time that grows with the changes only. Stored blocks are
  * recognised by their text, and only the stretches between them are parsed. Returns null when the text must be parsed
- * as a whole. The text is parsed as a whole when most of it is new, when a stretch has an effect outside of itself, or
- * when a stretch is refused. Refuses with 422 `document_too_large` or `invalid_node` a text that is certainly too
- * large.
+ * as a whole. Such a text is mostly new, or has a stretch that is refused or has an effect outside of itself. Refuses
+ * with 422 `document_too_large` or `invalid_node` a text that is certainly too large.
  */
 export function writeBack(markdown: string, assembling: Assembling): Assembled | null {
   const { characterLimit = Number.POSITIVE_INFINITY, byteLimit = Number.POSITIVE_INFINITY, stored } = assembling

@@ -37,7 +37,8 @@ export async function findTarget(tx: Transaction, found: SetMembers, named: Name
   return target
 }
 
-// Returns the translation in the target locale, or without a locale the document of the request itself.
+// Returns the translation in the target locale of the request. When the request names no locale, returns the document
+// of its path.
 function targetOf(found: SetMembers, { documentId, request }: NamedTarget): DocumentRow | null {
   if (request.target_locale !== undefined) {
     const locale = canonicalOrNull(request.target_locale)
