@@ -17,9 +17,9 @@ const idInLine = /"id":"(block_[0-9A-Z]{26})"/g
 const lookupsBeforeIndex = 4
 
 /**
- * The top-level blocks of a body, kept as stored lines. Only lines that a caller reads are parsed, and only changed
- * lines are serialised again. So an edit costs in proportion to what the edit touches. A position counts top-level
- * blocks from 0.
+ * A body that is kept as the stored lines of its top-level blocks. Only lines that a caller reads are parsed, and only
+ * changed lines are serialised again. So an edit costs in proportion to what the edit touches. A position counts
+ * top-level blocks from 0.
  */
 export class BlockLines {
   #entries: Entry[]

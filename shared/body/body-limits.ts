@@ -9,7 +9,7 @@ export const maximumDepth = 32
 /** The highest number of nodes in a body. Text nodes do not count, because the limit on characters bounds them. */
 export const maximumNodes = 20_000
 
-/** The size limits of a body: code points of text, and bytes of its stored lines. */
+/** A pair of size limits that a body keeps to: code points of text, and bytes of its stored lines. */
 export type BodyLimits = { characterLimit: number; byteLimit: number }
 
 /** The size limits from the settings. */

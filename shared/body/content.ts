@@ -115,7 +115,7 @@ const writing: Computation<Writing, WrittenBody> = computation({
   },
 })
 
-/** The formats of `GET /documents/{id}/content`. */
+/** A format that `GET /documents/{id}/content` can answer in. */
 export type ContentFormat = 'tiptap-json' | 'markdown' | 'html'
 
 /** The members of a content answer that depend on its format, from the stored lines of a body. */

@@ -13,7 +13,7 @@ import type { Warning } from './document.ts'
 import { initialDocument } from './initial-document.ts'
 import { storeDocuments } from './store-documents.ts'
 
-/** The metadata of a new document. An absent member gets its default. */
+/** A set of metadata that a new document begins with. An absent member gets its default. */
 export type NewDocumentInput = LocationInput & {
   title: string
   id?: string | undefined

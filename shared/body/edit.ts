@@ -6,17 +6,23 @@ import { type Normalised, normaliseBlocks, normaliseSingleBlock } from './normal
 import { type NormaliseContext, type Pointer, refuse } from './normalise-state.ts'
 import { type EditPointer, gapAt, gapOf, locate, type Position, pointerAt, putAt, takeOut } from './placement.ts'
 
-/** One change of a body's blocks. `if_match` is the hash that the block must have before the first operation. */
+/**
+ * A change that one operation of a request makes to the blocks of a body. `if_match` is the hash that the block must
+ * have before the first operation.
+ */
 export type Operation =
   | { op: 'insert'; position: Position; nodes: unknown[] }
   | { op: 'replace'; block_id: string; node: unknown; if_match?: string }
   | { op: 'patch'; block_id: string; attrs?: unknown; content?: unknown }
   | { op: 'delete'; block_id: string; if_match?: string }
 
-/** The outcome of one operation, with the ids of the blocks that the operation inserted, changed or deleted. */
+/** A result of one operation that has the ids of the blocks which the operation inserted, changed or deleted. */
 export type OperationResult = { index: number; op: Operation['op']; block_ids: string[] }
 
-/** The body after an edit, the outcome of each operation, and the attachments that the new nodes name. */
+/**
+ * A result of an edit that has the body afterwards, the result of each operation, and the attachments that the new
+ * nodes name.
+ */
 export type EditResult = {
   body: BlockLines
   results: OperationResult[]

@@ -1,8 +1,8 @@
 import type { BodyNode } from './document.ts'
 
 /**
- * The attributes of an element. An attribute is left out when it is null, undefined, false or empty; an empty `alt`
- * stays.
+ * A set of attributes that an element gets. An attribute is left out when it is null, undefined, false or empty; an
+ * empty `alt` stays.
  */
 export type Attributes = { [name: string]: string | number | boolean | null | undefined }
 

@@ -41,7 +41,7 @@ export function renderHtml(document: DocNode): string {
   return document.content.map((node) => writer.write(node)).join('\n')
 }
 
-/** Writes nodes as HTML, in the form of the API unless another form is given. */
+/** A writer that turns nodes into HTML, in the form of the API unless another form is given. */
 export class HtmlWriter {
   readonly #nodes: { [type: string]: NodeRenderer }
   readonly #marks: { [type: string]: MarkRenderer }

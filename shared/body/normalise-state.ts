@@ -32,7 +32,7 @@ export type Pointer = {
   operationIndex?: number | undefined
 }
 
-/** The attachments that nodes name, each with the pointer of its first mention. */
+/** A map of the attachments that nodes name, each with the pointer of its first mention. */
 export type NamedAttachments = ReadonlyMap<string, Pointer>
 
 /** A state of one pass of the normaliser, which collects what the pass finds. */
@@ -108,7 +108,9 @@ export function refuse(code: BodyCode, pointer: Pointer, reason: string): Refusa
   return new Refusal(code, { status: 422, details })
 }
 
-/** The codes whose details point at a node of a body. Here all of them answer with 422. */
+/**
+ * A code of a refusal whose details point at a node of a body. In this folder each of these codes has the status 422.
+ */
 type BodyCode =
   | 'attachment_not_found'
   | 'block_id_mismatch'

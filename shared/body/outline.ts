@@ -61,9 +61,9 @@ export function sectionsAbove<Section extends { level: number }>(open: readonly 
 }
 
 /**
- * The heading paths of a body. The body must not change while the object is in use. A path holds the titles of the
- * sections around a top-level block, outermost first, each cut after 200 code points. The path of a heading ends with
- * its own title. When paths are asked for in document order, all paths together take one pass over the headings.
+ * A finder of the heading paths of a body. The body must not change while the finder is in use. A path holds the titles
+ * of the sections around a top-level block, outermost first, each cut after 200 code points. The path of a heading ends
+ * with its own title. When paths are asked for in document order, all paths together take one pass over the headings.
  */
 export class HeadingPaths {
   readonly #body: BlockLines

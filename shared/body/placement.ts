@@ -21,7 +21,7 @@ export function pointerAt(pointer: EditPointer, member: `/${string}`): EditPoint
   return { ...pointer, path: pointer.path + member }
 }
 
-/** The position of inserted blocks. The schema of the request ensures that exactly one member is set. */
+/** A position that blocks are inserted at. The schema of the request ensures that exactly one member is set. */
 export type Position = {
   document_start?: unknown
   document_end?: unknown

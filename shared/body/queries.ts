@@ -28,7 +28,7 @@ const LockedShape = Type.Object({
 })
 
 /**
- * The current body of a document that the transaction has locked: its canonical text, and further facts. `changing_at`
+ * A current body, of a document that the transaction has locked: its canonical text, and further facts. `changing_at`
  * is the time in Unix milliseconds that a change now gets as `updated_at`; it is never earlier than the previous
  * `updated_at`. `is_live` says whether the document was ever opened live, and `has_open_jobs` whether a requested job
  * is open whose source is the document. A member that is false stays false until the transaction ends, because whoever
@@ -80,7 +80,7 @@ const CurrentShape = Type.Object({
   body: Type.String(),
 })
 
-/** The body of a visible document with the members that answers show beside the body. */
+/** A current body of a visible document that also has the members which answers show beside the body. */
 export type CurrentBody = Static<typeof CurrentShape>
 
 /**
@@ -197,7 +197,7 @@ export function dropUnusedBody(tx: Transaction, key: DocumentKey & { body_seq: n
 const standingAt = ({ workspace_id, id }: DocumentKey) => sql.fragment`
   SELECT FROM document_y_states y WHERE y.workspace_id = ${workspace_id} AND y.document_id = ${id}`
 
-/** The columns that a commit changes in the row of a locked document. */
+/** A set of values for the columns that a commit changes in the row of a locked document. */
 export type BodyState = {
   version: string
   bodySeq: number

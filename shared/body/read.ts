@@ -21,8 +21,8 @@ export type ReadQuery = {
 }
 
 /**
- * The members of the API's DocumentRead that follow from the body. `resume` is the position at which the next page
- * begins, null after the last page; the cursor of the answer carries it.
+ * A result of a read that has all members of the API's DocumentRead which follow from the body. `resume` is the
+ * position at which the next page begins, null after the last page; the cursor of the answer carries it.
  */
 export type ReadResult = {
   range: {

@@ -30,7 +30,7 @@ export class StoredBody {
   }
 }
 
-/** The input of a computation on a stored body, which has one top-level block a line. */
+/** An input of a computation that has a stored body, one top-level block a line. */
 type OfText = { text: string }
 
 /** The most characters of a small body, which is rendered within 10 ms in each form of the API. */

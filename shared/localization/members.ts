@@ -60,7 +60,7 @@ export async function findWritable<Named>(
   return result
 }
 
-/** The name of a member of a set in a path: the id of the document, or the canonical locale. */
+/** A name that a path uses for a member of a set: the id of the document, or the canonical locale. */
 export type MemberName = { documentId: string } | { locale: string }
 
 /**

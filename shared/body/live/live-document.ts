@@ -15,8 +15,8 @@ import { catchUpSession, foldSession, loadSession, storeSession } from './y-sess
 const beforeEverything = -1
 
 /**
- * The Yjs updates, in order, that bring a replica (the copy of a Y document in a live process) level with the database.
- * Afterwards the replica has seen the log up to row `n`.
+ * A list of Yjs updates, in order, that bring a replica (the copy of a Y document in a live process) level with the
+ * database. Afterwards the replica has seen the log up to row `n`.
  */
 export type LiveUpdates = { updates: Uint8Array[]; n: number }
 
@@ -50,7 +50,7 @@ export async function syncY(tx: Transaction, input: queries.DocumentKey & { seen
   return level(tx, { document, head, seen: input.seen })
 }
 
-/** One flush of a live process. */
+/** A flush that a live process makes: it stores the text typed since the flush before. */
 export type Flush = {
   documentId: string
   /**

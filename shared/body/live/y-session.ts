@@ -15,9 +15,9 @@ import * as queries from './queries.ts'
 const longestLog = 200
 
 /**
- * The stored Y document of a document whose row is locked, opened in memory for one transaction. The session collects
- * the updates for the end of the log, and the caller stores them. After a failed transaction the session must not be
- * used again. It counts updates as logged that the rollback has undone.
+ * A session that holds the stored Y document of a document in memory for one transaction, which has locked the
+ * document's row. The session collects the updates for the end of the log, and the caller stores them. After a failed
+ * transaction the session must not be used again. It counts updates as logged that the rollback has undone.
  */
 export class YSession {
   readonly #stored: queries.LiveState

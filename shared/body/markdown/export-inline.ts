@@ -4,7 +4,10 @@ import { type Leaf, nestMarks, sameMark, sameMarks } from '../marks.ts'
 import { indentInlineHtml, isHtmlInline, isLineBreak, opensHtmlBlock } from './html-syntax.ts'
 import { marksAcrossCode, type Neighbour } from './marks-across-code.ts'
 
-/** The losses of an export, each under a key of its block and its wording, so that a loss is reported once. */
+/**
+ * A map that collects the losses of an export. The key of a loss is its block and its wording, so that the loss is
+ * reported once.
+ */
 export type ExportWarnings = Map<string, Warning>
 
 /** A context that describes the surroundings of an exported node. `blockId` is the block that warnings belong to. */

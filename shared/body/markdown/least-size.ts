@@ -56,8 +56,8 @@ const fence = /^(`{3,}|~{3,})(.*)$/
 const openings = /<(?:\?|!\[|![a-z]|pre|script|style|textarea)|\$\$|```|~~~/i
 
 /**
- * The reason why words are hidden from here on. Inline markup hides words until the next block, and raw HTML until an
- * empty line. A line that begins a block ends inline markup.
+ * A reason that hides words from the current line on, or `nothing`. Inline markup hides words until the next block, and
+ * raw HTML until an empty line. A line that begins a block ends inline markup.
  */
 type Hidden = 'nothing' | 'inline' | 'html'
 

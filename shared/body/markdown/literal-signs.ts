@@ -46,7 +46,7 @@ export function withEscapes<T extends Beside>(
   return written
 }
 
-/** The characters beside a text, and the nodes that they belong to. */
+/** A neighbourhood of a text: the characters beside the text, and the nodes that have these characters. */
 type Beside = { before: string; after: string; beforeNode?: Nodes | undefined; afterNode?: Nodes | undefined }
 
 type Reading = { ahead: Ahead; breaksLines: boolean }

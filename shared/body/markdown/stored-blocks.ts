@@ -7,8 +7,8 @@ import { type RenderedBlock, renderLines } from './rendered-blocks.ts'
 export type StoredBlock = { line: string; rendered: RenderedBlock }
 
 /**
- * The blocks of a stored body, to which a Markdown text is written back. The lines are rendered as Markdown and parsed
- * when a caller first asks for a block.
+ * A stored body that a Markdown text is written back to. The lines are rendered as Markdown and parsed when a caller
+ * first asks for a block.
  */
 export class StoredBlocks {
   readonly #lines: readonly string[]

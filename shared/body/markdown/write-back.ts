@@ -85,7 +85,7 @@ function keptPiece(line: string, anchors: Anchor[]): KeptPiece {
   return { anchor: anchors.at(-1) as Anchor, unused: anchors.slice(0, -1), line }
 }
 
-// The state that the reading of all stretches shares. `pending` are the anchors directly above the next block.
+// A state that the reading of all stretches shares. `pending` are the anchors directly above the next block.
 type Shared = Pick<ImportContext, 'warnings' | 'spent'> & { pending: Anchor[] }
 type StretchText = { source: string; length: number; linesAbove: number; path: string }
 
@@ -116,7 +116,7 @@ function readStretch({ source, length, linesAbove, path }: StretchText, shared: 
 // The start of a footnote's reference or definition. A backslash in front would make the sign a text.
 const footnote = /(?<!\\)(?:\\\\)*\[\^/
 
-/** Counts lines up to ascending offsets of a text. */
+/** A counter that gives the number of lines up to ascending offsets of a text. */
 class LineCounter {
   readonly #text: string
   #lines = 0

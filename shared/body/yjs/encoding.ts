@@ -32,7 +32,7 @@ const hashedName = /^(.*)--[A-Za-z0-9+/=]{8}$/
 const elementPrefix = '_mark_'
 const rank = new Map(Object.keys(markTable).map((name, index) => [name, index]))
 
-/** Marks in the form of Yjs: the name of a mark with its attributes; null ends a format. */
+/** A set of marks in the form that Yjs stores: the name of a mark with its attributes. Null ends a format. */
 export type Formats = { [mark: string]: Attrs | null }
 
 /** The fragment of a Y document that holds the body. */

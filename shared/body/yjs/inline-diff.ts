@@ -4,7 +4,7 @@ import { equalJson } from './align.ts'
 import { type Formats, formatsOf } from './encoding.ts'
 import { type InlineToken, inlineTokensOf, type Line, lineOf, lineText, sliceLine } from './line.ts'
 
-/** Replaces the content between two offsets. */
+/** An edit that replaces the content between two offsets. */
 export type InlineEdit = { start: number; end: number; insert: BodyNode[] }
 
 /** A change of marks between two offsets. Null ends a mark. */

@@ -2,7 +2,7 @@ import type { BodyNode } from '../document.ts'
 import { appendNode } from './encoding.ts'
 
 /**
- * The inline content of a block, called a line in this folder, with the offset of every node. Offsets count UTF-16 code
+ * A block's inline content, called a line in this folder, that has the offset of every node. Offsets count UTF-16 code
  * units, as Yjs does. A node other than a text counts one.
  */
 export type Line = { nodes: readonly BodyNode[]; starts: readonly number[]; length: number }

@@ -44,7 +44,7 @@ export function newWork(fragment: Y.XmlFragment, { from, to, ends }: TopChange):
   }
 }
 
-/** The index of a child among the live children of a Y element or fragment. */
+/** An index that a child has among the live children of a Y element or fragment. */
 export type YPosition = number
 
 /** A set of functions that find blocks among live children. The Y document may be ahead of the body that it follows. */

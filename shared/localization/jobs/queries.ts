@@ -80,7 +80,7 @@ export function lockTranslationJob(tx: Transaction, key: RequestedJobKey): Promi
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id} FOR UPDATE`)
 }
 
-/** The columns of a new job that have no default. */
+/** A row of a new job that has the columns without a default. */
 export type NewJob = Pick<
   JobRow,
   | 'workspace_id'
