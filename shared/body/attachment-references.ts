@@ -5,7 +5,7 @@ import { attachmentsIn } from './addresses.ts'
 import type { BodyWrite, CommitContext } from './consequence.ts'
 import { type NamedAttachments, refuse } from './normalise-state.ts'
 
-/** A row of the index of references: the current body of the document shows the attachment. */
+/** A row of the index of references, which says that the current body of a document shows an attachment. */
 type Reference = { documentId: string; attachmentId: string }
 
 type AttachmentKey = { workspace_id: string; id: string }
@@ -33,7 +33,10 @@ export async function requireAttachments(
   }
 }
 
-/** A consequence of body writes: updates the index of references by what the body newly shows or no longer shows. */
+/**
+ * A consequence of body writes: adds to the index of references what the body newly shows, and removes what the body no
+ * longer shows.
+ */
 export function updateReferences({ tx }: CommitContext, { document, change }: BodyWrite): void {
   const { shown, hidden } = change
   if (shown.length + hidden.length === 0) return
@@ -70,8 +73,8 @@ export function referencingDocuments(
 }
 
 /**
- * Locks an attachment against other deletions and against bodies that newly show the attachment. False when the
- * attachment is gone.
+ * Locks an attachment until the transaction ends. Meanwhile no other deletion and no body that newly shows the
+ * attachment can go on. False when the attachment is gone.
  */
 export async function lockAttachmentForDeletion(tx: Transaction, attachment: AttachmentKey): Promise<boolean> {
   const found = await tx.maybeOneFirst(sql.type(IdRow)`
@@ -79,18 +82,22 @@ export async function lockAttachmentForDeletion(tx: Transaction, attachment: Att
   return found !== null
 }
 
-/** Marks the point of a transaction to which `releaseLocks` goes back. */
+/**
+ * Sets a savepoint before a deletion locks documents and their attachment. `releaseLocks` rolls back to this savepoint.
+ */
 export async function markLocks(tx: Transaction): Promise<void> {
   await tx.query(sql.unsafe`SAVEPOINT attachment_locks`)
 }
 
-/** Releases every lock, and undoes every write, since `markLocks`. */
+/**
+ * Rolls back to the savepoint of `markLocks`. This releases all locks taken since the savepoint, and undoes all writes.
+ */
 export async function releaseLocks(tx: Transaction): Promise<void> {
   await tx.query(sql.unsafe`ROLLBACK TO SAVEPOINT attachment_locks`)
 }
 
-// Returns those of the ids that are attachments of the workspace. None of the returned attachments can be deleted until
-// the transaction ends.
+// Returns the given ids that belong to attachments of the workspace. None of these attachments can be deleted until the
+// transaction ends.
 function lockAttachmentsForReference(
   tx: Transaction,
   input: { workspaceId: string; ids: readonly string[] },

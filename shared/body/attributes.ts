@@ -8,9 +8,10 @@ const maximumAddress = 8192
 const maximumCaption = 2000
 
 /**
- * The rules of one attribute. `default` is the value of an absent attribute; a `required` attribute has no default.
- * With `always`, the normal form writes the default out. `check` returns the expected value in words, or null when the
- * value fits. `expected` are the words that `check` would return, and `schema` is the same rule as JSON Schema.
+ * A set of rules that the values of one attribute follow. `default` is the value of an absent attribute; a `required`
+ * attribute has no default. With `always`, the stored form of a node contains the attribute even when the value is the
+ * default. `check` returns the expected value in words, or null when the value fits. `expected` has the same words, and
+ * `schema` is the same rule as JSON Schema.
  */
 export type Attribute = {
   default?: Json
@@ -30,16 +31,16 @@ export const optionalText: Attribute = {
 /** A required address of a bounded length. */
 export const requiredAddress: Attribute = { required: true, ...takesText(maximumAddress) }
 
-/** An optional address that the normal form writes out even when it is null. */
+/** An optional address that the stored form of a node contains even when the address is null. */
 export const writtenAddress: Attribute = { default: null, always: true, ...takesText(maximumAddress) }
 
 /** An optional title or alternative text, null by default. */
 export const optionalCaption: Attribute = { default: null, ...takesText(maximumCaption) }
 
-/** An optional title or alternative text that the normal form writes out even when it is null. */
+/** An optional title or alternative text that the stored form of a node contains even when the text is null. */
 export const writtenCaption: Attribute = { ...optionalCaption, always: true }
 
-/** An optional text that the normal form writes out even when it is null. */
+/** An optional text that the stored form of a node contains even when the text is null. */
 export const writtenText: Attribute = { ...optionalText, always: true }
 
 /** A required text. */
@@ -64,10 +65,10 @@ export const flag: Attribute = {
   ...takes('true or false', { type: 'boolean' }, (v) => typeof v === 'boolean'),
 }
 
-/** A boolean that the normal form always writes out, false by default. */
+/** A boolean, false by default, that the stored form of a node always contains. */
 export const writtenFlag: Attribute = { ...flag, always: true }
 
-/** The alignment of the text of a block. With null, the language of the text decides about the side. */
+/** The alignment of the text of a block. With null, the direction of the text's language decides. */
 export const alignmentAttribute: Attribute = oneOf(['left', 'center', 'right', 'justify'], null)
 
 /** The widths in pixels of the columns that a cell covers. */

@@ -3,8 +3,8 @@ import type { BlockNode, BodyNode } from './document.ts'
 import { isBlockType } from './nodes.ts'
 
 /**
- * The path of a block: the position of its top-level ancestor, and the child indices from there down to the block. The
- * indices are empty for a top-level block.
+ * A path that leads to a block: the position of its top-level ancestor, and the child indices from there down to the
+ * block. The indices are empty for a top-level block.
  */
 export type BlockPath = { position: number; path: number[] }
 
@@ -12,14 +12,14 @@ export type BlockPath = { position: number; path: number[] }
 type Entry = { line?: string; block?: BlockNode }
 
 const idInLine = /"id":"(block_[0-9A-Z]{26})"/g
-// The number of look-ups that search the lines. From the next look-up on, an index of all ids costs less than
-// searching.
+// The number of look-ups of an id that search the lines of the body. From the next look-up on, an index of all ids
+// costs less than searching.
 const lookupsBeforeIndex = 4
 
 /**
- * The top-level blocks of a body over their stored lines. Only the lines that somebody reads are parsed, and only the
- * changed lines are written again. So an edit costs in proportion to what the edit touches. A position counts top-level
- * blocks from 0.
+ * A body that is kept as the stored lines of its top-level blocks. Only lines that a caller reads are parsed, and only
+ * changed lines are serialised again. So an edit costs in proportion to what the edit touches. A position counts
+ * top-level blocks from 0.
  */
 export class BlockLines {
   #entries: Entry[]
@@ -126,8 +126,8 @@ function idsOf(entry: Entry): string[] {
   return entry.line === undefined ? blockIds(entry.block as BlockNode) : idsInLine(entry.line)
 }
 
-// Canonical JSON escapes quotes within texts, so only attributes match this pattern. The found ids may include ids of
-// mentions.
+// Canonical JSON escapes quotes within texts, so only attributes match this pattern. The `id` of a mention also
+// matches, so the result may include ids that are no block's.
 function idsInLine(line: string): string[] {
   return Array.from(line.matchAll(idInLine), (match) => match[1] as string)
 }

@@ -55,8 +55,8 @@ const nodes = Type.Array(NodeInput, { minItems: 1, maxItems: 1000 })
 export const BlockInsertInput = asText(Type.Object({ position: BlockPosition, nodes }, { $id: 'BlockInsertInput' }))
 
 /**
- * `node` replaces the block. Otherwise `attrs` are merged, where null resets an attribute, and `content` replaces the
- * children.
+ * A request body that changes one block. `node` replaces the block. Without `node`, `attrs` are merged, where null
+ * resets an attribute, and `content` replaces the children.
  */
 export const BlockPatchInput = asText(
   Type.Refine(

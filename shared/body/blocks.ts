@@ -6,8 +6,8 @@ import { HeadingPaths } from './outline.ts'
 import { plainText } from './text.ts'
 
 /**
- * The members of the API's Block that follow from the body. The caller adds the id of the document, the URI and the
- * version.
+ * A description of a block that holds all members of the API's Block which the body alone determines. The caller adds
+ * the id of the document, the URI and the version.
  */
 export type BlockDescription = {
   block_id: string
@@ -41,8 +41,8 @@ export function describeBlock(
 
 /**
  * Lists the top-level blocks in order or, with `recursive`, the blocks of all levels, depth first. The first `from`
- * blocks are skipped. A block is only described when the caller asks for the next block, because each description
- * repeats the whole node. All descriptions together can be many times as large as the body.
+ * blocks are skipped. A block is described only when the caller asks for it, because each description repeats the whole
+ * node with its nested blocks. All descriptions together can be many times as large as the body.
  */
 export function* listBlocks(
   body: BlockLines,
@@ -50,7 +50,7 @@ export function* listBlocks(
 ): Generator<BlockDescription> {
   const { recursive, from = 0 } = options
   const paths = new HeadingPaths(body)
-  // The list can begin at `from` only without nested blocks, because only then the index in the list is the position.
+  // Nested blocks would shift the list: only without them is an index in the list also a position of a top-level block.
   let index = recursive ? 0 : from
   for (let position = index; position < body.length; position++) {
     const top = body.block(position)
@@ -70,7 +70,7 @@ export function currentBlockHash(body: BlockLines, id: string): string | null {
   return found === null ? null : blockHash(nodeAt(body.block(found.position), found.path))
 }
 
-// A block within its top-level block; `parent` is the id of the next block around it.
+// A block within its top-level block; `parent` is the id of the block directly around the block.
 type Found = { node: BlockNode; parent: string | null; depth: number }
 
 // Returns a block and all blocks in it, depth first.

@@ -9,7 +9,7 @@ export const maximumDepth = 32
 /** The highest number of nodes in a body. Text nodes do not count, because the limit on characters bounds them. */
 export const maximumNodes = 20_000
 
-/** The size limits of a body: code points of text, and bytes of its stored lines. */
+/** A pair of size limits that a body keeps to: code points of text, and bytes of its stored lines. */
 export type BodyLimits = { characterLimit: number; byteLimit: number }
 
 /** The size limits from the settings. */
@@ -42,7 +42,7 @@ export function nodeCount(node: BodyNode | DocNode): number {
   return (node.content ?? []).reduce((sum, child) => sum + nodeCount(child), own)
 }
 
-/** The refusal 422 `document_too_large`. Where the count stopped early, `actual` is the count up to there. */
+/** The refusal 422 `document_too_large`. When counting stops early, `actual` is what was counted so far. */
 function tooLarge(details: { limit: number; actual: number; unit: 'characters' | 'bytes' }): Refusal {
   return new Refusal('document_too_large', { details })
 }

@@ -28,7 +28,7 @@ export function bodyVersion(lines: readonly string[]): string {
   return textVersion(lines.join('\n'))
 }
 
-/** The version of a body from its stored text, for callers that have the lines joined already. */
+/** The version of a body, computed from its stored text, for callers that have already joined the lines. */
 export function textVersion(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`
 }

@@ -5,10 +5,13 @@ import { textVersion } from './canonical.ts'
 import type { DocNode } from './document.ts'
 import { compareLines, manifestStep, type PositionedLine } from './manifest.ts'
 
-/** Two stored bodies, one top-level block a line. */
+/**
+ * A pair of stored bodies, of which `from` is the old body and `to` is the new body. Each has one top-level block a
+ * line.
+ */
 export type TwoTexts = { from: string; to: string }
 
-/** The effects of a write that follow from the body before and the body after. */
+/** A set of facts about a write that follow from the body before and the body after. */
 export type BodyChange = {
   /** The version of the new body. */
   version: string
@@ -21,13 +24,14 @@ export type BodyChange = {
   characters: number
   nodes: number
   /**
-   * `shown` are the ids of the attachments that only the new body shows, `hidden` those that only the old body showed.
+   * `shown` are the ids of the attachments that only the new body shows. `hidden` are the ids of the attachments that
+   * only the old body showed.
    */
   shown: string[]
   hidden: string[]
 }
 
-/** Does the work of `changing`. A thread calls this function by its name. @public */
+/** Compares the body before a write with the body after. A thread calls this function by its name. @public */
 export function changeBody({ from, to }: TwoTexts): BodyChange {
   const difference = compareLines(from.split('\n'), to.split('\n'))
   const [removed, added] = [difference.removed, difference.added].map(asDocument) as [DocNode, DocNode]

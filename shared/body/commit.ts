@@ -14,8 +14,8 @@ import * as queries from './queries.ts'
 import { StoredBody } from './stored-body.ts'
 
 /**
- * The stored text that an edit made, and the `attachments` that its nodes name. The commit checks that newly named
- * attachments exist.
+ * A result of an edit that has the stored text of the new body, and the `attachments` that its nodes name. The commit
+ * checks that newly named attachments exist.
  */
 export type Edited = { text: string; attachments?: NamedAttachments }
 
@@ -40,7 +40,7 @@ export type Commit<E extends Edited, Found = undefined> = {
   snapshot?: boolean
 }
 
-/** The state after the commit. `changed` is false when the edit left the body as it was. */
+/** A result of a commit that has the state afterwards. `changed` is false when the edit left the body as it was. */
 export type Committed<E extends Edited> = {
   document: DocumentRow
   body: StoredBody
@@ -55,8 +55,8 @@ export type Committed<E extends Edited> = {
  * snapshot, but has no event and no consequences (api/guide/writes.md#unchanged).
  *
  * Results that take long come from `context.ahead`. A request runs the commit inside `computingAhead`
- * (`shared/computations/ahead.ts`). Then nothing long is computed, and nothing waits for a thread, while the document
- * is locked.
+ * (`shared/computations/ahead.ts`), which computes such results while no lock is held. So while the document is locked,
+ * nothing long is computed, and nothing waits for a thread.
  *
  * Refuses with 404 when the document is not visible, and with 403 when the role may not write. Refuses with 422
  * `document_too_large`, `invalid_node` (too many nodes) or `attachment_not_found`. Throws whatever `find`, `guard` and

@@ -7,17 +7,17 @@ import { keptBodyOfVersion } from './queries.ts'
 import type { StoredBody } from './stored-body.ts'
 
 /**
- * A function that returns the ids of at most 100 top-level blocks that changed since the newest of some versions. It
- * returns null when it knows none of the versions.
+ * A function that returns the ids of at most 100 top-level blocks that changed since the newest of the given versions.
+ * It returns null when it knows none of the versions.
  */
 export type ChangedSince = (versions: readonly string[]) => Promise<readonly string[] | null>
 
 /**
  * The 409 `version_conflict` for a stale version of a body. `changed_block_ids` names at most 100 top-level blocks that
  * were added, changed, moved or removed since the provided version. So a caller can retry without another read of the
- * whole body. `changed_block_ids` is absent when neither the history nor a kept body has the provided version. Of
- * several provided versions the newest counts. Where the guard may be the hash of a block, `current_hash` is the
- * present hash of the block.
+ * whole body. `changed_block_ids` is absent when neither the history nor a kept body has the provided version. When the
+ * request provides several versions, the newest counts. Where the guard may name the hash of a block instead of a
+ * version, `current_hash` is the present hash of the block.
  */
 export async function versionConflict(
   context: Context,

@@ -5,14 +5,13 @@ import type { DocumentRow } from '../documents/queries.ts'
 import type { Jobs } from '../jobs/send.ts'
 import type { BodyChange, TwoTexts } from './change.ts'
 
-/** Everything a body write needs besides the edit. */
+/** A context that holds everything a body write needs besides the edit. */
 export type CommitContext = {
   tx: Transaction
   jobs: Jobs
   config: Pick<Config, 'DOCUMENT_MAX_BYTES' | 'QUOTA_DOCUMENT_CHARACTERS' | 'VERSIONS_RETENTION'>
   /**
-   * The source of results that take long. A request does not compute such results while it holds the lock on the
-   * document.
+   * The provider of results that take long to compute. A request computes such results before it locks the document.
    */
   ahead: Ahead
   /**
@@ -38,9 +37,9 @@ export type BodyWrite = {
 }
 
 /**
- * A consequence of a body write. The function runs inside the transaction of the write, because no reader may see its
- * rows lag behind the body. Rows that may lag belong to a projection. `commitBody` calls the list in
- * `shared/consequences` without knowing the nouns. A consequence that needs no answer of the database only sends its
- * statements and returns nothing.
+ * A consequence of a body write. The function runs inside the transaction of the write, because no reader may see the
+ * rows of the consequence lag behind the body. Rows that may lag belong to a projection. `commitBody` calls all
+ * functions of the list in `shared/consequences`, and knows nothing of the nouns that they belong to. A consequence
+ * that needs no answer of the database only sends its statements and returns nothing.
  */
 export type BodyConsequence = (context: CommitContext, write: BodyWrite) => Promise<void> | void

@@ -14,7 +14,7 @@ import { type Normalised, normaliseDocument } from './normalise.ts'
 import type { ContentInput } from './schema.ts'
 import type { StoredBody } from './stored-body.ts'
 
-/** A content input, and everything else on which the body made from it depends. */
+/** A content input, with everything else that decides what body is made from the input. */
 export type ContentSource = BodyLimits & {
   input: ContentInput
   /** The stored body, whose ids and unchanged blocks anchored Markdown keeps; null for a new document. */
@@ -75,7 +75,7 @@ type Writing = BodyLimits & {
   anchors: boolean
 }
 
-/** Does the work of `writeContent`. A thread calls this function by its name. @public */
+/** Makes a new body from Markdown or JSON. A thread calls this function by its name. @public */
 export function writeBody({ format, content, storedText, anchors, ...context }: Writing): WrittenBody {
   if (format === 'tiptap-json') {
     return writtenBody(normaliseDocument(JSON.parse(content), { from: 'json', ...context }))
@@ -97,7 +97,7 @@ function bodyOf(lines: readonly string[], found: Omit<Normalised<unknown>, 'resu
 }
 
 const anchorStart = '<!-- block='
-// The most characters of canonical JSON that are normalised or rendered without a thread, which takes a few
+// The most characters of canonical JSON that are normalised or rendered without a thread. So many characters take a few
 // milliseconds.
 const smallJson = 32 * 1024
 
@@ -115,7 +115,7 @@ const writing: Computation<Writing, WrittenBody> = computation({
   },
 })
 
-/** The formats of `GET /documents/{id}/content`. */
+/** A format that `GET /documents/{id}/content` can answer in. */
 export type ContentFormat = 'tiptap-json' | 'markdown' | 'html'
 
 /** The members of a content answer that depend on its format, from the stored lines of a body. */

@@ -13,7 +13,7 @@ import type { Warning } from './document.ts'
 import { initialDocument } from './initial-document.ts'
 import { storeDocuments } from './store-documents.ts'
 
-/** The metadata of a new document. An absent member gets its default. */
+/** A set of metadata that a new document begins with. An absent member gets its default. */
 export type NewDocumentInput = LocationInput & {
   title: string
   id?: string | undefined
@@ -28,9 +28,10 @@ type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits & Pick<Config,
 /**
  * Creates a document with its first body in the caller's transaction: row, body, event and jobs. The first body is not
  * kept as a snapshot. `content` makes the first body; without a result the document gets the initial body of its type.
- * Before `content` is called, the function refuses with 404 for the location, with 403, and with 409
- * `document_id_conflict`. The conflict means that some workspace has used the id before. After `content`, the function
- * refuses with 422 `attachment_not_found` and as `storeDocuments` does.
+ * Before `content` is called, the function refuses with 404 an unknown location, and with 403 a caller who may not
+ * write there. It also refuses with 409 `document_id_conflict` an id that some workspace has used before. After
+ * `content`, the function refuses with 422 `attachment_not_found` or `document_too_large`, and with 409
+ * `quota_exceeded`.
  */
 export async function createDocument(
   context: Context,
@@ -41,7 +42,8 @@ export async function createDocument(
   const place = await locateNew({ ...context, caller }, document)
   const id = document.id ?? newId('doc')
   const claim = claimId(tx, { id, workspaceId: place.workspace_id })
-  // Nobody else has an id that was just made, so its claim travels with the statements behind it.
+  // No other transaction has an id that was just made. So the statement that claims such an id is sent without waiting
+  // for its answer.
   if (document.id !== undefined) await claim
   const type = document.document_type ?? 'document'
   const content = (await input.content()) ?? writtenBody(initialDocument(type))
@@ -74,8 +76,8 @@ export async function createDocument(
   return { document: row, warnings: content.warnings }
 }
 
-// Claims the id of a new document for its workspace, or refuses. A rejection is for whoever awaits it; without the
-// second handler it would end the process when another refusal came first.
+// Claims the id of a new document for its workspace, or refuses. Without the second handler, a refused claim would end
+// the process if another refusal came first, since nobody would await the claim.
 function claimId(tx: Transaction, { id, workspaceId }: { id: string; workspaceId: string }): Promise<void> {
   const claim = claimDocumentIds(tx, { ids: [id], workspaceId }).then((claimed) => {
     if (!claimed) throw new Refusal('document_id_conflict', { details: { id } })

@@ -7,7 +7,7 @@ export type Attrs = { [name: string]: Json }
 /** A mark, such as `bold` or `link`. */
 export type Mark = { type: string; attrs?: Attrs }
 
-/** Any node of a document. The table in `nodes.ts` says what a node of each type may hold. */
+/** A node that stands in a document. The table in `nodes.ts` says what a node of each type may hold. */
 export type BodyNode = { type: string; attrs?: Attrs; content?: BodyNode[]; marks?: Mark[]; text?: string }
 
 /** A node with a block id. All nodes but `doc` and the inline nodes have a block id. */
@@ -19,7 +19,7 @@ export type DocNode = { type: 'doc'; content: BlockNode[] }
 /** A loss or an oddity of a conversion, as content answers list it. */
 export type Warning = { code: WarningCode; message: string; block_id: string | null }
 
-/** The kind of loss or oddity. */
+/** A kind of loss or oddity that a warning names. */
 export type WarningCode =
   | 'attrs_dropped'
   | 'block_dropped'

@@ -6,17 +6,23 @@ import { type Normalised, normaliseBlocks, normaliseSingleBlock } from './normal
 import { type NormaliseContext, type Pointer, refuse } from './normalise-state.ts'
 import { type EditPointer, gapAt, gapOf, locate, type Position, pointerAt, putAt, takeOut } from './placement.ts'
 
-/** One change of a body's blocks. `if_match` is the hash that the block must have before the first operation. */
+/**
+ * A change that one operation of a request makes to the blocks of a body. `if_match` is the hash that the block must
+ * have before the first operation.
+ */
 export type Operation =
   | { op: 'insert'; position: Position; nodes: unknown[] }
   | { op: 'replace'; block_id: string; node: unknown; if_match?: string }
   | { op: 'patch'; block_id: string; attrs?: unknown; content?: unknown }
   | { op: 'delete'; block_id: string; if_match?: string }
 
-/** The outcome of one operation, with the ids of the blocks that the operation inserted, changed or deleted. */
+/** A result of one operation that has the ids of the blocks which the operation inserted, changed or deleted. */
 export type OperationResult = { index: number; op: Operation['op']; block_ids: string[] }
 
-/** The body after an edit, the outcome of each operation, and the attachments that the new nodes name. */
+/**
+ * A result of an edit that has the body afterwards, the result of each operation, and the attachments that the new
+ * nodes name.
+ */
 export type EditResult = {
   body: BlockLines
   results: OperationResult[]
@@ -29,7 +35,8 @@ export type EditResult = {
  * batch. Each operation sees the result of the operations before it.
  *
  * Refusals carry a JSON pointer below `/operations/<index>` and `operation_index`: 409 `version_conflict`; 422
- * `block_not_found`, `heading_not_found`, `invalid_position`, `block_id_mismatch` and the codes of the normaliser.
+ * `block_not_found`, `heading_not_found`, `invalid_position`, `block_id_mismatch` and the codes with which
+ * `normaliseDocument` refuses a node.
  */
 export function applyBatch(
   before: { lines: readonly string[]; version: string },
@@ -46,8 +53,9 @@ export function applyBatch(
 }
 
 /**
- * Applies the single operation of a block endpoint. Refuses with the codes of `applyBatch`; the details have no
- * `operation_index`.
+ * Applies the operation of a block endpoint to a stored body. Refuses with 422 `block_not_found`, `heading_not_found`,
+ * `invalid_position`, `block_id_mismatch` or the codes with which `normaliseDocument` refuses a node. The details have
+ * no `operation_index`. The caller has compared the guard before.
  */
 export function applyOperation(lines: readonly string[], operation: Operation): EditResult {
   const result = newResult(lines)
@@ -62,7 +70,7 @@ function newResult(lines: readonly string[]): EditResult {
 }
 
 // True for a block id that the caller can know: the id is in the stored body or in the request. Refusals do not name an
-// id that an earlier operation of the request has made, because it means nothing to the caller.
+// id that an earlier operation of the request has made, because such an id means nothing to the caller.
 function knownIds(lines: readonly string[], operations: readonly Operation[]): (id: string) => boolean {
   return (id) => lines.some((line) => line.includes(id)) || JSON.stringify(operations).includes(id)
 }
@@ -153,7 +161,7 @@ function requireHash(body: BlockLines, { operation, index, version }: Guarded): 
   if (wanted === undefined || !('block_id' in operation)) return
   const { block_id } = operation
   const hash = currentBlockHash(body, block_id)
-  // A block that does not exist is not refused here, because the operation itself refuses it.
+  // A block that does not exist is not refused here, because the operation itself refuses to work on it.
   if (hash === null || wanted === hash || wanted === '*') return
   throw new Refusal('version_conflict', {
     details: { provided: wanted, current_version: version, current_hash: hash, operation_index: index, block_id },

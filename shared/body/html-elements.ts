@@ -1,8 +1,8 @@
 import type { BodyNode } from './document.ts'
 
 /**
- * The attributes of an element. An attribute is left out when it is null, undefined, false or empty; an empty `alt`
- * stays.
+ * A set of attributes that an element gets. An attribute is left out when it is null, undefined, false or empty; an
+ * empty `alt` stays.
  */
 export type Attributes = { [name: string]: string | number | boolean | null | undefined }
 
@@ -11,7 +11,7 @@ export function element(tag: string, own: Attributes, content: string): string {
   return `<${tag}${attributes(own)}>${content}</${tag}>`
 }
 
-/** The attributes as a tag holds them, each with a space before it. */
+/** The attributes as a tag contains them, each behind a space. */
 export function attributes(own: Attributes): string {
   let html = ''
   for (const [name, value] of Object.entries(own)) {

@@ -19,8 +19,8 @@ export type NodeRenderer = (node: BodyNode, writer: HtmlWriter) => string
 export type MarkRenderer = (content: string, mark: Mark) => string
 
 /**
- * A form of HTML that differs from the form of the API, such as the form of a page. Each member replaces a part of the
- * API's form.
+ * A form of HTML that differs from the form of the API, such as the form of a page. Each member overrides what the
+ * API's form does for the same nodes or marks.
  */
 export type HtmlForm = {
   /** Renderers by node type. */
@@ -41,7 +41,7 @@ export function renderHtml(document: DocNode): string {
   return document.content.map((node) => writer.write(node)).join('\n')
 }
 
-/** Writes nodes as HTML, in the form of the API unless another form is given. */
+/** A writer that turns nodes into HTML, in the form of the API unless another form is given. */
 export class HtmlWriter {
   readonly #nodes: { [type: string]: NodeRenderer }
   readonly #marks: { [type: string]: MarkRenderer }

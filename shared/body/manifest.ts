@@ -18,8 +18,8 @@ export type PositionedLine = { line: string; position: number; block: BlockNode 
 type KeptLine = { line: string; from: number; to: number }
 
 /**
- * The difference of two bodies in lines: the lines that only the old body has and the lines that only the new body has.
- * `kept` are the lines of both bodies in the new order, without the common start and end.
+ * A difference of two bodies in lines. `removed` are the lines that only the old body has. `added` are the lines that
+ * only the new body has. `kept` are the lines of both bodies in the new order, without the common start and end.
  */
 export type LineDifference = { removed: PositionedLine[]; added: PositionedLine[]; kept: KeptLine[] }
 
@@ -45,9 +45,9 @@ export function compareLines(from: readonly string[], to: readonly string[]): Li
 }
 
 /**
- * The change of one block between two manifests. Positions and hashes are null on the side where the block does not
- * exist. Type and excerpt are those of the new block, or of the old block when the block is gone. A `displaced` block
- * has another order than before relative to blocks that are not displaced. As few blocks as possible are displaced.
+ * A change of one block between two manifests. The position and hash of a manifest that lacks the block are null. Type
+ * and excerpt come from the new block, or from the old block when the block is gone. A `displaced` block was moved: all
+ * other blocks that both bodies have are in the same order as before. As few blocks as possible count as displaced.
  */
 export type BlockStep = {
   block_id: string
@@ -61,8 +61,8 @@ export type BlockStep = {
 }
 
 /**
- * The step from one manifest to the next: first the blocks that are gone, by old position, then the other changed
- * blocks by new position.
+ * The step from one manifest to the next. First come the blocks that are gone, by old position, then the other changed
+ * blocks, by new position.
  */
 export function manifestStep(difference: LineDifference): BlockStep[] {
   const before = new Map(difference.removed.map((line) => [line.block.attrs.id, line]))

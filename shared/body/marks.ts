@@ -5,8 +5,8 @@ export type Leaf<T> = { node: T; marks: readonly Mark[] }
 
 /**
  * Puts marks as elements around inline content. Neighbours that share a mark share the element. Where several marks
- * begin together, the longest mark is outside. Among marks of equal length, the order of `marks` decides, the first
- * outside.
+ * begin together, the mark that covers the most nodes is outside. Among marks of equal length, the order of `marks`
+ * decides, the first outside.
  */
 export function nestMarks<T>(leaves: readonly Leaf<T>[], wrap: (children: T[], mark: Mark) => T[]): T[] {
   const result: T[] = []

@@ -36,7 +36,10 @@ const cell: Attributes = {
 }
 const textblock = { content: 'inline*', group: 'block' } as const
 
-/** All nodes: the content of a node, the group in which it may stand, and its attributes besides the block id. */
+/**
+ * All nodes. A row has the content of a node, the group in which the node may stand, and its attributes besides the
+ * block id.
+ */
 export const nodeTable: { [type: string]: NodeRow } = {
   doc: { content: 'block+' },
   paragraph: { ...textblock, attrs: { textAlign: alignmentAttribute } },
@@ -97,7 +100,7 @@ export const nodeTable: { [type: string]: NodeRow } = {
 
 const allButLink = 'bold italic strike code underline subscript superscript highlight textStyle'
 
-/** All marks in schema order. Beside `code` only `link` may stand. */
+/** All marks, in the order in which a node lists its marks. Beside `code` only `link` may stand. */
 export const markTable: { [type: string]: MarkRow } = {
   bold: {},
   italic: {},
@@ -130,7 +133,10 @@ export function isBlockType(type: string): boolean {
   return type !== 'doc' && Object.hasOwn(nodeTable, type) && !inlineTypes.has(type)
 }
 
-/** The tables as a ProseMirror schema, for content matching here and for editors of the same document. */
+/**
+ * The node table and the mark table as a ProseMirror schema. The normaliser matches contents against the schema, and
+ * editors of the same document can load it.
+ */
 export const bodySchema = new Schema({
   nodes: Object.fromEntries(Object.entries(nodeTable).map(([type, row]) => [type, nodeSpec(type, row)])),
   marks: Object.fromEntries(Object.entries(markTable).map(([type, row]) => [type, markSpec(row)])),

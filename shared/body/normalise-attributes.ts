@@ -39,8 +39,9 @@ export function normaliseAttributes({ type, given, id, pointer, state }: NodeAtt
 }
 
 /**
- * The marks of an inline node in normal form: schema order, one mark of a type (the last wins), beside `code` only a
- * link. Links with a refused scheme and `textStyle` without a colour are left out. Undefined when no mark is left.
+ * The marks of an inline node in normal form: in the order of `markTable`, and with one mark of a type (the last wins).
+ * Beside `code` only a link stays. Links with a refused scheme and `textStyle` without a colour are left out. Undefined
+ * when no mark is left.
  */
 export function normaliseMarks(input: unknown, pointer: Pointer, state: NormaliseState): Mark[] | undefined {
   if (input === undefined || input === null) return undefined
@@ -68,7 +69,8 @@ function setAttribute(attrs: Attrs, { name, attribute }: Row, given: Given, poin
   if (attribute.always || value !== attribute.default) attrs[name] = value as Json
 }
 
-// An image of an attachment has the address of the attachment. An address of that form names the attachment.
+// An image that names an attachment by `attachmentId` gets the address of the attachment. An image whose address is the
+// address of an attachment names the attachment too.
 function pictureAddress(given: Given, pointer: Pointer, state: NormaliseState): Given | null {
   const { attachmentId, src } = given
   if (attachmentId !== undefined && attachmentId !== null) return withAttachment(given, attachmentId, pointer, state)

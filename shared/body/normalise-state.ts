@@ -5,8 +5,8 @@ import { type BodyLimits, maximumNodes } from './body-limits.ts'
 import type { Warning } from './document.ts'
 
 /**
- * The format of the input and the limits of the body. An image whose address may not be shown is left out of Markdown
- * with a warning, and is refused in JSON. Absent limits do not apply.
+ * A context of the normaliser that has the format of the input and the limits of the body. An image whose address may
+ * not be shown is left out of Markdown with a warning, and is refused in JSON. A limit that is absent does not apply.
  */
 export type NormaliseContext = Partial<BodyLimits> & {
   from: 'json' | 'markdown'
@@ -20,9 +20,10 @@ export type NormaliseContext = Partial<BodyLimits> & {
 }
 
 /**
- * The position of the normaliser: the JSON pointer, and the nearest block with an id that the caller knows. In a batch,
- * `operationIndex` is the index of the operation. `newBlockId` is the nearest block if its id is made here. Only a
- * warning names that id, because a warning belongs to a body that is stored. After a refusal no block has the id.
+ * A pointer into the input of the normaliser, for refusals and warnings. It has the JSON pointer, and the id of the
+ * nearest block whose id the caller knows. In a batch, `operationIndex` is the index of the operation. `newBlockId` is
+ * the id of the nearest block if the normaliser has made this id. Only a warning names a new id, because a warning
+ * belongs to a body that is stored. After a refusal no block has the new id.
  */
 export type Pointer = {
   path: string
@@ -31,10 +32,10 @@ export type Pointer = {
   operationIndex?: number | undefined
 }
 
-/** The attachments that nodes name, each with the pointer of its first mention. */
+/** A map of the attachments that nodes name, each with the pointer of its first mention. */
 export type NamedAttachments = ReadonlyMap<string, Pointer>
 
-/** The findings of the normaliser during one pass. */
+/** A state of one pass of the normaliser, which collects what the pass finds. */
 export type NormaliseState = {
   context: NormaliseContext
   warnings: Warning[]
@@ -107,7 +108,9 @@ export function refuse(code: BodyCode, pointer: Pointer, reason: string): Refusa
   return new Refusal(code, { status: 422, details })
 }
 
-/** The codes whose details point at a node of a body. Here all of them answer with 422. */
+/**
+ * A code of a refusal whose details point at a node of a body. In this folder each of these codes has the status 422.
+ */
 type BodyCode =
   | 'attachment_not_found'
   | 'block_id_mismatch'

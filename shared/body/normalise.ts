@@ -54,7 +54,8 @@ export function normaliseDocument(input: unknown, context: NormaliseContext): No
 
 /**
  * Normalises nodes that are to be inserted into a body; each must be a node with a block id. The caller checks whether
- * the node may stand at its position and whether its ids are free. Refuses as `normaliseDocument` does.
+ * each node may stand at its position and whether its ids are free. Refuses with 422 `invalid_node`,
+ * `invalid_block_id`, `duplicate_block_id`, `attachment_not_found` or `document_too_large`.
  */
 export function normaliseBlocks(input: unknown, context: NormaliseContext): Normalised<BlockNode[]> {
   const state = newState(context)
@@ -68,7 +69,7 @@ export function normaliseBlocks(input: unknown, context: NormaliseContext): Norm
 
 /**
  * Normalises one node that is to be inserted into a body. The path of the context is the pointer of the node. Refuses
- * as `normaliseDocument` does.
+ * with 422 `invalid_node`, `invalid_block_id`, `duplicate_block_id`, `attachment_not_found` or `document_too_large`.
  */
 export function normaliseSingleBlock(input: unknown, context: NormaliseContext): Normalised<BlockNode> {
   const state = newState(context)
@@ -117,7 +118,8 @@ function normaliseChildren({ type, children, pointer, depth, state }: Children):
   return result
 }
 
-// A caller that sends Markdown sees a text and no nodes, so the pointer stays the pointer of the text.
+// A caller that sends Markdown sees one text and no nodes. So in Markdown every node has the JSON pointer of the whole
+// text.
 function pathOfChild(path: string, index: number, { context }: NormaliseState): string {
   return context.from === 'markdown' ? path : `${path}/content/${index}`
 }
@@ -127,7 +129,8 @@ function countBytes(state: NormaliseState, bytes: number): void {
   checkBytes(state.bytes, state.context.byteLimit)
 }
 
-// A lower bound of the bytes of the node in its line, without the nodes inside, which were counted before.
+// A lower bound of the bytes that the node takes in its stored line. The nodes inside are left out, because they were
+// counted before.
 function leastBytes({ text = '', attrs, marks = [] }: BodyNode): number {
   const own = '{"type":"text"}'.length + Buffer.byteLength(text) + attributeBytes(attrs)
   return marks.reduce((sum, mark) => sum + '{"type":"bold"}'.length + attributeBytes(mark.attrs), own)

@@ -16,7 +16,7 @@ export type OutlineSection = {
   block_count: number
 }
 
-/** A run of top-level blocks that includes both ends. */
+/** A range of neighbouring top-level blocks that includes both ends. */
 export type BlockRange = {
   start_position: number
   end_position: number
@@ -25,7 +25,7 @@ export type BlockRange = {
   block_count: number
 }
 
-/** The members of the API's DocumentOutline that follow from the blocks. */
+/** An outline that has all members of the API's DocumentOutline which follow from the blocks. */
 export type Outline = {
   block_count: number
   heading_count: number
@@ -61,9 +61,9 @@ export function sectionsAbove<Section extends { level: number }>(open: readonly 
 }
 
 /**
- * The heading paths of a body that does not change meanwhile. A path holds the titles of the sections around a
- * top-level block, outermost first, as `headingPathEntry` writes them. The path of a heading ends with its own title.
- * When paths are asked for in document order, all paths together take one pass over the headings.
+ * A finder of the heading paths of a body. The body must not change while the finder is in use. A path holds the titles
+ * of the sections around a top-level block, outermost first, each cut after 200 code points. The path of a heading ends
+ * with its own title. When paths are asked for in document order, all paths together take one pass over the headings.
  */
 export class HeadingPaths {
   readonly #body: BlockLines
@@ -99,7 +99,8 @@ export class HeadingPaths {
  */
 export function headingPathEntry(title: string): string {
   if (title.length <= entryLength) return title
-  // A code point takes at most two units, so the work does not grow with the title.
+  // A code point takes at most two UTF-16 code units. So only a bounded start of the title is split, and the work does
+  // not grow with the title.
   const codePoints = Array.from(title.slice(0, 2 * entryLength + 2))
   return codePoints.length <= entryLength ? title : `${codePoints.slice(0, entryLength).join('')}…`
 }

@@ -8,20 +8,20 @@ import { refuse } from './normalise-state.ts'
 import { headingTitle } from './outline.ts'
 
 /**
- * The member of the request that a refusal points at. `operationIndex` is set in a batch. `isKnown` tells whether the
- * caller knows a block id. A refusal names no other block ids.
+ * A pointer to the member of the request that a refusal names. `operationIndex` is set in a batch. `isKnown` tells
+ * whether the caller knows a block id. A refusal names no other block ids.
  */
 export type EditPointer = { path: string; operationIndex?: number; isKnown: (blockId: string) => boolean }
 
 // The pointer of an edit that the service makes by itself, without a request.
 const unasked: EditPointer = { path: '', isKnown: () => true }
 
-/** The pointer of a member below the member of another pointer. */
+/** Extends a pointer by the name of a member inside the member that it names. */
 export function pointerAt(pointer: EditPointer, member: `/${string}`): EditPointer {
   return { ...pointer, path: pointer.path + member }
 }
 
-/** The position of inserted blocks. Exactly one member is set; the schema of the request requires that. */
+/** A position that blocks are inserted at. The schema of the request ensures that exactly one member is set. */
 export type Position = {
   document_start?: unknown
   document_end?: unknown
@@ -31,7 +31,10 @@ export type Position = {
   after_heading?: string
 }
 
-/** A gap between siblings: the parent (null for the document) and the index of the sibling behind the gap. */
+/**
+ * A gap between siblings that inserted blocks go into: the parent (null for the document), and the index of the sibling
+ * behind the gap.
+ */
 export type Gap = { parent: BlockPath | null; index: number }
 
 type Change = { count: number; blocks: BlockNode[]; pointer?: EditPointer }
@@ -64,7 +67,7 @@ export function gapOf({ position, path }: BlockPath): Gap {
 
 /**
  * Replaces the `count` siblings behind a gap by blocks. Refuses with 422 `invalid_position` blocks that the parent may
- * not hold there, and blocks that would nest too deep.
+ * not hold at this index, and blocks that would nest too deep.
  */
 export function putAt(body: BlockLines, { parent, index }: Gap, change: Change): void {
   const { count, blocks, pointer = unasked } = change

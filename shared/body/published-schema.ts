@@ -6,7 +6,7 @@ type JsonSchema = { [keyword: string]: unknown }
 
 const markSchema: JsonSchema = { $id: 'TiptapMark', anyOf: Object.keys(markTable).map(markAlternative) }
 
-/** The side that a schema describes: `read` is a node in an answer, `written` a node in a request. */
+/** A side that a schema describes: `read` is a node in an answer, `written` a node in a request. */
 type Side = 'read' | 'written'
 
 /**

@@ -6,7 +6,7 @@ import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
 import { isSourceOfOpenJob } from '../jobs/requested/obsolete.ts'
 import { Nullable } from '../schema/identifiers.ts'
 
-/** The key of a document, by which its bodies are found. */
+/** A key that names a document, and thereby finds its bodies. */
 type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
 
 const BodyText = row(Type.Object({ body: Type.String() }))
@@ -28,18 +28,17 @@ const LockedShape = Type.Object({
 })
 
 /**
- * The current body of a document that the transaction has locked: its canonical text, and further facts. `changing_at`
- * is the time in Unix milliseconds that a change now gets as `updated_at`, and never goes back. `is_live` says whether
- * the document was ever opened live, and `has_open_jobs` whether somebody waits for a requested job whose source the
- * body is. A member that is false stays false until the transaction ends, because whoever would make it true locks the
- * document first.
+ * A current body, of a document that the transaction has locked: its canonical text, and further facts. `changing_at`
+ * is the time in Unix milliseconds that a change now gets as `updated_at`; it is never earlier than the previous
+ * `updated_at`. `is_live` says whether the document was ever opened live, and `has_open_jobs` whether a requested job
+ * is open whose source is the document. A member that is false stays false until the transaction ends, because whoever
+ * would make it true locks the document first.
  */
 export type LockedBody = Static<typeof LockedShape>
 
 /**
  * Returns the body of a visible document, or null. Send this statement behind the statement that locks the document.
- * Then PostgreSQL takes the statement's snapshot after the lock, so the statement sees what the last owner of the lock
- * has written.
+ * Then the statement begins after the lock is taken, so it sees what the last owner of the lock has written.
  */
 export function lockedBody(tx: Transaction, locator: DocumentLocator): Promise<LockedBody | null> {
   return tx.maybeOne(
@@ -55,7 +54,10 @@ export function lockedBody(tx: Transaction, locator: DocumentLocator): Promise<L
   )
 }
 
-/** The stored text of the newest kept body that has one of `versions`, or null when no kept body has one of them. */
+/**
+ * The stored text of the newest kept body that has one of `versions`, or null when no kept body has any of the
+ * versions.
+ */
 export function keptBodyOfVersion(
   db: Queryable,
   key: DocumentKey & { versions: readonly string[] },
@@ -78,7 +80,7 @@ const CurrentShape = Type.Object({
   body: Type.String(),
 })
 
-/** The body of a visible document with the members that answers show beside the body. */
+/** A current body of a visible document that also has the members which answers show beside the body. */
 export type CurrentBody = Static<typeof CurrentShape>
 
 /**
@@ -97,8 +99,8 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
 }
 
 /**
- * Stores a body, and as JSON text the step from the previous manifest to the manifest of this body. The rows are never
- * changed afterwards.
+ * Stores a body, and as JSON text the step from the previous manifest to the manifest of this body. A stored body and
+ * its step never change.
  */
 export function insertBody(
   tx: Transaction,
@@ -140,8 +142,8 @@ export function insertFirstBodies(
 }
 
 /**
- * Keeps the current body of a locked document as its next snapshot and drops all but the `keep` newest snapshots. A
- * body is dropped when it is not current (`currentBodySeq`), no snapshot keeps it and no Y document follows it.
+ * Keeps the current body of a locked document as its next snapshot, and drops all but the `keep` newest snapshots. The
+ * body of a dropped snapshot is dropped too, unless it is current (`currentBodySeq`) or a Y document follows it.
  */
 export function snapshot(
   tx: Transaction,
@@ -195,7 +197,7 @@ export function dropUnusedBody(tx: Transaction, key: DocumentKey & { body_seq: n
 const standingAt = ({ workspace_id, id }: DocumentKey) => sql.fragment`
   SELECT FROM document_y_states y WHERE y.workspace_id = ${workspace_id} AND y.document_id = ${id}`
 
-/** The columns that a commit changes in the row of a locked document. */
+/** A set of values for the columns that a commit changes in the row of a locked document. */
 export type BodyState = {
   version: string
   bodySeq: number
@@ -207,7 +209,7 @@ export type BodyState = {
   updatedBy: string | null
 }
 
-/** Makes the stored body the current one. */
+/** Makes a body that is already stored the current body of its document. */
 export function updateBodyState(tx: Transaction, input: { document: DocumentRow; state: BodyState }): void {
   const { document, state } = input
   tx.send(
@@ -227,8 +229,8 @@ const VersionShape = Type.Object({
 })
 
 /**
- * The kept snapshots with numbers below `before`, newest first. Returns one snapshot more than `limit` when there are
- * more.
+ * Returns the kept snapshots with numbers below `before`, newest first. When there are more than `limit`, returns
+ * `limit` and one more.
  */
 export function versionPage(
   db: Queryable,

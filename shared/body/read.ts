@@ -4,10 +4,13 @@ import { answerWarnings, type BlockNode, type DocNode, type Warning } from './do
 import { exportSegments, joinSegments, toMarkdown } from './markdown/to-markdown.ts'
 import { plainText } from './text.ts'
 
-/** The views of a read that return content. */
+/** A view of a read that returns content. */
 export type ReadView = 'markdown' | 'tiptap-json' | 'plain-text'
 
-/** The parameters of a read. `resume` is the position where the part before ended. */
+/**
+ * A request to read a body page by page. `resume` is the position at which a later page begins; the first page has
+ * none.
+ */
 export type ReadQuery = {
   view: ReadView
   maxTokens: number
@@ -18,8 +21,8 @@ export type ReadQuery = {
 }
 
 /**
- * The members of the API's DocumentRead that follow from the body. `resume` goes into the cursor; it is null at the end
- * of the window.
+ * A result of a read that has all members of the API's DocumentRead which follow from the body. `resume` is the
+ * position at which the next page begins, null after the last page; the cursor of the answer carries it.
  */
 export type ReadResult = {
   range: {
@@ -41,9 +44,10 @@ export type ReadResult = {
 }
 
 /**
- * Reads a part of a body within a budget of tokens. The window is the whole document or the surroundings of a block;
- * blocks are taken while they fit, at least one. Refuses with 404 `block_not_found` an unknown `around`, and with 400
- * `invalid_cursor` a position outside of the window.
+ * Reads top-level blocks of a body within a budget of tokens. The window is the whole document, or the surroundings of
+ * the block `around`. Blocks of the window are taken while they fit the budget, and at least one block is taken.
+ * Refuses with 404 `block_not_found` an unknown `around`, and with 400 `invalid_cursor` a position outside of the
+ * window.
  */
 export function readWindow(body: BlockLines, query: ReadQuery): ReadResult {
   const window = windowOf(body, query)
@@ -74,8 +78,8 @@ export function estimateTokens(text: string): number {
   return Math.ceil(quarterTokens(text) / 4)
 }
 
-// The quarters of a token that the JSON around the blocks adds, and that a separator adds. Quarters are counted, so
-// that the sum over blocks is exact.
+// The quarters of a token that the JSON around all blocks adds, and that a separator between two blocks adds. Quarters
+// are whole numbers, so the sum over blocks is exact.
 const wrapperUnits = '{"type":"doc","content":[]}'.length
 const separatorUnits: Record<ReadView, number> = { markdown: 1, 'tiptap-json': 1, 'plain-text': 2 }
 

@@ -7,8 +7,10 @@ import { locate, takeOut } from './placement.ts'
 import { textComputation } from './stored-body.ts'
 
 /**
- * Removes the images of an attachment from a stored body. An image block goes with the ancestors that it leaves empty,
- * as for the deletion of a single block. A paragraph that is left empty stays. A thread calls the function by its name.
+ * Removes the images of an attachment from a stored body. An image block is removed together with the ancestors that
+ * would be left empty. A paragraph that loses its only inline image stays, and is then empty. A thread calls this
+ * function by its name.
+ *
  * @public
  */
 export function removeImages({ text, attachmentId }: { text: string; attachmentId: string }): string {

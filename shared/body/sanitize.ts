@@ -17,8 +17,8 @@ export function isSafeColor(color: string): boolean {
 
 /**
  * Reduces raw HTML to harmless tags and attributes and closes all elements. Scripts, styles, handlers, forms, frames,
- * ids and classes go; addresses keep only allowed schemes. HTML with more than 512 levels loses its tags and keeps its
- * text. The time is linear in the length.
+ * ids and classes are removed, and so are addresses whose scheme is not allowed. HTML with more than 512 levels loses
+ * its tags and keeps its text. The time is linear in the length.
  */
 export function sanitizeHtml(html: string): string {
   return sanitized(html, options)
@@ -63,8 +63,8 @@ function sanitized(html: string, options: sanitize.IOptions): string {
   }
 }
 
-// The most open elements. The parser searches all open elements at many tags, so without this limit its time would grow
-// with the square of the depth. Browsers nest no deeper either.
+// The most open elements. The parser searches all open elements at many tags. Without this limit the time of the parser
+// would grow with the square of the depth. Browsers nest no deeper either.
 const deepest = 512
 
 class TooDeep extends Error {}
@@ -124,8 +124,8 @@ const options: sanitize.IOptions = {
     th: cell,
     time: ['datetime'],
   },
-  // The library does not look into styles, since its parser is slow for broken styles. `transformTags` below keeps the
-  // styles that are allowed and removes all others.
+  // The library does not look into styles, since its parser of styles is slow when a style is broken. `transformTags`
+  // below keeps the styles that are allowed and removes all others.
   parseStyleAttributes: false,
   allowedSchemes: ['http', 'https', 'mailto', 'tel', 'svc'],
   allowedSchemesByTag: { img: ['http', 'https'] },

@@ -141,7 +141,7 @@ export const DocumentOutline = Type.Object(
   { $id: 'DocumentOutline' },
 )
 
-/** A part of a body within a budget of tokens. */
+/** A range of blocks of a body that fits a budget of tokens. */
 export const DocumentRead = Type.Object(
   {
     document_id: Type.String(),

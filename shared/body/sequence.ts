@@ -1,14 +1,16 @@
 /**
- * A stretch that two sequences have in common: `length` elements from index `a` of the one and index `b` of the other.
+ * A stretch that two sequences have in common: `length` elements from index `a` of the first sequence and from index
+ * `b` of the second.
  */
 export type Match = { a: number; b: number; length: number }
 
-// The most pairs of elements, one element from each sequence, for which a stretch without unique elements is aligned
-// exactly. A larger stretch counts as rewritten.
+// A stretch without unique elements is aligned exactly if its length in one sequence times its length in the other is
+// at most this number. A larger stretch counts as rewritten.
 const exactAlignmentCells = 40_000
 
-// The average number of times that each element is searched for anchors. A text that people edit needs a few rounds. A
-// hostile text can yield a single anchor a round, and would need as many rounds as it has elements.
+// The most work of one alignment, as an average number of searches for anchors in which an element takes part. An
+// anchor is an element that is unique on both sides. A text that people edit needs a few searches. A hostile text can
+// yield a single anchor in each search, and would need as many searches as it has elements.
 const mostRounds = 40
 
 /**
@@ -30,9 +32,10 @@ export function longestIncreasing(values: readonly number[]): number[] {
 }
 
 /**
- * Aligns two sequences of keys by patience diff. The common ends come first, then the elements that are unique on both
- * sides. The stretches between these follow the same rule. Returns the common stretches in ascending order. The work
- * grows only with the length. When the work is spent, only the common ends of the remaining stretches are matched.
+ * Aligns two sequences of keys by patience diff. The common start and the common end are matched first, then the
+ * elements that are unique on both sides. The stretches between the matched elements are aligned by the same rule.
+ * Returns the common stretches in ascending order. The work is limited to a fixed multiple of the length. Beyond this
+ * limit, only the common start and end of each remaining stretch are matched.
  */
 export function matchSequences(a: readonly string[], b: readonly string[]): Match[] {
   const matches: Match[] = []

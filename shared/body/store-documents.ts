@@ -11,7 +11,10 @@ import { textVersion } from './canonical.ts'
 import type { WrittenBody } from './content.ts'
 import { insertFirstBodies } from './queries.ts'
 
-/** A new document and its first body as it is stored; `nodes` and `characters` as the limits count them. */
+/**
+ * A new document and its first body as the body is stored. `nodes` and `characters` count what the limits on a body
+ * count.
+ */
 export type FirstBody = {
   document: Omit<NewDocument, 'workspace_id' | 'version' | 'character_count' | 'node_count'>
   content: Pick<WrittenBody, 'text' | 'nodes' | 'characters'>
@@ -20,8 +23,8 @@ export type FirstBody = {
 /**
  * Stores new documents of one workspace with their first bodies, a `document.created` event each, and their jobs. A
  * first body is no snapshot. The caller has claimed the ids and locked the location. Refuses with 422
- * `document_too_large` a body of more than `byteLimit` bytes, and with 409 `quota_exceeded`. Call it once in a
- * transaction, and last, because it enqueues jobs.
+ * `document_too_large` a body of more than `byteLimit` bytes, and with 409 `quota_exceeded`. Call the function once in
+ * a transaction, as the last step, because it enqueues jobs.
  */
 export async function storeDocuments(
   context: { tx: Transaction; jobs: Jobs; config: QuotaLimits },

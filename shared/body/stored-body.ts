@@ -30,7 +30,7 @@ export class StoredBody {
   }
 }
 
-/** The input of a computation on a stored body, which has one top-level block a line. */
+/** An input of a computation that has a stored body, one top-level block a line. */
 type OfText = { text: string }
 
 /** The most characters of a small body, which is rendered within 10 ms in each form of the API. */
@@ -38,8 +38,8 @@ const smallText = 32 * 1024
 
 /**
  * Declares a computation on a stored body, which needs a thread unless the body is small. The slowest form of an
- * ordinary body takes 0.2 µs a character. So only a hostile body comes near the limit of ten seconds. `smallLength`
- * replaces the default length of a small body, in characters.
+ * ordinary body takes 0.2 µs a character. So only a hostile body comes near the limit of ten seconds of processor time.
+ * `smallLength` replaces the default length of a small body, in characters.
  */
 export function textComputation<Input extends OfText, Output>({
   smallLength = smallText,

@@ -22,7 +22,7 @@ export type AuditAction =
   | 'job.obsolete'
   | 'job.applied'
 
-/** A user and the client that the user works with. The actor of a job is the user who requested the job. */
+/** A user who acts, with the client that the user works with. The actor of a job is the user who requested the job. */
 export type Actor = {
   user_id: string | null
   token_id: string | null
@@ -55,8 +55,9 @@ export function actorOf(caller: Caller, client: Client): Actor {
 }
 
 /**
- * Records actions of one actor in the transaction of the actions. The sets must exist. The records are deleted with
- * their set, and take a share of the lock on its row.
+ * Records actions of one actor in the transaction of the actions. The document sets of the actions must exist. An audit
+ * record refers to the row of its set and is deleted with it. So each insert takes a share of the lock on the row of
+ * the set.
  */
 export async function recordAudit(
   tx: Transaction,
@@ -104,8 +105,9 @@ export const TranslationAuditRecord = Type.Object(RecordShape.properties, {
 export type TranslationAuditRecord = Static<typeof TranslationAuditRecord>
 
 /**
- * Returns up to `limit + 1` audit records of a set after a position, newest first, so that the caller sees if more
- * follow. `after` is the last record seen; its time is in Unix milliseconds.
+ * Returns up to `limit + 1` audit records of a set, newest first; one record more than `limit` tells the caller that
+ * more follow. `after` is the last record of the page before, with its time in Unix milliseconds; null for the first
+ * page.
  */
 export function auditPage(
   db: Queryable,

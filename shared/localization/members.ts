@@ -11,7 +11,7 @@ import type { Jobs } from '../jobs/send.ts'
 import { lockStructure } from '../knowledge-bases/queries.ts'
 import { type SetRow, visibleSet } from './queries.ts'
 
-/** A document set with its members: the source first, then the translations by locale. */
+/** A document set with its members: the source document first, then the translations by locale. */
 export type SetMembers = { set: SetRow; members: readonly DocumentRow[] }
 
 /** Returns a set by its own id; refuses with 404 `document_set_not_found`. */
@@ -31,8 +31,8 @@ export async function findSetOf(db: Queryable, input: { caller: Caller; document
 
 /**
  * Returns the set of a document, for a write. Refuses with 404 `document_not_found`, with 403 when the caller is a
- * viewer and with 409 `localization_not_active`. Takes no lock, so the write has to lock the rows on which it depends
- * and read them again.
+ * viewer and with 409 `localization_not_active`. The function takes no lock. So the write must lock the documents on
+ * which it depends (`lockPair` or `lockMember`), and read their rows again.
  */
 export async function findWritableSetOf(
   tx: Transaction,
@@ -43,8 +43,9 @@ export async function findWritableSetOf(
 }
 
 /**
- * Returns the set of a document as `findWritableSetOf` does, and what the call names in the set. `find` looks for the
- * named thing and refuses with 404, because a 404 comes before the 403 of the role.
+ * Returns, for a write, the set of a document, and what the call names in the set, such as a translation. `find` looks
+ * for the named thing and refuses with 404, because a 404 comes before the 403 of the role. Then refuses with 403 when
+ * the caller is a viewer and with 409 `localization_not_active`.
  */
 export async function findWritable<Named>(
   tx: Transaction,
@@ -59,10 +60,12 @@ export async function findWritable<Named>(
   return result
 }
 
-/** The name of a member of a set in a path: the id of the document, or the canonical locale. */
+/** A name that a path uses for a member of a set: the id of the document, or the canonical locale. */
 export type MemberName = { documentId: string } | { locale: string }
 
-/** Returns the member of that name; refuses with 404 `translation_not_found` when the set has no such member. */
+/**
+ * Returns the member that the name denotes; refuses with 404 `translation_not_found` when the set has no such member.
+ */
 export function memberNamed({ members }: SetMembers, name: MemberName): DocumentRow {
   const found = members.find((member) =>
     'locale' in name ? member.locale === name.locale : member.id === name.documentId,
@@ -71,16 +74,16 @@ export function memberNamed({ members }: SetMembers, name: MemberName): Document
   throw new Refusal('translation_not_found', { details: { id: 'locale' in name ? name.locale : name.documentId } })
 }
 
-/** Returns the source among the members, or null when the source was deleted. */
+/** Returns the source document among the members of a set, or null when the source document was deleted. */
 export function sourceOf({ members }: SetMembers): DocumentRow | null {
   return members.find(({ variant_role }) => variant_role === 'source') ?? null
 }
 
 /**
- * Locks a document from which translations are made, and returns it, or null when the document does not exist. The
- * translations are put beside the document. So the knowledge base is locked first, in the order in which deletions
- * lock. When the document moves between the two locks, its new knowledge base is locked out of order. PostgreSQL
- * detects a deadlock with a deletion there, and the transaction runs again.
+ * Locks the source document of new translations, and returns it, or null when the document does not exist. Translations
+ * are created in the same knowledge base. So the knowledge base is locked before the document, in the order in which
+ * deletions lock. When the document moves between the two locks, its new knowledge base is locked after the document.
+ * If this causes a deadlock with a deletion, PostgreSQL ends one transaction, and the transaction runs again.
  */
 export async function lockSetSource(
   tx: Transaction,
@@ -94,7 +97,10 @@ export async function lockSetSource(
   return source
 }
 
-/** Locks a document for a write of the caller. Returns null when it does not exist; refuses with 403 for a viewer. */
+/**
+ * Locks a document for a write of the caller. Returns null when the document does not exist; refuses with 403 for a
+ * viewer.
+ */
 export async function lockMember(
   tx: Transaction,
   input: { caller: Caller; documentId: string },
@@ -105,7 +111,10 @@ export async function lockMember(
   return document
 }
 
-/** Records the event of a changed member and enqueues the jobs of its projections. Call it last in a transaction. */
+/**
+ * Records the event of a changed member and enqueues the jobs of its projections. Call the function last in a
+ * transaction, because jobs are enqueued last.
+ */
 export async function announceMember(
   context: { tx: Transaction; jobs: Jobs },
   input: { document: DocumentRow; changes: readonly DocumentChange[] },
@@ -125,7 +134,7 @@ async function setOf(db: Queryable, document: DocumentRow): Promise<SetMembers |
   return setById(db, { id: document.document_set_id, workspaceIds: [document.workspace_id] })
 }
 
-// A set without members is about to be deleted, or was just inserted: it counts as absent.
+// A set without members counts as absent: it is about to be deleted, or was inserted just now.
 async function setById(
   db: Queryable,
   locator: { id: string; workspaceIds: readonly string[] },

@@ -8,21 +8,21 @@ import { lockSource } from '../jobs/projections/queries.ts'
 import { lockMember, type SetMembers, sourceOf } from './members.ts'
 import type { SetRow } from './queries.ts'
 
-/** A translation (`target`), its source, and their set. */
+/** A translation (`target`) with its source document (`source`) and their document set. */
 export type Pair = { set: SetRow; source: DocumentRow; target: DocumentRow }
 
-/** The bodies of a source and a translation. */
+/** A pair of bodies: the body of a source document and the body of one of its translations. */
 export type PairBodies = { source: StoredBody; target: StoredBody }
 
 /**
- * The name of a translation in a call: the id of its document, its canonical locale, or both. `localeField` is the
- * member or parameter that gave the locale, for `details.field` of a refusal; by default `locale`.
+ * A name that a call uses for a translation: the id of its document, its canonical locale, or both. `localeField` is
+ * the member or parameter that gave the locale, for `details.field` of a refusal; by default `locale`.
  */
 export type TargetName = { documentId?: string | undefined; locale?: string | undefined; localeField?: string }
 
 /**
- * Returns the translation of that name, or null when document and locale name different translations. Refuses with 404
- * `translation_not_found`, also when the name is the name of the source.
+ * Returns the translation that the name denotes, or null when document and locale name different translations. Refuses
+ * with 404 `translation_not_found`, also when the name denotes the source document.
  */
 export function translationNamed({ members }: SetMembers, name: TargetName): DocumentRow | null {
   const { documentId, locale, localeField = 'locale' } = name
@@ -36,12 +36,18 @@ export function translationNamed({ members }: SetMembers, name: TargetName): Doc
   return found
 }
 
-/** Returns the pair of a translation. Refuses with 409 `source_document_missing` when the source was deleted. */
+/**
+ * Returns a translation together with its source document and their set. Refuses with 409 `source_document_missing`
+ * when the source document was deleted.
+ */
 export function pairOf(found: SetMembers, target: DocumentRow): Pair {
   return { set: found.set, source: requireSource(found), target }
 }
 
-/** Returns the source of a set. Refuses with 409 `source_document_missing` when the source was deleted. */
+/**
+ * Returns the source document of a set. Refuses with 409 `source_document_missing` when the source document was
+ * deleted.
+ */
 export function requireSource(found: SetMembers): DocumentRow {
   const source = sourceOf(found)
   if (source === null) throw sourceMissing(found.set)
@@ -49,10 +55,10 @@ export function requireSource(found: SetMembers): DocumentRow {
 }
 
 /**
- * Locks both documents of a pair in id order and returns them as they are now. The target is locked against every other
- * write; the source is locked against changes, but other transactions may hold the same lock on the source. Refuses
- * with 404 `translation_not_found` when the target was deleted meanwhile, and with 409 `source_document_missing` when
- * the source was deleted.
+ * Locks the source document and the translation of a pair in id order, and returns both rows as they are now. The
+ * translation is locked against every other write. The source document is locked against changes, but other
+ * transactions may hold the same lock on it. Refuses with 404 `translation_not_found` when the translation was deleted
+ * meanwhile. Refuses with 409 `source_document_missing` when the source document was deleted.
  */
 export async function lockPair(tx: Transaction, input: { caller: Caller; pair: Pair }): Promise<Pair> {
   const { caller, pair } = input
@@ -69,7 +75,7 @@ export async function lockPair(tx: Transaction, input: { caller: Caller; pair: P
   return { ...pair, target, source: { ...pair.source, version, body_seq } }
 }
 
-/** Reads the bodies of a pair in the versions that its rows name. */
+/** Reads the bodies of a pair in the versions that the rows of both documents name. */
 export async function bodiesOf(db: Queryable, { source, target }: Pair): Promise<PairBodies> {
   const body = async (document: DocumentRow) =>
     new StoredBody({ version: document.version, text: await bodyText(db, document) })

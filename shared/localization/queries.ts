@@ -38,7 +38,10 @@ const VariantShape = Type.Object({
   source_locale: Type.String(),
 })
 
-/** Returns the members of the set of a visible document with the locales of the set; none for an ordinary document. */
+/**
+ * Returns the members of the set of a visible document, each with the source and fallback locale of the set. An
+ * ordinary document, which is in no set, has none.
+ */
 export function variantsOf(db: Queryable, locator: DocumentLocator): Promise<readonly Static<typeof VariantShape>[]> {
   return db.any(
     prepared(sql.type(row(VariantShape))`
@@ -54,8 +57,8 @@ export function variantsOf(db: Queryable, locator: DocumentLocator): Promise<rea
 const FactsShape = Type.Object({ id: Type.String(), has_source: Type.Boolean(), has_open_unit: Type.Boolean() })
 
 /**
- * Tells for each translation whether its source exists and whether it has a unit that is missing, outdated or in
- * conflict.
+ * Tells for each translation whether its source document exists, and whether the translation has a unit that is
+ * missing, outdated or in conflict.
  */
 export function translationFacts(
   db: Queryable,
@@ -91,12 +94,12 @@ export async function deleteSet(tx: Transaction, key: SetKey): Promise<void> {
     DELETE FROM document_sets WHERE workspace_id = ${key.workspace_id} AND id = ${key.id}`)
 }
 
-/** Ids of sets of one workspace. */
+/** A list of document sets of one workspace by their ids. */
 type SetsById = { workspaceId: string; setIds: readonly string[] }
 
 /**
- * Locks sets in id order until the transaction ends and returns them. Two transactions that delete the last members of
- * a set wait for each other here, and the second sees the empty set.
+ * Locks document sets in id order until the transaction ends, and returns them. Two transactions that delete the last
+ * members of a set wait for each other here. So the second transaction sees that the set is empty.
  */
 export async function lockSets(tx: Transaction, sets: SetsById): Promise<readonly SetRow[]> {
   return tx.any(sql.type(SetRow)`
@@ -107,7 +110,10 @@ export async function lockSets(tx: Transaction, sets: SetsById): Promise<readonl
 
 const SetId = row(Type.Object({ id: Type.String() }))
 
-/** Deletes the locked sets that have no members, together with their audit, and returns the ids of the deleted sets. */
+/**
+ * Deletes the sets that have no members, together with their audit, and returns the ids of the deleted sets. The caller
+ * has locked all given sets by `lockSets`.
+ */
 export function deleteEmptySets(tx: Transaction, sets: SetsById): Promise<readonly string[]> {
   return tx.anyFirst(sql.type(SetId)`
     DELETE FROM document_sets s

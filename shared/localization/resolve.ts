@@ -11,9 +11,10 @@ const CountRow = row(
 )
 
 /**
- * Returns the id of the document that answers a read of `documentId` in a locale. The first match wins: the variant
- * that the lookup of RFC 4647 finds, the variant in the fallback locale, the source, the document itself. An ordinary
- * document always answers for itself. The variant may be deleted before it is read.
+ * Returns the id of the document that answers a read of `documentId` in a locale. The first match wins among four
+ * documents. First comes the member of the set that the lookup of RFC 4647 finds. Then come the member in the fallback
+ * locale, the source document, and the document itself. A document in no set always answers for itself. The returned
+ * document may be deleted before the caller reads it.
  */
 export async function resolveVariant(db: Queryable, input: DocumentLocator & { locale: string }): Promise<string> {
   const variants = await variantsOf(db, input)
@@ -25,9 +26,9 @@ export async function resolveVariant(db: Queryable, input: DocumentLocator & { l
 
 /**
  * Returns the best available locale for a requested locale by the lookup of RFC 4647, section 3.4, or null. The lookup
- * tries the tag itself, then drops the last subtag until a locale is available: `zh-Hant-TW`, `zh-Hant`, `zh`. A tag
- * never ends in a single letter, such as the `x` of private use: the letter is dropped with the subtag behind it. All
- * tags are canonical. @internal
+ * tries the tag itself, then drops the last subtag until a locale is available: `zh-Hant-TW`, `zh-Hant`, `zh`. A single
+ * letter that a drop leaves at the end, such as the `x` of private use, is dropped too. All tags are canonical.
+ * @internal
  */
 export function lookupLocale(requested: string, available: ReadonlySet<string>): string | null {
   const subtags = requested.split('-')
@@ -41,9 +42,10 @@ export function lookupLocale(requested: string, available: ReadonlySet<string>):
 }
 
 /**
- * Computes the freshness of each document as a translation and returns it as a function of the id. A translation is
- * `unknown` when its source is deleted, or when it was never translated from a version of its source. It is `outdated`
- * while a unit is missing, changed at the source or in conflict. Every other document is `current`.
+ * Computes the freshness of each document as a translation, and returns a function that maps a document id to the
+ * freshness. A translation is `unknown` when its source document is deleted, or when it was never translated from a
+ * version of its source document. It is `outdated` while a unit is missing, changed at the source or in conflict. Every
+ * other document is `current`.
  */
 export async function freshnessOf(
   db: Queryable,

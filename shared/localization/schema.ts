@@ -12,7 +12,10 @@ const createMode = Type.Optional(
   }),
 )
 
-/** The first body of a new translation: one empty paragraph, or the blocks of the source without its texts. */
+/**
+ * A way to make the first body of a new translation: one empty paragraph, or the blocks of the source document without
+ * their texts.
+ */
 export type CreateMode = 'blank' | 'copy_structure'
 
 // The editorial state of a member. Any state may follow any other.

@@ -12,7 +12,7 @@ import { deleteSet, insertSet, type SetRow } from './queries.ts'
 import type { CreateMode } from './schema.ts'
 import { type CreateContext, createTranslations } from './translations.ts'
 
-/** The decoded body of an activation, with the locales as they were sent. */
+/** A decoded request to activate localization, with the locales as the caller sent them. */
 export type Activation = {
   source_locale: string
   target_locales?: readonly string[] | undefined
@@ -21,7 +21,7 @@ export type Activation = {
 
 /**
  * Makes a document the source of a new document set, creates its first translations and returns the id of the set. Two
- * activations at once wait for each other, and the second finds the set of the first. Refuses with 404
+ * activations of the same document wait for each other, and the second finds the set of the first. Refuses with 404
  * `document_not_found`, with 403 for a viewer, with 409 `localization_already_active` or `quota_exceeded`, and with 422
  * `invalid_locale` or `invalid_translation`.
  */
@@ -108,7 +108,7 @@ export async function deactivateLocalization(
   const { tx } = context
   const { caller } = input
   const { set } = await findWritableSetOf(tx, input)
-  // A translation is added under the lock on the source, so no translation is added from here on.
+  // A translation is added only while its source document is locked. So no translation is added after this lock.
   const source = await lockMember(tx, { caller, documentId: set.source_document_id })
   await requireNoTranslations(tx, set)
   if (source === null || source.document_set_id !== set.id) throw new Refusal('localization_not_active')

@@ -8,18 +8,27 @@ import { newId } from '../schema/ids.ts'
 import { newUnits, type UnitCopy } from './units/queries.ts'
 import { blank, textBlocks } from './units/texts.ts'
 
-/** A source as it is stored, the number of its new translations, and whether these get a copy of its structure. */
+/**
+ * A source document that has its stored text, and the number of new translations. `copied` says whether the
+ * translations get a copy of its structure.
+ */
 type Source = { text: string; targets: number; copied: boolean }
 
-/** What new translations of a source begin with. */
+/** A beginning of new translations of a document: their units and first bodies. */
 export type Copies = {
-  /** The units of all translations, as `putUnits` takes them. */
+  /** The units of all translations, as the JSON text that `putUnits` takes. */
   units: string
-  /** Each translation's first body, and the copies of its units as `mapCopies` takes them; empty for blank bodies. */
+  /**
+   * For each translation, its first body and the JSON text of the copies of its units (`UnitCopy`); empty for blank
+   * bodies.
+   */
   copies: { content: FirstBody['content']; mapped: string }[]
 }
 
-/** The work of `preparingCopies`, which a thread calls by its name. @public */
+/**
+ * Prepares the first bodies and units of new translations of a document. A thread calls this function by its name.
+ * @public
+ */
 export function prepareCopies({ text, targets, copied }: Source): Copies {
   const source = linesToDocument(text.split('\n'))
   const texts = textBlocks(source.content).flatMap(({ id, hash }) => (hash === blank ? [] : { block_id: id, hash }))
@@ -37,7 +46,8 @@ export function prepareCopies({ text, targets, copied }: Source): Copies {
   return { units: JSON.stringify(units), copies }
 }
 
-// A source is read as often as it is copied, and as quickly as it is rendered.
+// The work goes through the source document once for each copy. Each time takes about as long as rendering the
+// document.
 export const preparingCopies = computation({
   module: import.meta.url,
   run: prepareCopies,
@@ -49,16 +59,19 @@ function lengthOf({ text, targets }: Source): number {
   return text.length * (1 + targets)
 }
 
-/** A body without its translatable texts. `blockIds` maps the id of each block of the source to the id of its copy. */
+/**
+ * A body without its translatable texts. `blockIds` maps the id of each block of the source document to the id of its
+ * copy.
+ */
 type StructureCopy = {
   content: { result: DocNode; nodes: number; characters: number }
   blockIds: ReadonlyMap<string, string>
 }
 
 /**
- * Copies the nodes of a body with their attributes, under new block ids. Paragraphs and headings that are units lose
- * their content. Content that nobody translates is kept: code, images, formulas, a paragraph with nothing but an image.
- * The source is in normal form, and so is the copy. @internal
+ * Copies the nodes of a body with their attributes, under new block ids. Paragraphs and headings that have text are
+ * units and lose their content. Content that nobody translates is kept: code, images, formulas, a paragraph with
+ * nothing but an image. The source is in normal form, and so is the copy. @internal
  */
 export function copyStructure(source: DocNode): StructureCopy {
   const units = new Set(textBlocks(source.content).flatMap(({ id, hash }) => (hash === blank ? [] : id)))

@@ -28,14 +28,16 @@ import type { CreateMode, TranslationUpdateInput } from './schema.ts'
 import { preparingCopies } from './structure-copies.ts'
 import { insertTargets, mapCopies, putUnits } from './units/queries.ts'
 
-/** The transaction of a write that creates translations, and the settings and queues that it needs. */
+/**
+ * A context of a write that creates translations: the transaction, and the settings and queues that the write needs.
+ */
 export type CreateContext = { tx: Transaction; ahead: Ahead; jobs: Jobs; config: QuotaLimits }
 
 /**
- * Adds a translation to the set of a document, which may be any member. The source stays locked, so two calls that add
- * the same locale wait for each other, and the second sees the translation of the first. Refuses with 404
- * `document_not_found`, with 403 for a viewer, with 409 `localization_not_active`, `source_document_missing`,
- * `locale_exists` or `quota_exceeded`, and with 422 `invalid_locale`.
+ * Adds a translation to the set of a document, which may be any member of the set. The source document is locked until
+ * the transaction ends. So two calls that add the same locale wait for each other, and the second sees the translation
+ * of the first. Refuses with 404 `document_not_found`, with 403 for a viewer, with 409 `localization_not_active`,
+ * `source_document_missing`, `locale_exists` or `quota_exceeded`, and with 422 `invalid_locale`.
  */
 export async function addTranslation(
   context: CreateContext,
@@ -73,7 +75,7 @@ async function lockSourceOf(
   const workspaceIds = visibleWorkspaces(caller)
   const source = await lockSetSource(tx, { documentId: set.source_document_id, workspaceIds })
   if (source === null) throw new Refusal('source_document_missing', { details: { document_set_id: set.id } })
-  // Here the set was deactivated meanwhile. The document may already be the source of another set.
+  // The set was deactivated after it was read. The document may already be the source of another set.
   if (source.document_set_id !== set.id) throw new Refusal('localization_not_active')
   return { ...source, document_set_id: set.id }
 }
@@ -86,7 +88,8 @@ async function requireNewLocale(tx: Transaction, { set, locale }: { set: SetRow;
 }
 
 /**
- * The source, locked by `lockSetSource`, and the canonical locales of new translations, which the set does not have.
+ * A request for new translations that has the source document, which `lockSetSource` has locked. `locales` are
+ * canonical locales, none of which the set has yet.
  */
 type NewTranslations = {
   source: DocumentRow & { document_set_id: string }
@@ -96,9 +99,9 @@ type NewTranslations = {
 }
 
 /**
- * Creates translations beside their source, in the order of the locales, with their units. Attachments are not checked
- * again: a copy may show an image of a missing attachment if its source does. Refuses with 409 `quota_exceeded`. Call
- * it once a transaction, because it enqueues jobs.
+ * Creates translations in the folder of their source document, in the order of the locales, with their units.
+ * Attachments are not checked again: a copy may show an image of a missing attachment if the source document shows it.
+ * Refuses with 409 `quota_exceeded`. Call the function at most once in a transaction, because it enqueues jobs.
  */
 export async function createTranslations(
   context: CreateContext,
@@ -141,8 +144,8 @@ function newTranslation({ source, mode, userId }: NewTranslations, locale: strin
   }
 }
 
-// Creates the units of new translations and maps them to the copied blocks; `mapped` is empty for blank bodies. The
-// caller has locked the source.
+// Creates the units of new translations and maps them to the copied blocks. `mapped` is empty for blank bodies. The
+// caller has locked the source document by `lockSetSource`, so no write changes its texts meanwhile.
 async function startUnits(
   tx: Transaction,
   input: { source: DocumentRow; targetIds: readonly string[]; units: string; mapped: readonly string[] },
@@ -156,9 +159,9 @@ async function startUnits(
 }
 
 /**
- * Changes title or workflow status of a member, which may be the source. The last write wins. A write that changes
- * neither title nor workflow status records nothing. Refuses with 404 `document_not_found` or `translation_not_found`,
- * with 403 for a viewer and with 409 `localization_not_active`.
+ * Changes title or workflow status of a member of a set, which may be the source document. The last write wins. A write
+ * that changes neither title nor workflow status records nothing. Refuses with 404 `document_not_found` or
+ * `translation_not_found`, with 403 for a viewer and with 409 `localization_not_active`.
  */
 export async function updateTranslation(
   context: { tx: Transaction; jobs: Jobs },

@@ -15,16 +15,16 @@ import { catchUpSession, foldSession, loadSession, storeSession } from './y-sess
 const beforeEverything = -1
 
 /**
- * The Yjs updates, in order, that bring a replica (the copy of a Y document in a live process) level with the database.
- * Afterwards the replica has seen the log up to row `n`.
+ * A list of Yjs updates, in order, that bring a replica (the copy of a Y document in a live process) level with the
+ * database. Afterwards the replica has seen the log up to row `n`.
  */
 export type LiveUpdates = { updates: Uint8Array[]; n: number }
 
 /**
  * Opens the Y document of a document for a live process, level with the body. The first call ever derives the Y
- * document from the body, under the row lock of the document, and stores it before answering. A second derivation would
- * merge with the first one into every block twice. Refuses with 404 `document_not_found` when the document is gone.
- * @internal
+ * document from the body, under the row lock of the document, and stores it before answering. Yjs would merge a second
+ * derived Y document with the first, and the body would have every block twice. Refuses with 404 `document_not_found`
+ * when the document is gone. @internal
  */
 export async function openLive(tx: Transaction, key: queries.DocumentKey): Promise<LiveUpdates> {
   const document = await lockedDocument(tx, key)
@@ -37,8 +37,8 @@ export async function openLive(tx: Transaction, key: queries.DocumentKey): Promi
 
 /**
  * Brings an open Y document level with its body, under the row lock of the document. All writes of the API that the Y
- * document lacks become one Yjs transaction, made by the process that calls first. Returns the updates that the calling
- * replica has not seen, including those that other live processes stored.
+ * document lacks become one Yjs transaction, which the process that calls first makes. Returns the updates that the
+ * calling replica has not seen, including those that other live processes stored.
  *
  * A process with pending typed text calls `persistLive` instead, so that the text moves with its block. Refuses with
  * 404 `document_not_found` when the document is gone. @internal
@@ -50,7 +50,7 @@ export async function syncY(tx: Transaction, input: queries.DocumentKey & { seen
   return level(tx, { document, head, seen: input.seen })
 }
 
-/** One flush of a live process. */
+/** A flush that a live process makes: it stores the text typed since the flush before. */
 export type Flush = {
   documentId: string
   /**
@@ -64,7 +64,7 @@ export type Flush = {
 }
 
 /**
- * The result of a flush, with the updates that the replica has to apply: writes of the API, of other processes, and
+ * A result of a flush that has the updates which the replica must apply: writes of the API, of other processes, and
  * repairs.
  */
 export type Flushed = LiveUpdates & { document: DocumentRow; changed: boolean; repairs: Repair[] }
@@ -72,7 +72,8 @@ export type Flushed = LiveUpdates & { document: DocumentRow; changed: boolean; r
 /**
  * Stores typed text through `commitBody`. As for every write, the event is recorded and jobs are enqueued, but no
  * snapshot is kept. The typed text is merged before the Y document follows the body, so that the text moves with its
- * block. Invalid results of the merge are repaired. The updates are kept even when they do not change the body.
+ * block. Where the merge leaves an invalid body, the body is repaired. The updates are kept even when they do not
+ * change the body.
  *
  * Refuses with 404 `document_not_found`, 403 `forbidden`, and with 422 `document_too_large` or `invalid_node` when the
  * body would exceed its limits. Nothing is stored then. The process keeps the updates and passes them again. @internal

@@ -19,8 +19,8 @@ const StateShape = Type.Object({ ...HeadShape.properties, state: Bytes })
 const UpdateShape = Type.Object({ n: Type.Number(), update: Bytes })
 
 /**
- * The position of a Y document: the body that it follows, the newest row of its log, and the newest row that its state
- * contains.
+ * A position of a Y document. It has the body that the Y document follows, the newest row of its log, and the newest
+ * row that is folded into its state.
  */
 export type LiveHead = Static<typeof HeadShape>
 
@@ -63,7 +63,7 @@ export async function insertState(
     VALUES (${stored.workspace_id}, ${stored.id}, ${sql.binary(Buffer.from(stored.state))}, ${stored.body_seq})`)
 }
 
-/** Appends updates to the log behind row `n` and sets the body that the Y document follows. */
+/** Appends updates to the log behind row `n`, and records which body the Y document follows now. */
 export async function advance(
   tx: Transaction,
   input: DocumentKey & { n: number; updates: readonly Uint8Array[]; body_seq: number },

@@ -10,14 +10,14 @@ import type { Repair } from '../yjs/repair-nodes.ts'
 import { followInto, mergeUpdates, openState } from '../yjs/state.ts'
 import * as queries from './queries.ts'
 
-// The longest log in rows before it is folded into the state. 200 rows replay in a few milliseconds; writing a large
-// state costs more.
+// The most rows that a log has before they are folded into the state. 200 rows replay in a few milliseconds. Writing a
+// large state costs more.
 const longestLog = 200
 
 /**
- * The stored Y document of a locked document, opened in memory for one transaction. The session collects the updates
- * for the end of the log, and the caller stores them. After a failed transaction the session must not be used again,
- * because it would not log the merged updates a second time.
+ * A session that holds the stored Y document of a document in memory for one transaction, which has locked the
+ * document's row. The session collects the updates for the end of the log, and the caller stores them. After a failed
+ * transaction the session must not be used again. It counts updates as logged that the rollback has undone.
  */
 export class YSession {
   readonly #stored: queries.LiveState
@@ -53,7 +53,10 @@ export class YSession {
     return Y.encodeStateAsUpdate(this.#doc)
   }
 
-  /** The updates for a replica that has seen the log up to row `seen` and knows what it sent itself. */
+  /**
+   * The updates that a replica lacks when it has seen the log up to row `seen`. The updates that the replica itself
+   * sent in this session are left out.
+   */
   missedSince(seen: number): Uint8Array[] {
     const state = seen < this.#stored.folded_n ? [this.#stored.state] : []
     const rows = this.#log.flatMap(({ n, update }) => (n > seen ? [update] : []))
@@ -69,15 +72,17 @@ export class YSession {
   }
 
   /**
-   * Brings the document from the body it follows to another body in one Yjs transaction. Both bodies are stored lines.
+   * Brings the Y document from the body that it follows (`from`) to another body (`to`) in one Yjs transaction. Both
+   * bodies are stored lines.
    */
   follow(from: readonly string[], to: readonly string[]): void {
     this.#answer(followInto(this.#doc, parsedTogether(from, to)))
   }
 
   /**
-   * Returns the body of the document in normal form. Invalid results of a live merge are repaired, also in the
-   * document. The new ids follow from the id of the document and the position of the log, which never occurs twice.
+   * Returns the body of the document in normal form. Where a live merge has left an invalid body, the body and the Y
+   * document are repaired. The new ids follow from the id of the document and the position of the log, which never
+   * occurs twice.
    */
   settle(documentId: string): { body: DocNode; repairs: Repair[] } {
     const raw = readDocument(bodyFragment(this.#doc)).document

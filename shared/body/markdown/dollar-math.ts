@@ -11,7 +11,7 @@ const content = 'mathTextData' as Event[1]['type']
 /**
  * Reads inline math between single dollars by GitHub's rule. There is no white space just inside the dollars and no
  * digit right behind the closing dollar. All math is on one line. A dollar within the math is written `\$`. The tokens
- * are those of `micromark-extension-math`, which reads math between longer runs of dollars. The time is linear in the
+ * are those of `micromark-extension-math`, which reads math between two or more dollars. The time is linear in the
  * text, because the search for a closing dollar ends at the next dollar.
  */
 export const dollarMath: Extension = {

@@ -4,10 +4,13 @@ import { type Leaf, nestMarks, sameMark, sameMarks } from '../marks.ts'
 import { indentInlineHtml, isHtmlInline, isLineBreak, opensHtmlBlock } from './html-syntax.ts'
 import { marksAcrossCode, type Neighbour } from './marks-across-code.ts'
 
-/** The losses of an export. The key of a loss is its block and its wording, so that each loss is reported once. */
+/**
+ * A map that collects the losses of an export. The key of a loss is its block and its wording, so that the loss is
+ * reported once.
+ */
 export type ExportWarnings = Map<string, Warning>
 
-/** The surroundings of a node that is exported. `blockId` is the block that warnings belong to. */
+/** A context that describes the surroundings of an exported node. `blockId` is the block that warnings belong to. */
 export type ExportContext = {
   warnings: ExportWarnings
   blockId: string | null
@@ -69,7 +72,8 @@ const inlineWriters: { [type: string]: (node: BodyNode, place: LeafContext) => P
   },
 }
 
-// Raw tags that an import reads as a mark, when they stand beside such a mark or have a counterpart.
+// Raw tags that stand for a mark. An import reads such a tag as a mark when the text also has the other tag of its
+// pair. That tag may belong to a mark that the export writes beside it.
 const markTag = /^<\/?(?:u|sub|sup|mark)\b[^>]*>$/i
 
 const dropped = (): null => null
@@ -104,7 +108,7 @@ export function exportImage(node: BodyNode, context: ExportContext): PhrasingCon
   }
 }
 
-/** The text of a string attribute, empty when it is null. */
+/** The text of a string attribute; an empty text when the attribute is null. */
 export function escapedText(node: BodyNode, name: string): string {
   const value = node.attrs?.[name]
   return typeof value === 'string' ? value : ''
@@ -145,8 +149,8 @@ function writtenMark(mark: Mark): Mark {
   return { type: 'link', attrs: { href: mark.attrs?.href ?? '', title: mark.attrs?.title || null } }
 }
 
-// Gives inline code the marks that Markdown writes around the code, which `marksAcrossCode` finds on the texts on both
-// sides.
+// Gives inline code the marks that Markdown writes around the code, such as bold between two bold texts. A body does
+// not keep these marks on the code.
 function markCode(leaves: Leaf<PhrasingContent>[]): Leaf<PhrasingContent>[] {
   const result = [...leaves]
   for (let from = 0; from < leaves.length; from += 1) {
@@ -167,7 +171,7 @@ function neighbour(leaf: Leaf<PhrasingContent> | undefined): Neighbour | undefin
   return leaf && { marks: leaf.marks, text: leaf.node.type === 'text' ? leaf.node.value : null }
 }
 
-// Emphasis cannot begin or end with a break, so breaks at the edge of a run lose their marks.
+// Emphasis cannot begin or end with a break. So a break at the edge of marked text loses the marks.
 function trimBreaks(leaves: Leaf<PhrasingContent>[], context: ExportContext): Leaf<PhrasingContent>[] {
   const before = heldMarks(leaves)
   const after = heldMarks([...leaves].reverse()).reverse()
@@ -179,8 +183,8 @@ function trimBreaks(leaves: Leaf<PhrasingContent>[], context: ExportContext): Le
   })
 }
 
-// Returns for each leaf the marks that are open before it. A break or a tag opens no mark: it only continues marks of
-// the leaf before it.
+// Returns for each leaf the marks that are open before the leaf. A break or a tag opens no mark: it only continues
+// marks of the leaf before it.
 function heldMarks(leaves: Leaf<PhrasingContent>[]): (readonly Mark[])[] {
   let held: readonly Mark[] = []
   return leaves.map(({ node, marks }) => {
@@ -235,7 +239,8 @@ function inlineMath(node: BodyNode, { leaves, context }: LeafContext): PhrasingC
   if (/[\r\n]/.test(latex)) warn(context, 'node_simplified', 'Line ends within inline math become spaces.')
   const value = oneLine(latex)
   const before = leaves.at(-1)
-  // The dollars of two neighbours would be read as one run, so the second math is written as text.
+  // The closing dollar of one math and the opening dollar of the next would be read as `$$`. So the second math is
+  // written as text.
   const touches = before?.node.type === 'inlineMath' && sameMarks(before.marks as Mark[], writtenMarks(node))
   if (touches || /^$|^\s|\s$|^\$|\$$/.test(value) || (context.place === 'cell' && value.includes('\\|'))) {
     warn(context, 'node_simplified', 'Inline math that Markdown cannot hold here is written as text.')

@@ -20,7 +20,8 @@ export function exportTable(node: BodyNode, context: ExportContext): RootContent
   return [{ type: 'table', align, children }]
 }
 
-// Markdown fills each row up to the longest row. A few long rows among many would make a text that no body can hold.
+// Markdown fills each row up to the longest row. With a few long rows among many rows, the text would be larger than
+// any body may be.
 function exportNarrowTable(rows: BodyNode[], context: ExportContext): RootContent[] {
   warn(context, 'table_flattened', 'A table with rows of very different lengths is written with one cell a row.')
   const children = rows.map((row) => {

@@ -7,16 +7,17 @@ import { type Anchor, type Piece, parseMarkdown } from './parse.ts'
 import { StoredBlocks } from './stored-blocks.ts'
 
 /**
- * The options of an import. `stored` is the body that the text is written back to, and `path` the JSON pointer of the
- * text. The limits apply to the new body.
+ * A set of options of an import. `stored` is the body that the text is written back to, and `path` the JSON pointer of
+ * the text. The limits apply to the new body.
  */
 export type ImportOptions = Partial<BodyLimits> & { stored?: DocNode; path?: string }
 
 /**
- * Makes the normalised document of a Markdown text. A block under an anchor keeps its id. If the Markdown of the block
- * equals the Markdown of the stored block, the stored node stays as it is. Otherwise nested blocks keep their ids where
- * their content, or their type and order, still match. Refuses as `parseMarkdown` and `normaliseDocument` do. The
- * function blocks the event loop, so texts of callers are read in a thread.
+ * Makes the normalised document of a Markdown text. An anchor is a comment that names a block id; the block below it
+ * gets this id. If the Markdown of the block equals the Markdown of the stored block, the stored node stays as it is.
+ * Otherwise nested blocks keep their ids where their content, or their type and order, still match. Refuses with 422
+ * `invalid_markdown_anchor`, `duplicate_block_anchor`, `invalid_node` or `document_too_large`. The function blocks the
+ * event loop, so texts of callers are read in a thread.
  */
 export function fromMarkdown(markdown: string, { stored, ...context }: ImportOptions = {}): Normalised<DocNode> {
   const lines = stored === undefined ? [] : documentToLines(stored)
@@ -24,22 +25,30 @@ export function fromMarkdown(markdown: string, { stored, ...context }: ImportOpt
   return toDocument(assemble(parsed, { ...context, stored: new StoredBlocks(lines) }))
 }
 
-/** A stored block that was recognised by its Markdown and not parsed: its line, and the anchors above it. */
+/** A stored block that was recognised by its Markdown and not parsed: its stored line, and the anchors above it. */
 export type KeptPiece = Pick<Piece, 'unused'> & { anchor: Anchor; line: string }
 
-/** The pieces of a text, of which some were recognised as stored blocks, and the warnings of the parser. */
+/**
+ * A text that has been read into pieces: stretches with their blocks, some of which were recognised as stored blocks.
+ * `warnings` come from the parser.
+ */
 export type Read = { pieces: readonly (Piece | KeptPiece)[]; warnings: readonly Warning[] }
 
-/** The blocks that a text is written back to, and the context of the import. */
+/**
+ * A target of an import that has the stored blocks which the text is written back to, and the options of the import.
+ */
 export type Assembling = Omit<ImportOptions, 'stored'> & { stored: StoredBlocks }
 
 /**
- * The blocks of a new body. A block that was recognised and not parsed is its stored line. Counts and attachments
- * include only the other blocks.
+ * A new body as a list of blocks. A block that was recognised and not parsed is given as its stored line. Counts and
+ * attachments include only the other blocks.
  */
 export type Assembled = Omit<Normalised<DocNode>, 'result'> & { blocks: (BlockNode | string)[] }
 
-/** The second half of an import: combines the pieces of a text with the stored blocks, and normalises them. */
+/**
+ * Combines the pieces of a parsed text with the stored blocks, and normalises the new blocks. This is the second half
+ * of an import, after parsing.
+ */
 export function assemble({ pieces, warnings }: Read, { stored, ...context }: Assembling): Assembled {
   const unused: Warning[] = []
   const anchored = new Set(anchorsOf(pieces).map(({ id }) => id))

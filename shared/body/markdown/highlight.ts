@@ -22,15 +22,15 @@ export interface Highlight extends Parent {
   children: PhrasingContent[]
 }
 
-// The token of a `==`, with whether it may begin a highlight and whether it may end one.
+// A token of a `==` that says whether a highlight may begin at the `==`, and whether a highlight may end at it.
 type Sequence = Token & { _open?: boolean; _close?: boolean }
 
 const construct: Construct = { name: 'highlight', previous: (code) => code !== equals, tokenize, resolveAll }
 
 /**
- * Reads highlighted text between `==` and `==`. Both touch a word on their inner side: `==a b==`, but neither `a == b`
- * nor `===`. A closing `==` belongs to the nearest earlier `==` that may open, so that highlights do not nest. The time
- * is linear in the text.
+ * Reads highlighted text between `==` and `==`. Each `==` touches a word on its inner side, so neither `a == b` nor
+ * `===` is highlighted. A closing `==` belongs to the nearest earlier `==` that may open, so that highlights do not
+ * nest. The time is linear in the text.
  */
 export const highlight: Extension = { text: { [equals]: construct }, insideSpan: { null: [construct] } }
 
@@ -128,7 +128,7 @@ function highlighted(events: Event[], context: Context): Event[] {
 }
 
 // Resolves the events inside a highlight by themselves, so that emphasis that begins within a highlight also ends
-// there.
+// within the highlight.
 function resolveInside(events: Event[], context: Context): Event[] {
   const constructs = context.parser.constructs.insideSpan.null ?? []
   const resolvers = new Set(constructs.map((inner) => inner.resolveAll).filter((resolver) => resolver !== undefined))

@@ -31,7 +31,7 @@ export function isHtmlBlock(html: string, isLast: boolean): boolean {
 }
 
 /**
- * True if Markdown reads the text, within other text, as one piece of inline HTML. The answer is false where a further
+ * True if Markdown reads the text, within other text, as one node of inline HTML. The answer is false where a further
  * line might be the delimiter row of a table, whether the other lines form a table or not. The time is linear in the
  * text.
  */
@@ -55,8 +55,8 @@ export function opensHtmlBlock(html: string, isAlone: boolean): boolean {
 }
 
 /**
- * Inline HTML in the form in which it is written. The parser drops up to three spaces at the start of a line, so three
- * spaces are put before white space there.
+ * Inline HTML in the form in which it is written. The parser drops up to three spaces at the start of a line. So three
+ * more spaces are put before white space at the start of a line.
  */
 export function indentInlineHtml(html: string): string {
   return html.replace(/\n(?=[ \t])/g, '\n   ')
@@ -76,7 +76,7 @@ const htmlTextAtStart: Construct = {
   },
 }
 
-// The parser's own grammar of raw HTML alone. Everything else in a hostile text is passed over as text.
+// Extensions that leave only the grammar of raw HTML. So the parser passes over everything else in a hostile text.
 const onlyHtmlBlocks: Extension = { disable: { null: allConstructsBut('codeIndented', 'htmlFlow') } }
 const onlyInlineHtml: Extension = { disable: { null: allConstructsBut() }, text: { 60: htmlTextAtStart } }
 
@@ -86,7 +86,7 @@ function allConstructsBut(...kept: string[]): string[] {
 }
 
 /**
- * The offset in UTF-16 units where the block of raw HTML at the start of the text ends; null when the text begins
+ * The offset in UTF-16 code units where the block of raw HTML at the start of the text ends; null when the text begins
  * otherwise.
  */
 function htmlBlockEnd(text: string): number | null {
@@ -105,9 +105,9 @@ function firstTokenEnd(tokenizer: Tokenizer, { text, type }: { text: string; typ
 }
 
 /**
- * True if a line below the first line of a paragraph belongs to that paragraph, which begins the document. A line that
- * begins with white space counts as indented by four columns or more. A line that could be the delimiter row of a table
- * never belongs to the paragraph. The time is linear in the line.
+ * True if a line below the first line of a paragraph belongs to the paragraph; the paragraph begins the document. A
+ * line that begins with white space counts as indented by four columns or more. A line that could be the delimiter row
+ * of a table never belongs to the paragraph. The time is linear in the line.
  */
 function continuesParagraph(line: string): boolean {
   if (/^[ \t]/.test(line)) return /[^ \t]/.test(line)

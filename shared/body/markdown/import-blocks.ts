@@ -10,14 +10,14 @@ type BlockReader = (node: never, context: ImportContext) => BodyNode[]
 type Of<T extends RootContent['type']> = Extract<RootContent, { type: T }>
 
 /**
- * The blocks of a run of sibling flow nodes, with the first and the last node of the run. A flow node is mdast's word
- * for a node that is a block.
+ * A result of reading one or more sibling flow nodes: their blocks, and the first and the last of the nodes. A flow
+ * node is mdast's word for a node that is a block.
  */
 export type Reading = { blocks: BodyNode[]; node: RootContent; last: RootContent }
 
 /**
- * Reads sibling flow nodes: one reading for each node or, for `details`, for a run of nodes. A node without a block,
- * such as a definition, makes an empty reading.
+ * Reads sibling flow nodes. The result has one reading for each node; all nodes of one `details`, from the opening tag
+ * to the closing tag, share one reading. A node without a block, such as a definition, makes an empty reading.
  */
 export function readFlow(nodes: RootContent[], context: ImportContext): Reading[] {
   const readings: Reading[] = []
@@ -134,7 +134,7 @@ function sourceAt(node: RootContent, context: ImportContext): string | undefined
   return context.source[node.position?.start.offset ?? 0]
 }
 
-// A list of Markdown may mix items with and without a checkbox. Each run of items of one kind becomes a list.
+// A list of Markdown may mix items with and without a checkbox. Neighbouring items of the same kind become one list.
 function importList(node: List, context: ImportContext): BodyNode[] {
   const lists: BodyNode[] = []
   for (const item of node.children) {

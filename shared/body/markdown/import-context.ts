@@ -4,7 +4,7 @@ import { checkBytes, maximumDepth } from '../body-limits.ts'
 import type { Warning, WarningCode } from '../document.ts'
 import { refuseNode } from '../normalise-state.ts'
 
-/** The surroundings of a node that is imported. */
+/** A context that describes the surroundings of an imported node. */
 export type ImportContext = {
   source: string
   /** The number of lines of the whole text above the source. */
@@ -41,14 +41,14 @@ export function importContext(root: Root, { source, path, byteLimit, linesAbove 
   return { source, linesAbove, path, spent, warnings: [], definitions, used: new Set(), ...place }
 }
 
-/** 422 `invalid_node` for content that no body may hold. The pointer names the whole text. */
+/** The refusal 422 `invalid_node` of content that no body may hold. The pointer names the whole text. */
 export function refuseText({ path }: Pick<ImportContext, 'path'>, reason: string): Refusal {
   return refuseNode({ path, blockId: null }, reason)
 }
 
 /**
- * Counts the bytes of an address and its title, `times` over. Refuses with 422 `document_too_large` when the sum
- * exceeds the limit.
+ * Adds `times` times the bytes of an address and its title to the sum for the body. Refuses with 422
+ * `document_too_large` when the sum exceeds the limit.
  */
 export function spend(context: ImportContext, target: { url: string; title?: string | null }, times: number): void {
   const { spent } = context
@@ -57,8 +57,8 @@ export function spend(context: ImportContext, target: { url: string; title?: str
 }
 
 /**
- * The context of the next container inside. Refuses with 422 `invalid_node` before the recursion exceeds the depth of a
- * body.
+ * The context of the next container inside. Refuses with 422 `invalid_node` when containers nest deeper than a body
+ * may, before the recursion can exhaust the stack.
  */
 export function deeper(context: ImportContext): ImportContext {
   // The recursion is bounded here. The normaliser counts the levels of blocks, which can be more. A level of lists or

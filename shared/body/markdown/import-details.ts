@@ -11,8 +11,8 @@ const richOpening = /^<details( open)?>\s*<summary>$/i
 /**
  * Reads the `details` that begin at a sibling: raw HTML `<details>` with a `<summary>`, blocks, raw HTML `</details>`.
  * `end` is the index of the last sibling that belongs to the `details`. Returns null where no `details` begin; the HTML
- * then stays as it is. `importFlow` reads the blocks inside. It is an argument because it calls this function for
- * details within details.
+ * then stays as it is. `importFlow` reads the blocks inside. `importFlow` is an argument, because it calls this
+ * function in turn for `details` within `details`.
  */
 export function readDetails(
   nodes: RootContent[],

@@ -34,9 +34,9 @@ export function importInline(nodes: PhrasingContent[], context: ImportContext, d
 }
 
 /**
- * Removes from inline code the marks that `marksAcrossCode` finds on the texts beside the code. A body keeps no such
- * mark on code, and the export derives the marks again from those texts. Any other mark on code is left out by the
- * normaliser, with a warning.
+ * Removes from inline code the marks that Markdown writes around the code, such as bold between two bold texts
+ * (`marksAcrossCode`). A body keeps no such mark on code. The export derives the marks again from the texts beside the
+ * code. Any other mark on code is left out by the normaliser, with a warning.
  */
 function unmarkCode(nodes: BodyNode[]): BodyNode[] {
   const result = [...nodes]
@@ -86,7 +86,8 @@ function enclosedBy(node: BodyNode, depths: ReadonlyMap<string, number>): BodyNo
 
 type Half = { type: string; step: 1 | -1 }
 
-// The tags that are halves of a pair, by position. Another tag that was opened within a pair stays without a partner.
+// Returns the tags that have a partner, by their index among the nodes. A tag that is opened inside a pair and not
+// closed there has no partner.
 function tagPairs(nodes: BodyNode[]): Map<number, Half> {
   const halves = new Map<number, Half>()
   const open = new Map(markTypes.map((type): [string, number[]] => [type, []]))

@@ -4,10 +4,10 @@ import { isBlockType } from '../nodes.ts'
 const attrsLost = new Set(['id', 'textAlign', 'width', 'height', 'colwidth'])
 
 /**
- * Gives the blocks nested in an edited block the ids of their stored counterparts. Blocks with unchanged content come
- * first: there the stored node stays as it is, with everything that Markdown cannot express. Between blocks with
- * unchanged content, blocks match by type and order. `taken` holds the ids in use elsewhere; ids that are given out are
- * added. Changes `block` in place.
+ * Gives the blocks nested in an edited block the ids of their stored counterparts. Blocks with unchanged content are
+ * matched first. In their place the stored node stays as it is, with everything that Markdown cannot express. The
+ * blocks in between are matched by type and order. `taken` holds the ids in use elsewhere, and the function adds the
+ * ids that it gives. Changes `block` in place.
  */
 export function keepIds(block: BodyNode, old: BodyNode, taken: Set<string>): void {
   const before = blocksIn(old)
@@ -29,8 +29,8 @@ export function keepIds(block: BodyNode, old: BodyNode, taken: Set<string>): voi
 }
 
 /**
- * The part of a node that Markdown can express, as text, without block ids, alignment, sizes, colours, `target` and
- * `rel`. Two nodes with equal texts have the same content in Markdown. @internal
+ * The content of a node that Markdown can express, as a text to compare. Block ids, alignment, sizes, colours, `target`
+ * and `rel` are left out. Two nodes with equal texts have the same content in Markdown. @internal
  */
 export function expressible(node: BodyNode): string {
   return JSON.stringify(reduce(node))
@@ -66,8 +66,8 @@ function matchInOrder(before: BlockNode[], after: BlockNode[], taken: Set<string
   }
 }
 
-// Pairs equal blocks at the start and at the end first. Between these ends, a block is paired with the first stored
-// block of equal content behind the stored block paired before.
+// Pairs equal blocks at the start and at the end first. Each block in between is paired with the first stored block of
+// equal content behind the last stored block that has a partner.
 function matchUnchanged(before: BlockNode[], after: BlockNode[]): [number, number][] {
   const oldKeys = before.map(expressible)
   const newKeys = after.map(expressible)
@@ -87,8 +87,8 @@ function matchUnchanged(before: BlockNode[], after: BlockNode[]): [number, numbe
 }
 
 /**
- * The positions of keys in a list. `take` returns the first position of a key that is behind all positions taken
- * before, for whichever keys; undefined when there is none.
+ * A list of keys by position. `take` returns the first position of a key behind every position that it has returned
+ * before, for any key. It returns undefined when no such position exists.
  */
 class Positions {
   readonly #byKey = new Map<string, { positions: number[]; passed: number }>()

@@ -1,16 +1,16 @@
 import { type BodyLimits, checkBytes, checkCharacters, maximumNodes } from '../body-limits.ts'
 import { refuseNode } from '../normalise-state.ts'
 
-/** A size that a body has at least: code points of text, and nodes. */
+/** A size that a body certainly reaches or exceeds, in code points of text and in nodes. */
 export type LeastSize = { characters: number; nodes: number }
 
-/** The limits on a body, and the JSON pointer of its Markdown in the request. */
+/** A set of limits on a body, with the JSON pointer of its Markdown in the request. */
 type Limits = Partial<BodyLimits> & { path?: string }
 
 /**
- * Refuses texts whose body certainly exceeds a limit, without parsing them. `known` is the size of the rest of the
- * body. Refuses with 422 `document_too_large`, where `actual` is a lower bound. Refuses with 422 `invalid_node` for too
- * many nodes.
+ * Refuses texts whose body certainly exceeds a limit, without parsing them. `known` is the size of the blocks of the
+ * body that are not in these texts. Refuses with 422 `document_too_large`, where `actual` is a lower bound. Refuses
+ * with 422 `invalid_node` for too many nodes.
  */
 export function refuseTooLarge(
   texts: readonly string[],
@@ -20,7 +20,8 @@ export function refuseTooLarge(
   const size = { ...known }
   for (const text of texts) {
     const characters = Math.min(characterLimit, byteLimit) - size.characters
-    // A text that is shorter than what is left of the limits cannot exceed them. A node takes at least two characters.
+    // A text that is shorter than what is left of the limits cannot exceed the limits. Each node takes at least two
+    // characters of Markdown.
     if (text.length <= characters && text.length <= 2 * (maximumNodes - size.nodes)) continue
     const least = leastSize(text, { characters, nodes: maximumNodes - size.nodes })
     size.characters += least.characters
@@ -33,10 +34,10 @@ export function refuseTooLarge(
 }
 
 /**
- * A lower bound of the size of the body of a Markdown text. A text that exceeds a limit by this bound needs no parsing
- * to be refused. The bound counts the words that no markup can hide, and the paragraphs and items that certainly begin
- * at a line. The count ends as soon as it exceeds `most`. Lines end with a line feed. The time is linear in the text.
- * @internal
+ * A lower bound of the size of the body of a Markdown text. When this bound already exceeds a limit, the text is
+ * refused without parsing. The bound counts the words that no markup can hide, and the paragraphs and items that
+ * certainly begin at a line. The count ends as soon as it exceeds `most`. Lines end with a line feed. The time is
+ * linear in the text. @internal
  */
 export function leastSize(markdown: string, most: LeastSize): LeastSize {
   const reading = new Reading(markdown, most)
@@ -55,13 +56,13 @@ const fence = /^(`{3,}|~{3,})(.*)$/
 const openings = /<(?:\?|!\[|![a-z]|pre|script|style|textarea)|\$\$|```|~~~/i
 
 /**
- * What hides words from here: nothing, inline markup until the next block, or raw HTML until an empty line. A line that
- * begins a block ends inline markup.
+ * A reason that hides words from the current line on, or `nothing`. Inline markup hides words until the next block, and
+ * raw HTML until an empty line. A line that begins a block ends inline markup.
  */
 type Hidden = 'nothing' | 'inline' | 'html'
 
 /**
- * A text that is read line by line. In doubt, words and blocks are not counted, so that the counts stay lower bounds.
+ * A reader of a text, line by line. In doubt, words and blocks are not counted, so that the counts stay lower bounds.
  */
 class Reading {
   characters = 0
@@ -72,7 +73,7 @@ class Reading {
   #end = 0
   #hidden: Hidden = 'nothing'
   #isAfterBlank = true
-  // False once it is unknown whether a line is in code.
+  // False from the line on at which nobody can tell whether a line is in code.
   #knowsCode = true
   #codeEnd = 0
 
@@ -122,7 +123,7 @@ class Reading {
   }
 
   // Reads a comment. A comment at the start of a line is raw HTML, which hides the rest of the line on which the
-  // comment ends. Within a paragraph, the text behind the comment is shown but not counted.
+  // comment ends. Within a paragraph, the text behind the comment belongs to the body, but is not counted.
   #readComment(start: number, content: number): boolean {
     const text = this.#text
     const end = text.indexOf('-->', content + 4)
@@ -218,8 +219,8 @@ function matches(pattern: RegExp, text: string, at: number): RegExpExecArray | n
   return pattern.exec(text)
 }
 
-// The offset behind the frontmatter, which does not count. When the frontmatter does not end, nothing is counted,
-// because the parser then reads no lists.
+// The offset behind the frontmatter, whose text does not count as text of the body. When the frontmatter does not end,
+// nothing is counted, because the parser then reads no lists.
 function afterFrontmatter(text: string): number {
   if (!/^\ufeff?---/.test(text)) return 0
   const closing = /\n---[ \t]*(?:\n|$)/g

@@ -1,10 +1,13 @@
 import type { Nodes, Parents, Text } from 'mdast'
 import { isWordCharacter } from './grammar.ts'
 
-// The offsets in UTF-16 units of the signs in a text that would begin math or a highlight.
+// The offsets in UTF-16 code units of the signs in a text that would begin math or a highlight.
 const escapes = new WeakMap<Text, number[]>()
 
-/** The signs that follow an offset on its line or in its block. A dollar may end math, and `==` may end a highlight. */
+/**
+ * A record of the signs that follow an offset on its line or in its block. A dollar may end math, and `==` may end a
+ * highlight.
+ */
 type Ahead = { dollar: boolean; equals: boolean }
 
 /**
@@ -22,7 +25,8 @@ export function markLiteralSigns(nodes: readonly Nodes[]): void {
 
 /**
  * Returns the text of a node as Markdown in which the signs found by `markLiteralSigns` are escaped. `safe` escapes
- * everything else: it gets each part between these signs, with the characters on both sides of the part.
+ * everything else: it is called with each stretch between two of these signs, and with the characters on both sides of
+ * the stretch.
  */
 export function withEscapes<T extends Beside>(
   node: Text,
@@ -42,7 +46,7 @@ export function withEscapes<T extends Beside>(
   return written
 }
 
-/** The characters beside a text, and the nodes that they belong to. */
+/** A neighbourhood of a text: the characters beside the text, and the nodes that have these characters. */
 type Beside = { before: string; after: string; beforeNode?: Nodes | undefined; afterNode?: Nodes | undefined }
 
 type Reading = { ahead: Ahead; breaksLines: boolean }
@@ -93,8 +97,8 @@ function mayCloseMath(sign: Sign): boolean {
   return sign.run === '$' && !/\d/.test(sign.value[sign.index + 1] ?? '') && !isSpaced(sign, -1)
 }
 
-// True if white space on this side of the sign is certainly written as it is. White space beside more white space, at
-// an edge of the text or at a line end may become a character reference.
+// True if white space beside the sign, in the direction of `step`, is certainly written as it is. White space beside
+// more white space, at an edge of the text or at a line end may become a character reference.
 function isSpaced({ index, value, breaksLines }: Sign, step: 1 | -1): boolean {
   const [space = '', beyond = ' '] = [value[index + step], value[index + 2 * step]]
   return (breaksLines ? /[^\S\r]/ : /[^\S\r\n]/).test(space) && /\S/.test(beyond)
@@ -112,8 +116,8 @@ function mayCloseHighlight(sign: Sign): boolean {
   return touchesEdge(sign) || (sign.run === '==' && isWordCharacter(sign.value.charCodeAt(sign.index - 1)))
 }
 
-// True for a run at the start or the end of its text. The run may go on in the neighbouring text, so it may open and
-// close a highlight.
+// True for equal signs in a row, such as `===`, at the start or the end of their text. The neighbouring text may begin
+// or end with more of them. So the signs may both open and close a highlight.
 function touchesEdge({ run, index, value }: Sign): boolean {
   return index === 0 || index + run.length === value.length
 }

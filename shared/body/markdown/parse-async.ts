@@ -8,20 +8,20 @@ import { assemble, type ImportOptions, toDocument } from './from-markdown.ts'
 import { type MarkdownInput, type Parsed, parseMarkdown } from './parse.ts'
 import { StoredBlocks } from './stored-blocks.ts'
 
-// The most UTF-16 units of a text that is parsed without a thread. Ordinary Markdown of this length parses in 4 ms. The
-// slowest text that was found (setext headings, `*_`) takes less than 200 ms.
+// The most UTF-16 code units of a text that is parsed without a thread. Ordinary Markdown of this length parses in 4
+// ms. The slowest text that was found (setext headings, `*_`) takes less than 200 ms.
 const inlineLength = 2 * 1024
 
 /**
  * The milliseconds of processor time that a thread may spend on a text of `length` characters. Ordinary Markdown takes
- * 0.6 to 2.8 s a megabyte, and a text of many tiny blocks 70 µs a block. A hostile text needs few characters and must
- * not keep others waiting for long.
+ * 0.6 to 2.8 s a megabyte, and a text of many tiny blocks 70 µs a block. A hostile text can be slow with few
+ * characters. The limit keeps such a text from making other texts wait for long.
  */
 export function timeLimit(length: number): number {
   return Math.min(10_000, 1000 + length * 0.02)
 }
 
-/** True if a text certainly parses at once, because it is short and has few markers that nest or could pair. */
+/** True if a text certainly parses at once, because the text is short and has few markers that nest or could pair. */
 export function parsesAtOnce(markdown: string): boolean {
   return markdown.length <= inlineLength && !isSuspicious(markdown)
 }
@@ -35,9 +35,10 @@ const parsing = computation({
 })
 
 /**
- * Runs `parseMarkdown` without blocking the event loop. Longer texts, and texts that nest suspiciously, are parsed in a
- * thread with limits on time and memory. Refuses as `parseMarkdown` does, with 422 `invalid_node` when a text exceeds
- * the limits, and with 503 `service_unavailable` when too many computations wait already.
+ * Parses a Markdown text without blocking the event loop. Longer texts, and texts that nest suspiciously, are parsed in
+ * a thread with limits on time and memory. Refuses with 422 `invalid_markdown_anchor`, `duplicate_block_anchor`,
+ * `document_too_large` or `invalid_node`, the last also when a text exceeds the limits. Refuses with 503
+ * `service_unavailable` when too many computations wait already.
  */
 async function parseMarkdownAsync(input: MarkdownInput): Promise<Parsed> {
   try {
@@ -55,9 +56,10 @@ export function tooCostly(path = ''): Error {
 }
 
 /**
- * Runs `fromMarkdown` without blocking the event loop, for tests and benches. Writes of the API compute the whole body
- * in a thread instead. Refuses as `parseMarkdown` does, with 422 `invalid_node` for a text over the limits, and with
- * 503 `service_unavailable`. @internal
+ * Makes the normalised document of a Markdown text without blocking the event loop, for tests and benches. Writes of
+ * the API compute the whole body in a thread instead. Refuses with 422 `invalid_markdown_anchor`,
+ * `duplicate_block_anchor`, `document_too_large` or `invalid_node`, the last also for a text that takes too much time
+ * or memory. Refuses with 503 `service_unavailable` when too many computations wait already. @internal
  */
 export async function fromMarkdownAsync(markdown: string, options: ImportOptions = {}): Promise<Normalised<DocNode>> {
   const { stored, ...context } = options

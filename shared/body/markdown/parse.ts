@@ -9,13 +9,13 @@ import { type ImportContext, importContext, warnAt } from './import-context.ts'
 import { refuseTooLarge } from './least-size.ts'
 import { parseTree } from './processor.ts'
 
-/** An anchor of the text: the block id that it names, and its line number. */
+/** An anchor of a text that has the block id named by the anchor comment, and its line number. */
 export type Anchor = { id: string; line: number }
 
 /**
- * A stretch of the text and its blocks. `source` is its Markdown without white space at the end. `anchor` is the
- * nearest anchor above the blocks, and `unused` are the anchors directly above that anchor. The last piece of a text
- * may hold only unused anchors.
+ * A stretch of a text and its blocks. `source` is the Markdown of the stretch without white space at the end. `anchor`
+ * is the nearest anchor above the blocks. `unused` are the anchors directly above that anchor, which have no blocks of
+ * their own. The last piece of a text may hold only unused anchors.
  */
 export type Piece = { anchor: Anchor | null; unused: Anchor[]; blocks: BodyNode[]; source: string }
 
@@ -29,9 +29,9 @@ const blockId = new RegExp(blockIdPattern)
 const shownLines = 20
 
 /**
- * A text to parse, its JSON pointer in the request, and the limits on the body. It is plain data, which can be passed
- * to a thread. `keepsBlocks` says that stored blocks may stay below their anchors. The Markdown of a stored block can
- * show more text than the block holds, so text below anchors is not counted before it is parsed.
+ * A text to parse, its JSON pointer in the request, and the limits on the body. The input is plain data, which can be
+ * passed to a thread. `keepsBlocks` says that stored blocks may stay below their anchors. The Markdown of a stored
+ * block can have more text than the block holds. So the text below anchors is not counted before it is parsed.
  */
 export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: string; keepsBlocks?: boolean }
 
@@ -61,8 +61,8 @@ export function markdownSource({ markdown, path = '' }: MarkdownInput): string {
 }
 
 /**
- * Completes the pieces of a text by the anchors at its end, which have no blocks. Refuses with 422
- * `invalid_markdown_anchor` and `duplicate_block_anchor`.
+ * Adds to the pieces of a text a last piece for the anchors at its end, which have no blocks, and checks all anchors.
+ * Refuses with 422 `invalid_markdown_anchor` and `duplicate_block_anchor`.
  */
 export function checkedPieces<P extends Pick<Piece, 'anchor' | 'unused'>>(
   pieces: P[],
@@ -138,7 +138,8 @@ function checkAnchors(pieces: readonly Pick<Piece, 'anchor' | 'unused'>[]): void
   }
 }
 
-// A body has no room for a definition without a link. The other definitions live on in their links.
+// A body cannot keep a link definition without a link. A definition that links use is kept as the address of these
+// links.
 function warnUnusedDefinitions(context: ImportContext): void {
   for (const [identifier, definition] of context.definitions) {
     if (context.used.has(identifier)) continue
@@ -148,8 +149,8 @@ function warnUnusedDefinitions(context: ImportContext): void {
 }
 
 /**
- * Parses a text into its tree. The parser itself recurses where nodes nest, and a hostile text can exhaust the stack:
- * then refuses with 422 `invalid_node`.
+ * Parses a text into its tree. The parser calls itself where nodes nest, so a hostile text can exhaust the stack.
+ * Refuses such a text with 422 `invalid_node`.
  */
 export function parseWithin(source: string, path: string): Root {
   try {

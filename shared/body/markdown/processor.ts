@@ -45,8 +45,8 @@ function opensBlock(next: { type: string; value?: string } | undefined): boolean
   return next?.type === 'html' && !phrasingTag.test(next.value ?? '')
 }
 
-// Writes the blocks of a body one by one, as the JSON text of a list. Two adjacent lists take different bullets, unless
-// anchors separate them.
+// Writes the blocks of a body one by one, and returns the JSON text of the list of their texts. Two adjacent lists take
+// different bullets, unless anchors separate them.
 const segments: Handler = (node, _, state, info) => {
   const results: string[] = []
   for (const child of node.children) {
@@ -60,7 +60,7 @@ const segments: Handler = (node, _, state, info) => {
   return JSON.stringify(results)
 }
 
-// The parts of an image in which neither math nor a highlight can begin.
+// The constructs of an image in which neither math nor a highlight can begin.
 const addresses: ConstructName[] = ['destinationLiteral', 'destinationRaw', 'titleQuote']
 
 const settings: Options = {
@@ -101,8 +101,8 @@ export function parseTree(markdown: string): Root {
 }
 
 /**
- * The flow nodes of a block to be written. `after` says what stands directly above the block: `previous` for the block
- * before in the same call, the bullet of a list, or null otherwise.
+ * A block to be written, as its flow nodes. `after` says what stands directly above the block. It is `previous` for the
+ * block before in the same call, the bullet of a list, or null for anything else.
  */
 export type Flow = { nodes: RootContent[]; after: 'previous' | { bullet: string } | null }
 

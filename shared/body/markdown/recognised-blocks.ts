@@ -9,22 +9,25 @@ import type { StoredBlock, StoredBlocks } from './stored-blocks.ts'
 type Recognised = { id: string; at: number; line: string | null }
 
 /**
- * A stretch of a text that must be parsed, and the stored blocks directly below it. The stretch goes from `from` to
- * `to`, and may be empty. `next` is the end of the anchor of the first of these blocks, or the end of the text. `kept`
- * is what these blocks take of the limits on a body.
+ * A stretch of a text that must be parsed, and the stored blocks directly below the stretch. The stretch goes from
+ * `from` to `to`, and may be empty. `next` is the end of the anchor of the first of these blocks, or the end of the
+ * text. `kept` is what these blocks count towards the limits on a body.
  */
 export type Stretch = { from: number; to: number; next: number; recognised: Recognised[]; kept: Counts }
 
-/** What recognised blocks take of the limits on a body; `bytes` is at least what the normaliser counts. */
+/**
+ * A set of counts that recognised blocks add towards the limits on a body; `bytes` is at least what the normaliser
+ * counts.
+ */
 export type Counts = { nodes: number; characters: number; bytes: number }
 
 /**
  * Finds the blocks of a text that stand below their anchors exactly as the service writes them. Each line feed of the
  * text is a single character. The time is linear in the text and in the stored body.
  *
- * The comment above a recognised block might be a part of raw HTML, code or math that the stretch above leaves open.
- * The caller finds out by parsing that stretch. An anchor ends everything else that the parser has open. A recognised
- * block leaves nothing open itself.
+ * The comment above a recognised block is no anchor if it lies within raw HTML, code or math that the stretch above
+ * leaves open. The caller finds out by parsing the stretch. An anchor ends every other construct that the parser has
+ * open, and a recognised block leaves nothing open.
  */
 export function recogniseBlocks(source: string, stored: StoredBlocks): Stretch[] {
   let stretch = emptyStretch(source, 0)
@@ -42,7 +45,7 @@ export function recogniseBlocks(source: string, stored: StoredBlocks): Stretch[]
     } else {
       if (stretch.recognised.length === 0) stretch.next = found.anchorEnd
       stretch.recognised.push({ id: found.id, at, line: found.line })
-      // An empty paragraph is not counted here, because `assemble` normalises and counts it.
+      // An empty paragraph is not counted here, because `assemble` normalises and counts the paragraph.
       if (found.line !== null) stretch.kept = sumOf([stretch.kept, found.counts])
       at = found.end
     }
@@ -66,8 +69,8 @@ function emptyStretch(source: string, at: number): Stretch {
 }
 
 /**
- * An upper bound of the characters that the Markdown of a stretch may show beyond the texts of its stored blocks. A
- * block that can be recognised by its Markdown holds all text that its Markdown shows, so it adds nothing.
+ * An upper bound of the characters by which the Markdown of a stretch may exceed the texts of its stored blocks. A
+ * block that can be recognised by its Markdown has all the text of its Markdown, so the block adds nothing.
  */
 export function shownOnly(stretch: string, stored: StoredBlocks): number {
   const anchors = stretch.split(/<!--\s*block=/).slice(1)
@@ -117,7 +120,7 @@ function countsOf({ rendered, line }: StoredBlock): Counts | null {
 
 /**
  * True if the Markdown of a block between anchors is certainly read as one block, whatever the text around the anchors
- * is. That is not certain for raw HTML, frontmatter and details, and for a block that is written as another type of
+ * is. The answer is false for raw HTML, frontmatter and details, and for a block that is written as another type of
  * block.
  */
 function standsAlone(block: BodyNode, { text, warnings, isOpening }: RenderedBlock): boolean {

@@ -20,8 +20,8 @@ export type RenderedBlock = {
 }
 
 /**
- * The surroundings that blocks are rendered in. `parted` says that an anchor stands above each block. `labels` are the
- * labels of footnotes in the document, in lower case; null when they are unknown.
+ * A set of facts about the surroundings in which blocks are rendered. `parted` says that an anchor stands above each
+ * block. `labels` are the labels of footnotes in the document, in lower case; null when they are unknown.
  */
 export type Surroundings = { parted: boolean; labels: ReadonlySet<string> | null }
 
@@ -41,8 +41,8 @@ export function renderBlocks(blocks: readonly BlockNode[], { parted, labels }: S
 /**
  * Renders the stored lines of a whole body as Markdown, one result for each line. `parted` says that an anchor stands
  * above each block. Rendered blocks are remembered by the hash of their lines and by the other facts on which their
- * Markdown depends. These facts are a list directly above, the footnotes that the block refers to, and the end of the
- * text. Only lines that are not remembered are parsed.
+ * Markdown depends. These facts are the bullet of a list directly above, the footnotes that the block refers to, and
+ * whether the block ends the text. Only lines that are not remembered are parsed.
  */
 export function renderLines(lines: readonly string[], parted: boolean): RenderedBlock[] {
   const labels = labelsIn(lines)
@@ -79,7 +79,7 @@ const remembered = new LRUCache<string, RenderedBlock>({
 })
 
 type Rendering = { block: BlockNode; isFirst: boolean; isLast: boolean; after: Flow['after'] }
-// A line that is not remembered, and the index of the list directly above.
+// A block whose line is not remembered, and the index of the list directly above.
 type Missing = Rendering & { index: number; above: number | null }
 type Place = Omit<Rendering, 'block'> & { labels: ReadonlySet<string> }
 
@@ -129,15 +129,16 @@ function isEmptyParagraph(line: string): boolean {
   return line.endsWith('},"type":"paragraph"}')
 }
 
-// Returns the bullet of the list directly above a block. A list that is not rendered yet is rendered together with the
-// block, as its previous block.
+// Returns the bullet of the list directly above a block. If the list is not rendered yet, `previous` says that the list
+// is rendered in the same call, just before the block.
 function listAbove(list: RenderedBlock | undefined): Flow['after'] {
   if (list === undefined) return 'previous'
   const [, bullet = ''] = /^\d*([-*.)])/.exec(list.text) ?? []
   return { bullet }
 }
 
-// Frontmatter is only ever the first block, so the key need not say which block is the first.
+// Frontmatter is always the first block, and no other block is rendered differently in the first position. So the key
+// need not say whether a block is the first.
 function keyOf(line: string, { isLast, after, labels }: Place): string {
   const above = after === null || after === 'previous' ? '' : after.bullet
   const end = isLast && line.endsWith('"type":"htmlBlock"}') ? '$' : ''

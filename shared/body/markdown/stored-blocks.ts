@@ -3,12 +3,12 @@ import type { BlockNode, BodyNode } from '../document.ts'
 import { isBlockType } from '../nodes.ts'
 import { type RenderedBlock, renderLines } from './rendered-blocks.ts'
 
-/** A top-level block of a stored body: its line, and its Markdown below an anchor. */
+/** A top-level block of a stored body that has its line, and its Markdown as it stands below an anchor. */
 export type StoredBlock = { line: string; rendered: RenderedBlock }
 
 /**
- * The blocks of a stored body, to which a Markdown text is written back. The lines are rendered as Markdown and parsed
- * when a caller first asks for a block.
+ * A stored body that a Markdown text is written back to. The lines are rendered as Markdown and parsed when a caller
+ * first asks for a block.
  */
 export class StoredBlocks {
   readonly #lines: readonly string[]
@@ -42,7 +42,10 @@ export class StoredBlocks {
     return this.topLevel(block.attrs.id)?.rendered.text.trimEnd() === source
   }
 
-  /** The id of the frontmatter. Frontmatter has no anchor, but a body has at most one. */
+  /**
+   * The id of the stored frontmatter, or null. Frontmatter has no anchor, but a body has at most one block of
+   * frontmatter.
+   */
   frontmatterId(): string | null {
     const [first] = this.#lines
     return first?.endsWith('"type":"frontmatter"}') ? (JSON.parse(first) as BlockNode).attrs.id : null

@@ -3,18 +3,18 @@ import type { BlockNode, DocNode, Warning } from '../document.ts'
 import { footnoteLabels, type RenderedBlock, renderBlocks, renderLines } from './rendered-blocks.ts'
 
 /**
- * A top-level block as Markdown: its anchor line, or null for none, and its text, which is empty for an empty
- * paragraph.
+ * A top-level block as Markdown that has an anchor line, or null for none, and a text. The text of an empty paragraph
+ * is empty.
  */
 type Segment = { anchor: string | null; text: string }
 
 /**
- * The options of an export. `anchors` puts an anchor line above each top-level block. `labels` are the existing labels
- * of footnotes when the blocks are only a part of a document.
+ * A set of options of an export. `anchors` puts an anchor line above each top-level block. When the blocks are only an
+ * excerpt of a document, `labels` are the labels of the footnotes that the document defines.
  */
 export type ExportOptions = { anchors: boolean; labels?: ReadonlySet<string> | null }
 
-/** A body as Markdown, with a warning for each loss. */
+/** A body as Markdown that has a warning for each loss. */
 export type MarkdownText = { markdown: string; warnings: Warning[] }
 
 /**
@@ -35,7 +35,9 @@ export function linesToMarkdown(lines: readonly string[], { anchors }: { anchors
   return { markdown: joinSegments(segments), warnings }
 }
 
-/** The segments of top-level blocks, one for each block. The first block counts as the start of the text. */
+/**
+ * Renders top-level blocks as Markdown, one segment for each block. The first block counts as the start of the text.
+ */
 export function exportSegments(
   blocks: BlockNode[],
   { anchors, labels = footnoteLabels(blocks) }: ExportOptions,
@@ -52,7 +54,7 @@ function segmentsOf(blocks: RenderedBlock[], anchors: boolean): { segments: Segm
   return { segments, warnings }
 }
 
-/** Joins segments to the text for a reader, which ends with a line feed unless it is empty. */
+/** Joins segments to the text that a reader gets. The text ends with a line feed unless it is empty. */
 export function joinSegments(segments: Segment[]): string {
   const parts = segments.map(({ anchor, text }) => [anchor, text].filter((part) => part).join('\n'))
   const markdown = parts.filter((part) => part !== '').join('\n\n')
@@ -62,13 +64,16 @@ export function joinSegments(segments: Segment[]): string {
   return `${markdown.replace(/^\ufeff/, '&#xFEFF;')}${end}`
 }
 
-/** The anchor line of a block: `<!-- block=<id> -->`; for a heading, a slug in GitHub's style follows the id. */
+/**
+ * The anchor line of a block: `<!-- block=<id> -->`. In the anchor line of a heading, a slug in GitHub's style follows
+ * the id.
+ */
 function anchorLine({ id, heading }: RenderedBlock, slugger: GithubSlugger): string {
   const slug = heading === null ? '' : slugger.slug(heading)
   return slug === '' ? `<!-- block=${id} -->` : `<!-- block=${id} ${slug} -->`
 }
 
-// Leaves out the warning that an empty paragraph is dropped, because the anchor of the paragraph keeps it.
+// Leaves out the warning that an empty paragraph is dropped, because the anchor line alone stands for the paragraph.
 function withoutKept({ id, warnings }: RenderedBlock): Warning[] {
   return warnings.filter(({ code, block_id }) => code !== 'block_dropped' || block_id !== id)
 }

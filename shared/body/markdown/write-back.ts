@@ -8,10 +8,10 @@ import { type Anchor, anchorOf, checkedPieces, markdownSource, type Piece, parse
 import { recogniseBlocks, type Stretch, shownOnly, sumOf } from './recognised-blocks.ts'
 
 /**
- * Makes the blocks of an anchored Markdown text, as `parseMarkdown` and `assemble` do, in the time that its changes
- * take. Stored blocks are recognised by their text, and only the stretches between them are parsed. Returns null when
- * the text must be parsed as a whole. That is so when most of the text is new, when a stretch has an effect outside of
- * itself, or when a stretch is refused. Refuses with the codes of `refuseTooLarge` a text that is certainly too large.
+ * Makes the blocks of an anchored Markdown text in a time that grows with the changes only. Stored blocks are
+ * recognised by their text, and only the stretches between them are parsed. Returns null when the text must be parsed
+ * as a whole. Such a text is mostly new, or has a stretch that is refused or has an effect outside of itself. Refuses
+ * with 422 `document_too_large` or `invalid_node` a text that is certainly too large.
  */
 export function writeBack(markdown: string, assembling: Assembling): Assembled | null {
   const { characterLimit = Number.POSITIVE_INFINITY, byteLimit = Number.POSITIVE_INFINITY, stored } = assembling
@@ -38,9 +38,9 @@ export function writeBack(markdown: string, assembling: Assembling): Assembled |
 }
 
 /**
- * Refuses as `refuseTooLarge` does, with the recognised blocks counted exactly. Behind a stretch that may leave
- * something open, nothing is counted. A stored block that is not recognised may still be kept, and its Markdown may
- * show more text than it holds (`shownOnly`).
+ * Refuses a text that is certainly too large, without parsing it. Recognised blocks are counted exactly. Nothing behind
+ * a stretch that may leave a construct open is counted. A stored block that is not recognised may still be kept. Its
+ * Markdown may have more text than the block holds, so the surplus is deducted (`shownOnly`).
  */
 function refuseTooLargeChange(source: string, stretches: readonly Stretch[], assembling: Assembling): void {
   const { characterLimit = Number.POSITIVE_INFINITY, byteLimit = Number.POSITIVE_INFINITY, stored } = assembling
@@ -85,14 +85,15 @@ function keptPiece(line: string, anchors: Anchor[]): KeptPiece {
   return { anchor: anchors.at(-1) as Anchor, unused: anchors.slice(0, -1), line }
 }
 
-// What all stretches have in common. `pending` are the anchors directly above the next block.
+// A state that the reading of all stretches shares. `pending` are the anchors directly above the next block.
 type Shared = Pick<ImportContext, 'warnings' | 'spent'> & { pending: Anchor[] }
 type StretchText = { source: string; length: number; linesAbove: number; path: string }
 
 /**
  * The pieces of one stretch. `source` goes on behind the stretch with the anchor of the next recognised block. If the
- * parser reads this comment as an anchor, the stretch leaves nothing open. Returns null for a stretch with an effect
- * outside of itself: definitions, footnotes, details that reach over its end, and whatever swallows the next anchor.
+ * parser recognises this anchor, the stretch leaves no construct open. Returns null for a stretch with an effect
+ * outside of itself. Such effects have definitions, footnotes, details that reach over its end, and constructs that
+ * swallow the next anchor.
  */
 function readStretch({ source, length, linesAbove, path }: StretchText, shared: Shared): Piece[] | null {
   if (footnote.test(source)) return null
@@ -112,10 +113,10 @@ function readStretch({ source, length, linesAbove, path }: StretchText, shared: 
   return pieces
 }
 
-// The start of a footnote's reference or definition. A backslash in front would make it text.
+// The start of a footnote's reference or definition. A backslash in front would make the sign a text.
 const footnote = /(?<!\\)(?:\\\\)*\[\^/
 
-/** Counts lines up to ascending offsets of a text. */
+/** A counter that gives the number of lines up to ascending offsets of a text. */
 class LineCounter {
   readonly #text: string
   #lines = 0

@@ -2,10 +2,13 @@ import type { BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
 import { longestIncreasing, matchSequences } from '../sequence.ts'
 
-/** Siblings: the children of one block, or of the document. */
+/** A list of sibling nodes: the children of one block, or of the document. */
 export type Siblings = readonly BodyNode[]
 
-/** Tells which blocks exist in the old and in the new document, so that a move differs from a new block. */
+/**
+ * A pair of functions that tell which blocks exist in the old and in the new document. So a moved block can be told
+ * from a new block.
+ */
 export type Presence = {
   /** True if no block of the old document has the id of the node. */
   isNew: (node: BodyNode) => boolean
@@ -14,10 +17,10 @@ export type Presence = {
 }
 
 /**
- * For every new sibling, the index of the old sibling that stays for it, or -1 if the new sibling has to be inserted.
- * Blocks are matched by id, and as few blocks as possible count as moved. When an old block goes and a new block with
- * the same content comes at its position, both count as one block. So a block that gets an id, or another id, stays
- * where it is.
+ * Returns for every new sibling the index of the old sibling that stays in its place, or -1 if the new sibling must be
+ * inserted. Blocks are matched by id, and as few blocks as possible count as moved. When an old block goes and a new
+ * block with the same content comes at its position, both count as one block. So a block that gets an id, or another
+ * id, stays where it is.
  */
 export function alignSiblings(from: Siblings, to: Siblings, presence: Presence): number[] {
   const places = new Map<unknown, number>()
@@ -33,8 +36,8 @@ export function alignSiblings(from: Siblings, to: Siblings, presence: Presence):
 }
 
 /**
- * The number of equal siblings at the start and at the end. Nearly all siblings are equal as a rule, and these need no
- * further work.
+ * The number of equal siblings at the start and at the end. As a rule nearly all siblings are equal, and equal siblings
+ * need no further work.
  */
 export function equalEnds(from: Siblings, to: Siblings): { start: number; end: number } {
   const shorter = Math.min(from.length, to.length)
@@ -53,7 +56,8 @@ export function blockIdOf(node: BodyNode): string | undefined {
 
 /**
  * True if two JSON values are equal. A member that is null or undefined counts as absent, since Y documents keep
- * neither. The comparison of an object with itself costs nothing, so callers share unchanged blocks.
+ * neither. Comparing an object with itself costs nothing. So callers let both bodies share the objects of unchanged
+ * blocks.
  */
 export function equalJson(a: unknown, b: unknown): boolean {
   if (a === b) return true

@@ -16,8 +16,8 @@ import { diffInline, rebaseInline } from './inline-diff.ts'
 import { isInlineChild, newWork, type Work, type YPositions, yPositions } from './work.ts'
 
 /**
- * A change to apply: the fragment of a Y document, the body that the document follows so far, and the next body.
- * `origin` goes to the observers of the Y document.
+ * A change to apply that has the fragment of a Y document, the body that the document follows so far, and the next
+ * body. `origin` goes to the observers of the Y document.
  */
 export type Application = { fragment: Y.XmlFragment; from: RawDocument; to: RawDocument; origin?: unknown }
 
@@ -26,9 +26,10 @@ export type Application = { fragment: Y.XmlFragment; from: RawDocument; to: RawD
  * matched by id. A block keeps its Y type unless it moved among its siblings, changed its parent or changed its type.
  * Text is changed word by word.
  *
- * The Y document may be ahead of `from`. Text that people have typed since stays, also in blocks that Yjs has to make
- * anew after a move or a change of type. Blocks that people deleted stay deleted. A second application of a change
- * changes nothing that can be read. A Y document that stands at `from` reads as `to` afterwards.
+ * The Y document may be ahead of `from`. Text that people have typed since then stays. It stays also in blocks that are
+ * made anew in Yjs because they moved or changed their type. Blocks that people deleted stay deleted. Applying the same
+ * change a second time leaves the readable content as it is. If the Y document was equal to `from`, it reads as `to`
+ * afterwards.
  */
 export function applyDocument({ fragment, from, to, origin }: Application): void {
   const { doc } = fragment
@@ -89,8 +90,8 @@ function planChildren(parent: Y.XmlFragment, { from, to, work }: ChildrenChange,
     const old = olds[partner]
     const position = old ? positions.ofOld(partner) : positions.ofId(blockIdOf(node))
     if (!old) {
-      // A live block that was no old sibling was inserted by an earlier application of this change. So it stays, and is
-      // not inserted again.
+      // A live block without an old sibling was inserted when this change was applied before. So the block stays, and
+      // is not inserted again.
       const sibling = siblings.get(blockIdOf(node))
       if (position !== undefined && !sibling) anchor = position
       else insertAfter(edit, { anchor, node: rescued(node, work, { old: sibling, live: live[position ?? -1] }) })
@@ -108,7 +109,7 @@ function planChildren(parent: Y.XmlFragment, { from, to, work }: ChildrenChange,
   if (edit.removals.size + edit.insertions.size > 0) work.steps.push(() => editChildren(parent, live.length, edit))
 }
 
-/** The positions of the old siblings to be removed, and of inline content where only blocks may stand. */
+/** The positions of the old siblings to be removed, and of inline content under a parent that may only hold blocks. */
 function removalsOf(input: {
   live: unknown[]
   olds: Siblings
@@ -145,8 +146,8 @@ function editChildren(parent: Y.XmlFragment, length: number, { removals, inserti
 
 /**
  * Makes a block anew with the text that people typed into it, and into the blocks below it, since `from`. `known` holds
- * the block of `from` and the live block, where the caller has them at hand. Old block, live block and new block are
- * merged in a separate Y document.
+ * the old block (the block of `from`) and the live block, where the caller has both at hand. Old block, live block and
+ * new block are merged in a separate Y document.
  */
 function rescued(node: BodyNode, work: Work, known: { old?: BodyNode; live?: unknown } = {}): BodyNode {
   const isKnown = known.old !== undefined && known.live instanceof Y.XmlElement

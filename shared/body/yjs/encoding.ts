@@ -3,24 +3,24 @@ import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
 import { bodySchema, inlineTypes, isTextblock, markTable } from '../nodes.ts'
 
 /**
- * The name of the root type that holds the body. It is the default of Tiptap's Collaboration extension and must never
- * change.
+ * The name of the root type that holds the body. The name is the default of Tiptap's Collaboration extension and must
+ * never change, because stored Y documents use it.
  */
 const fragmentName = 'default'
 
 /**
- * The raw content of a Y document. Before `repairDocument`, block ids may be missing or double, and nodes may stand
- * where the schema forbids them.
+ * A content of a Y document that has not been repaired. Block ids may be missing or double, and nodes may stand where
+ * the schema forbids them.
  */
 export type RawDocument = { type: 'doc'; content: BodyNode[] }
 
-/** A node whose type the schema does not know: its child indices from the root, and its type. */
+/** A node of a type that the schema does not know. `path` has the child indices from the root. */
 export type UnknownNode = { path: number[]; type: string }
 
-/** The type of content that is neither an element nor a text. The schema cannot express such content. */
+/** The type that stands for content which is neither an element nor a text. The schema cannot express such content. */
 const foreignType = 'yjs:foreign'
 
-// The deepest level that is read: far deeper than the schema allows (32), and far less deep than would exhaust the
+// The deepest level that is read. The schema allows 32 levels, and a body far deeper than 200 levels would exhaust the
 // stack.
 const deepest = 200
 
@@ -32,7 +32,7 @@ const hashedName = /^(.*)--[A-Za-z0-9+/=]{8}$/
 const elementPrefix = '_mark_'
 const rank = new Map(Object.keys(markTable).map((name, index) => [name, index]))
 
-/** Marks in the form of Yjs: the name of a mark with its attributes; null ends a format. */
+/** A set of marks in the form that Yjs stores: the name of a mark with its attributes. Null ends a format. */
 export type Formats = { [mark: string]: Attrs | null }
 
 /** The fragment of a Y document that holds the body. */
@@ -42,8 +42,9 @@ export function bodyFragment(doc: Y.Doc): Y.XmlFragment {
 
 /**
  * Reads the body of a Y document, and lists every node whose type the schema does not know. The Y document is not
- * changed. The readers of the editor bindings delete unknown and incomplete nodes, and a server would delete them for
- * everyone. The attribute objects belong to the Y document, so callers must not change them.
+ * changed. The readers of the editor bindings are not used, because they delete unknown and incomplete nodes. On a
+ * server they would delete such nodes for everyone. The attribute objects belong to the Y document, so callers must not
+ * change them.
  */
 export function readDocument(fragment: Y.XmlFragment): { document: RawDocument; unknown: UnknownNode[] } {
   const content = readChildren(fragment)
@@ -73,7 +74,7 @@ export function readChildren(parent: Y.XmlFragment, depth = 0): BodyNode[] {
   return nodes
 }
 
-/** The children of an element or fragment. A client can put any type or value there, not only XML. */
+/** The children of an element or fragment. A client can put children of any type or value into them, not only XML. */
 export function childrenOf(parent: Y.XmlFragment): unknown[] {
   return parent.toArray()
 }
@@ -86,8 +87,8 @@ export function idOf(child: unknown): string | undefined {
 }
 
 /**
- * Reads the runs of a Y text as text nodes. Anything else in it, such as an embed, becomes a `yjs:foreign` node of
- * length one.
+ * Reads a Y text as text nodes, each a stretch of equal marks. Anything else in the Y text, such as an embed, becomes a
+ * `yjs:foreign` node of length one.
  */
 export function readYText(text: Y.XmlText): BodyNode[] {
   const runs = text.toDelta() as { insert: unknown; attributes?: Attrs }[]
@@ -156,14 +157,16 @@ export function setAttribute(element: Y.XmlElement, name: string, value: Json | 
   else if (element.doc) element.removeAttribute(name)
 }
 
-/** The formats of a run of text. No mark of our schema overlaps itself, so the names are never hashed. */
+/**
+ * The Yjs formats of a text with the given marks. No mark of our schema overlaps itself, so the names are never hashed.
+ */
 export function formatsOf(marks: readonly Mark[] = []): Formats {
   return Object.fromEntries(marks.map((mark) => [mark.type, mark.attrs ?? {}]))
 }
 
 /**
- * The marks of a run of text in schema order, then unknown marks by name. Null attributes are left out, hashed names
- * lose their hash, and equal marks are kept once.
+ * The marks of a text in the order of the mark table, then unknown marks by name. Null attributes are left out, hashed
+ * names lose their hash, and equal marks are kept once.
  */
 function marksOf(formats: { [name: string]: unknown } = {}): Mark[] {
   const marks = new Map<string, Mark>()

@@ -20,7 +20,7 @@ export function applyInline(element: Y.XmlElement, change: InlineChange): void {
   joinTexts(element)
 }
 
-/** Sets the marks of ranges, which come in ascending order. A change of marks moves no offset. */
+/** Sets the marks of ranges, which the caller gives in ascending order. A change of marks moves no offset. */
 function applyFormats(element: Y.XmlElement, formats: readonly InlineFormat[]): void {
   if (formats.length === 0) return
   const texts = layoutOf(element).filter(isText)
@@ -44,8 +44,8 @@ function applyEdit(element: Y.XmlElement, { start, end, insert }: InlineEdit): v
 }
 
 /**
- * Removes a range. A text that the range covers only in part stays. Otherwise one covered text stays, empty, so that
- * people can go on typing in it.
+ * Removes a range of the inline content. A text that the range covers only partly stays. If the range covers every
+ * touched text wholly, the first text stays as an empty text, so that people can go on typing in it.
  */
 function removeRange(element: Y.XmlElement, start: number, end: number): void {
   const covered = layoutOf(element).filter((child) => child.start < end && child.end > start)
@@ -73,7 +73,7 @@ function insertText(element: Y.XmlElement, offset: number, texts: readonly BodyN
   else element.insert(layout.filter((child) => child.end <= offset).length, [writeText(texts)])
 }
 
-/** Inserts content with nodes in it. The texts at its ends join the texts beside them. */
+/** Inserts content that has nodes other than texts. The texts at its ends join the texts beside them. */
 function insertMixed(element: Y.XmlElement, offset: number, nodes: readonly BodyNode[]): void {
   splitAt(element, offset)
   const layout = layoutOf(element)
@@ -124,7 +124,7 @@ function writeInto(text: Y.XmlText, offset: number, nodes: readonly BodyNode[]):
   let end = offset
   for (const node of nodes) {
     const run = node.text ?? ''
-    // The formats are explicit, since Yjs would otherwise give the run the formats of the text before it.
+    // The formats are explicit, since Yjs would otherwise give the new text the formats of the text before it.
     text.insert(end, run, formatsOf(node.marks))
     end += run.length
   }

@@ -4,22 +4,22 @@ import { equalJson } from './align.ts'
 import { type Formats, formatsOf } from './encoding.ts'
 import { type InlineToken, inlineTokensOf, type Line, lineOf, lineText, sliceLine } from './line.ts'
 
-/** Replaces the content between two offsets. */
+/** An edit that replaces the content between two offsets. */
 export type InlineEdit = { start: number; end: number; insert: BodyNode[] }
 
-/** Sets marks between two offsets, or ends them with null. */
+/** A change of marks between two offsets. Null ends a mark. */
 export type InlineFormat = { start: number; end: number; set: Formats }
 
-/** The changes of a line. All offsets refer to the line before any of the changes. */
+/** A set of changes of inline content. All offsets refer to the content before any of the changes. */
 export type InlineChange = { edits: InlineEdit[]; formats: InlineFormat[] }
 
-// The most looks at nodes for the edits of one line, where each edit looks at all nodes of the line. A line that needs
-// more is replaced between its common ends.
+// The most times that nodes are looked at for the edits of one block's inline content. Each edit looks at all nodes.
+// Content that needs more is replaced as a whole, between the common start and the common end.
 const mostLooks = 1_000_000
 
 /**
- * The change that turns one line into another. Words are replaced as a whole. Common words are kept, at most with other
- * marks.
+ * Returns the change that turns inline content into other inline content. Words are replaced as a whole. Common words
+ * stay, at most with other marks.
  */
 export function diffInline(fromNodes: readonly BodyNode[], toNodes: readonly BodyNode[]): InlineChange {
   const [from, to] = [lineOf(fromNodes), lineOf(toNodes)]
@@ -29,8 +29,8 @@ export function diffInline(fromNodes: readonly BodyNode[], toNodes: readonly Bod
 }
 
 /**
- * Adapts the change `from` → `to` to a line that has become `live` meanwhile. Edits that the live line already has are
- * left out. New text stays beside its left neighbour, and removed text does not come back.
+ * Adapts the change `from` → `to` to inline content that has become `live` meanwhile. Edits that the live content
+ * already has are left out. New text stays beside its left neighbour, and removed text does not come back.
  */
 export function rebaseInline(input: {
   change: InlineChange
@@ -58,8 +58,9 @@ function matchTokens(a: readonly InlineToken[], b: readonly InlineToken[]): Matc
 }
 
 /**
- * The stretches that `live` kept. Nodes are compared by type only, since an editor writes default attributes out. In
- * words that differ, the common beginning and end count as kept, since people type into words.
+ * The stretches of `from` that `live` kept. Nodes are compared by type only, because an editor also writes attributes
+ * that have their default. In words that differ, the common beginning and end count as kept, since people type into
+ * words.
  */
 function matchClosely(from: Line, live: Line): Match[] {
   const matches = matchTokens(inlineTokensOf(from, typeOf), inlineTokensOf(live, typeOf))
@@ -91,7 +92,7 @@ function editsBetween(matches: readonly Match[], from: Line, to: Line): InlineEd
   return edits
 }
 
-/** The parts of a kept stretch whose marks differ. */
+/** The changes of marks within a kept stretch, one for each range in which the marks differ. */
 function reformat(match: Match, from: Line, to: Line): InlineFormat[] {
   const olds = lineOf(sliceLine(from, match.a, match.a + match.length))
   const news = lineOf(sliceLine(to, match.b, match.b + match.length))
@@ -121,7 +122,9 @@ function rebaseEdit(edit: InlineEdit, kept: readonly Match[]): InlineEdit[] {
   return [{ start: offset, end: offset, insert: edit.insert }, ...removals]
 }
 
-/** The offset in the live line right behind the last kept UTF-16 unit that stands before an offset of `from`. */
+/**
+ * The offset in the live content right behind the last kept UTF-16 code unit that stands before an offset of `from`.
+ */
 function offsetAfter(offset: number, kept: readonly Match[]): number {
   const left = kept.findLast((match) => match.a < offset)
   return left ? left.b + Math.min(offset - left.a, left.length) : 0
@@ -135,7 +138,9 @@ function overlaps(range: { start: number; end: number }, kept: readonly Match[])
   })
 }
 
-/** The lengths of the common beginning and end of two texts, in UTF-16 units, never with half of a surrogate pair. */
+/**
+ * The lengths of the common beginning and end of two texts, in UTF-16 code units; neither ends within a surrogate pair.
+ */
 function commonEnds(a: string, b: string): { prefix: number; suffix: number } {
   const shorter = Math.min(a.length, b.length)
   let prefix = 0
@@ -164,7 +169,8 @@ function editKey({ start, end, insert }: InlineEdit): string {
   return JSON.stringify([start, end, insert.map((node) => [wholeKey(node), node.text])])
 }
 
-// A key of a node without null attributes. The normal form writes some null attributes out, and a Y document has none.
+// A key of a node without null attributes. The stored form of a node contains some null attributes, and a Y document
+// contains none.
 function wholeKey(node: BodyNode): string {
   const marks = (node.marks ?? []).map(({ type, attrs }) => [type, attrs])
   return JSON.stringify([node.type, node.attrs, marks, node.content], (_, value: unknown) => value ?? undefined)

@@ -2,8 +2,8 @@ import type { BodyNode } from '../document.ts'
 import { appendNode } from './encoding.ts'
 
 /**
- * The inline content of a block with the offset of every node. Offsets count UTF-16 units, as Yjs does. A node other
- * than a text counts one.
+ * A block's inline content, called a line in this folder, that has the offset of every node. Offsets count UTF-16 code
+ * units, as Yjs does. A node other than a text counts one.
  */
 export type Line = { nodes: readonly BodyNode[]; starts: readonly number[]; length: number }
 
@@ -39,12 +39,15 @@ export function sliceLine(line: Line, start: number, end: number): BodyNode[] {
   return part
 }
 
-/** The text of a line, with U+FFFC for each node other than a text. It is as long as the line. */
+/**
+ * The text of inline content, with U+FFFC for each node other than a text. The text has as many UTF-16 code units as
+ * the content.
+ */
 export function lineText(line: Line): string {
   return line.nodes.map((node) => (node.type === 'text' ? (node.text ?? '') : '\ufffc')).join('')
 }
 
-/** The tokens of a line. Marks play no part. A node other than a text has the key that `keyOf` returns. */
+/** The tokens of inline content. Marks have no influence. A node other than a text has the key that `keyOf` returns. */
 export function inlineTokensOf(line: Line, keyOf: (node: BodyNode) => string): InlineToken[] {
   const tokens: InlineToken[] = []
   let text = ''
@@ -60,7 +63,7 @@ export function inlineTokensOf(line: Line, keyOf: (node: BodyNode) => string): I
     if (node.type === 'text') text += node.text ?? ''
     else {
       flush(offset + 1)
-      // A token of a text that starts with U+0000 has no second character, so it never equals this key.
+      // A token of a text never equals this key: a token that starts with U+0000 has no second character.
       tokens.push({ key: `\u0000${keyOf(node)}`, start: offset, length: 1 })
     }
   })

@@ -2,7 +2,7 @@ import type { BodyNode } from '../document.ts'
 import { bodySchema, inlineTypes, isTextblock } from '../nodes.ts'
 import type { RawDocument } from './encoding.ts'
 
-/** A repair; `block_id` is the nearest block with an id, with the id that it had before the repair. */
+/** A repair that has been made. `block_id` is the id, from before the repair, of the nearest block that has an id. */
 export type Repair = { kind: RepairKind; type: string; block_id: string | null }
 export type RepairKind =
   | 'id_added'
@@ -16,7 +16,8 @@ export type RepairKind =
   | 'values'
 
 /**
- * The state of a repair: the repairs so far, the deepest level for containers, and the id of the nearest block around.
+ * A state of one pass of repairs. It has the repairs so far, the deepest level that a container may have, and the id of
+ * the nearest block around.
  */
 export type Pass = { repairs: Repair[]; deepest: number; blockId: string | null }
 
@@ -32,13 +33,16 @@ export function note(pass: Pass, kind: RepairKind, node: BodyNode): void {
   pass.repairs.push({ kind, type: node.type, block_id: idOrNull(node) ?? pass.blockId })
 }
 
-/** The block id of a node, valid or not; null without one. */
+/** The block id of a node, valid or not; null when the node has no block id. */
 export function idOrNull(node: BodyNode): string | null {
   const id = inlineTypes.has(node.type) ? undefined : node.attrs?.id
   return typeof id === 'string' ? id : null
 }
 
-/** The parts of details in their order: one summary, and one content that holds everything else. */
+/**
+ * The children of `details` in their order: one summary, and one content that holds everything else. Other parents keep
+ * their children.
+ */
 export function arranged(parent: BodyNode, pass: Pass): readonly BodyNode[] {
   const children = parent.content ?? []
   if (parent.type !== 'details' || children.length === 0) return children
@@ -52,8 +56,8 @@ export function arranged(parent: BodyNode, pass: Pass): readonly BodyNode[] {
 }
 
 /**
- * Takes the next child from `open`, whose last node comes first. Inline content where blocks belong becomes one
- * paragraph.
+ * Takes the next child from `open`, whose last node comes first. Inline nodes under a parent that holds blocks become
+ * one paragraph.
  */
 export function nextChild(open: BodyNode[], parent: string, pass: Pass): BodyNode | undefined {
   const child = takeFrom(open, pass)
@@ -64,7 +68,7 @@ export function nextChild(open: BodyNode[], parent: string, pass: Pass): BodyNod
   return { type: 'paragraph', content }
 }
 
-/** The replacement of a node that may not stand at its position: its content, or else its text. */
+/** The nodes that replace a node which may not stand at its position: its content, or else its text. */
 export function unwrapped(node: BodyNode): BodyNode[] {
   if (node.content?.length) return [...node.content]
   const text = inlineText(node)
@@ -77,8 +81,8 @@ export function isContainer(node: BodyNode): boolean {
 }
 
 /**
- * Gives a node that may not stand under its parent the corresponding type that may, such as `image` for `inlineImage`.
- * Id and content stay. Returns the node itself if there is no such type.
+ * Changes the type of a node that may not stand under its parent to the corresponding type that may, such as
+ * `inlineImage` to `image`. Id and content stay. Returns the node itself if there is no such type.
  */
 export function retyped(node: BodyNode, { parent, isFirst }: { parent: string; isFirst: boolean }): BodyNode {
   const type = typeAt(node.type, parent)
@@ -104,7 +108,10 @@ export function depthOf(node: BodyNode | RawDocument): number {
   return 1 + blocks.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0)
 }
 
-/** Takes the last of the open nodes. The content of a leaf comes out of the leaf and follows it. */
+/**
+ * Takes the last of the open nodes. If the node is of a type without content but has content, the content is taken out
+ * and follows the node.
+ */
 function takeFrom(open: BodyNode[], pass: Pass): BodyNode | undefined {
   const node = open.pop()
   if (!node?.content || !bodySchema.nodes[node.type]?.isLeaf) return node

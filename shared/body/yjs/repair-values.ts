@@ -40,12 +40,12 @@ export function repairMarks(marks: Mark[] | undefined): Mark[] | undefined {
   return repaired.length === marks.length && repaired.every((mark, index) => mark === marks[index]) ? marks : repaired
 }
 
-/** The seed of new ids, and the list of repairs. */
+/** A repair of ids that has the seed of new ids, and the list to which repairs are added. */
 export type IdRepair = { seed: string; repairs: Repair[] }
 
 /**
- * Gives every block an id of its own. Of blocks with one id, the first in document order keeps the id, and the other
- * blocks get derived ids.
+ * Gives every block an id of its own. When several blocks have the same id, the first in document order keeps the id,
+ * and the others get derived ids.
  */
 export function repairIds(nodes: readonly BodyNode[], { seed, repairs }: IdRepair): BodyNode[] {
   const taken = idsIn(nodes, new Set())
@@ -105,7 +105,7 @@ function isBlockId(value: unknown): value is string {
   return typeof value === 'string' && blockId.test(value)
 }
 
-/** The first id derived from `origin` that no block has. The id is added to `taken`. */
+/** The first id derived from `origin` that no block has. Adds the id to `taken`. */
 function freeId({ seed, origin, taken }: { seed: string; origin: string; taken: Set<string> }): string {
   for (let ordinal = 1; ; ordinal++) {
     const id = derivedId(JSON.stringify([seed, origin, ordinal]))

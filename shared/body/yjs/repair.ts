@@ -18,10 +18,11 @@ import {
 import { repairAttributes, repairIds, repairMarks, repairString } from './repair-values.ts'
 
 /**
- * Makes the nearest valid body of a body that came out of a live merge. The schema holds, every block has its own id,
- * and no text is lost. Of blocks with one id, the first in document order keeps the id. New ids follow only from
- * `seed`, the old id and an ordinal. Each repair of a document needs another seed (its id and version), or the id of a
- * deleted block comes back.
+ * Makes a valid body from a body that came out of a live merge, with as few changes as possible. The result follows the
+ * schema, every block has its own id, and no text is lost. When several blocks have the same id, the first in document
+ * order keeps the id. New ids follow only from `seed`, the old id and an ordinal. Each repair of a document needs
+ * another seed (its id and version). Otherwise a new id could equal the id of a block that was deleted since the last
+ * repair.
  *
  * Without repairs, the input itself is returned. The result is not in normal form yet. Bodies with too many nodes or
  * characters are not cut.
@@ -83,7 +84,7 @@ function repairNode(node: BodyNode, depth: number, pass: Pass): BodyNode | null 
   return null
 }
 
-/** Only inline content outside of code has marks. */
+/** Repairs the marks of an inline node, and removes the marks of any other node. */
 function withMarks(node: BodyNode, pass: Pass): BodyNode {
   const marks = inlineTypes.has(node.type) ? repairMarks(node.marks) : undefined
   if (marks === node.marks) return node
@@ -96,8 +97,8 @@ type Slot = { parent: string; isFirst: boolean; match: ContentMatch | undefined 
 type Fitting = { before: BodyNode[]; node: BodyNode }
 
 /**
- * The child in a form that may stand at the slot, with the nodes that must come before it. Null if there is no such
- * form.
+ * A form of the child that may stand at the slot, with the nodes that must come before the child. Null if no such form
+ * exists.
  */
 function fittingOf(given: BodyNode, { parent, isFirst, match }: Slot, pass: Pass): Fitting | null {
   const child = retyped(given, { parent, isFirst })

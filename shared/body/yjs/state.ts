@@ -3,8 +3,8 @@ import { applyDocument } from './apply.ts'
 import { bodyFragment, type RawDocument, readDocument, writeNodes } from './encoding.ts'
 
 /**
- * Opens a Y document from its stored state and the updates logged since, oldest first. Yjs then forgets deleted
- * content.
+ * Opens a Y document from its stored state and the updates logged since the state was stored, oldest first. Yjs then
+ * forgets deleted content.
  */
 export function openState(...updates: readonly Uint8Array[]): Y.Doc {
   const doc = new Y.Doc({ gc: true })
@@ -15,9 +15,9 @@ export function openState(...updates: readonly Uint8Array[]): Y.Doc {
 }
 
 /**
- * Derives the first Y state of a body (Yjs encoding v1). Call this once in the life of a document, under its lock, and
- * store the result before anybody is served. Two derivations have different client ids, and merge into every block
- * twice.
+ * Derives the first Y state of a body (Yjs encoding v1). Call this function once in the life of a document, while the
+ * row of the document is locked. Store the result before anybody is served. Two derived states have different client
+ * ids, so Yjs would merge them to a body with every block twice.
  */
 export function deriveState(body: RawDocument): Uint8Array {
   const doc = new Y.Doc({ gc: true })
@@ -26,9 +26,9 @@ export function deriveState(body: RawDocument): Uint8Array {
 }
 
 /**
- * Brings a stored state from the body it follows to the current body. `update` is for the other replicas, null when
- * nothing changed; `state` is the whole new state. Every call writes under a new client id, which adds up to ten bytes
- * to the state for good. A process that holds the document open calls `followInto` instead. @internal
+ * Brings a stored state from the body that the state follows to the current body. `update` is what other replicas need,
+ * null when nothing changed; `state` is the whole new state. Every call writes under a new client id, which adds up to
+ * ten bytes to the state for good. A process that holds the document open calls `followInto` instead. @internal
  */
 export function catchUp(input: { state: Uint8Array; from: RawDocument; to: RawDocument }): {
   update: Uint8Array | null
@@ -58,7 +58,7 @@ export function followInto(
   return updates[0] === undefined ? null : mergeUpdates(updates)
 }
 
-/** The body that a stored state holds. @internal */
+/** The body that a stored state contains. @internal */
 export function readState(state: Uint8Array): RawDocument {
   return readDocument(bodyFragment(openState(state))).document
 }
@@ -69,8 +69,8 @@ export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Merges a state with the updates logged since into one state without deleted content. This function costs less than
- * `mergeUpdates`. @internal
+ * Merges a state with the updates logged since the state was stored into one state without deleted content. This
+ * function costs less than `mergeUpdates`. @internal
  */
 export function compact(state: Uint8Array, log: readonly Uint8Array[]): Uint8Array {
   return Y.encodeStateAsUpdate(openState(state, ...log))

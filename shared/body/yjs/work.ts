@@ -4,7 +4,10 @@ import { inlineTypes } from '../nodes.ts'
 import { blockIdOf, type Presence, type Siblings } from './align.ts'
 import { childrenOf, idOf } from './encoding.ts'
 
-/** The knowledge and the plan of a change that is being applied. The indices by id are made on first use. */
+/**
+ * A state of a change that is being applied: look-ups of blocks, and the steps that are planned so far. The indices by
+ * id are made on first use.
+ */
 export type Work = Presence & {
   steps: (() => void)[]
   oldBlock: (id: string | undefined) => BodyNode | undefined
@@ -15,7 +18,7 @@ export type Work = Presence & {
   scratch: () => Y.XmlFragment
 }
 
-/** The change at the top level: the blocks of both bodies, and the number of equal blocks at either end. */
+/** A change at the top level that has the blocks of both bodies, and the number of equal blocks at either end. */
 export type TopChange = { from: Siblings; to: Siblings; ends: { start: number; end: number } }
 
 /**
@@ -41,12 +44,14 @@ export function newWork(fragment: Y.XmlFragment, { from, to, ends }: TopChange):
   }
 }
 
-/** The index of a child among the live children of a Y element or fragment. */
+/** An index that a child has among the live children of a Y element or fragment. */
 export type YPosition = number
 
-/** The positions of blocks among live children. The Y document may be ahead of the body that it follows. */
+/** A set of functions that find blocks among live children. The Y document may be ahead of the body that it follows. */
 export type YPositions = {
-  /** The position of the old sibling `index` siblings behind the offset; undefined when somebody removed the block. */
+  /**
+   * The position of the old sibling whose index counts from the offset; undefined when somebody has removed the block.
+   */
   ofOld: (index: number) => YPosition | undefined
   /** The position of the first child with the id of a block. */
   ofId: (id: string | undefined) => YPosition | undefined
@@ -56,7 +61,8 @@ export type YPositions = {
 
 /**
  * Finds old siblings among the live children. Where the Y document is not ahead, a sibling has its old index. Elsewhere
- * the id decides, and the order among blocks with the same id or without an id. Texts between blocks do not count.
+ * a sibling is found by its id. Blocks with the same id or without an id are matched in order. Texts between blocks are
+ * left out.
  */
 export function yPositions(input: { live: readonly unknown[]; from: Siblings; offset: number }): YPositions {
   const { live, from, offset } = input

@@ -4,31 +4,37 @@ import { type Computation, ComputationLimitError, computation } from '../../comp
 import { compute } from '../../computations/compute.ts'
 import { faithfulMarkdown, type InlineMarkdown, translatedContent } from './markdown.ts'
 
-/** The translation that a model has returned, and the text that it translates. */
+/** A translation that a model has returned, with the text that it translates. */
 type Answered = { inline: InlineMarkdown; translation: string }
 
 /**
- * Runs `faithfulMarkdown` without blocking the event loop. Also returns null for content that takes too much time or
- * memory.
+ * Writes inline content as Markdown that is read back as the same content, in a thread where this may take long.
+ * Returns null when there is no such Markdown, and for content that takes too much time or memory.
  */
 export function computeMarkdown(content: readonly BodyNode[]): Promise<InlineMarkdown | null> {
   return withinLimits(writing, content)
 }
 
 /**
- * Runs `translatedContent` without blocking the event loop. Also returns null for a text that takes too much time or
- * memory.
+ * Reads the answer of a model as inline content, in a thread where this may take long. Returns null when the answer has
+ * another structure than the original, and for an answer that takes too much time or memory.
  */
 export function computeContent(answered: Answered): Promise<BodyNode[] | null> {
   return withinLimits(reading, answered)
 }
 
-/** Does the work of `computeMarkdown`. A thread calls this function by its name. @public */
+/**
+ * Writes inline content as Markdown that is read back as the same content, or returns null. A thread calls this
+ * function by its name. @public
+ */
 export function computeInlineContent(content: readonly BodyNode[]): InlineMarkdown | null {
   return faithfulMarkdown(content)
 }
 
-/** Does the work of `computeContent`. A thread calls this function by its name. @public */
+/**
+ * Reads the answer of a model as inline content, or returns null for an answer of another structure. A thread calls
+ * this function by its name. @public
+ */
 export function readTranslation({ inline, translation }: Answered): BodyNode[] | null {
   return translatedContent(inline, translation)
 }

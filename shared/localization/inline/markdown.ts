@@ -7,7 +7,7 @@ import { Refusal } from '../../errors/errors.ts'
 import { structureOf, withAttributesOf, wordsOf } from './structure.ts'
 import { type Tagged, withoutTags, withTags } from './tags.ts'
 
-/** Inline content as Markdown, with everything that is needed to read a translation of it back. */
+/** A Markdown text of inline content, with everything that is needed to read a translation of the text back. */
 export type InlineMarkdown = { markdown: string; tagged: Omit<Tagged, 'content'>; original: readonly BodyNode[] }
 
 /** Writes the inline content of several textblocks as Markdown, in one pass of the serialiser. */
@@ -19,8 +19,8 @@ export function inlineMarkdown(contents: readonly (readonly BodyNode[] | undefin
 }
 
 /**
- * Writes inline content as Markdown that is checked to be read back as it was. Returns null when there is no such
- * Markdown, for example for a line end within code.
+ * Writes inline content as Markdown, and checks that the Markdown is read back as the same content. Returns null when
+ * there is no such Markdown, for example for a line end within code.
  */
 export function faithfulMarkdown(content: readonly BodyNode[]): InlineMarkdown | null {
   const text = proseOf(content)
@@ -93,8 +93,8 @@ function onOneLine(text: string): string {
 // by any number of links, each of which repeats the address.
 const byteLimit = 1024 * 1024
 
-// Returns the inline content of a text that is one paragraph, or null. Every footnote counts as defined, so that its
-// reference is read as a reference.
+// Returns the inline content of a text that is one paragraph, or null. Every footnote counts as defined, because
+// otherwise a reference to the footnote would be read as text.
 function readInline(markdown: string): BodyNode[] | null {
   const labels = new Set(Array.from(markdown.matchAll(/\[\^([^\s[\]\\^&]{1,200})\]/g), ([, label]) => label))
   const definitions = [...labels].map((label) => `\n\n[^${label}]: x`).join('')

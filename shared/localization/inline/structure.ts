@@ -3,7 +3,7 @@ import type { Attrs, BodyNode, Json, Mark } from '../../body/document.ts'
 import { sameMark } from '../../body/marks.ts'
 
 /**
- * Returns a key for everything that a translation has to keep. That is each stretch of a mark, each link with its
+ * Returns a key for everything that a translation has to keep. The key names each stretch of a mark, each link with its
  * address, each code with its text, and each node that is not text. Languages order words differently, so the key
  * ignores the order. It ignores the alternative text of images, too. Two contents with equal keys differ only in their
  * words and order.
@@ -36,7 +36,7 @@ export function wordsOf(content: readonly BodyNode[]): string {
 
 /**
  * Restores the attributes of links and images that Markdown cannot express: target, rel, sizes, titles. The attributes
- * come from the links and images of the original with the same address, in their order.
+ * come from the original. Links or images with the same address take them in their order.
  */
 export function withAttributesOf(original: readonly BodyNode[], content: readonly BodyNode[]): BodyNode[] {
   const links = new Pool(linksOf(original).map((mark) => [String(mark.attrs?.href), mark]))
@@ -59,8 +59,8 @@ export function withAttributesOf(original: readonly BodyNode[], content: readonl
 }
 
 /**
- * Things by key. Several things may have the same key: they are taken in their order, and the last thing again and
- * again.
+ * A store of values by key. Values of the same key are taken in their order. When all have been taken, the last value
+ * is returned again.
  */
 class Pool<T> {
   readonly #byKey = new Map<string, { things: T[]; taken: number }>()

@@ -3,12 +3,12 @@ import { sameMark, sameMarks } from '../../body/marks.ts'
 import { plainText } from '../../body/text.ts'
 
 /**
- * The meaning of a numbered tag: marks on the enclosed content, or a node. For a node, the enclosed text only tells the
- * model what the node is.
+ * A meaning that a numbered tag has: marks on the enclosed content, or a node. For a node, the enclosed text only tells
+ * the model what the node is.
  */
 export type Tag = { marks: Mark[] } | { node: BodyNode }
 
-/** Inline content in which numbered tags, `<x1>…</x1>`, enclose everything that Markdown cannot express. */
+/** An inline content in which numbered tags, `<x1>…</x1>`, enclose everything that Markdown cannot express. */
 export type Tagged = { content: BodyNode[]; tags: Tag[]; name: string }
 
 /**
@@ -56,8 +56,8 @@ type Restoring = {
   depth: number
 }
 
-// The most levels of tags within tags that are read in an answer. Colours do not nest in the text that was sent, but an
-// answer may put a colour inside another colour.
+// The most levels of tags within tags that are read in the answer of a model. Colours do not nest in the text that was
+// sent, but an answer may put a colour inside another colour.
 const maximumNesting = 8
 
 function restore({ from, to }: { from: number; to: number }, restoring: Restoring): BodyNode[] | null {
@@ -116,7 +116,8 @@ function isTaggedNode(node: BodyNode, { all }: { all: boolean }): boolean {
   return node.type === 'mention' || (all && node.type !== 'text' && node.type !== 'hardBreak')
 }
 
-// With the hint, the model can put the node where the other language needs it.
+// The text within the tag of a node. It tells the model what the node is, so the model can put the node where the other
+// language needs it.
 function hint(node: BodyNode): BodyNode[] {
   const marks = marksOf(node)
   const text = plainText(node).replace(/\s+/g, ' ').trim()

@@ -10,16 +10,20 @@ import type { PlacedUnit } from '../units/present.ts'
 import type { Mapping, UnitPlace } from '../units/queries.ts'
 import { blank, textBlocks } from '../units/texts.ts'
 
-/** The text of the target after an edit, and the block of each written unit with the hash of its text. */
+/**
+ * A result of writing texts into a translation that has the new text of its body. `mappings` has the block of each
+ * written unit with the hash of the text.
+ */
 export type AppliedTexts = { text: string; mappings: Mapping[] }
 
-/** The bodies and the units of a translation, and the new texts. */
+/** A request to write texts that has the bodies and the units of a translation, and the new texts. */
 type Application = PairTexts & { contents: readonly { unitId: string; content: BodyNode[] }[] }
 
 /**
- * Puts texts into the target. A text replaces the blocks of its unit. A unit without blocks gets a new block after the
- * block of the unit before it, else at the end. A block that belongs to several units is left alone, because a person
- * may have written its text. A thread calls this function by its name. @public
+ * Writes translated texts into the body of a translation. The text of a unit replaces the blocks of the unit. For a
+ * unit without blocks, a new block is inserted after the block of the unit before it, else at the end. A block that
+ * belongs to several units is left alone, because a person may have written its text. A thread calls this function by
+ * its name. @public
  */
 export function applyTexts({ contents: named, ...texts }: Application): AppliedTexts {
   const units = unitsIn<UnitPlace>(texts)
@@ -47,7 +51,7 @@ export function applyTexts({ contents: named, ...texts }: Application): AppliedT
   return { text: lines.join('\n'), mappings: mappingsOf(lines, blockIds) }
 }
 
-/** Computes the target with new texts by `applyTexts`, in a thread for large bodies. */
+/** Computes the body of a translation with new texts, in a thread for large bodies. */
 export const applying = pairComputation({ module: import.meta.url, run: applyTexts })
 
 function mappingsOf(lines: readonly string[], blockIds: ReadonlyMap<string, string>): Mapping[] {
@@ -60,7 +64,7 @@ function mappingsOf(lines: readonly string[], blockIds: ReadonlyMap<string, stri
   })
 }
 
-// Several blocks of a unit become one block, because the unit is one block in the source.
+// Several blocks of a unit become one block, because the unit is one block in the source document.
 function replaceTexts(body: BlockLines, ids: readonly string[], content: BodyNode[]): string {
   const [first = '', ...others] = ids
   const location = locate(body, first)
@@ -83,8 +87,8 @@ function insertText(
     try {
       putAt(body, { parent, index: index + 1 }, { count: 0, blocks: [block] })
     } catch (error) {
-      // Some positions do not allow a block, such as a heading deep within lists. The block then goes to the end, so
-      // that it is not lost.
+      // Some positions do not allow every block: a heading, for example, may not stand deep within lists. The block
+      // then goes to the end, so that it is not lost.
       if (!(error instanceof Refusal) || error.code !== 'invalid_position') throw error
       putAt(body, end, { count: 0, blocks: [block] })
     }
@@ -100,7 +104,8 @@ function copyOf(source: BlockNode, content: BodyNode[]): BlockNode {
   return { attrs: { ...source.attrs, id: newId('block') }, content, type: source.type }
 }
 
-// Returns the empty paragraph with which a new body begins, or null. It is deleted once the body has a text.
+// Returns the id of the empty paragraph that a new body consists of, or null. The empty paragraph is deleted once the
+// body has a text.
 function placeholderOf(body: BlockLines, units: readonly PlacedUnit<UnitPlace>[]): string | null {
   const only = body.length === 1 ? body.block(0) : null
   if (only?.type !== 'paragraph' || only.content !== undefined) return null

@@ -29,11 +29,11 @@ type ApplyRequest = {
 }
 
 /**
- * Writes the translated texts of a job into the target, as one change with one snapshot. Skips units that a person
- * edited, confirmed or ignored meanwhile, and units that were applied already, so a repetition changes nothing. Refuses
- * with 404 `job_not_found`, `document_not_found` or `unit_not_found`, then with 403 for a viewer and 428 without a
- * precondition. Then refuses with 409 `job_not_succeeded`, `translation_source_changed` or `version_conflict`, and last
- * with 422 for a body over its limits.
+ * Writes the translated texts of a job into the translation, as one change with one snapshot. Skips units that a person
+ * edited, confirmed or ignored meanwhile, and units that were applied already, so a second application of the job
+ * changes nothing. Refuses with 404 `job_not_found`, `document_not_found` or `unit_not_found`, then with 403 for a
+ * viewer and 428 without a precondition. Then refuses with 409 `job_not_succeeded`, `translation_source_changed` or
+ * `version_conflict`, and last with 422 for a body over its limits.
  */
 export async function applyJob(
   context: ApplyContext,
@@ -94,7 +94,8 @@ async function write(
   }
 }
 
-// Locks the units, then the job. Both documents are locked before, as `shared/localization/README.md` requires.
+// Locks the units of the job, then the row of the job. `lockPair` and `commitBody` have locked both documents before,
+// because `shared/localization/README.md` requires this order.
 async function lockUnitsAndJob(
   tx: Transaction,
   input: { key: units.TargetKey; jobId: string; unitIds: readonly string[] },

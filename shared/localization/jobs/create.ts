@@ -32,7 +32,8 @@ export async function createJob(
   const model = configuredModel(config, 'TRANSLATION_MODEL')
   if (model === null) throw new Refusal('model_unavailable')
   const target = named ?? refuseLocale(input.request)
-  // The lock keeps both bodies until the commit, so the selected units fit the versions that the job will name.
+  // `lockPair` keeps both bodies from changing until the commit. So the selected units fit the body versions that the
+  // job names.
   const pair = await lockPair(tx, { caller: input.caller, pair: { set: found.set, source, target } })
   const { units, remaining, characters } = await selectUnits(context, { pair, unitIds: input.request.unit_ids })
   const workspaceId = target.workspace_id

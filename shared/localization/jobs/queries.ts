@@ -9,10 +9,16 @@ import { type Actor, type AuditAction, recordAudit } from '../audit.ts'
 import type { UnitStatus } from '../schema.ts'
 import type { UnitResult } from './schema.ts'
 
-/** A unit of a job; `skipped` is the status that keeps the unit from being translated, or null. */
+/**
+ * A unit of a job. `skipped` is the status that keeps the unit from being translated, or null when the unit is
+ * translated.
+ */
 export type JobUnit = { unit_id: string; source_block_id: string; source_hash: string; skipped: UnitStatus | null }
 
-/** The outcome of a unit; `content` is the inline content of the translated text, null unless it was translated. */
+/**
+ * An outcome of a unit that has the translated text as inline content; `content` is null unless the unit was
+ * translated.
+ */
 export type StoredResult = UnitResult & { content: BodyNode[] | null }
 
 const JobShape = Type.Object({
@@ -74,7 +80,7 @@ export function lockTranslationJob(tx: Transaction, key: RequestedJobKey): Promi
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id} FOR UPDATE`)
 }
 
-/** The columns of a new job that have no default. */
+/** A row of a new job that has the columns without a default. */
 export type NewJob = Pick<
   JobRow,
   | 'workspace_id'
@@ -105,7 +111,7 @@ export function insertJob(tx: Transaction, job: NewJob): Promise<JobRow> {
     RETURNING ${columns}`)
 }
 
-/** Stores the results of a locked job; counts are in code points. */
+/** Stores the results of a job. The caller has locked the row of the job. Counts are in code points. */
 export async function writeResult(
   tx: Transaction,
   key: RequestedJobKey,
@@ -117,7 +123,10 @@ export async function writeResult(
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
 }
 
-/** Records on a locked job that these units are applied now. */
+/**
+ * Records on a job that the given units are applied now. The caller has locked the row of the job by
+ * `lockTranslationJob`.
+ */
 export async function markApplied(tx: Transaction, key: RequestedJobKey, unitIds: readonly string[]): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE translation_jobs SET applied_at = coalesce(applied_at, clock_timestamp()), result = (
@@ -129,7 +138,8 @@ export async function markApplied(tx: Transaction, key: RequestedJobKey, unitIds
 }
 
 /**
- * Records an action on a job in the audit of its set. The actor is the user who requested the job, unless one is given.
+ * Records an action on a job in the audit of its set. The actor is the user who requested the job, unless the record
+ * names another actor.
  */
 export async function recordJobAction(
   tx: Transaction,

@@ -30,7 +30,7 @@ export async function findJob(
   return job
 }
 
-/** The prices of a million characters, in US dollars; null where the operator has set no price. */
+/** A pair of prices that a million characters cost, in US dollars; null where the operator has set no price. */
 type Prices = Pick<Config, 'MODEL_PRICE_INPUT_PER_MCHAR' | 'MODEL_PRICE_OUTPUT_PER_MCHAR'>
 
 /** Returns a job in the shape of the API. A job that a worker runs is still `pending`. */

@@ -17,10 +17,10 @@ const actions: { [Status in JobRow['status']]?: AuditAction } = {
   obsolete: 'job.obsolete',
 }
 
-/** A job with the texts that it translates. */
+/** A job that is ready to run: its row, and the texts that it translates. */
 export type JobSource = { job: JobRow; texts: SourceText[] }
 
-/** The values of `obsolete_reason`. */
+/** A reason why a job is obsolete, as `obsolete_reason` stores it. */
 export type ObsoleteReason = 'source_changed' | 'document_deleted'
 
 /**
@@ -38,8 +38,8 @@ export async function loadJob(db: Queryable, key: RequestedJobKey): Promise<JobS
 }
 
 /**
- * The texts of some units in a stored body. Units whose text is gone are left out. A thread calls this function by its
- * name. @public
+ * Returns the texts of the given units in the stored body of a source document. Units whose text is gone are left out.
+ * A thread calls this function by its name. @public
  */
 export function textsOfUnits({ text, units }: { text: string; units: readonly NamedUnit[] }): SourceText[] {
   const blocks = new Map(unitTexts(new StoredBody({ version: '', text })).map(({ id, block }) => [id, block]))
@@ -53,7 +53,10 @@ type NamedUnit = { unit_id: string; source_block_id: string }
 
 const collecting = textComputation({ module: import.meta.url, run: textsOfUnits })
 
-/** Asks the model for the translations of a job. Throws a transient ModelError, after which the job is tried again. */
+/**
+ * Asks the model for the translations of a job. Throws a ModelError when the failure is transient; the job is then
+ * tried again.
+ */
 export function runJob(
   { job, texts }: JobSource,
   ask: (request: ModelRequest) => Promise<string>,
@@ -62,14 +65,20 @@ export function runJob(
   return translateTexts(texts, { model, source_locale, target_locale, ask })
 }
 
-/** Locks the source of a job against changes. Returns the reason why the job is obsolete, or null while it is not. */
+/**
+ * Locks the source document of a job against changes. Returns the reason why the job is obsolete, or null when the job
+ * is not obsolete.
+ */
 export async function jobMoved(tx: Transaction, { job }: JobSource): Promise<ObsoleteReason | null> {
   const source = await lockSource(tx, { workspace_id: job.workspace_id, document_id: job.source_document_id })
   if (source === null) return 'document_deleted'
   return source.version === job.source_version ? null : 'source_changed'
 }
 
-/** Stores the results of a locked job. The job has failed when no unit was translated and at least one unit failed. */
+/**
+ * Stores the results of a job whose row the worker has locked. The job has failed when no unit was translated and at
+ * least one unit failed.
+ */
 export async function storeJob(
   tx: Transaction,
   input: { key: RequestedJobKey; source: JobSource; result: Translated },

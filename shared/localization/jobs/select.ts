@@ -18,13 +18,13 @@ import { type Applied, type JobInput, maximumUnits, type SkipReason } from './sc
 /** The statuses of units that a job translates by default. */
 const open: ReadonlySet<UnitStatus> = new Set<UnitStatus>(['missing', 'source_changed'])
 
-/** A document and the request for a job on it. */
+/** A document that a path names, with the request for a job on this document. */
 type NamedTarget = { documentId: string; request: JobInput }
 
 /**
- * Finds the translation and the units that a request for a job names. Returns null when `target_locale` is malformed,
- * because the 422 of a malformed locale comes after other checks. Refuses with 400 when the request names no
- * translation, and with 404 `translation_not_found` or `unit_not_found`.
+ * Finds the translation that a request for a job names, and checks the units that the request names. Returns null when
+ * `target_locale` is malformed, because the 422 of a malformed locale comes after other checks. Refuses with 400 when
+ * the request names no translation, and with 404 `translation_not_found` or `unit_not_found`.
  */
 export async function findTarget(tx: Transaction, found: SetMembers, named: NamedTarget): Promise<DocumentRow | null> {
   const { unit_ids } = named.request
@@ -37,7 +37,8 @@ export async function findTarget(tx: Transaction, found: SetMembers, named: Name
   return target
 }
 
-// Returns the translation in the target locale, or without a locale the document of the request itself.
+// Returns the translation in the target locale of the request. When the request names no locale, returns the document
+// of its path.
 function targetOf(found: SetMembers, { documentId, request }: NamedTarget): DocumentRow | null {
   if (request.target_locale !== undefined) {
     const locale = canonicalOrNull(request.target_locale)
@@ -50,16 +51,18 @@ function targetOf(found: SetMembers, { documentId, request }: NamedTarget): Docu
 }
 
 /**
- * The units of a job in the order of the source, as the job stores them. `remaining` is the number of further units
- * that did not fit into the job. `characters` is the number of code points of the texts that the model gets.
+ * A choice of units for a job, in the order of the source document, as the job stores them. `remaining` is the number
+ * of further units that did not fit into the job. `characters` is the number of code points of the texts that the model
+ * gets.
  */
 export type Selection = { units: JobUnit[]; remaining: number; characters: number }
 
 /**
- * Selects the units that a job translates. Without `unitIds` these are the first hundred units, in the order of the
- * source, that are missing or outdated. Otherwise they are the named units, and a text that a machine made may be made
- * anew. A text that a person wrote, confirmed, ignored or has to settle is never translated. Refuses with 404
- * `unit_not_found`, and with 422 `nothing_to_translate` when no unit is left. The caller has locked the pair.
+ * Selects the units that a job translates. Without `unitIds` a job gets the first hundred units, in the order of the
+ * source document, that are missing or outdated. With `unitIds` it gets the named units, among which a text that a
+ * machine made may be made anew. A text that a person wrote, confirmed, ignored or has to settle is never translated.
+ * Refuses with 404 `unit_not_found`, and with 422 `nothing_to_translate` when no unit is left. The caller has locked
+ * source document and translation by `lockPair`.
  */
 export async function selectUnits(
   { tx, ahead }: { tx: Transaction; ahead: Ahead },
@@ -70,7 +73,10 @@ export async function selectUnits(
   return ahead.result(selecting, { source: source.text, target: target.text, units, unitIds })
 }
 
-/** Does the work of `selectUnits`. A thread calls this function by its name. @public */
+/**
+ * Selects the units of a job from the texts and units of a translation. A thread calls this function by its name.
+ * @public
+ */
 export function selectFrom({ unitIds, ...texts }: PairTexts & { unitIds: readonly string[] | undefined }): Selection {
   const placed = unitsIn(texts)
   const placedIds = placed.map(({ unit }) => unit.id)
@@ -82,7 +88,10 @@ export function selectFrom({ unitIds, ...texts }: PairTexts & { unitIds: readonl
 
 const selecting = pairComputation({ module: import.meta.url, run: selectFrom })
 
-/** The `eligible` units of a job are translated. The `skipped` units are reported with their status. */
+/**
+ * A division of units: the `eligible` units of a job are translated, and the `skipped` units are reported with their
+ * status.
+ */
 type Eligible = { eligible: PlacedUnit[]; skipped: PlacedUnit[]; remaining: number }
 
 function eligibleOf(units: readonly PlacedUnit[], unitIds: readonly string[] | undefined): Eligible {
@@ -119,14 +128,15 @@ function jobUnits({ eligible, skipped }: Pick<Eligible, 'eligible' | 'skipped'>)
 }
 
 /**
- * The translated texts of a job that are written into the target, each with its unit, and the units that are skipped.
+ * A plan for applying a job that has the translated texts to be written into the translation, each with its unit.
+ * `skipped` are the units that are left out.
  */
 type Plan = { contents: { unitId: string; content: BodyNode[] }[]; skipped: Applied['skipped'] }
 
 /**
- * Plans which translated texts of a job are applied: those of the named units, or of every translated unit. `statuses`
- * has the statuses of the units of the job that still exist. Skips units that were applied already, that the job has
- * not translated, or whose text a person edited, confirmed or ignored meanwhile.
+ * Plans which translated texts of a job are applied: the texts of the named units, or of all translated units.
+ * `statuses` has the statuses of the units of the job that still exist. Skips units that were applied already, that the
+ * job has not translated, or whose text a person edited, confirmed or ignored meanwhile.
  */
 export function planApplication(
   job: JobRow,

@@ -10,19 +10,22 @@ import { codePoints } from '../../schema/strings.ts'
 import { computeContent, computeMarkdown } from '../inline/compute.ts'
 import type { InlineMarkdown } from '../inline/markdown.ts'
 
-/** The text of a unit of the source. */
+/** A text of a unit as it stands in the source document. */
 export type SourceText = { unit_id: string; content: readonly BodyNode[] }
 
-/** The text of the model with the inline content that it stands for, or the reason why there is no text. */
+/**
+ * A translation of a unit that has the text of the model and the inline content which the text stands for. Without such
+ * a text, `failure` is the reason.
+ */
 export type Translation = { unit_id: string; text: string; content: BodyNode[] } | { unit_id: string; failure: Failure }
 
-/** The reason why a unit was not translated. A ModelErrorCode fails every unit of a batch. */
+/** A reason why a unit was not translated. A ModelErrorCode is the reason for all units of a batch. */
 export type Failure = ModelErrorCode | 'inexpressible' | 'missing_in_answer' | 'empty_text' | 'structure_changed'
 
-/** Translations with the numbers of code points that were sent to the model and received from it. */
+/** A result of translating texts, with the numbers of code points that were sent to the model and received from it. */
 export type Translated = { translations: Translation[]; inputCharacters: number; outputCharacters: number }
 
-/** The model, the languages, and the function that asks the model. */
+/** A request to translate: the model, the languages, and the function that asks the model. */
 export type TranslationRequest = {
   model: string
   source_locale: string
@@ -32,8 +35,9 @@ export type TranslationRequest = {
 
 /**
  * Translates texts in batches that are sent to the model side by side. A unit fails alone when its answer is missing,
- * empty or of another structure than its source. A batch fails as a whole when the model refuses it or its answer is
- * not of the schema. Throws the ModelError of a transient failure after every other batch is answered and paid.
+ * empty or of another structure than its source. A batch fails as a whole when the model refuses the batch or its
+ * answer does not match the JSON schema. When a batch fails transiently, throws its ModelError, but only after all
+ * other batches are answered and paid.
  */
 export async function translateTexts(texts: readonly SourceText[], request: TranslationRequest): Promise<Translated> {
   const prepared = await Promise.all(texts.map(prepare))
@@ -58,8 +62,8 @@ async function prepare({ unit_id, content }: SourceText): Promise<Prepared> {
   return { unit_id, inline: await computeMarkdown(content) }
 }
 
-// The most estimated tokens and the most units of a batch. Such a batch is answered within the time of one call, and
-// still shows the model the context of each text.
+// The most estimated tokens and the most units of a batch. A batch within these limits is answered in the time that one
+// call may take. The batch still shows the model the context of each text.
 const batchTokens = 1500
 const batchUnits = 25
 
@@ -108,7 +112,7 @@ const AnswerList = Compile(Type.Object({ translations: Type.Array(Type.Unknown()
 const AnswerEntry = Compile(Type.Object({ id: Type.String(), text: Type.String() }))
 
 // Reads an answer without blocking the event loop. Throws ModelError `model_bad_output` for an answer that is not JSON
-// of the schema, or that takes too much time or memory.
+// of the expected schema, or that takes too much time or memory.
 async function computeAnswers(text: string): Promise<ReadonlyMap<string, Answer>> {
   const answers = await compute(parsing, { text }).catch((error: unknown) => {
     if (error instanceof ComputationLimitError) throw badOutput('The answer takes too much to read.')
@@ -123,8 +127,9 @@ function badOutput(message: string): ModelError {
 }
 
 /**
- * Returns the answers to units by id, or null when the text is not JSON of the schema. An entry of another shape fails
- * only its own unit. An id that occurs twice has no answer. A thread calls this function by its name. @public
+ * Returns the answers to units by id, or null when the text is not JSON of the expected schema. When a single entry has
+ * another shape, only its unit fails. An id that occurs twice has no answer. A thread calls this function by its name.
+ * @public
  */
 export function answersIn({ text }: { text: string }): ReadonlyMap<string, Answer> | null {
   const parsed = parsedJson(text)

@@ -9,7 +9,10 @@ import { type PairTexts, pairComputation, unitsIn } from './pair-texts.ts'
 import { presentUnits } from './present.ts'
 import { unitsOfTarget } from './queries.ts'
 
-/** The filter of a list of units; `after` is the position of the last unit seen, in the order of the source. */
+/**
+ * A filter of a list of units. `after` is the position of the last unit of the page before, in the order of the source
+ * document.
+ */
 export type UnitFilter = {
   targetDocumentId?: string | undefined
   locale?: string | undefined
@@ -18,17 +21,20 @@ export type UnitFilter = {
   limit: number
 }
 
-/** The texts from which a list of units follows, and the part of the list that is asked for. */
+/** A request for a list of units: the texts that the list is made from, and which page of the list is asked for. */
 export type UnitsView = PairTexts & { pair: Pair; after: number | null; limit: number }
 
-/** A list of units as JSON text. `last` is the position of its last unit, null for an empty list. */
+/**
+ * A page of a list of units as JSON text. `last` is the position of the last unit on the page, null for an empty page.
+ */
 export type UnitsPage = { dataText: string; last: number | null; hasMore: boolean }
 
 /**
- * Reads the texts of the units of a translation; null for a translation whose source was deleted, which has no units.
- * Refuses with 400 when the filter names no target or names two targets, with 400 `invalid_locale`, and with 404
- * `document_not_found`, `not_localized` or `translation_not_found`. Call this function in a transaction with one
- * snapshot, so that bodies and units belong together.
+ * Reads the texts of the units of a translation. Returns null for a translation whose source document was deleted,
+ * because such a translation has no units. Refuses with 400 when the filter names no target or names two targets, with
+ * 400 `invalid_locale`, and with 404 `document_not_found`, `not_localized` or `translation_not_found`. Call this
+ * function in a transaction whose statements all see the same state of the database. Otherwise bodies and units might
+ * not belong together.
  */
 export async function unitsView(
   db: Queryable,
@@ -56,12 +62,12 @@ export async function unitsView(
   return { source: bodies.source.text, target: bodies.target.text, units, pair, after, limit }
 }
 
-/** Lists the first units of a view, without blocking the event loop. */
+/** Lists the units of the page that a view asks for, in a thread where this may take long. */
 export function listUnits(view: UnitsView): Promise<UnitsPage> {
   return compute(listing, view)
 }
 
-/** Does the work of `listUnits`. A thread calls this function by its name. @public */
+/** Lists the units of the page that a view asks for. A thread calls this function by its name. @public */
 export function renderUnits({ pair, after, limit, ...texts }: UnitsView): UnitsPage {
   const units = unitsIn(texts)
   const rest = after === null ? units : units.filter(({ position }) => position > after)

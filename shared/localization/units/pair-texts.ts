@@ -4,8 +4,9 @@ import { type PlacedUnit, placeUnits } from './present.ts'
 import type { UnitPlace, UnitRow } from './queries.ts'
 
 /**
- * A translation as plain text. `source` and `target` are stored bodies, one top-level block a line. `units` is the JSON
- * text of a list of `UnitRow`, or of `UnitPlace` for functions that need only the places.
+ * A translation as plain data that a thread can take. `source` and `target` are the stored bodies of source document
+ * and translation, one top-level block a line. `units` is the JSON text of a list of `UnitRow`, or of `UnitPlace` for
+ * functions that need only the blocks of each unit.
  */
 export type PairTexts = { source: string; target: string; units: string }
 
@@ -21,8 +22,8 @@ export function unitsIn<Unit extends UnitPlace = UnitRow>({ source, target, unit
 const smallLength = 64 * 1024
 
 /**
- * Declares a computation on the bodies and units of a translation, which needs a thread unless they are small. An
- * ordinary pair takes 0.02 µs a character.
+ * Declares a computation on both bodies and the units of a translation. The computation needs a thread unless bodies
+ * and units are small. On an ordinary translation it takes 0.02 µs a character.
  */
 export function pairComputation<Input extends PairTexts, Output>(
   declared: Pick<Computation<Input, Output>, 'module' | 'run'>,

@@ -14,9 +14,10 @@ import type { Prepared } from './schema.ts'
 import { textBlocks } from './texts.ts'
 
 /**
- * Derives the units of a translation anew from both bodies. With `by_position`, maps units without a block to blocks
- * without a unit. Changes no body and no review. Refuses with 404 `document_not_found` or `translation_not_found`, with
- * 403 for a viewer, and with 409 `localization_not_active` or `source_document_missing`.
+ * Derives the units of a translation anew from both bodies. With `by_position`, also maps units without a block to
+ * blocks of the translation without a unit, in document order. Changes no body and no review. Refuses with 404
+ * `document_not_found` or `translation_not_found`, with 403 for a viewer, and with 409 `localization_not_active` or
+ * `source_document_missing`.
  */
 export async function prepareTranslation(
   { tx, ahead }: { tx: Transaction; ahead: Ahead },
@@ -29,7 +30,8 @@ export async function prepareTranslation(
   const key = { workspaceId: pair.target.workspace_id, targetId: pair.target.id }
   const bodies = await bodiesOf(tx, pair)
   const texts = { source: bodies.source.text, target: bodies.target.text }
-  // Every body write keeps the units up to date. A restored table, for example, may have left some behind.
+  // Every body write keeps the units up to date. But units that are out of date may be there, for example after a table
+  // was restored from a backup.
   const { present, count } = await ahead.result(deriving, { text: texts.source })
   await queries.lockUnitsOfTarget(tx, key)
   await queries.dropUnitsExcept(tx, { ...key, present })
@@ -55,8 +57,8 @@ export async function prepareTranslation(
 }
 
 /**
- * The texts of a source that have units, as `putUnits` takes them, and their number. A thread calls this function by
- * its name. @public
+ * Returns the units of a source document's texts as the JSON text that `putUnits` takes, and their number. A thread
+ * calls this function by its name. @public
  */
 export function textsWithUnits({ text }: { text: string }): { present: string; count: number } {
   const texts = unitTexts(new StoredBody({ version: '', text })).map(({ id, hash }) => ({ block_id: id, hash }))
@@ -64,8 +66,8 @@ export function textsWithUnits({ text }: { text: string }): { present: string; c
 }
 
 /**
- * Pairs units without a block and blocks without a unit, type by type, in document order. Returns the paired units and
- * the JSON text of their mappings. A thread calls this function by its name. @public
+ * Pairs units without a block with blocks of the translation without a unit, type by type, in document order. Returns
+ * the paired units and the JSON text of their mappings. A thread calls this function by its name. @public
  */
 export function alignByPosition(texts: PairTexts): { unitIds: string[]; mappings: string } {
   const units = unitsIn<queries.UnitPlace>(texts)

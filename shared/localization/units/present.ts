@@ -8,7 +8,10 @@ import type { UnitPlace, UnitRow } from './queries.ts'
 import type { TranslationUnit } from './schema.ts'
 import { blank, type TextBlock, textBlocks } from './texts.ts'
 
-/** A unit with its position in the source, its source text, and its mapped blocks that are in the target. */
+/**
+ * A unit with its position in the source document, its source text, and those of its mapped blocks that are still in
+ * the translation.
+ */
 export type PlacedUnit<Unit extends UnitPlace = UnitRow> = {
   unit: Unit
   position: number
@@ -16,18 +19,21 @@ export type PlacedUnit<Unit extends UnitPlace = UnitRow> = {
   targets: readonly BlockNode[]
 }
 
-/** The parts of a presented unit that follow from its blocks alone. `translation` is '' for a blank text. */
+/**
+ * A set of members of a presented unit that follow from the blocks of the unit alone. `translation` is '' for a blank
+ * text.
+ */
 export type UnitTexts = Pick<
   TranslationUnit,
   'source_block_id' | 'block_type' | 'position' | 'source_text' | 'target_blocks' | 'target_block_ids'
 > & { translation: string }
 
-/** Returns the texts of a source that have units, in document order. */
+/** Returns the texts of a source document that have units, in document order. */
 export function unitTexts(body: StoredBody): TextBlock[] {
   return textBlocks(body.document.content).filter(({ hash }) => hash !== blank)
 }
 
-/** Sorts units in the order of the source and adds their texts. Leaves out units whose source text is gone. */
+/** Sorts units in the order of the source document and adds their texts. Leaves out units whose source text is gone. */
 export function placeUnits<Unit extends UnitPlace>(units: readonly Unit[], bodies: PairBodies): PlacedUnit<Unit>[] {
   const byBlock = new Map(units.map((unit) => [unit.source_block_id, unit]))
   const blocks = new Map(textBlocks(bodies.target.document.content).map(({ id, block }) => [id, block]))

@@ -19,13 +19,16 @@ const UnitShape = Type.Object({
   block_ids: Type.Array(Type.String()),
 })
 
-/** A unit of one target; `block_ids` are the blocks of the target to which the unit is mapped, in their order. */
+/**
+ * A unit of one translation (its target); `block_ids` are the blocks of the translation to which the unit is mapped, in
+ * their order.
+ */
 export type UnitRow = Static<typeof UnitShape>
 
-/** The place of a unit: its block in the source and its blocks in the target. */
+/** A place of a unit: its block in the source document and its blocks in the translation. */
 export type UnitPlace = Pick<UnitRow, 'id' | 'source_block_id' | 'block_ids'>
 
-/** The document of a translation. */
+/** A key that names the document of a translation. */
 export type TargetKey = { workspaceId: string; targetId: string }
 
 /*
@@ -34,18 +37,24 @@ export type TargetKey = { workspaceId: string; targetId: string }
  */
 
 /**
- * A change of a source. `gone` is the JSON of the block ids whose texts are deleted or blank now. `present` is the JSON
- * of the units of new or changed texts, as `newUnits` makes them. Each is null when there are no such blocks.
+ * A change of the texts of a source document. `gone` is the JSON text of the ids of the blocks whose text was deleted
+ * or is blank now. `present` is the JSON text of the units of new or changed texts, as `newUnits` makes them. A member
+ * is null when no block belongs to it.
  */
 export type SourceChange = { gone: string | null; present: string | null }
 
-/** A block and the hash of its text; '' stands for a text that is blank or deleted. */
+/** A block with the hash of its text; '' stands for a text that is blank or deleted. */
 export type TextHash = { block_id: string; hash: string }
 
-/** A source text with the id of its unit in each target, for units that do not exist yet. */
+/**
+ * A text of a source document that has no units yet, with the ids of the units that it gets, one for each translation.
+ */
 type NewUnit = TextHash & { ids: string[] }
 
-/** Returns a new unit for each source text in each of several targets; `putUnits` takes the units as JSON text. */
+/**
+ * Returns a new unit for each text of a source document in each of its translations. `putUnits` takes the units as JSON
+ * text.
+ */
 export function newUnits(texts: readonly TextHash[], targets: number): NewUnit[] {
   return texts.map(({ block_id, hash }) => ({
     block_id,
@@ -70,8 +79,8 @@ const CountRow = row(Type.Object({ count: Type.Number() }))
 const TextRow = row(Type.Object({ text: Type.String() }))
 
 /**
- * Returns the units of a target as the JSON text of a list of `UnitRow`, not in the order of the source. Some of their
- * mapped blocks may have left the body.
+ * Returns the units of a translation as the JSON text of a list of `UnitRow`, in no useful order. Some of the blocks to
+ * which units are mapped may no longer be in the body.
  */
 export function unitsOfTarget(db: Queryable, filter: TargetKey & { status?: string | undefined }): Promise<string> {
   const ofStatus = filter.status === undefined ? sql.fragment`true` : sql.fragment`u.status = ${filter.status}`
@@ -84,8 +93,8 @@ export function unitsOfTarget(db: Queryable, filter: TargetKey & { status?: stri
 }
 
 /**
- * Returns the units of a target as the JSON text of a list of `UnitPlace`. The text stays the same when only statuses,
- * hashes and times change, so a result that was computed ahead from the text stays valid.
+ * Returns the units of a translation as the JSON text of a list of `UnitPlace`. The text stays the same when only
+ * statuses, hashes and times change, so a result computed from it before the locks stays valid.
  */
 export function unitPlacesOfTarget(db: Queryable, key: TargetKey): Promise<string> {
   return db.oneFirst(sql.type(TextRow)`
@@ -95,7 +104,7 @@ export function unitPlacesOfTarget(db: Queryable, key: TargetKey): Promise<strin
     ) AS unit`)
 }
 
-/** Returns the statuses of some units of a target, by id; unknown units are left out. */
+/** Returns the statuses of the given units of a translation, by id; unknown units are left out. */
 export async function statusesOfUnits(
   db: Queryable,
   key: TargetKey & { unitIds: readonly string[] },
@@ -115,7 +124,7 @@ export function unitOfTarget(db: Queryable, key: TargetKey & { unitId: string })
 }
 
 /**
- * Locks units in id order. Every writer of units locks them in id order before it changes them, so that two writers
+ * Locks units in id order. Every writer locks units in id order before it changes any of them, so that two writers
  * cannot deadlock.
  */
 export async function lockUnits(tx: Transaction, key: TargetKey & { unitIds: readonly string[] }): Promise<void> {
@@ -137,12 +146,12 @@ export async function insertTargets(
     FROM unnest(${sql.array([...input.targetIds], 'text')}) AS t (id)`)
 }
 
-/** A unit of a new target, and the block that was copied from its source block. */
+/** A unit of a new translation, with the block that was copied from the unit's block of the source document. */
 export type UnitCopy = { unit_id: string; block_id: string }
 
 /**
- * Maps units of new targets to the blocks that were copied from the source without their texts. For each target
- * `mapped` is the JSON text of a list of `UnitCopy`.
+ * Maps units of new translations to the blocks that were copied from the source document without their texts. For each
+ * translation `mapped` is the JSON text of a list of `UnitCopy`.
  */
 export async function mapCopies(
   tx: Transaction,
@@ -155,7 +164,10 @@ export async function mapCopies(
     CROSS JOIN LATERAL jsonb_to_recordset(t.mapped::jsonb) AS c (unit_id text, block_id text)`)
 }
 
-/** Returns the translations of a source. Nobody can delete them until the transaction ends. */
+/**
+ * Returns the ids of the translations of a source document, and locks their rows of `translation_targets`. So nobody
+ * can delete the translations until the transaction ends.
+ */
 export function lockTargets(
   tx: Transaction,
   key: { workspaceId: string; sourceId: string },
@@ -169,9 +181,9 @@ export function lockTargets(
 }
 
 /**
- * Brings the units of several targets in line with a change of their source. Deletes the units of texts that are gone,
- * stores the hashes of changed texts and inserts units for new texts. The caller has locked the source against every
- * other write.
+ * Updates the units of all given translations after a change of their source document. Deletes the units of texts that
+ * are gone, stores the hashes of changed texts and inserts units for new texts. The caller is a body write, which has
+ * locked the source document against every other write.
  */
 export async function applySourceChange(
   tx: Transaction,
@@ -202,8 +214,8 @@ export async function applySourceChange(
 }
 
 /**
- * Inserts the units that are missing for source texts, and stores in each existing unit the hash of its source text.
- * `present` is the JSON text of `newUnits` for as many targets.
+ * Inserts the units that are missing for texts of a source document, and stores in each existing unit the hash of its
+ * source text. `present` is the JSON text that `newUnits` makes for the same number of translations.
  */
 export async function putUnits(
   tx: Transaction,
@@ -229,7 +241,10 @@ export async function lockUnitsOfTarget(tx: Transaction, key: TargetKey): Promis
     SELECT count(*) FROM locked`)
 }
 
-/** Deletes the units of a target whose source text is not among the new units of `present`, which is JSON text. */
+/**
+ * Deletes the units of a translation whose source text is not among the units of `present`, which is the JSON text that
+ * `newUnits` makes.
+ */
 export async function dropUnitsExcept(tx: Transaction, key: TargetKey & { present: string }): Promise<void> {
   await tx.query(sql.unsafe`
     DELETE FROM translation_units
@@ -239,8 +254,8 @@ export async function dropUnitsExcept(tx: Transaction, key: TargetKey & { presen
 }
 
 /**
- * Stores the hashes of the changed texts of a target, and refreshes the units that are mapped to them. `change` is the
- * JSON text of a list of `TextHash`. Locks the units in id order before.
+ * Stores the hashes of the changed texts of a translation, and updates the units that are mapped to the changed blocks.
+ * `change` is the JSON text of a list of `TextHash`. Locks these units in id order first.
  */
 export async function applyTargetChange(tx: Transaction, input: TargetKey & { change: string }): Promise<void> {
   const { workspaceId, targetId, change } = input
@@ -266,12 +281,13 @@ export async function applyTargetChange(tx: Transaction, input: TargetKey & { ch
   await refreshTargetHashes(tx, { workspaceId, unitIds: touched, byHand: true })
 }
 
-/** A block to which a unit is mapped; `hash` is the hash of the text of the block, '' when the text is blank. */
+/** A mapping of a unit to a block; `hash` is the hash of the text of the block, '' when the text is blank. */
 export type Mapping = { unit_id: string; block_id: string; ordinal: number; hash: string }
 
 /**
- * Replaces the mapped blocks of locked units, then refreshes the hashes of their texts. `mappings` is the JSON text of
- * a list of `Mapping`. A unit without an entry in `mappings` loses its blocks.
+ * Replaces the blocks to which units are mapped, then updates the hashes of the units' texts. `mappings` is the JSON
+ * text of a list of `Mapping`. A unit without an entry in `mappings` loses its blocks. The caller has locked the units
+ * by `lockUnits` or `lockUnitsOfTarget`.
  */
 export async function mapUnits(
   tx: Transaction,
@@ -289,7 +305,8 @@ export async function mapUnits(
 }
 
 // Computes the hash of each unit's target text from its blocks. `unitIds` is an SQL array, and `byHand` says that a
-// person wrote the text. The first text that a person writes for a unit counts as a translation of the current source.
+// person wrote the text. The first text that a person writes for a unit counts as a translation of the current source
+// text.
 async function refreshTargetHashes(
   tx: Transaction,
   input: { workspaceId: string; unitIds: ReturnType<typeof sql.fragment>; byHand: boolean },
@@ -309,7 +326,10 @@ async function refreshTargetHashes(
   )
 }
 
-/** Records a person's review of a locked unit; `current` confirms both texts as they are now. */
+/**
+ * Records a person's review of a unit that the caller has locked by `lockUnits`. The review `current` confirms both
+ * texts as they are now.
+ */
 export async function recordReview(
   tx: Transaction,
   review: { workspaceId: string; unitId: string; status: 'current' | 'ignored'; userId: string },
@@ -324,7 +344,10 @@ export async function recordReview(
     WHERE workspace_id = ${review.workspaceId} AND id = ${review.unitId}`)
 }
 
-/** Records that a machine translated the texts of locked units from their current sources. */
+/**
+ * Records that a machine translated the texts of units from their current source texts. The caller has locked the units
+ * by `lockUnits`.
+ */
 export async function recordMachineTexts(
   tx: Transaction,
   input: { workspaceId: string; unitIds: readonly string[] },
@@ -335,7 +358,7 @@ export async function recordMachineTexts(
     WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.unitIds], 'text')})`)
 }
 
-/** Tells whether a target has a unit that is missing, outdated or in conflict. */
+/** Tells whether a translation has a unit that is missing, outdated or in conflict. */
 export function hasOpenUnits(db: Queryable, key: TargetKey): Promise<boolean> {
   return db.oneFirst(sql.type(row(Type.Object({ open: Type.Boolean() })))`
     SELECT EXISTS (
@@ -344,7 +367,10 @@ export function hasOpenUnits(db: Queryable, key: TargetKey): Promise<boolean> {
         AND status IN ('missing', 'source_changed', 'conflict')) AS open`)
 }
 
-/** Records the version of the source from which a locked translation was translated. */
+/**
+ * Records the version of the source document from which a translation was translated. The caller has locked both
+ * documents by `lockPair`.
+ */
 export async function setTranslatedFrom(tx: Transaction, key: TargetKey & { version: string }): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE documents SET translated_from_version = ${key.version}

@@ -14,7 +14,7 @@ import type { ReviewInput, TranslationUnit } from './schema.ts'
 import { textBlocks } from './texts.ts'
 
 /**
- * The precondition of a call on the body of a translation. `require` refuses a missing precondition with 428. `check`
+ * A precondition of a call on the body of a translation. `require` refuses a missing precondition with 428. `check`
  * refuses with 409 `version_conflict` when the current body does not meet the precondition.
  */
 export type TargetGuard = {
@@ -23,8 +23,8 @@ export type TargetGuard = {
 }
 
 /**
- * Records a person's review of a unit and, if the review names blocks, maps the unit to them. Source and translation
- * are locked meanwhile, so the review confirms exactly the texts that the person saw. Refuses with 404
+ * Records a person's review of a unit and, if the review names blocks, maps the unit to these blocks. Source document
+ * and translation are locked meanwhile, so the review confirms exactly the texts that the person saw. Refuses with 404
  * `document_not_found`, `translation_not_found` or `unit_not_found`, with 403 for a viewer, and with 428 without a
  * precondition. Refuses with 409 `localization_not_active`, `source_document_missing` or `version_conflict`, and with
  * 422 `block_not_found`.
@@ -84,14 +84,19 @@ export async function reviewUnit(
 }
 
 /**
- * Returns the texts of the only unit; null when its source text is gone. A thread calls this function by its name.
+ * Returns the texts of the only unit in the input; null when its source text is gone. A thread calls this function by
+ * its name.
+ *
  * @public
  */
 export function textsOfUnit(only: PairTexts): UnitTexts | null {
   return textsOf(unitsIn<queries.UnitPlace>(only))[0] ?? null
 }
 
-/** A stored body of a target, and the blocks of this body to which a unit is to be mapped. */
+/**
+ * A request to map a unit to blocks. `text` is the stored body of a translation, and `blockIds` are blocks of this
+ * body.
+ */
 type NamedBlocks = { text: string; unitId: string; blockIds: readonly string[] }
 
 /** Returns the mappings of a unit to named blocks as JSON text. A thread calls this function by its name. @public */

@@ -9,7 +9,7 @@ const count = Type.Integer({ minimum: 0 })
 /** The status of a unit; `api/guide/translation.md#statuses` explains it. */
 export const UnitStatusName = Type.Enum([...unitStatuses])
 
-// A block of a target that translates a unit.
+// A block of a translation to which a unit is mapped.
 const TargetBlock = Type.Object({
   block_id: Type.String(),
   type: Type.String(),
@@ -17,7 +17,8 @@ const TargetBlock = Type.Object({
 })
 
 /**
- * A translation unit as the API returns it: a paragraph or heading of the source, and its translation in one target.
+ * A translation unit as the API returns it: a paragraph or heading of the source document, and its text in one
+ * translation.
  */
 export const TranslationUnit = Type.Object(
   {

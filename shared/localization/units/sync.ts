@@ -7,8 +7,8 @@ import * as queries from './queries.ts'
 import { blank, textBlocks } from './texts.ts'
 
 /**
- * Brings the units of a document in line with a write to its body. Runs in the transaction of the write, so no reader
- * sees a status that contradicts the texts. Locks units in id order, after the documents.
+ * Updates the units of a document after a write to its body. Runs in the transaction of the write, so no reader sees a
+ * status that contradicts the texts. Locks the units in id order; the write has locked the document before.
  */
 export async function syncUnits(
   { tx, ahead }: { tx: Transaction; ahead: Ahead },
@@ -28,12 +28,12 @@ export async function syncUnits(
   }
 }
 
-/** The bodies of a source before and after a write, and the number of its translations. */
+/** A change of a source document that has the bodies before and after a write, and the number of translations. */
 type SourceTexts = TwoTexts & { targets: number }
 
 /**
- * Finds the texts of a source that a write changed; a block that was only moved is not among them. Returns null when no
- * text has changed. @public
+ * Finds the texts of a source document that a write changed. A block that was only moved counts as unchanged. Returns
+ * null when no text has changed. @public
  */
 export function changeSource({ targets, ...texts }: SourceTexts): queries.SourceChange | null {
   const { before, after } = hashes(texts)
@@ -48,8 +48,8 @@ export function changeSource({ targets, ...texts }: SourceTexts): queries.Source
 }
 
 /**
- * Finds the blocks of a target whose text a write changed. Returns the JSON text of a list of `TextHash`, or null when
- * no text has changed. @public
+ * Finds the blocks of a translation whose text a write changed. Returns the JSON text of a list of `TextHash`, or null
+ * when no text has changed. @public
  */
 export function changeTarget(texts: TwoTexts): string | null {
   const { before, after } = hashes(texts)

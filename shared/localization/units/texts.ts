@@ -23,7 +23,7 @@ function collect(block: BlockNode, found: TextBlock[]): void {
   for (const child of block.content ?? []) if (isBlockType(child.type)) collect(child as BlockNode, found)
 }
 
-// Attributes such as level and alignment are not hashed, so a change of them makes no translation outdated.
+// The hash leaves out attributes such as level and alignment, so a change of them makes no translation outdated.
 function hashOf(block: BlockNode): string {
   if (!hasText(block.content)) return blank
   return textVersion(canonicalJson(block.content as unknown as Json))
