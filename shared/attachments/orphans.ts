@@ -21,7 +21,10 @@ export type DueOrphans = { id: string } | { limit: number }
 
 const IdRow = row(Type.Object({ id: Type.String() }))
 
-/** Records an upload before its first byte is stored. Unless it is claimed, it may be removed in `hours` hours. */
+/**
+ * Records an upload as an orphan before its first byte is stored. The file may be removed after `hours` hours, unless
+ * an attachment has claimed the file.
+ */
 export async function recordOrphan(db: Queryable, file: { id: string; hours: number }): Promise<void> {
   await db.query(
     prepared(sql.unsafe`

@@ -48,7 +48,7 @@ export async function loadChainSources(
   return new Map([...byDocument].map(([id, pending]) => [id, chainSource(pending)]))
 }
 
-/** Does the work of `growing`. A thread calls this function by its name. @public */
+/** Computes the batches by which the chain of one document grows. A thread calls this function by its name. @public */
 export function growChangeChain({ source }: ProjectionInput<ChainSource>): ChainGrowth {
   return growChain(source)
 }
@@ -75,7 +75,10 @@ function lengthOf({ manifests }: ChainSource): number {
   return manifests.reduce((length, { step }) => length + (step?.length ?? 0), 0)
 }
 
-/** Appends the growths to their chains and forgets batches beyond the retention. The caller holds the locks. */
+/**
+ * Appends the batches to the chains of documents and forgets batches beyond the retention. The caller has locked the
+ * documents and, by `lockChains`, their chains.
+ */
 export async function writeChains(
   tx: Transaction,
   derived: readonly Derived<ChainSource, ChainGrowth>[],

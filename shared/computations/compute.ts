@@ -24,7 +24,7 @@ const ends = { done: 0, failed: 0, over_limit: 0 }
 
 const memoryLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 }
 // A thread within one long call of the JavaScript runtime does not report its processor time. Such a thread is ended
-// when so many times its limit have passed on the clock.
+// when this multiple of its limit has passed on the clock.
 const unanswered = 4
 
 /** A function that computes the output of an input. */
@@ -32,9 +32,9 @@ export type Compute = <Input, Output>(computation: Computation<Input, Output>, i
 
 /**
  * Computes without blocking the event loop. A large input waits for a turn of the current requester and then runs in a
- * thread. A thread that exceeds the limit of the computation or of the current call is ended. Rejects as the function
- * throws, with ComputationLimitError for too much time or memory, and with 503 `service_unavailable` when too many
- * computations wait already.
+ * thread. A thread that exceeds the limit of the computation or of the current call is ended. Rejects with the error of
+ * the function, and with ComputationLimitError for too much time or memory. Rejects with 503 `service_unavailable` when
+ * too many computations wait already.
  */
 export async function compute<Input, Output>(computation: Computation<Input, Output>, input: Input): Promise<Output> {
   if (computation.isSmall(input)) return computation.run(input)
@@ -119,7 +119,10 @@ class Thread {
     this.#worker.on('exit', () => this.#ended(new Error('the thread has ended')))
   }
 
-  /** Runs a computation. Rejects as its function throws, and with ComputationLimitError for too much time or memory. */
+  /**
+   * Runs a computation. Rejects with the error of its function, and with ComputationLimitError for too much time or
+   * memory.
+   */
   async run<Input, Output>(computation: Computation<Input, Output>, input: Input): Promise<Output> {
     const { module, name } = computation
     const over = new AbortController()

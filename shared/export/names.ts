@@ -68,8 +68,8 @@ function clean(name: string): string {
   return cut(replaced, { units: longestName, bytes: 240 })
 }
 
-// Windows drops dots and spaces at the end of a name, and so would read `.. .` as `..`. Therefore each of them becomes
-// `_`.
+// Windows drops dots and spaces at the end of a name, and so would read `.. .` as `..`. Therefore each dot or space at
+// the end becomes `_`.
 function portable(name: string): string {
   return notReserved(name.replace(/[. ]+$/, (end) => '_'.repeat(end.length)))
 }

@@ -152,7 +152,8 @@ function reviewedPage({ workspaceId, knowledgeBaseId, status, documentId, after,
 }
 
 /**
- * Locks a candidate against every other review and refresh and returns it, or null when it is gone with its document.
+ * Locks a candidate against every other review and every refresh, and returns the candidate. Returns null when the
+ * candidate was deleted with its document.
  */
 export function lockCandidate(
   tx: Transaction,

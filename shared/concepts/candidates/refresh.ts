@@ -18,7 +18,7 @@ export async function loadCandidateSource(db: Queryable, job: DocumentJob): Prom
   return source && { ...source, projected_seq }
 }
 
-/** Does the work of `extracting`. A thread calls this function by its name. @public */
+/** Finds the candidates of the document of a job. A thread calls this function by its name. @public */
 export function findCandidates({ source, job }: ProjectionInput<CandidateSource>): FoundCandidate[] {
   return extractCandidates({ documentId: job.document_id, title: source.title, text: source.body })
 }
