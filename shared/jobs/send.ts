@@ -34,8 +34,9 @@ export async function openJobs(options: { database: Database; onError: (error: E
 }
 
 /**
- * Enqueues the jobs of one projection in the write's own transaction, as `markStale` does for all projections. The call
- * must be the last before the commit, since writers of the same key wait for each other from here on.
+ * Enqueues jobs of one projection in the transaction of a write, for tests and benches. The service calls `markStale`,
+ * which enqueues by the same function of the database. The call must be the last before the commit, since writers of
+ * the same document wait for each other from here on.
  *
  * * One document: after a quiet moment the job starts at once. The writes of a burst behind it become one more job,
  *   which is never put off any further, so constant writing cannot starve it.
@@ -65,8 +66,8 @@ export async function enqueueDocuments(
 }
 
 /**
- * Enqueues a requested job in the transaction that inserts its row. The job starts at once, or takes its turn
- * (`requestedJobTurn`), and no two workers run the same job at a time.
+ * Enqueues a requested job in the transaction that inserts its row. The job starts at once, or when its workspace has
+ * its turn. No two workers run the same job at a time.
  */
 export async function enqueueRequestedJob(
   context: { tx: Transaction; jobs: Jobs },

@@ -47,7 +47,8 @@ const UsedRow = row(Type.Object({ used: Type.Number() }))
 
 /**
  * Makes room for `adding` more objects of the workspace, or refuses with 409 `quota_exceeded`. The settings give the
- * limit. Call it as `makeRoom` says.
+ * limit. Call it once per quota and transaction, right before the insert, because quotas are the last check of a
+ * request.
  */
 export async function enforceQuota(
   context: { tx: Transaction; config: QuotaLimits },

@@ -11,8 +11,8 @@ import { clusterOf } from './postgres-cluster.ts'
 const longestPath = 103
 
 /**
- * Whether the PostgreSQL of `directory` can have a socket. The path must be short enough both for clients and for the
- * server, which may see its data as another `folder`.
+ * Whether the PostgreSQL of `directory` can have a socket, whose path must be short. `folder` is the path under which
+ * the server sees its data; clients may see the data under another path.
  */
 export function hasSocket(directory: string, { folder, port }: { folder: string; port: number }): boolean {
   const paths = [clusterOf(directory), folder].map((place) => join(place, socketName(port)))

@@ -32,8 +32,8 @@ export type FolderCreate = FolderLocation & { name: string }
 export type FolderUpdate = FolderLocation & { name?: string | undefined }
 
 /**
- * Creates a folder. Refuses with 400 when the body names no location or contradicts itself, with 404 and 403 as
- * `findLocation` does, and with 409 `quota_exceeded`.
+ * Creates a folder. Refuses with 400 when the body names no location or contradicts itself. Refuses with 404 when the
+ * caller cannot see the location, and with 403 when the caller may not write there. Refuses with 409 `quota_exceeded`.
  */
 export async function createFolder(
   context: { tx: Transaction; config: QuotaLimits; caller: Caller },

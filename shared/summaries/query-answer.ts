@@ -30,7 +30,7 @@ const passageLength = 400
 // The most characters that an excerpt of a long passage shows before the first match.
 const leadLength = 120
 
-/** Answers a query by `answerQuery`, in a thread when the bodies are large. */
+/** Returns the passages that answer a query best, as a summary. Large bodies are searched in a thread. */
 export function queryAnswer(queried: QueriedBodies): Promise<DerivedSummary> {
   return compute(answering, queried)
 }

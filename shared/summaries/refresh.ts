@@ -27,7 +27,9 @@ export async function loadRefreshSource(db: Queryable, job: DocumentJob): Promis
   return { ...source, projected_seq: null, targets }
 }
 
-/** Does the work of `summarising`. A thread calls this function by its name. @public */
+/**
+ * Makes the deterministic summaries of a document and its sections. A thread calls this function by its name. @public
+ */
 export function summariseDocument({ source, job }: ProjectionInput<RefreshSource>): TextSummary[] {
   const { version, title, body, targets } = source
   const blockIds = targets.map(({ blockId }) => blockId)

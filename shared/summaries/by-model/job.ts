@@ -121,7 +121,7 @@ async function containerMaterial(
 /** A document below a folder with its part of the material. */
 type Entry = { id: string; text: string }
 
-// The digests and stored summaries of as many documents are read at a time, so the event loop is free between them.
+// The number of documents whose digests and stored summaries are read at a time. The event loop is free in between.
 const entriesAtOnce = 50
 
 // Returns the entries of existing documents in the order of `ids`.
