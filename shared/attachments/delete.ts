@@ -15,8 +15,8 @@ import { Refusal } from '../errors/errors.ts'
 import { requireAttachment } from './attachment.ts'
 import { type AttachmentRow, deleteAttachmentRow } from './queries.ts'
 
-// How often a deletion locks the documents that show the attachment, and then the attachment. The deletion starts again
-// when another document has come to show the attachment in between.
+// How many times a deletion locks the documents that show the attachment, and then the attachment. The deletion starts
+// again when another document has come to show the attachment in between.
 const maximumRounds = 5
 
 /**

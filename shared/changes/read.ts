@@ -77,9 +77,9 @@ export async function changesAfter(db: Queryable, query: ChangesQuery): Promise<
 }
 
 /**
- * Returns the top-level blocks of a locked document that changed after a body with one of `versions`; the newest such
- * body counts. At most 100 blocks are returned, the last changed block first. Returns null when the chain reaches back
- * to none of the versions.
+ * Returns the top-level blocks of a document that changed after a body with one of `versions`; the newest such body
+ * counts. At most 100 blocks are returned, the last changed block first. Returns null when the chain reaches back to
+ * none of the versions. The caller has locked the row of the document.
  */
 export async function changedBlockIds(
   db: Queryable,

@@ -115,7 +115,7 @@ export function overlappingRelation(
     ORDER BY r.id LIMIT 1`)
 }
 
-/** Inserts relations of a locked concept. */
+/** Inserts relations of a concept. The caller has locked the row of the concept. */
 export async function insertRelations(
   tx: Transaction,
   concept: ConceptKey,

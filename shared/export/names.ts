@@ -46,7 +46,9 @@ export function looksLikeDocument(name: string): boolean {
   return /--doc_[^/]*\.md$/i.test(name)
 }
 
-/** Returns a key that ignores case and Unicode form: a file system may take names with equal keys for the same. */
+/**
+ * Returns a key that ignores case and Unicode form. A file system may take two names with equal keys for the same name.
+ */
 export function sameName(name: string): string {
   return name.normalize('NFC').toUpperCase().toLowerCase()
 }

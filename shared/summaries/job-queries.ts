@@ -49,7 +49,10 @@ export function jobByKey(db: Queryable, key: RequestedJobKey): Promise<SummaryJo
   return visibleSummaryJob(db, { id: key.job_id, workspaceIds: [key.workspace_id] })
 }
 
-/** Inserts a job. The caller has locked the target and found no open job for the same source version. */
+/**
+ * Inserts a job. The caller has locked the summary of the target by `lockSummary`, and found no open job for the same
+ * source version.
+ */
 export function insertSummaryJob(
   tx: Transaction,
   job: {

@@ -44,8 +44,8 @@ export const summarising = projectionComputation({
 })
 
 /**
- * Writes the summaries that have changed. The caller has locked the document, which is unchanged since it was
- * loaded.
+ * Writes the summaries that have changed. The caller has locked the row of the document, and the document is unchanged
+ * since its source was read.
  */
 export async function writeSummaries(
   tx: Transaction,

@@ -5,9 +5,9 @@ import { row } from '../database/row.ts'
 
 /*
  * The source version of a folder or knowledge base is a hash over a set of entries. The entries are (document id, body
- * version, title) of the documents and (folder id, name) of the folders below. PostgreSQL hashes each entry and adds
- * the hashes up in four parts. So the version depends on no order and no body, and the sum of a tree is the sum of its
- * branches.
+ * version, title) of the documents and (folder id, name) of the folders below. PostgreSQL hashes each entry, takes each
+ * hash as four numbers, and adds up the numbers of all entries. So the version depends on no order and no body, and the
+ * sum of a tree is the sum of its branches.
  */
 
 const EntrySumShape = Type.Object({

@@ -175,7 +175,7 @@ export type CandidateReview = {
   knowledgeBaseId: number
 }
 
-/** Records the review of a locked candidate, for good. */
+/** Records the review of a candidate, for good. The caller has locked the candidate by `lockCandidate`. */
 export async function recordCandidateReview(
   tx: Transaction,
   candidate: StoredCandidate,

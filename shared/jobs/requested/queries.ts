@@ -92,7 +92,7 @@ export type RequestedJobEnd =
   | { status: 'failed'; code: string }
   | { status: 'obsolete'; reason: string }
 
-/** Ends a job whose row the caller has locked. */
+/** Ends a job whose row the caller has locked by `lockJob`. */
 export async function endJob(tx: Transaction, input: RequestedJobRow & { end: RequestedJobEnd }): Promise<void> {
   const { key, end } = input
   await tx.query(

@@ -177,7 +177,10 @@ async function versionNow(
   return currentVersion(tx, { target, computeText: ahead.result })
 }
 
-/** Stores the model's text in place of the locked summary, and notes the version of the new summary on the job. */
+/**
+ * Stores the model's text in place of the summary that `lockAndCompare` has locked. Notes the version of the new
+ * summary on the job.
+ */
 export async function writeModelSummary(
   tx: Transaction,
   input: { key: RequestedJobKey; source: SummaryJobSource; text: string },
