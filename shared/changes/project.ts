@@ -8,8 +8,8 @@ import type { RecordedChange } from './schema.ts'
 
 /**
  * The number of a document's first chain. A chain is the unbroken list of the changes of a document, one batch for each
- * body; after a gap a new chain begins. The cursor of a baseline, from which a client begins, may name the first chain
- * before the chain exists.
+ * body; after a gap a new chain begins. A client begins with the cursor of a baseline, which names a chain. Before the
+ * document has a chain, the cursor names the first chain by this number.
  */
 export const firstChain = 1
 

@@ -99,7 +99,8 @@ function presentBatch(row: PageRow, cursorOf: CursorOf): DocumentChanges['change
   return changes.map((change) => ({ ...change, ...shared }))
 }
 
-// Polls, since a commit with NOTIFY waits for every other such commit in the whole database server.
+// Asks the database again and again instead of waiting for a NOTIFY. A commit with NOTIFY waits for every other such
+// commit in the whole database server.
 async function waitForChain(db: Queryable, { body, waitMs }: ChangesQuery): Promise<queries.ChangeChain | null> {
   const deadline = performance.now() + waitMs
   for (let pause = 10; ; pause = Math.min(pause * 2, longestPauseMs)) {

@@ -162,8 +162,8 @@ class Thread {
         left = limitMs - (used.user + used.system) / 1000
       }
     } catch {
-      // The computation has ended in time, or the thread has ended, and `#onEnd` has rejected the call of `run`.
-      // Nothing is left to watch.
+      // The signal `over` says that the computation has ended in time. Or the thread has ended, and `#onEnd` has
+      // rejected the call of `run`. In both cases nothing is left to watch.
       return
     }
     this.#ended(new ComputationLimitError('time'))

@@ -99,7 +99,10 @@ export type ConceptStatement = Pick<
   'predicate' | 'object_kind' | 'object_id' | 'object_block_id' | 'valid_from' | 'valid_to'
 >
 
-/** Returns the id of a relation of the concept with the same content whose validity overlaps, or null. */
+/**
+ * Returns the id of a relation of the concept with the predicate and object of `statement` and with an overlapping
+ * validity, or null.
+ */
 export function overlappingRelation(
   db: Queryable,
   concept: ConceptKey,

@@ -130,7 +130,8 @@ export async function digestedDocuments(
 ): Promise<DigestedDocument[]> {
   const heads = await documentHeads(db, selection)
   const made = new Map<string, DigestedDocument>()
-  // Digests are stored in the order of their ids, so that two transactions that store the same digests cannot deadlock.
+  // Digests are stored in the order of the document ids, so that two transactions that store the same digests cannot
+  // deadlock.
   const missing = heads.filter(({ digest }) => digest === null).sort((a, b) => (a.id < b.id ? -1 : 1))
   for (const batch of batchesOf(missing)) {
     const bodies = await currentBodies(db, { workspaceIds: selection.workspaceIds, ids: batch.map(({ id }) => id) })
@@ -211,8 +212,8 @@ function currentBodies(db: Queryable, input: { workspaceIds: readonly string[]; 
       AND d.id = ANY(${sql.array([...input.ids], 'text')})`)
 }
 
-// Stores digests in the order of their ids. Documents that are gone or locked by a writer are left out, so a reader
-// never waits for a writer.
+// Stores digests in the order of the document ids. A document that is gone or locked by a writer is left out, so a
+// reader never waits for a writer.
 async function keepDigests(
   db: Queryable,
   digests: readonly { workspace_id: string; id: string; version: string; digest: Digest }[],

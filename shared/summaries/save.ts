@@ -17,7 +17,9 @@ import { findSummaryTarget, type SummaryTarget, type TargetRequest } from './tar
 /** The transaction of a write, and the `Ahead` that gives the transaction the outputs of computations. */
 export type Writing = { tx: Transaction; ahead: Ahead }
 
-/** The target of a write with its source, after `lockTarget` has locked the document, folder or knowledge base. */
+/**
+ * The target of a write and the source of its summary. `lockTarget` has locked the document, folder or knowledge base.
+ */
 export type LockedTarget = { target: SummaryTarget; source: SummarySource | 'not_a_heading' }
 
 /**

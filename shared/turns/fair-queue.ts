@@ -19,8 +19,8 @@ export type Capacity = {
 type Waiting<Item> = { requester: Requester; item: Item }
 
 /**
- * The pieces of work of a workspace or a user that run and that wait. `since` is the time on the queue's own clock when
- * the account was made, or when a turn of the workspace or user last began or ended.
+ * The pieces of work of a workspace or a user that run and that wait. `since` is a time on the queue's own clock: when
+ * the account was made, or when its last turn began or ended.
  */
 type Account = { running: number; since: number; waiting: number }
 

@@ -15,8 +15,8 @@ import { type AskModel, requestCharacters, summariseByModel } from './ask.ts'
 import { type SummaryMaterial, textMaterial } from './text-material.ts'
 
 // The limits of a summary of a folder or knowledge base: requests to the model, documents that are read, and code
-// points of one document. All documents share the room of the requests, so the share of a document shrinks with the
-// number of documents.
+// points of one document. All documents share the characters of the requests, so the share of a document shrinks with
+// the number of documents.
 const requestLimit = 40
 const documentLimit = 10_000
 const longestEntry = 600
