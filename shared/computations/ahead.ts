@@ -7,7 +7,10 @@ import { type Compute, compute, withinTurn } from './compute.ts'
 export type Ahead = {
   /** Resolves to the output of a computation. Rejects with the error of its function or with ComputationLimitError. */
   result: Compute
-  /** For a transaction that needs the outputs of one computation for many inputs, such as the bodies of a folder. */
+  /**
+   * An `Ahead` for a transaction that needs the outputs of one computation for many inputs, such as the bodies of a
+   * folder.
+   */
   ofMany: Ahead
 }
 

@@ -24,7 +24,7 @@ const ends = { done: 0, failed: 0, over_limit: 0 }
 
 const memoryLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 }
 // A thread within one long call of the JavaScript runtime does not report its processor time. Such a thread is ended
-// when this multiple of its limit has passed on the clock.
+// when `unanswered` times its limit has passed on the clock.
 const unanswered = 4
 
 /** A function that computes the output of an input. */

@@ -21,7 +21,7 @@ export async function exportedMarkdown(
   }
 }
 
-/** Renders a body in a thread, which finds this function by its name. @public */
+/** Renders a body as Markdown with anchors. A thread calls this function by its name. @public */
 export function renderMarkdown({ text }: { text: string }): string {
   return toMarkdown(new StoredBody({ version: '', text }).document, { anchors: true }).markdown
 }

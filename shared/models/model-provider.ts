@@ -139,8 +139,8 @@ function isTransient({ status }: APIError): boolean {
   return status === undefined || status === 408 || status === 409 || status === 429 || status >= 500
 }
 
-// Causes are for operators. Causes name the provider's host and status and the system's error, never the provider's
-// words.
+// Causes are for operators. A cause names the host of the provider, the HTTP status and the error of the operating
+// system, never the provider's words.
 function asModelError(error: unknown, { host, timeout }: Call): unknown {
   if (error instanceof SyntaxError) {
     const options = { message: 'The answer of the model is not JSON.', transient: false, cause: new Error(host) }

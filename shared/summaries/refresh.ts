@@ -139,8 +139,8 @@ type SummarisedText = {
 export type TextSummary = { blockId: string | null; version: string; derived: DerivedSummary }
 
 /**
- * Returns the deterministic summaries of a document and of its sections; sections without their heading are left out.
- * @internal
+ * Returns the deterministic summaries of a document and of its sections. A section whose heading no longer exists is
+ * left out. @internal
  */
 export function summariseText({ documentId, version, title, text, blockIds }: SummarisedText): TextSummary[] {
   const lines = text.split('\n')

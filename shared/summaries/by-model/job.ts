@@ -65,7 +65,7 @@ export async function loadJobSource(
   }
 }
 
-// A source with its version. The version of a document is the version of its body.
+// The material of a source with the version of the source. The version of a document is the version of its body.
 type ReadSource = SummaryMaterial & { version: string; documentVersion: string | null }
 
 async function textSource(
