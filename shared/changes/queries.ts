@@ -33,7 +33,7 @@ export function lockChains(tx: Transaction, jobs: readonly DocumentJob[]): Promi
 
 /**
  * A row of `document_manifests`. `step` leads from the manifest of the previous body to the manifest of this body, as
- * the JSON text of a list of `BlockStep`. It is null for the first body of a document.
+ * the JSON text of a list of `BlockStep`. `step` is null for the first body of a document.
  */
 export type StoredManifest = { body_seq: number; version: string; changed_at: number; step: string | null }
 

@@ -52,8 +52,8 @@ export async function computingAhead<T>(transaction: (ahead: Ahead) => Promise<T
   return withinTurn((computeNow) => transaction(underLocks(known, computeNow)))
 }
 
-// How many times a transaction runs before it takes a turn. A large write runs three or four times. It runs more often
-// when other writes change its input in between.
+// How many times a transaction runs before it takes a turn. A large write runs three or four times. A write runs more
+// often when other writes change its input in between.
 const roundsAhead = 9
 
 type Outcome = { input: unknown; output: () => unknown }

@@ -44,9 +44,9 @@ export async function compute<Input, Output>(computation: Computation<Input, Out
 
 /**
  * Runs a transaction within one turn of the current requester. The transaction computes large inputs in a thread
- * without waiting for another turn, because it may hold locks by then. Such a computation may take half of the time
- * for which PostgreSQL lets a transaction pause. Rejects with 503 `service_unavailable` when a computation takes
- * longer, and when no turn is free.
+ * without waiting for another turn, because the transaction may hold locks by then. Such a computation may take half of
+ * the time for which PostgreSQL lets a transaction pause. Rejects with 503 `service_unavailable` when a computation
+ * takes longer, and when no turn is free.
  */
 export function withinTurn<T>(transaction: (computeNow: Compute) => Promise<T>): Promise<T> {
   return turns.run(() => transaction(computeUnderLocks))

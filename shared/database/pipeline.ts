@@ -139,7 +139,7 @@ export class Pipeline {
   }
 
   // Notes that PostgreSQL begins with the next statement. A timer that is set already and fires earlier may stay, since
-  // it looks at the limit again when it fires.
+  // the timer looks at the limit again when it fires.
   #progress(): void {
     this.#since = performance.now()
     const [limit] = this.#unanswered
@@ -147,7 +147,7 @@ export class Pipeline {
   }
 
   // Looks whether the statement that PostgreSQL executes has reached its limit. This process may have been too busy to
-  // read an answer in time, so it gets `graceMs` more to read the answers that have arrived.
+  // read an answer in time. So the process gets `graceMs` more to read the answers that have arrived.
   #watch(): void {
     const [limit] = this.#unanswered
     if (limit === undefined) return

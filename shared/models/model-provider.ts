@@ -80,7 +80,7 @@ async function askAgain(call: Call): Promise<ModelAnswer> {
 async function askOnce({ client, request, timeout, signal }: Call): Promise<ModelAnswer> {
   signal?.throwIfAborted()
   const { model, system, user, schema } = request
-  // The client's own timeout covers only the headers of the answer. This signal covers the whole answer.
+  // The client's own timeout covers only the headers of the answer. The signal `late` covers the whole answer.
   const late = AbortSignal.timeout(timeout)
   try {
     const completion = await client.chat.completions.create(

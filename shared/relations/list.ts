@@ -18,7 +18,7 @@ export async function readRelation(db: Queryable, locator: RelationLocator): Pro
   return relation as DocumentRelation
 }
 
-/** A function that tells whether a block exists. It knows only the blocks that were looked up. */
+/** A function that tells whether a block exists. The function knows only the blocks that were looked up. */
 type BlockExists = (documentId: string, blockId: string) => boolean
 
 async function withStatus(db: Queryable, relations: readonly RelationRow[]): Promise<DocumentRelation[]> {

@@ -29,7 +29,10 @@ export function overSocket(directory: string, url: string): string {
   return complete.href
 }
 
-/** Deletes the sockets that servers of this cluster left behind when they were killed. `port` is that of the server. */
+/**
+ * Deletes the sockets that killed servers of this cluster left behind. `port` is the port of the current server, whose
+ * socket stays.
+ */
 export async function deleteOldSockets(directory: string, port: number): Promise<void> {
   const files = await readdir(clusterOf(directory))
   const old = files.filter((file) => file.startsWith(socketName('')) && !file.startsWith(socketName(port)))

@@ -111,7 +111,7 @@ export async function endOpenSummaryJobs(
     WHERE ${isAbout(input.target)} AND finished_at IS NULL`)
 }
 
-/** Stores on a job the version of the summary that it wrote. */
+/** Stores on a job the version of the summary that the job wrote. */
 export async function noteResult(tx: Transaction, input: { key: RequestedJobKey; version: number }): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE summary_jobs SET result_version = ${input.version}

@@ -87,7 +87,7 @@ function choose(answers: readonly RankedPassage[], passages: readonly Passage[])
   return chosen.sort((a, b) => (positions.get(keyOf(a)) ?? 0) - (positions.get(keyOf(b)) ?? 0))
 }
 
-// The key of a passage. It has both ids, because copies of a document may share block ids.
+// The key of a passage. The key has both ids, because copies of a document may share block ids.
 function keyOf({ documentId, blockId }: Passage): string {
   return `${documentId} ${blockId}`
 }

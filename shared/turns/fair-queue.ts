@@ -143,7 +143,8 @@ export class FairQueue<Item> {
     this.#forgetIdle(requester)
   }
 
-  // A new account is the latest in the queue's clock, so it comes after all accounts that are in the queue already.
+  // A new account gets the latest time of the queue's clock, so the account comes after all accounts that are in the
+  // queue already.
   #account(key: string): Account {
     const account = this.#accounts.get(key) ?? { running: 0, since: ++this.#clock, waiting: 0 }
     this.#accounts.set(key, account)

@@ -11,8 +11,8 @@ const contextLength = 80
 const address = /^(?:[a-z][a-z0-9+.-]*:\/\/|mailto:|tel:|www\.)\S*$/i
 
 /**
- * The version of the extraction rules. It is part of the fingerprint by which a candidate is recognised when it is
- * found again. Raise the version when the rules change.
+ * The version of the extraction rules. The version is part of the fingerprint by which a candidate is recognised when
+ * it is found again. Raise the version when the rules change.
  */
 export const extractorVersion = '1'
 
