@@ -99,7 +99,7 @@ async function readMove(context: UpdateContext, { id, update }: UpdateRequest): 
 }
 
 // Locks what the move needs and reads the move again. Another move may have put folder or destination into another
-// knowledge base meanwhile; then the locks are taken for the knowledge bases that were read last.
+// knowledge base meanwhile. Then the locks are taken for the knowledge bases that were read last.
 async function lockMove(context: UpdateContext, request: UpdateRequest & { seen: Move }): Promise<Move> {
   const { folder, destination } = request.seen
   const isRearranged = folder.knowledge_base_id === destination.knowledge_base_id
