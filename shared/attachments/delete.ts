@@ -15,16 +15,16 @@ import { Refusal } from '../errors/errors.ts'
 import { requireAttachment } from './attachment.ts'
 import { type AttachmentRow, deleteAttachmentRow } from './queries.ts'
 
-// The locks are taken at most so many times. The locks are taken again when another document has come to show the
-// attachment meanwhile.
+// How many times a deletion locks the documents that show the attachment, and then the attachment. The deletion starts
+// again when another document has come to show the attachment in between.
 const maximumRounds = 5
 
 /**
  * Deletes an attachment; the bytes are removed after the commit. Refuses with 404 `attachment_not_found`, and with 403
  * without a writing role. While bodies of the workspace show the attachment, refuses with 409 `attachment_referenced`,
- * which names up to 20 of the documents. With `force` the images of the attachment are removed from every such body
- * instead, each through `commitBody`. With `force` it refuses with 503 when new documents come to show the attachment
- * in each of five rounds of locking.
+ * which names up to 20 of the documents. With `force` it removes the images of the attachment from every such body
+ * instead, as a write of each document. With `force` it refuses with 503 when, five times in turn, another document has
+ * come to show the attachment while the locks were taken.
  */
 export async function deleteAttachment(
   context: CommitContext,

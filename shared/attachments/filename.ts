@@ -6,8 +6,8 @@ const maxBytes = 255
 
 /**
  * Turns the file name that a client sent into a name that is safe to show, to download and to put into an archive. The
- * result has no folders and no control or invisible characters, is never empty, `.` or `..`, and has at most 255 bytes;
- * a longer name is cut before its extension. No file is stored under the name.
+ * result has no folders and no control or invisible characters, and is never empty, `.` or `..`. The result has at most
+ * 255 bytes; a longer name is cut before its extension. No file is stored under the name.
  */
 export function harmlessFilename(sent: string): string {
   const last = sent.toWellFormed().split(/[/\\]/).at(-1) ?? ''

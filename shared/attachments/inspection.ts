@@ -63,7 +63,8 @@ export class Inspection extends Transform {
     await this.#requireType()
   }
 
-  // Two chunks may share a character, so the decoder keeps its state until the end, which a null chunk announces.
+  // A character may begin in one chunk and end in the next, so the decoder keeps its state. A null chunk announces the
+  // end of the file.
   #requireText(chunk: Buffer | null): void {
     if (this.#decoder === null) return
     try {

@@ -11,8 +11,8 @@ export function isText(type: string): boolean {
 
 /**
  * Whether the first bytes of a file fit the type that the client declared. A text must not begin with the signature of
- * an image, a PDF, a ZIP archive or an Office document. A type that an operator has added fits all bytes, if its
- * signature is not known.
+ * an image, a PDF, a ZIP archive or an Office document. An operator may accept a type whose signature is not known.
+ * Then any bytes fit the type.
  */
 export async function isOfType(type: string, sample: Uint8Array): Promise<boolean> {
   // The import stands here, so that only a process that checks a file loads the library.

@@ -12,8 +12,8 @@ import { row } from '../database/row.ts'
 import type { FileStore } from './store.ts'
 
 /*
- * An orphan is a file of the store that no attachment owns: an upload that is still being received, was refused or was
- * cut off, or the file of a deleted attachment. Each orphan has a row in the table `loose_files`.
+ * An orphan is a file of the store that no attachment owns. It is an upload that is still being received, was refused
+ * or was cut off, or it is the file of a deleted attachment. Each orphan has a row in the table `loose_files`.
  */
 
 /** One orphan whatever its age, or the oldest orphans that may be removed by now. */
@@ -21,7 +21,10 @@ export type DueOrphans = { id: string } | { limit: number }
 
 const IdRow = row(Type.Object({ id: Type.String() }))
 
-/** Records an upload before its first byte is stored. Unless it is claimed, it may be removed in `hours` hours. */
+/**
+ * Records an upload as an orphan before its first byte is stored. The file may be removed after `hours` hours, unless
+ * an attachment has claimed the file.
+ */
 export async function recordOrphan(db: Queryable, file: { id: string; hours: number }): Promise<void> {
   await db.query(
     prepared(sql.unsafe`

@@ -53,7 +53,8 @@ export class Upload {
     await recordOrphan(database, { id, hours: 1 })
     this.#id = id
     const inspection = new Inspection({ contentType, maxBytes, acceptedTypes })
-    // A failure of the sender reaches the store as a failure of the inspection, so the callback has nothing to do.
+    // When the sender fails, `pipeline` fails the inspection with the same error, and `files.write` rejects. So the
+    // callback of `pipeline` has nothing to do.
     pipeline(bytes, inspection, () => {})
     try {
       await files.write(id, inspection)

@@ -8,8 +8,8 @@ import type { RecordedChange } from './schema.ts'
 
 /**
  * The number of a document's first chain. A chain is the unbroken list of the changes of a document, one batch for each
- * body; after a gap a new chain begins. The cursor of a baseline, from which a client begins, may name the first chain
- * before the chain exists.
+ * body; after a gap a new chain begins. A client begins with the cursor of a baseline, which names a chain. Before the
+ * document has a chain, the cursor names the first chain by this number.
  */
 export const firstChain = 1
 
@@ -48,7 +48,7 @@ export async function loadChainSources(
   return new Map([...byDocument].map(([id, pending]) => [id, chainSource(pending)]))
 }
 
-/** Does the work of `growing`. A thread calls this function by its name. @public */
+/** Computes the batches by which the chain of one document grows. A thread calls this function by its name. @public */
 export function growChangeChain({ source }: ProjectionInput<ChainSource>): ChainGrowth {
   return growChain(source)
 }
@@ -75,7 +75,10 @@ function lengthOf({ manifests }: ChainSource): number {
   return manifests.reduce((length, { step }) => length + (step?.length ?? 0), 0)
 }
 
-/** Appends the growths to their chains and forgets batches beyond the retention. The caller holds the locks. */
+/**
+ * Appends the batches to the chains of documents and forgets batches beyond the retention. The caller has locked the
+ * documents and, by `lockChains`, their chains.
+ */
 export async function writeChains(
   tx: Transaction,
   derived: readonly Derived<ChainSource, ChainGrowth>[],

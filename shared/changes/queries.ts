@@ -24,8 +24,8 @@ export function chainOf(db: Queryable, key: DocumentJob): Promise<ChangeChain | 
 }
 
 /**
- * Locks the chains of documents in the order of their ids and returns the `body_seq` that each has reached, by document
- * id.
+ * Locks the chains of documents in the order of the document ids. Returns the `body_seq` that each chain has reached,
+ * by document id.
  */
 export function lockChains(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
   return lockProjected(tx, jobs, { table: 'change_chains', column: 'projected_seq' })
@@ -33,7 +33,7 @@ export function lockChains(tx: Transaction, jobs: readonly DocumentJob[]): Promi
 
 /**
  * A row of `document_manifests`. `step` leads from the manifest of the previous body to the manifest of this body, as
- * the JSON text of a list of `BlockStep`. It is null for the first body of a document.
+ * the JSON text of a list of `BlockStep`. `step` is null for the first body of a document.
  */
 export type StoredManifest = { body_seq: number; version: string; changed_at: number; step: string | null }
 
@@ -92,7 +92,7 @@ export function pendingManifests(
 /** The changes of one write of a body; `changes` is the JSON text of a list of `RecordedChange`. */
 export type ChangeBatch = { body_seq: number; source_version: string; changed_at: number; changes: string }
 
-/** A chain that begins. The document may have had an earlier chain. */
+/** A chain that begins, with the document that it belongs to. The document may have had an earlier chain. */
 export type BegunChain = ChangeChain & { job: DocumentJob }
 
 /** Begins chains of documents; batches that an earlier chain held are deleted. */
@@ -120,7 +120,7 @@ export async function beginChains(tx: Transaction, chains: readonly BegunChain[]
   )
 }
 
-/** The batches by which a chain grows, and the `body_seq` that it then reaches. */
+/** The batches by which the chain of a document grows, and the `body_seq` that the chain then reaches. */
 export type Growth = { job: DocumentJob; batches: readonly ChangeBatch[]; projectedSeq: number }
 
 /** Appends batches to chains. */
@@ -150,7 +150,10 @@ export async function appendBatches(tx: Transaction, growths: readonly Growth[])
   )
 }
 
-/** Deletes batches beyond the `keep` newest writes of each chain, and manifests that the chain has taken up. */
+/**
+ * Deletes the batches of each chain beyond its `keep` newest writes, and the manifests whose changes the chain has by
+ * now.
+ */
 export async function pruneChains(tx: Transaction, growths: readonly Growth[], keep: number): Promise<void> {
   await tx.query(
     prepared(sql.unsafe`

@@ -52,8 +52,8 @@ export async function changesAfter(db: Queryable, query: ChangesQuery): Promise<
   const chain = await waitForChain(db, query)
   if (chain === null) return { ...nothing(body), freshness: 'missing' }
   if (chain.projected_seq < body.body_seq) return { ...nothing(body), freshness: 'stale' }
-  // The batch at the position itself is read, too. It has the version of the position, and without it the position is
-  // lost.
+  // The batch at the position itself is read, too. If the chain no longer has this batch, the chain has lost the
+  // position.
   const rows = await queries.chainPage(db, { ...keyOf(body), from: after.bodySeq, limit: limit + 2 })
   const [start, ...later] = rows
   if (start === undefined || start.chain !== after.chain || start.body_seq !== after.bodySeq) {
@@ -77,8 +77,9 @@ export async function changesAfter(db: Queryable, query: ChangesQuery): Promise<
 }
 
 /**
- * Returns the top-level blocks of a locked document that changed since one of some versions. There are at most 100, the
- * last changed first. Returns null when the chain does not reach back to any of the versions.
+ * Returns the top-level blocks of a document that changed after a body with one of `versions`; the newest such body
+ * counts. At most 100 blocks are returned, the last changed block first. Returns null when the chain reaches back to
+ * none of the versions. The caller has locked the row of the document.
  */
 export async function changedBlockIds(
   db: Queryable,
@@ -98,7 +99,8 @@ function presentBatch(row: PageRow, cursorOf: CursorOf): DocumentChanges['change
   return changes.map((change) => ({ ...change, ...shared }))
 }
 
-// Polls, since a commit with NOTIFY waits for every other such commit in the whole database server.
+// Asks the database again and again instead of waiting for a NOTIFY. A commit with NOTIFY waits for every other such
+// commit in the whole database server.
 async function waitForChain(db: Queryable, { body, waitMs }: ChangesQuery): Promise<queries.ChangeChain | null> {
   const deadline = performance.now() + waitMs
   for (let pause = 10; ; pause = Math.min(pause * 2, longestPauseMs)) {

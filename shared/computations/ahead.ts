@@ -3,15 +3,18 @@ import { Refusal } from '../errors/errors.ts'
 import { type Computation, ComputationLimitError } from './computation.ts'
 import { type Compute, compute, withinTurn } from './compute.ts'
 
-/** The source of results that a transaction needs while it holds locks. */
+/** An object that gives a transaction the outputs of computations, although the transaction holds locks. */
 export type Ahead = {
-  /** Resolves to the output of a computation. Rejects as the function throws, or with ComputationLimitError. */
+  /** Resolves to the output of a computation. Rejects with the error of its function or with ComputationLimitError. */
   result: Compute
-  /** The same source for a transaction that asks for the results of many inputs, such as the bodies of a folder. */
+  /**
+   * An `Ahead` for a transaction that needs the outputs of one computation for many inputs, such as the bodies of a
+   * folder.
+   */
   ofMany: Ahead
 }
 
-/** Computes immediately, for code that holds no locks. */
+/** An `Ahead` that computes immediately, for code that holds no locks. */
 export const onTheSpot: Ahead = {
   result: async (computation, input) => computation.run(input),
   get ofMany() {
@@ -20,18 +23,18 @@ export const onTheSpot: Ahead = {
 }
 
 /**
- * Runs a transaction that does not wait for a turn. While a computation waits for its turn, the transaction holds
- * neither locks nor a connection. So nobody else waits for that turn, and no circle of waits can arise.
+ * Runs a transaction that never waits for a turn while it holds locks or a connection. So nobody else waits for that
+ * turn, and no circle of waits can arise.
  *
- * Large results are computed between two rounds. Where a result is missing, the transaction rolls back, the result is
- * computed, and the transaction runs again with all its locks and checks. When an input has changed by then, it is
- * computed anew. Of each computation only the latest result is kept, so a transaction may ask for one result of each
- * computation. Small results are kept too. Otherwise a small computation would give new blocks other ids in each round.
- * A large computation over these blocks would then never find its result.
+ * Where the output of a large computation is missing, the transaction rolls back. The output is computed without locks,
+ * and the transaction runs again with all its locks and checks. When an input has changed by then, its output is
+ * computed anew. Of each computation only the latest output is kept, so a transaction may ask for one output of each
+ * computation. Outputs of small computations are kept, too. Otherwise a small computation would give new blocks other
+ * ids each time. A large computation over these blocks would then never find its output.
  *
- * A transaction that has lost nine races takes a turn before its locks, and so does a transaction that asks `ofMany`
- * for a large result. Then it computes in threads while it holds its locks, and comes through. Rejects with 503
- * `service_unavailable` when such a result would hold the locks for too long.
+ * A transaction that has rolled back nine times takes a turn before its locks. So does a transaction that asks `ofMany`
+ * for a large output. Within its turn the transaction computes in threads while it holds its locks, and comes through.
+ * Rejects with 503 `service_unavailable` when such a computation would hold the locks for too long.
  *
  * `transaction` must have no effect outside the database.
  */
@@ -49,8 +52,8 @@ export async function computingAhead<T>(transaction: (ahead: Ahead) => Promise<T
   return withinTurn((computeNow) => transaction(underLocks(known, computeNow)))
 }
 
-// A large write takes three or four rounds. The further rounds are for a write whose input other writes change between
-// its rounds.
+// How many times a transaction runs before it takes a turn. A large write runs three or four times. A write runs more
+// often when other writes change its input in between.
 const roundsAhead = 9
 
 type Outcome = { input: unknown; output: () => unknown }
@@ -80,7 +83,7 @@ function underLocks(known: Known, computeNow: Compute): Ahead {
   }
 }
 
-// Keeps no results, because many large results would fill the memory.
+// Returns an `Ahead` that keeps no outputs, because many large outputs would fill the memory.
 function sourceOfMany(large: Compute): Ahead {
   const source: Ahead = {
     result: async (computation, input) =>
@@ -104,7 +107,7 @@ async function knownOrSmall<Input, Output>(
   return output
 }
 
-// Both errors are refusals, so that the transaction rolls back without losing its connection.
+// NotComputed and TurnNeeded are refusals, so that the transaction rolls back without losing its connection.
 class NotComputed extends Refusal {
   readonly compute: () => Promise<void>
 
@@ -120,7 +123,8 @@ class TurnNeeded extends Refusal {
   }
 }
 
-// The refusal of an input is thrown when the transaction asks for the result again, so that the order of checks stays.
+// A refusal of the input is thrown when the transaction runs again and asks for the output. So the checks keep their
+// order.
 async function settled<T>(result: Promise<T>): Promise<() => T> {
   try {
     const value = await result

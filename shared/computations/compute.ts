@@ -24,7 +24,7 @@ const ends = { done: 0, failed: 0, over_limit: 0 }
 
 const memoryLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 }
 // A thread within one long call of the JavaScript runtime does not report its processor time. Such a thread is ended
-// when so many times its limit have passed on the clock.
+// when `unanswered` times its limit has passed on the clock.
 const unanswered = 4
 
 /** A function that computes the output of an input. */
@@ -32,9 +32,9 @@ export type Compute = <Input, Output>(computation: Computation<Input, Output>, i
 
 /**
  * Computes without blocking the event loop. A large input waits for a turn of the current requester and then runs in a
- * thread. A thread that exceeds the limit of the computation or of the current call is ended. Rejects as the function
- * throws, with ComputationLimitError for too much time or memory, and with 503 `service_unavailable` when too many
- * computations wait already.
+ * thread. A thread that exceeds the limit of the computation or of the current call is ended. Rejects with the error of
+ * the function, and with ComputationLimitError for too much time or memory. Rejects with 503 `service_unavailable` when
+ * too many computations wait already.
  */
 export async function compute<Input, Output>(computation: Computation<Input, Output>, input: Input): Promise<Output> {
   if (computation.isSmall(input)) return computation.run(input)
@@ -44,9 +44,9 @@ export async function compute<Input, Output>(computation: Computation<Input, Out
 
 /**
  * Runs a transaction within one turn of the current requester. The transaction computes large inputs in a thread
- * without waiting for another turn, because it may hold locks by then. Such a computation may take half of the time
- * for which PostgreSQL lets a transaction pause. Rejects with 503 `service_unavailable` when a computation takes
- * longer, and when no turn is free.
+ * without waiting for another turn, because the transaction may hold locks by then. Such a computation may take half of
+ * the time for which PostgreSQL lets a transaction pause. Rejects with 503 `service_unavailable` when a computation
+ * takes longer, and when no turn is free.
  */
 export function withinTurn<T>(transaction: (computeNow: Compute) => Promise<T>): Promise<T> {
   return turns.run(() => transaction(computeUnderLocks))
@@ -119,7 +119,10 @@ class Thread {
     this.#worker.on('exit', () => this.#ended(new Error('the thread has ended')))
   }
 
-  /** Runs a computation. Rejects as its function throws, and with ComputationLimitError for too much time or memory. */
+  /**
+   * Runs a computation. Rejects with the error of its function, and with ComputationLimitError for too much time or
+   * memory.
+   */
   async run<Input, Output>(computation: Computation<Input, Output>, input: Input): Promise<Output> {
     const { module, name } = computation
     const over = new AbortController()
@@ -159,8 +162,8 @@ class Thread {
         left = limitMs - (used.user + used.system) / 1000
       }
     } catch {
-      // The computation has ended in time, or the thread has ended, and `#onEnd` has rejected the call of `run`.
-      // Nothing is left to watch.
+      // The signal `over` says that the computation has ended in time. Or the thread has ended, and `#onEnd` has
+      // rejected the call of `run`. In both cases nothing is left to watch.
       return
     }
     this.#ended(new ComputationLimitError('time'))

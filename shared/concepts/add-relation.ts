@@ -92,7 +92,8 @@ async function findEnds(
   return { object, resolved: sources.slice(objectSource.length) }
 }
 
-// Locks both ends of a relation between concepts, so that no other transaction merges one of them meanwhile.
+// Locks both ends of a relation between concepts, so that no other transaction merges one of the two concepts
+// meanwhile.
 async function lockEnds(tx: Transaction, found: ConceptRow, object: ConceptRow | null): Promise<ConceptRow> {
   if (object === null || object.workspace_id !== found.workspace_id) return lockConcept(tx, found)
   const locked = await lockConcepts(tx, { workspaceId: found.workspace_id, ids: [found.id, object.id] })

@@ -104,8 +104,9 @@ export function requireCurrentEvidence(evidence: readonly ResolvedEvidence[]): v
 type RecordedEvidence = ResolvedEvidence & { valid_from: number | null; valid_to: number | null }
 
 /**
- * Records evidence for a locked concept as one `evidenced_by` relation for each document and block. An existing
- * relation takes over version and excerpt and keeps everything else. Returns the ids of the relations.
+ * Records evidence for a concept as one `evidenced_by` relation for each document and block. An existing relation takes
+ * over version and excerpt and keeps everything else. Returns the ids of the relations. The caller has locked the row
+ * of the concept.
  */
 export async function recordEvidence(
   tx: Transaction,

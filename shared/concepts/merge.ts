@@ -93,7 +93,10 @@ async function moveRelations(tx: Transaction, source: ConceptRow, target: Concep
 const saysTheSame = sql.fragment`
   kept.predicate = r.predicate AND int8range(kept.valid_from, kept.valid_to) && int8range(r.valid_from, r.valid_to)`
 
-/** Marks a locked concept as merged. Concepts that were merged into it before lead to the target from now on. */
+/**
+ * Marks a concept, whose row the caller has locked, as merged. Concepts that were merged into this concept before lead
+ * to the target from now on.
+ */
 async function markMerged(
   tx: Transaction,
   source: ConceptRow,

@@ -35,7 +35,8 @@ export function requireDistinctLocales(labels: readonly LabelInput[]): void {
   }
 }
 
-// An invalid locale is refused later, by `storedLabels`: every conflict with the state of the concept comes first.
+// An invalid locale stays as it is here, since conflicts with the state of the concept are reported first. Later
+// `storedLabels` refuses the locale.
 function canonicalOrAsIs(locale: string): string {
   try {
     return canonicalLocale(locale, { status: 422, field: 'locale' })

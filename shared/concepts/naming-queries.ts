@@ -36,8 +36,8 @@ function activeConceptNamed(db: Queryable, claim: NameClaim): Promise<string | n
 }
 
 /**
- * Adds aliases to a locked concept, in the order given. An alias whose normalised form the concept already has stays
- * unchanged.
+ * Adds aliases to a concept, in the order given. An alias whose normalised form the concept already has stays
+ * unchanged. The caller has locked the row of the concept.
  */
 export async function addAliases(
   tx: Transaction,
@@ -48,7 +48,8 @@ export async function addAliases(
 }
 
 /**
- * Replaces the manual aliases of a locked concept. Aliases that stay keep their ids; aliases of other origins are kept.
+ * Replaces the manual aliases of a concept. Aliases that stay keep their ids; aliases of other origins are kept. The
+ * caller has locked the row of the concept.
  */
 export async function replaceManualAliases(
   tx: Transaction,
@@ -86,8 +87,8 @@ function aliasInsert(concept: ConceptKey, input: { aliases: readonly string[]; o
 }
 
 /**
- * Replaces the manual labels of a locked concept. A manual label replaces a label of another origin with the same
- * locale.
+ * Replaces the manual labels of a concept. A manual label replaces a label of another origin with the same locale. The
+ * caller has locked the row of the concept.
  */
 export async function replaceManualLabels(
   tx: Transaction,

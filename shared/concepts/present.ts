@@ -80,8 +80,8 @@ function temporalStatus({ valid_from, valid_to }: ConceptRelationRow, at: number
   return valid_to !== null && at >= valid_to ? 'expired' : 'current'
 }
 
-// The document or block that a relation points at. If the evidence is the same block, its version tells when that block
-// existed.
+// The document or block that a relation points at. If the evidence of the relation is the same block, the version of
+// the evidence is a body that had this block.
 function objectOf(relation: ConceptRelationRow): SourceReference[] {
   const { object_kind, object_id, object_block_id, evidence_document_id, evidence_block_id } = relation
   if (object_kind === 'concept') return []

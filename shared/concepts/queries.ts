@@ -121,7 +121,7 @@ export type ConceptColumns = Pick<
   'name' | 'normalized_name' | 'description' | 'canonical_document_id' | 'status'
 >
 
-/** Replaces the columns of a locked concept. */
+/** Replaces the columns of a concept. The caller has locked the row by `lockConcepts`. */
 export async function updateColumns(tx: Transaction, concept: ConceptRow, to: ConceptColumns): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE concepts SET name = ${to.name}, normalized_name = ${to.normalized_name}, description = ${to.description},
@@ -129,7 +129,10 @@ export async function updateColumns(tx: Transaction, concept: ConceptRow, to: Co
     WHERE workspace_id = ${concept.workspace_id} AND id = ${concept.id}`)
 }
 
-/** Raises the version of a locked concept and sets `updated_at`, which never goes back. */
+/**
+ * Raises the version of a concept and sets `updated_at`, which never goes back. The caller has locked the row by
+ * `lockConcepts`.
+ */
 export async function raiseVersion(tx: Transaction, concept: ConceptKey): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE concepts SET version = version + 1, updated_at = greatest(clock_timestamp(), updated_at)

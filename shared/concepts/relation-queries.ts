@@ -99,7 +99,10 @@ export type ConceptStatement = Pick<
   'predicate' | 'object_kind' | 'object_id' | 'object_block_id' | 'valid_from' | 'valid_to'
 >
 
-/** Returns the id of a relation of the concept with the same content whose validity overlaps, or null. */
+/**
+ * Returns the id of a relation of the concept with the predicate and object of `statement` and with an overlapping
+ * validity, or null.
+ */
 export function overlappingRelation(
   db: Queryable,
   concept: ConceptKey,
@@ -115,7 +118,7 @@ export function overlappingRelation(
     ORDER BY r.id LIMIT 1`)
 }
 
-/** Inserts relations of a locked concept. */
+/** Inserts relations of a concept. The caller has locked the row of the concept. */
 export async function insertRelations(
   tx: Transaction,
   concept: ConceptKey,

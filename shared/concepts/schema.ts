@@ -139,7 +139,7 @@ const detailMembers = {
 export const Concept = Type.Object(detailMembers, { $id: 'Concept' })
 export type Concept = Static<typeof Concept>
 
-/** A concept after a request added evidence or a relation. */
+/** A concept to which a request has just added evidence or a relation, with the id of that relation. */
 export const ConceptWithRelation = Type.Object(
   { ...detailMembers, relation_id: Type.String({ description: 'the relation that was added or refreshed' }) },
   { $id: 'ConceptWithRelation' },

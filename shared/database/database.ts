@@ -147,7 +147,7 @@ export function foreignStatements(connection: Pick<Queryable, 'query'>) {
 
 const names = new Map<string, string>()
 
-/** The name under which connections prepare a text. There are few texts, all from our code or that of a library. */
+/** The name under which connections prepare an SQL text. There are few such texts, all from our code or a library. */
 export function statementName(text: string): string {
   const known = names.get(text)
   if (known !== undefined) return known

@@ -49,8 +49,8 @@ async function session(client: pg.Client, options: { channel: string; onNotify: 
     client.once('end', resolve)
     client.once('error', reject)
   })
-  // When the connection is lost before it listens, `connect` or `query` rejects as well, and nobody awaits `over`. This
-  // handler keeps the second rejection from ending the process.
+  // When the connection is lost before LISTEN has run, `connect` or `query` rejects as well, and nobody awaits `over`.
+  // This handler keeps the second rejection from ending the process.
   over.catch(() => {})
   client.on('error', () => {})
   client.on('notification', options.onNotify)

@@ -20,7 +20,8 @@ type OpenTransaction = { begun: boolean; failure: Error | undefined }
 
 /**
  * A connection that sends statements without waiting for the answers to the statements before them. PostgreSQL executes
- * them in the order in which they were sent. What is sent before the process next waits goes out in one system call.
+ * the statements in the order in which they were sent. All statements that are sent before the process returns to its
+ * event loop go out in one system call.
  *
  * Every statement gets an answer or an error in time: the time limit of a statement begins when the statement before it
  * was answered. A connection that misses a limit is closed, since nothing can tell a slow network from a silent one.
@@ -65,8 +66,8 @@ export class Pipeline {
 
   /**
    * Commits what was sent since `begin`, without waiting for the answers first. Resolves only when PostgreSQL has
-   * committed: to the COMMIT of a failed transaction PostgreSQL answers ROLLBACK. Then this function throws the first
-   * failure.
+   * committed. PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK. In that case this function throws
+   * the error of the statement that failed first.
    */
   async commit(): Promise<void> {
     const transaction = this.#transaction
@@ -114,8 +115,9 @@ export class Pipeline {
     return promise
   }
 
-  // Returns the error that says most. When the connection was closed for a missing answer, this is the missing answer.
-  // In a failed transaction it is the first failure, not "current transaction is aborted".
+  // Returns the error that explains most. When the connection was closed because an answer was missing, this is the
+  // error about the missing answer. In a failed transaction this is the first failure, not "current transaction is
+  // aborted".
   #failed(error: Error, transaction: OpenTransaction | undefined): Error {
     if (error !== this.#lost) this.#onError(error)
     const reason = this.#lost?.cause instanceof NoAnswerError ? this.#lost : error
@@ -124,7 +126,7 @@ export class Pipeline {
     return codeOf(error) === abortedTransaction ? transaction.failure : reason
   }
 
-  // Sends everything that is written in this turn of the event loop at once.
+  // Holds the written bytes back until the process returns to its event loop, and then sends all of them at once.
   #cork(): void {
     if (this.#corked) return
     this.#corked = true
@@ -137,7 +139,7 @@ export class Pipeline {
   }
 
   // Notes that PostgreSQL begins with the next statement. A timer that is set already and fires earlier may stay, since
-  // it looks at the limit again when it fires.
+  // the timer looks at the limit again when it fires.
   #progress(): void {
     this.#since = performance.now()
     const [limit] = this.#unanswered
@@ -145,7 +147,7 @@ export class Pipeline {
   }
 
   // Looks whether the statement that PostgreSQL executes has reached its limit. This process may have been too busy to
-  // read an answer in time, so it gets `graceMs` more to read the answers that have arrived.
+  // read an answer in time. So the process gets `graceMs` more to read the answers that have arrived.
   #watch(): void {
     const [limit] = this.#unanswered
     if (limit === undefined) return

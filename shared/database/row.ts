@@ -44,5 +44,6 @@ function make<T extends TSchema>(schema: T): RowSchema<T> {
   }
 }
 
-// Compiling costs as much as ten interpreted checks, so a schema is compiled only once it has been used ten times.
+// The number of rows that a schema checks before it is compiled. Compiling costs as much as ten checks by a schema that
+// is not compiled.
 const uncompiledRows = 10

@@ -118,7 +118,7 @@ function firstColumn(row: Row): unknown {
 
 /**
  * Runs `work` in a transaction of slonik, which commits, rolls back after an error, and repeats after a serialisation
- * failure or a deadlock. COMMIT leaves with the last statements of `work`.
+ * failure or a deadlock. COMMIT travels with the last statements of `work`.
  */
 export function transactionOf<T>(
   begin: DatabasePool['transaction'],

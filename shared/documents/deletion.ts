@@ -21,7 +21,7 @@ export type Deletion = {
  */
 export type DeletionConsequence = (context: DeletionContext, deletion: Deletion) => Promise<void> | void
 
-/** What a deletion works with: its transaction, who deletes, and what follows from it. */
+/** The context of a deletion: its transaction, the caller who deletes, and the consequences that follow. */
 export type DeletionContext = {
   tx: Transaction
   caller: Caller

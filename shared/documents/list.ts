@@ -62,8 +62,8 @@ function titled(filter: DocumentFilter & { titleContains: string }, workspaceId:
   const matches = sql.fragment`strpos(lower(d.title), lower(${titleContains})) > 0`
   const isEnough = sql.fragment`(SELECT enough FROM looked)`
   const namedFew = sql.fragment`(SELECT count(*) FROM named) <= ${sortedTitles}`
-  // The words come from a subselect, so that the planner does not see them. For words that are frequent it would read
-  // the table instead of its index.
+  // The words come from a subselect, so that the planner does not see them. For words that are frequent the planner
+  // would read the table instead of its index.
   return sql.fragment`
     WITH beginning AS MATERIALIZED (
       ${ordered({ ...filter, limit: lookedThrough - 1 }, listed(filter, workspaceId))}
@@ -100,7 +100,7 @@ function ordered(filter: DocumentFilter, documents: Fragment) {
 }
 
 // The documents of a list, from a table that has an index in the order of the list. `documents` has no index by locale,
-// nor by folder and id, so for these `document_titles` is read.
+// nor by folder and id. So `document_titles` is read when the list has such a filter.
 function listed(filter: DocumentFilter, workspaceId: Fragment) {
   const { locale, after } = filter
   const folderId = filter.sort === 'id' ? filter.folderId : undefined
@@ -113,8 +113,8 @@ function listed(filter: DocumentFilter, workspaceId: Fragment) {
     ...(folderId === undefined ? [] : [sql.fragment`t.folder_id = ${folderId}`]),
     ...(after === null || filter.sort !== 'id' ? [] : [sql.fragment`t.document_id > ${after[0] ?? ''}`]),
   ]
-  // A condition stands for one of the two tables only. If it stood for both, the planner would expect fewer documents
-  // than there are.
+  // Each condition is tested on one of the two tables only. If a condition were tested on both, the planner would
+  // expect fewer documents than there are.
   const others = {
     ...filter,
     includeVariants: filter.includeVariants || locale !== undefined,

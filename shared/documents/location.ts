@@ -30,9 +30,9 @@ export async function locateNew(context: Context, input: LocationInput): Promise
 }
 
 /**
- * Returns the location of a document after a PATCH. `named` is what `locateNamed` found for the same input. A knowledge
- * base alone means its root, and a folder alone means the knowledge base of the folder. Refuses with 400
- * `cross_workspace_move` when the location is in another workspace.
+ * Returns the location of a document after a PATCH. `named` is the location that the PATCH names, which `locateNamed`
+ * has locked, or null. A knowledge base alone means its root, and a folder alone means the knowledge base of the
+ * folder. Refuses with 400 `cross_workspace_move` when the location is in another workspace.
  */
 export function locateAgain(current: Location, input: LocationInput & { named: Location | null }): Location {
   const { named } = input
@@ -43,8 +43,9 @@ export function locateAgain(current: Location, input: LocationInput & { named: L
 
 /**
  * Finds the location that a request names and locks it until the transaction ends. Returns null when the request names
- * neither a knowledge base nor a folder. Refuses as `locateNew` does. Call it before a document is locked:
- * `shared/knowledge-bases/README.md` states the order of locks.
+ * neither a knowledge base nor a folder. Refuses with 404 when the caller cannot see the location and with 403 when the
+ * caller may not write there. Refuses with 400 when folder and knowledge base contradict each other. Call it before a
+ * document is locked: `shared/knowledge-bases/README.md` states the order of locks.
  */
 export function locateNamed(context: Context, input: LocationInput): Promise<Location | null> {
   return lockLocation(context.tx, {

@@ -17,8 +17,9 @@ export async function numberEvents(database: Database, batch: number): Promise<n
 }
 
 /**
- * Gives ids to at most `batch` events as `numberEvents` does, but returns null when another process has the lock. That
- * process may stop before it has numbered the events for which this process was woken, so the caller has to try again.
+ * Gives public ids to at most `batch` committed events that have no id yet, oldest first, and returns how many. Returns
+ * null when another process has the advisory lock for numbering events. That process may stop before it has numbered
+ * the events for which this process was woken, so the caller has to try again.
  */
 export function numberUnlessBusy(database: Database, batch: number): Promise<number | null> {
   return inTransaction(database, async (tx) => {

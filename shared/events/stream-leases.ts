@@ -7,7 +7,7 @@ export type StreamLease = { tokenId: string; streamId: string }
 
 /**
  * Takes a lease for `seconds`. The result is false when the token already has `limit` streams in all processes
- * together. Streams of a token that open at the same time take turns, so that the limit is exact.
+ * together. Leases of one token are taken one at a time, so that the limit is exact.
  */
 export function takeLease(
   database: Database,

@@ -63,7 +63,7 @@ export class Archive {
   }
 }
 
-// The bytes of a piece, whose checksum is computed in less than 2 ms.
+// The number of bytes that yazl gets at a time. Their checksum is computed in less than 2 ms.
 const pieceBytes = 256 * 1024
 
 // Between two pieces of a large file, the event loop does its other work, since yazl computes checksums on the event

@@ -14,7 +14,7 @@ const pageSize = 500
 /** The bytes of bodies in memory at a time; a larger body comes alone. */
 const batchBytes = 1 << 20
 
-/** The sources, paths and destination of the files of an export. */
+/** The snapshot and the store that an export reads, the archive that it writes, and the paths in the archive. */
 type DocumentsContext = {
   snapshot: Queryable
   archive: Archive

@@ -12,7 +12,7 @@ import type { Archive } from './archive.ts'
 import { writeDocuments } from './documents.ts'
 import { attachmentPath, type Paths, readPaths } from './paths.ts'
 
-/** The sources of an export and its archive. */
+/** The snapshot and the store that an export reads, and the archive that it writes. */
 type ExportContext = {
   /** A transaction that reads one moment of the database. */
   snapshot: Queryable

@@ -6,7 +6,7 @@ import type { Logger } from '../process/log.ts'
 
 /**
  * Renders a body as Markdown with anchors. Returns a comment instead when the body takes too much time or memory to
- * render: the archive has the body as JSON anyway, so the export goes on. `text` is the canonical text of the body.
+ * render. The export goes on, since the archive has the body as JSON anyway. `text` is the canonical text of the body.
  */
 export async function exportedMarkdown(
   { log }: { log: Logger },
@@ -21,7 +21,7 @@ export async function exportedMarkdown(
   }
 }
 
-/** Renders a body in a thread, which finds this function by its name. @public */
+/** Renders a body as Markdown with anchors. A thread calls this function by its name. @public */
 export function renderMarkdown({ text }: { text: string }): string {
   return toMarkdown(new StoredBody({ version: '', text }).document, { anchors: true }).markdown
 }

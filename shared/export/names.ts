@@ -46,7 +46,9 @@ export function looksLikeDocument(name: string): boolean {
   return /--doc_[^/]*\.md$/i.test(name)
 }
 
-/** Returns a key that ignores case and Unicode form: a file system may take names with equal keys for the same. */
+/**
+ * Returns a key that ignores case and Unicode form. A file system may take two names with equal keys for the same name.
+ */
 export function sameName(name: string): string {
   return name.normalize('NFC').toUpperCase().toLowerCase()
 }
@@ -68,8 +70,8 @@ function clean(name: string): string {
   return cut(replaced, { units: longestName, bytes: 240 })
 }
 
-// Windows drops dots and spaces at the end of a name, and so would read `.. .` as `..`. Therefore each of them becomes
-// `_`.
+// Windows drops dots and spaces at the end of a name, and so would read `.. .` as `..`. Therefore each dot or space at
+// the end becomes `_`.
 function portable(name: string): string {
   return notReserved(name.replace(/[. ]+$/, (end) => '_'.repeat(end.length)))
 }

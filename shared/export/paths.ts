@@ -26,7 +26,10 @@ export type Paths = {
   markdown: (document: NamedDocument) => string
 }
 
-/** Reads the folders of a knowledge base and the ids that need a mark, and returns the paths of the archive. */
+/**
+ * Reads the folders of a knowledge base, and the document ids that differ from another id only in case. Returns the
+ * paths of the archive.
+ */
 export async function readPaths(snapshot: Queryable, key: KnowledgeBaseKey): Promise<Paths> {
   const folders = await foldersOfKnowledgeBase(snapshot, key)
   const directories = directoriesOf(folders)

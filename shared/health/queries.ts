@@ -41,9 +41,9 @@ const QueueLoadRow = row(
 )
 
 /**
- * The load of each of our queues, which are the queues with a dead-letter queue: the number of waiting jobs, the
- * seconds since the oldest of them became due, the number of running jobs and the number of dead jobs. A partial index
- * without finished jobs serves each count. Dead jobs are kept for weeks, so at most 10,000 of them are counted.
+ * The load of each of our queues, which are the queues with a dead-letter queue. The load is the number of waiting
+ * jobs, the seconds since the oldest waiting job became due, and the numbers of running and dead jobs. A partial index
+ * without finished jobs serves each count. Dead jobs are kept for weeks, so at most 10,000 dead jobs are counted.
  */
 export function queueLoads(db: Queryable) {
   return db.any(sql.type(QueueLoadRow)`

@@ -17,8 +17,8 @@ const patienceMs = 2000
 const refusalMs = 10_000
 
 /**
- * Whether this process can serve. PostgreSQL must answer within two seconds and take writes; every file of `sql/` must
- * be applied; every queue must exist; and pg-boss's schema must not be older than its code. A write that was refused
+ * Whether this process can serve. PostgreSQL must answer within two seconds and take writes. Every file of `sql/` must
+ * be applied, and every queue must exist. pg-boss's schema must not be older than its code. A write that was refused
  * within the last ten seconds counts as a failure, as with a full disk. Migrations that this version does not know are
  * fine.
  */

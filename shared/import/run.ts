@@ -23,7 +23,7 @@ export type ImportResult = {
 
 type Failure = { name: string; reason: string }
 
-/** The plan, the service, the notes and the progress display of one import. */
+/** The plan of one import, the client that calls the service, the state on disk and the display of progress. */
 export type ImportRun = { plan: Plan; client: ServiceClient; state: ImportState; progress: ProgressDisplay }
 
 /** An error by which the service refuses one document, folder or file. The import goes on with the other things. */

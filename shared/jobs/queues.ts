@@ -18,7 +18,7 @@ export type DocumentChange = 'body' | 'title' | 'location' | 'locale'
 export type DocumentProjection = {
   /** The name of the projection in `stale_projections` and in the metrics of lag. */
   name: string
-  /** The queue of the jobs that derive it. */
+  /** The queue of the jobs that derive the projection. */
   queue: Queue<DocumentJob>
   /** The changes that make the projection of a document stale. */
   dependsOn: readonly DocumentChange[]

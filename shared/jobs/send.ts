@@ -13,9 +13,9 @@ export type Jobs = { boss: PgBoss; stop: () => Promise<void> }
 export const queueCacheIntervalSeconds = 3600
 
 /**
- * Starts the sending side of the queues, which must exist already (`installQueues`). Without another `db`, statements
- * of pg-boss run on the given pool, outside any transaction. So a caller that writes rows has to pass its transaction,
- * or the job would survive a rollback.
+ * Starts the sending side of the queues, which must exist already (`installQueues`). The statements of pg-boss run on
+ * the given pool, outside any transaction, unless a call passes another `db`. So a caller that writes rows has to pass
+ * its transaction, or the job would survive a rollback.
  */
 export async function openJobs(options: { database: Database; onError: (error: Error) => void }): Promise<Jobs> {
   const boss = new PgBoss({
@@ -34,8 +34,9 @@ export async function openJobs(options: { database: Database; onError: (error: E
 }
 
 /**
- * Enqueues the jobs of one projection in the write's own transaction, as `markStale` does for all projections. The call
- * must be the last before the commit, since writers of the same key wait for each other from here on.
+ * Enqueues jobs of one projection in the transaction of a write, for tests and benches. The service calls `markStale`,
+ * which enqueues by the same function of the database. The call must be the last before the commit, since writers of
+ * the same document wait for each other from here on.
  *
  * * One document: after a quiet moment the job starts at once. The writes of a burst behind it become one more job,
  *   which is never put off any further, so constant writing cannot starve it.
@@ -65,8 +66,8 @@ export async function enqueueDocuments(
 }
 
 /**
- * Enqueues a requested job in the transaction that inserts its row. The job starts at once, or takes its turn
- * (`requestedJobTurn`), and no two workers run the same job at a time.
+ * Enqueues a requested job in the transaction that inserts its row. The job starts at once, or when its workspace has
+ * its turn. No two workers run the same job at a time.
  */
 export async function enqueueRequestedJob(
   context: { tx: Transaction; jobs: Jobs },

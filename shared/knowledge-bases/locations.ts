@@ -36,8 +36,9 @@ export async function findLocation(db: Queryable, request: LocationRequest): Pro
 }
 
 /**
- * Finds a location as `findLocation` does and locks it until the transaction ends. Meanwhile no folder above the
- * location can be deleted or moved to another knowledge base.
+ * Finds the location that a request body names, and locks it until the transaction ends. Meanwhile no folder above the
+ * location can be deleted or moved to another knowledge base. Returns null and refuses in the same cases as
+ * `findLocation`.
  */
 export async function lockLocation(tx: Transaction, request: LocationRequest): Promise<Location | null> {
   if ((request.folderId ?? null) === null) return lockRoot(tx, request)

@@ -57,8 +57,8 @@ export function workspaceOfKnowledgeBase(db: Queryable, locator: KnowledgeBaseLo
 }
 
 /**
- * Returns the workspace of a visible knowledge base, or null, and locks its structure until the transaction ends, as
- * `lockStructure` does in the mode `add`.
+ * Returns the workspace of a visible knowledge base, or null. Until the transaction ends, nobody can delete the
+ * knowledge base, delete one of its folders, or move a folder into or out of it.
  */
 export function lockKnowledgeBase(tx: Transaction, locator: KnowledgeBaseLocator): Promise<string | null> {
   return tx.maybeOneFirst(

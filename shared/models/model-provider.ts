@@ -80,7 +80,7 @@ async function askAgain(call: Call): Promise<ModelAnswer> {
 async function askOnce({ client, request, timeout, signal }: Call): Promise<ModelAnswer> {
   signal?.throwIfAborted()
   const { model, system, user, schema } = request
-  // The client's own timeout covers only the headers of the answer. This signal covers the whole answer.
+  // The client's own timeout covers only the headers of the answer. The signal `late` covers the whole answer.
   const late = AbortSignal.timeout(timeout)
   try {
     const completion = await client.chat.completions.create(
@@ -139,8 +139,8 @@ function isTransient({ status }: APIError): boolean {
   return status === undefined || status === 408 || status === 409 || status === 429 || status >= 500
 }
 
-// Causes are for operators. Causes name the provider's host and status and the system's error, never the provider's
-// words.
+// Causes are for operators. A cause names the host of the provider, the HTTP status and the error of the operating
+// system, never the provider's words.
 function asModelError(error: unknown, { host, timeout }: Call): unknown {
   if (error instanceof SyntaxError) {
     const options = { message: 'The answer of the model is not JSON.', transient: false, cause: new Error(host) }

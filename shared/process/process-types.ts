@@ -1,4 +1,4 @@
-/** The worker types. Each has its line in the Procfile; one process can also run several of them. */
+/** The worker types. Each worker type has its line in the Procfile; one process can also run several worker types. */
 export const workerTypeNames = [
   'search',
   'changes',

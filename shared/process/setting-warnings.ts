@@ -16,8 +16,9 @@ export function warnAboutSettings({ config, log }: { config: Config; log: Logger
 }
 
 /**
- * Warnings about probable mistakes of the operator: variables that look like settings but are no settings, each with
- * the nearest setting; a model without a key; a key without a model. A warning never repeats a value. @internal
+ * Warnings about probable mistakes of the operator. A variable may look like a setting but be none; the warning names
+ * the nearest setting. A model may be set without a key, or a key without a model. A warning never repeats a value.
+ * @internal
  */
 export function settingWarnings({ config, env }: { config: Config; env: NodeJS.ProcessEnv }): string[] {
   return [...unknownSettings(Object.keys(env)), ...unusedModels(config)]

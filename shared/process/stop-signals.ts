@@ -2,7 +2,7 @@ import type { Logger } from './log.ts'
 
 const stopLimitMs = 8000
 
-/** How a process stops: `drain`, which may take any time, then `stop`. */
+/** The two steps by which a process stops: `drain`, which may take any time, then `stop`. */
 export type Stopping = {
   /** Serves on until load balancers have noticed that the process is about to stop. */
   drain?: () => Promise<void>

@@ -29,8 +29,8 @@ const limitSettings = {
   folders: 'QUOTA_FOLDERS',
 } as const
 
-// More writers than can be at work in one workspace at a time. Writers that share the lock of a quota do not see each
-// other's rows. So the lock is shared only while the additions of all these writers fit below the limit.
+// A number of writers that never work in one workspace at a time. Writers that share the lock of a quota do not see
+// each other's rows. So they share it only while the additions of this many writers fit below the limit.
 const writersAtOnce = 256
 
 const UsageRow = row(
@@ -47,7 +47,8 @@ const UsedRow = row(Type.Object({ used: Type.Number() }))
 
 /**
  * Makes room for `adding` more objects of the workspace, or refuses with 409 `quota_exceeded`. The settings give the
- * limit. Call it as `makeRoom` says.
+ * limit. Call it once per quota and transaction, right before the insert, because quotas are the last check of a
+ * request.
  */
 export async function enforceQuota(
   context: { tx: Transaction; config: QuotaLimits },

@@ -44,7 +44,7 @@ export async function loadLinkSources(
   )
 }
 
-/** Does the work of `linking`. A thread calls this function by its name. @public */
+/** Computes the changes of the inline relations of one document. A thread calls this function by its name. @public */
 export function linkDocument({ source }: ProjectionInput<LinkSource>): InlineRelationChange {
   return compareLinks(source)
 }

@@ -18,7 +18,7 @@ export async function readRelation(db: Queryable, locator: RelationLocator): Pro
   return relation as DocumentRelation
 }
 
-/** A function that tells whether a block exists; it knows only the blocks that `openBlocks` named. */
+/** A function that tells whether a block exists. The function knows only the blocks that were looked up. */
 type BlockExists = (documentId: string, blockId: string) => boolean
 
 async function withStatus(db: Queryable, relations: readonly RelationRow[]): Promise<DocumentRelation[]> {
@@ -171,8 +171,8 @@ const end = (column: 'source_document_id' | 'target_document_id', { document }: 
 const laterThan = ({ createdAt, id }: { createdAt: number; id: string }) =>
   sql.fragment`(r.created_at, r.id) > (to_timestamp(${createdAt}::float8 / 1000)::timestamptz(3), ${id})`
 
-// Joins relations with their ends, as far as the caller can see these. LIMIT 1 keeps the planner from reading whole
-// tables for a page, which made the query thirty times slower.
+// Joins relations with their ends. The columns of an end are null when the end is gone or the caller cannot see it.
+// LIMIT 1 keeps the planner from reading whole tables for a page, which made the query thirty times slower.
 const described = (workspaceIds: readonly string[], rows: ReturnType<typeof sql.fragment>) => sql.fragment`
   SELECT r.workspace_id, r.id, r.origin, r.predicate, r.source_document_id, r.source_block_id, r.target_uri,
     r.target_document_id, r.target_block_id, r.anchor_text, r.created_at, r.created_by,

@@ -6,8 +6,9 @@ export function cursorText(members: readonly unknown[]): string {
 }
 
 /**
- * The members of a cursor, or null for a text that `cursorText` did not write. The comparison with the text is needed
- * because several base64url texts decode to the same bytes. The caller checks the types and values of the members.
+ * The members of a cursor, or null for a text that `cursorText` did not write. Several base64url texts decode to the
+ * same bytes, so the bytes are encoded again and compared with the text. The caller checks the types and values of the
+ * members.
  */
 export function cursorMembers(text: string): unknown[] | null {
   const bytes = Buffer.from(text, 'base64url')

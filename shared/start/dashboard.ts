@@ -59,7 +59,8 @@ async function serveDashboard(input: { url: string; port: number; until: Promise
   }
 }
 
-// pg-boss's supervision makes the counts that the dashboard shows. Workers run without supervision, so it runs here.
+// pg-boss's supervision makes the counts that the dashboard shows. Workers run without supervision, so the dashboard
+// runs the supervision.
 async function countQueues(connectionString: string): Promise<PgBoss> {
   const intervals = { superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 }
   const boss = new PgBoss({ connectionString, max: 1, migrate: false, schedule: false, reindex: false, ...intervals })

@@ -167,8 +167,8 @@ function canMount(mounts: readonly Mount[]): boolean {
 }
 
 // The words of a command that runs another command in a mount namespace of its own. Only that command sees the mounts,
-// which end with it. The command keeps the process id, since unshare and sh replace themselves by the command. `before`
-// are the words that come first, such as setpriv's.
+// and the mounts end with that command. The command keeps the process id, since unshare and sh replace themselves by
+// the command. `before` are the words that come first, such as setpriv's.
 function withMounts(
   before: readonly string[],
   { mounts, command }: { mounts: readonly Mount[]; command: readonly string[] },

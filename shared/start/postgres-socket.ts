@@ -11,8 +11,8 @@ import { clusterOf } from './postgres-cluster.ts'
 const longestPath = 103
 
 /**
- * Whether the PostgreSQL of `directory` can have a socket. The path must be short enough both for clients and for the
- * server, which may see its data as another `folder`.
+ * Whether the PostgreSQL of `directory` can have a socket, whose path must be short. `folder` is the path under which
+ * the server sees its data; clients may see the data under another path.
  */
 export function hasSocket(directory: string, { folder, port }: { folder: string; port: number }): boolean {
   const paths = [clusterOf(directory), folder].map((place) => join(place, socketName(port)))
@@ -29,7 +29,10 @@ export function overSocket(directory: string, url: string): string {
   return complete.href
 }
 
-/** Deletes the sockets that servers of this cluster left behind when they were killed. `port` is that of the server. */
+/**
+ * Deletes the sockets that killed servers of this cluster left behind. `port` is the port of the current server, whose
+ * socket stays.
+ */
 export async function deleteOldSockets(directory: string, port: number): Promise<void> {
   const files = await readdir(clusterOf(directory))
   const old = files.filter((file) => file.startsWith(socketName('')) && !file.startsWith(socketName(port)))

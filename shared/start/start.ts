@@ -11,10 +11,10 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgre
 import { freePort, joinWorkers, parseProcfile, type RunningProcess, runCommand, startProcess } from './processes.ts'
 
 /*
- * `npm start` and `npm run dev` run the whole service: PostgreSQL unless DATABASE_URL names one, the Procfile's release
- * step, the owner of an empty database, then every process of the Procfile. The workers share one process unless
- * `--apart` is given. When a process ends, all end; but a process that lost its database is restarted. `--watch`
- * restarts a process whose sources change.
+ * `npm start` and `npm run dev` run the whole service. They start PostgreSQL unless DATABASE_URL names one, run the
+ * Procfile's release step, and create the owner of an empty database. Then they start every process of the Procfile.
+ * The workers share one process unless `--apart` is given. When a process ends, all end; but a process that lost its
+ * database is restarted. `--watch` restarts a process whose sources change.
  */
 
 const usage = `usage: npm start [-- --apart]

@@ -32,8 +32,8 @@ export type FolderCreate = FolderLocation & { name: string }
 export type FolderUpdate = FolderLocation & { name?: string | undefined }
 
 /**
- * Creates a folder. Refuses with 400 when the body names no location or contradicts itself, with 404 and 403 as
- * `findLocation` does, and with 409 `quota_exceeded`.
+ * Creates a folder. Refuses with 400 when the body names no location or contradicts itself. Refuses with 404 when the
+ * caller cannot see the location, and with 403 when the caller may not write there. Refuses with 409 `quota_exceeded`.
  */
 export async function createFolder(
   context: { tx: Transaction; config: QuotaLimits; caller: Caller },
@@ -99,7 +99,7 @@ async function readMove(context: UpdateContext, { id, update }: UpdateRequest): 
 }
 
 // Locks what the move needs and reads the move again. Another move may have put folder or destination into another
-// knowledge base meanwhile; then the locks are taken for the knowledge bases that were read last.
+// knowledge base meanwhile. Then the locks are taken for the knowledge bases that were read last.
 async function lockMove(context: UpdateContext, request: UpdateRequest & { seen: Move }): Promise<Move> {
   const { folder, destination } = request.seen
   const isRearranged = folder.knowledge_base_id === destination.knowledge_base_id

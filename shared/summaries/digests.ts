@@ -12,7 +12,7 @@ import { oneLine, truncate } from './plain.ts'
 
 const Passage = Type.Object({ block_id: Type.String(), text: Type.String() })
 
-/** The parts of a run of top-level blocks from which a deterministic summary is made; each text is one line. */
+/** What a deterministic summary needs to know of a body or a section; each text is one line. */
 export const Digest = Type.Object({
   block_count: Type.Number(),
   /** The first headings that have a title. */
@@ -24,7 +24,7 @@ export const Digest = Type.Object({
 })
 export type Digest = Static<typeof Digest>
 
-/** A document with the digest of exactly this version. */
+/** A document with its current version and the digest of the body of this version. */
 export type DigestedDocument = { workspace_id: string; id: string; title: string; version: string; digest: Digest }
 
 /** A selection of documents: some by id, or all documents of a knowledge base. */
@@ -96,7 +96,7 @@ function hasText(node: BodyNode): boolean {
  */
 export type MakeDigests = (bodies: { texts: readonly string[] }) => Promise<Digest[]>
 
-/** The function of `digesting`, which a thread calls by its name. @public */
+/** Makes the digests of stored bodies. A thread calls this function by its name. @public */
 export function digestBodies({ texts }: { texts: readonly string[] }): Digest[] {
   return texts.map((text) => digestOf(text.split('\n')))
 }
@@ -130,7 +130,8 @@ export async function digestedDocuments(
 ): Promise<DigestedDocument[]> {
   const heads = await documentHeads(db, selection)
   const made = new Map<string, DigestedDocument>()
-  // Digests are stored in the order of their ids, so that two transactions that store the same digests cannot deadlock.
+  // Digests are stored in the order of the document ids, so that two transactions that store the same digests cannot
+  // deadlock.
   const missing = heads.filter(({ digest }) => digest === null).sort((a, b) => (a.id < b.id ? -1 : 1))
   for (const batch of batchesOf(missing)) {
     const bodies = await currentBodies(db, { workspaceIds: selection.workspaceIds, ids: batch.map(({ id }) => id) })
@@ -211,8 +212,8 @@ function currentBodies(db: Queryable, input: { workspaceIds: readonly string[]; 
       AND d.id = ANY(${sql.array([...input.ids], 'text')})`)
 }
 
-// Stores digests in the order of their ids. Documents that are gone or locked by a writer are left out, so a reader
-// never waits for a writer.
+// Stores digests in the order of the document ids. A document that is gone or locked by a writer is left out, so a
+// reader never waits for a writer.
 async function keepDigests(
   db: Queryable,
   digests: readonly { workspace_id: string; id: string; version: string; digest: Digest }[],

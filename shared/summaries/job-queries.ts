@@ -49,7 +49,10 @@ export function jobByKey(db: Queryable, key: RequestedJobKey): Promise<SummaryJo
   return visibleSummaryJob(db, { id: key.job_id, workspaceIds: [key.workspace_id] })
 }
 
-/** Inserts a job. The caller has locked the target and found no open job for the same source version. */
+/**
+ * Inserts a job. The caller has locked the summary of the target by `lockSummary`, and found no open job for the same
+ * source version.
+ */
 export function insertSummaryJob(
   tx: Transaction,
   job: {
@@ -108,7 +111,7 @@ export async function endOpenSummaryJobs(
     WHERE ${isAbout(input.target)} AND finished_at IS NULL`)
 }
 
-/** Stores on a job the version of the summary that it wrote. */
+/** Stores on a job the version of the summary that the job wrote. */
 export async function noteResult(tx: Transaction, input: { key: RequestedJobKey; version: number }): Promise<void> {
   await tx.query(sql.unsafe`
     UPDATE summary_jobs SET result_version = ${input.version}

@@ -22,8 +22,8 @@ export function plainAnswer(text: string, limit: number): string {
     .toWellFormed()
     .replace(/\r\n?/g, '\n')
     .replace(/[^\P{C}\n\t\u200c\u200d]/gu, '')
-  // No regular expression trims the lines. It would try a match at every space of a long row of spaces, in time that
-  // grows with the square of the row's length.
+  // No regular expression trims the lines. An expression would try a match at every space of a long row of spaces. Its
+  // time would grow with the square of the row's length.
   const lines = shown.split('\n').map((line) => line.trimEnd())
   return truncate(
     lines

@@ -93,7 +93,10 @@ export type SavedSummary = DerivedSummary & {
   updatedBy: string | null
 }
 
-/** Saves a summary over the locked summary, if there is one, and returns it with its new version. */
+/**
+ * Saves a summary and returns it with its new version. `over` is the summary that it replaces, which the caller has
+ * locked by `lockSummary`; null when the target has no summary.
+ */
 export function saveSummary(
   tx: Transaction,
   input: { target: SummaryTarget; summary: SavedSummary; over: StoredSummary | null },

@@ -30,7 +30,7 @@ const passageLength = 400
 // The most characters that an excerpt of a long passage shows before the first match.
 const leadLength = 120
 
-/** Answers a query by `answerQuery`, in a thread when the bodies are large. */
+/** Returns the passages that answer a query best, as a summary. Large bodies are searched in a thread. */
 export function queryAnswer(queried: QueriedBodies): Promise<DerivedSummary> {
   return compute(answering, queried)
 }
@@ -87,7 +87,7 @@ function choose(answers: readonly RankedPassage[], passages: readonly Passage[])
   return chosen.sort((a, b) => (positions.get(keyOf(a)) ?? 0) - (positions.get(keyOf(b)) ?? 0))
 }
 
-// The key of a passage. It has both ids, because copies of a document may share block ids.
+// The key of a passage. The key has both ids, because copies of a document may share block ids.
 function keyOf({ documentId, blockId }: Passage): string {
   return `${documentId} ${blockId}`
 }

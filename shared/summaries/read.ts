@@ -57,8 +57,8 @@ export async function readSummary(
   return { summary: presentDerived(derived, { ...about, query: { text: input.query, stored } }), tag }
 }
 
-// Makes a summary for one query by `answerQuery`. The summary is not stored. Rejects when the bodies take too much
-// processor time or memory, and when too many computations wait already.
+// Makes a summary of the passages that answer a query best. The summary is not stored. Rejects when the bodies take too
+// much processor time or memory, and when too many computations wait already.
 async function summariseQuery(
   db: SearchDatabase,
   input: { target: SummaryTarget; source: SummarySource; q: string },

@@ -51,8 +51,10 @@ export async function rebuildDeterministic(
 }
 
 /**
- * Has a model summarise the target. Returns the open job for the same source, or a new job. Refuses as
- * `rebuildDeterministic` does, and with 503 `model_unavailable` before the 422.
+ * Has a model summarise the target. Returns the open job for the same source, or a new job. Refuses with 428 without
+ * If-Match over a summary that a person wrote. Refuses with 409 `summary_pinned`, `source_version_changed` or
+ * `version_conflict`, in this order. Then refuses with 503 `model_unavailable`, and last with 422
+ * `not_a_heading_block`.
  */
 export async function rebuildByModel(
   context: Writing & { jobs: Jobs; config: Config },

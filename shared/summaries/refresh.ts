@@ -27,7 +27,9 @@ export async function loadRefreshSource(db: Queryable, job: DocumentJob): Promis
   return { ...source, projected_seq: null, targets }
 }
 
-/** Does the work of `summarising`. A thread calls this function by its name. @public */
+/**
+ * Makes the deterministic summaries of a document and its sections. A thread calls this function by its name. @public
+ */
 export function summariseDocument({ source, job }: ProjectionInput<RefreshSource>): TextSummary[] {
   const { version, title, body, targets } = source
   const blockIds = targets.map(({ blockId }) => blockId)
@@ -42,8 +44,8 @@ export const summarising = projectionComputation({
 })
 
 /**
- * Writes the summaries that have changed. The caller has locked the document, which is unchanged since it was
- * loaded.
+ * Writes the summaries that have changed. The caller has locked the row of the document, and the document is unchanged
+ * since its source was read.
  */
 export async function writeSummaries(
   tx: Transaction,
@@ -137,8 +139,8 @@ type SummarisedText = {
 export type TextSummary = { blockId: string | null; version: string; derived: DerivedSummary }
 
 /**
- * Returns the deterministic summaries of a document and of its sections; sections without their heading are left out.
- * @internal
+ * Returns the deterministic summaries of a document and of its sections. A section whose heading no longer exists is
+ * left out. @internal
  */
 export function summariseText({ documentId, version, title, text, blockIds }: SummarisedText): TextSummary[] {
   const lines = text.split('\n')

@@ -14,10 +14,12 @@ import type { Coverage, SummaryInput } from './schema.ts'
 import { documentIdsOf, findSource, requireHeading, requireThere, type SummarySource } from './source.ts'
 import { findSummaryTarget, type SummaryTarget, type TargetRequest } from './target.ts'
 
-/** The transaction of a write, and the source of results that are computed ahead of the transaction's locks. */
+/** The transaction of a write, and the `Ahead` that gives the transaction the outputs of computations. */
 export type Writing = { tx: Transaction; ahead: Ahead }
 
-/** The locked target of a write, and the source of its summary. */
+/**
+ * The target of a write and the source of its summary. `lockTarget` has locked the document, folder or knowledge base.
+ */
 export type LockedTarget = { target: SummaryTarget; source: SummarySource | 'not_a_heading' }
 
 /**
@@ -47,8 +49,8 @@ export function requireSourceVersion(source: SummarySource | 'not_a_heading', pr
 }
 
 /**
- * Stores a summary over the locked summary. Ends the open jobs of the target, because their results would replace the
- * new summary.
+ * Stores a summary in place of `over`, the summary that the caller has locked by `lockSummary`. Ends the open jobs of
+ * the target, because their results would replace the new summary.
  */
 export async function replaceSummary(
   tx: Transaction,

@@ -34,8 +34,8 @@ export type NoSource = 'gone' | 'not_a_heading'
 export const titleLimit = 12
 
 /**
- * Returns the current source of a target, without a lock. `computeText` is `compute`, or the `result` of `Ahead` within
- * a transaction.
+ * Returns the current source of a target, without a lock. `computeText` finds a section in a large body: it is
+ * `compute`, or the member `result` of `Ahead` in a transaction that holds locks.
  */
 export async function findSource(
   db: Queryable,

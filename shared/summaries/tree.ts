@@ -103,7 +103,9 @@ async function writeDocuments(
   return written
 }
 
-/** The children of a container as JSON text, its summary as JSON text, and the sum of the entries below it. */
+/**
+ * The children of a container and its summary, both as JSON text, with the sum from which its source version follows.
+ */
 type WrittenContainer = { text: string; summary: string; sum: EntrySum }
 
 // One pass over the tree, from the leaves up.
@@ -131,7 +133,7 @@ class Walk {
     { name, children }: { name: string; children: readonly TreeNode[] },
   ): Promise<WrittenContainer> {
     const texts: string[] = []
-    // The documents directly in a container, and the folder itself.
+    // The sum begins with the documents directly in the container, and with the folder itself.
     let sum = this.#entries.get(target.type === 'folder' ? target.id : null) ?? noEntries
     for (const child of children) {
       if (child.type === 'document') texts.push(this.#documents.get(child.id)?.text ?? JSON.stringify(child))

@@ -5,9 +5,9 @@ import { row } from '../database/row.ts'
 
 /*
  * The source version of a folder or knowledge base is a hash over a set of entries. The entries are (document id, body
- * version, title) of the documents and (folder id, name) of the folders below. PostgreSQL hashes each entry and adds
- * the hashes up in four parts. So the version depends on no order and no body, and the sum of a tree is the sum of its
- * branches.
+ * version, title) of the documents and (folder id, name) of the folders below. PostgreSQL hashes each entry, takes each
+ * hash as four numbers, and adds up the numbers of all entries. So the version depends on no order and no body, and the
+ * sum of a tree is the sum of its branches.
  */
 
 const EntrySumShape = Type.Object({
@@ -16,7 +16,7 @@ const EntrySumShape = Type.Object({
   parts: Type.Array(Type.Unsafe<string | number>({})),
 })
 
-/** The sum of the entries of a set; `documents` of them are documents. */
+/** The sum of the hashes of a set of entries, with the number of the entries and of the documents among the entries. */
 export type EntrySum = Static<typeof EntrySumShape>
 
 /** The sum of the empty set. */
@@ -32,7 +32,7 @@ export function addSums(a: EntrySum, b: EntrySum): EntrySum {
   }
 }
 
-/** Returns the version that stands for a set. */
+/** Returns the source version of a folder or knowledge base, from the sum of the entries of everything below it. */
 export function versionOf(sum: EntrySum): string {
   return `sha256:${createHash('sha256')
     .update(`${sum.entries} ${sum.parts.join(' ')}`)
@@ -52,7 +52,7 @@ const sums = sql.fragment`
     sql.fragment`, `,
   )}] AS parts`
 
-/** Returns the sum of a folder and everything below it; the empty sum when there is no such folder. */
+/** Returns the sum over a folder and everything below the folder. The sum is empty when there is no such folder. */
 export function folderEntries(db: Queryable, folder: { workspaceId: string; id: number }): Promise<EntrySum> {
   const { workspaceId, id } = folder
   return db.one(sql.type(row(EntrySumShape))`
@@ -80,8 +80,8 @@ const PlacedSumRow = row(
 )
 
 /**
- * Returns the sum of each folder of a knowledge base: the folder itself and the documents directly in it. `folder_id`
- * null is the root.
+ * Returns a sum for each folder of a knowledge base: over the folder itself and the documents directly in the folder.
+ * `folder_id` null is the root.
  */
 export function entriesByFolder(db: Queryable, key: { workspaceId: string; id: number }) {
   return db.any(sql.type(PlacedSumRow)`

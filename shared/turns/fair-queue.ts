@@ -1,16 +1,16 @@
 /** The party on whose behalf work is done: a user in a workspace. Visitors and jobs have stand-ins for the two ids. */
 export type Requester = { workspaceId: string; userId: string }
 
-/** The numbers of pieces of work that may run at a time and that may wait. */
+/** The numbers of pieces of work that may run at a time and that may wait. A piece of work is what runs in one turn. */
 export type Capacity = {
   atOnce: number
   /**
-   * The most pieces of one workspace, and of one user in it, that run at a time; absent where only `atOnce` limits
-   * them.
+   * The most pieces of work of one workspace, and of one user in it, that run at a time. Absent where only `atOnce`
+   * limits the pieces of work.
    */
   ofOneWorkspace?: number
   ofOneUser?: number
-  /** The most pieces that wait in all, and of one user. */
+  /** The most pieces of work that wait in all, and of one user. */
   waiting: number
   waitingOfOneUser: number
 }
@@ -19,18 +19,19 @@ export type Capacity = {
 type Waiting<Item> = { requester: Requester; item: Item }
 
 /**
- * The pieces of a workspace or a user that run and that wait. `since` is the time on the queue's own clock when the
- * account was made, or when a turn of it last began or ended.
+ * The pieces of work of a workspace or a user that run and that wait. `since` is a time on the queue's own clock: when
+ * the account was made, or when its last turn began or ended.
  */
 type Account = { running: number; since: number; waiting: number }
 
 const boundless = { waiting: Infinity, waitingOfOneUser: Infinity }
 
 /**
- * Decides whose work is next when many requesters ask for work. The next workspace is the one with the fewest running
- * pieces; among equals it is the one whose last turn is the longest ago. Within the workspace the next user is found by
- * the same rule, and the pieces of a user come in the order of arrival. So a requester with a thousand pieces delays
- * another requester only by the piece that runs. The queue has no timers and starts nothing by itself.
+ * A queue that decides whose work is next when many requesters ask for work. The next workspace is the workspace with
+ * the fewest running pieces of work; among equals the workspace whose last turn is the longest ago. Within the
+ * workspace the next user is found by the same rule. The pieces of work of a user come in the order of arrival. So a
+ * requester with a thousand pieces of work delays another requester only by the piece that runs. The queue has no
+ * timers and starts nothing by itself.
  */
 export class FairQueue<Item> {
   readonly #capacity: Capacity
@@ -43,21 +44,21 @@ export class FairQueue<Item> {
     this.#capacity = capacity
   }
 
-  /** The number of pieces that wait. */
+  /** The number of pieces of work that wait. */
   get length(): number {
     return this.#waiting.length
   }
 
-  /** The number of pieces that run: they were taken and have not ended. */
+  /** The number of pieces of work that run: they were taken and have not ended. */
   get running(): number {
     return this.#running
   }
 
   /**
-   * Adds a piece to the waiting pieces and returns the piece that has to leave the queue for it, or null. The new piece
-   * itself has to leave when its user has too many waiting pieces. In a full queue the latest piece of the workspace
-   * with the most waiting pieces has to leave. With `unbounded` nothing leaves, because the caller bounds the number by
-   * itself.
+   * Adds a piece of work to the waiting pieces and returns the piece that has to leave the queue for it, or null. The
+   * new piece itself has to leave when its user has too many waiting pieces. In a full queue the latest piece of the
+   * workspace with the most waiting pieces has to leave. With `unbounded` nothing leaves, because the caller itself
+   * bounds the number of its waiting pieces.
    */
   add(requester: Requester, item: Item, { unbounded = false } = {}): Item | null {
     const { waiting, waitingOfOneUser } = unbounded ? boundless : this.#capacity
@@ -70,7 +71,9 @@ export class FairQueue<Item> {
     return this.#waiting.length > waiting ? this.#dropFromLargest() : null
   }
 
-  /** Takes the next piece that may run now; null when there is none. The piece counts as running until `end`. */
+  /**
+   * Takes the next piece of work that may run now; null when there is none. The piece counts as running until `end`.
+   */
   take(): { requester: Requester; item: Item } | null {
     if (this.#running >= this.#capacity.atOnce) return null
     const next = this.#next()
@@ -81,13 +84,13 @@ export class FairQueue<Item> {
     return next
   }
 
-  /** Records that a piece of this requester has ended. */
+  /** Records that a piece of work of this requester has ended. */
   end(requester: Requester): void {
     this.#running -= 1
     this.#change(requester, { running: -1, turn: true })
   }
 
-  /** Removes a waiting piece; false when it no longer waits. */
+  /** Removes a waiting piece of work; false when the piece no longer waits. */
   remove(item: Item): boolean {
     const found = this.#waiting.find((waiting) => waiting.item === item)
     if (found !== undefined) this.#remove(found)
@@ -140,7 +143,8 @@ export class FairQueue<Item> {
     this.#forgetIdle(requester)
   }
 
-  // A new account is the latest in the queue's clock, so it comes after all accounts that are in the queue already.
+  // A new account gets the latest time of the queue's clock, so the account comes after all accounts that are in the
+  // queue already.
   #account(key: string): Account {
     const account = this.#accounts.get(key) ?? { running: 0, since: ++this.#clock, waiting: 0 }
     this.#accounts.set(key, account)

@@ -2,7 +2,7 @@ import { Refusal } from '../errors/errors.ts'
 import { type Capacity, FairQueue } from './fair-queue.ts'
 import { currentCall } from './requester.ts'
 
-/** The bounds of the queue, and the longest time that a piece of a request waits, in milliseconds. */
+/** The bounds of the queue, and the longest time that the work of a request waits for its turn, in milliseconds. */
 type Limits = Capacity & { patienceMs: number }
 
 /**
@@ -19,14 +19,14 @@ export class Turns {
     this.#queue = new FairQueue(limits)
   }
 
-  /** The numbers of pieces that run and that wait. */
+  /** The numbers of pieces of work that run and that wait. */
   get state(): { running: number; waiting: number } {
     return { running: this.#queue.running, waiting: this.#queue.length }
   }
 
   /**
    * Waits for a turn of the current requester and then runs `work`. When the client no longer waits for the answer, the
-   * piece leaves the queue and the promise rejects with the reason of the client's signal.
+   * work leaves the queue and the promise rejects with the reason of the client's signal.
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const { requester, signal } = currentCall()

@@ -10,7 +10,10 @@ import type { Extractor } from './schema.ts'
 const contextLength = 80
 const address = /^(?:[a-z][a-z0-9+.-]*:\/\/|mailto:|tel:|www\.)\S*$/i
 
-/** The version of the extraction rules, which is part of every fingerprint. Raise it when the rules change. */
+/**
+ * The version of the extraction rules. The version is part of the fingerprint by which a candidate is recognised when
+ * it is found again. Raise the version when the rules change.
+ */
 export const extractorVersion = '1'
 
 /** A candidate as it was found in a document. */
@@ -25,8 +28,8 @@ export type FoundCandidate = {
 
 /**
  * Finds the candidates of a document: its title and its link texts. A link text needs a letter and must not be an
- * address itself. A candidate has at most 200 characters and counts once a block. The result is deterministic. `text`
- * is the stored body, of which only blocks with links are parsed.
+ * address itself. A candidate has at most 200 characters, and a block yields it only once. The result is deterministic.
+ * `text` is the stored body, of which only blocks with links are parsed.
  */
 export function extractCandidates(source: { documentId: string; title: string; text: string }): FoundCandidate[] {
   const { documentId, title, text } = source

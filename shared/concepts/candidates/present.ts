@@ -9,8 +9,8 @@ export function candidateVersion(candidate: Pick<StoredCandidate, 'version'>): s
 }
 
 /**
- * Returns whether a candidate still follows from its document: the body has the version of the extraction. For a
- * candidate from the title, the title must be the same, too.
+ * Returns whether a candidate still follows from its document: the document still has the body in which the candidate
+ * was found. For a candidate from the title, the title must be the same, too.
  */
 export function followsFrom(candidate: StoredCandidate, document: { version: string; title: string }): boolean {
   const { extractor, source_version, name } = candidate

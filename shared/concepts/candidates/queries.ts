@@ -152,7 +152,8 @@ function reviewedPage({ workspaceId, knowledgeBaseId, status, documentId, after,
 }
 
 /**
- * Locks a candidate against every other review and refresh and returns it, or null when it is gone with its document.
+ * Locks a candidate against every other review and every refresh, and returns the candidate. Returns null when the
+ * candidate was deleted with its document.
  */
 export function lockCandidate(
   tx: Transaction,
@@ -174,7 +175,7 @@ export type CandidateReview = {
   knowledgeBaseId: number
 }
 
-/** Records the review of a locked candidate, for good. */
+/** Records the review of a candidate, for good. The caller has locked the candidate by `lockCandidate`. */
 export async function recordCandidateReview(
   tx: Transaction,
   candidate: StoredCandidate,

@@ -18,7 +18,7 @@ export async function loadCandidateSource(db: Queryable, job: DocumentJob): Prom
   return source && { ...source, projected_seq }
 }
 
-/** Does the work of `extracting`. A thread calls this function by its name. @public */
+/** Finds the candidates of the document of a job. A thread calls this function by its name. @public */
 export function findCandidates({ source, job }: ProjectionInput<CandidateSource>): FoundCandidate[] {
   return extractCandidates({ documentId: job.document_id, title: source.title, text: source.body })
 }
@@ -40,7 +40,7 @@ export type ExtractionCounts = {
 
 /**
  * Writes the candidates of a document. New candidates are pending, pending candidates take over the source, and
- * reviewed candidates stay unchanged. The caller must hold a lock on the document, so that its source cannot change.
+ * reviewed candidates stay unchanged. The caller has locked the row of the document, so that its source cannot change.
  */
 export async function writeCandidates(
   tx: Transaction,
@@ -98,7 +98,8 @@ const KnownShape = Type.Object({ fingerprint: Type.String(), review_status: Revi
 
 type KnownCandidate = Static<typeof KnownShape>
 
-// Returns which of the fingerprints are known; their candidates are locked in id order against reviews.
+// Returns which of the fingerprints the document has already, with the review status of their candidates. The
+// candidates are locked in id order against reviews.
 function lockKnown(
   tx: Transaction,
   job: DocumentJob,

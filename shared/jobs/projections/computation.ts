@@ -1,7 +1,7 @@
 import { type Computation, computation } from '../../computations/computation.ts'
 import type { DocumentJob } from '../queues.ts'
 
-/** The input from which the result of one document follows. */
+/** The source of one document and the job that derives it: the input of the computation of a projection. */
 export type ProjectionInput<Source> = { source: Source; job: DocumentJob }
 
 /** The computation of the result of one document. */

@@ -118,7 +118,7 @@ export async function lockProjected(
 
 /**
  * Deletes the marks by which a projection of documents is stale, because the projection is current now. The caller has
- * locked the documents.
+ * locked the rows of the documents by `lockSources`.
  */
 export async function markCurrent(
   tx: Transaction,

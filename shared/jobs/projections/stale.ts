@@ -54,8 +54,9 @@ export function isQuiet(before: { updated_at: number }, document: { updated_at: 
   return document.updated_at - before.updated_at > quietMs
 }
 
-// Marks the documents that take part in each projection and enqueues their jobs by one statement without an answer. A
-// single document is given by plain values instead of arrays, which lets PostgreSQL keep the plan of the statement.
+// Marks the documents that take part in each projection and enqueues their jobs, by one statement whose answer nobody
+// reads. A single document is given by plain values instead of arrays, which lets PostgreSQL keep the plan of the
+// statement.
 function markAndEnqueue(
   tx: Transaction,
   input: {

@@ -6,18 +6,21 @@ import type { ModelAnswer } from '../../models/model.ts'
 import type { RequestedJobKey } from '../queues.ts'
 import type { RequestedJobTable } from './tables.ts'
 
-/** The place of a job's row: its table and its key. */
+/** The table and the key of the row of a job. */
 export type RequestedJobRow = { table: RequestedJobTable; key: RequestedJobKey }
 
 /**
- * One attempt of one worker. `attempt` is the result of `attemptOf`. An attempt whose row names another attempt by now
- * is fenced.
+ * One attempt of one worker at a job. `attempt` is its name, `<id of the job in pg-boss>:<retry count>`. An attempt is
+ * fenced when the row of the job names another attempt by now.
  */
 export type RequestedJobAttempt = RequestedJobRow & { attempt: string }
 
 const tableOf = ({ table }: RequestedJobRow) => sql.identifier([table.name])
 
-/** The name of an attempt at a job of pg-boss, `id:retry count`: in the column `attempt` and in advisory locks. */
+/**
+ * Returns the name of an attempt at a job of pg-boss, `<id>:<retry count>`. The column `attempt` and advisory locks
+ * carry this name.
+ */
 export function attemptOf(job: Pick<Job, 'id' | 'retryCount'>): string {
   return `${job.id}:${job.retryCount}`
 }
@@ -45,10 +48,10 @@ export async function claim(
 const TurnRow = row(Type.Object({ turn: Type.Integer() }))
 
 /**
- * Returns the priority that gives a new job of a workspace its turn: the highest priority is claimed first. The first
- * job of a workspace comes next, and each further job has a priority less by one. So the workspaces take turns, however
- * many jobs one of them has. Priorities fall as long as there are jobs, so no job is overtaken by later jobs for ever.
- * An empty queue begins with zero.
+ * Returns the priority of a new job, by which the workspaces of a queue take turns: the highest priority is claimed
+ * first. The first job of a workspace comes next, and each further job of the workspace has a priority less by one. So
+ * a workspace with many jobs does not hold up the others. Priorities fall as long as there are jobs, so no job is
+ * overtaken by later jobs for ever. An empty queue begins with zero.
  */
 export function requestedJobTurn(tx: Transaction, input: { queue: string; workspaceId: string }): Promise<number> {
   const { queue, workspaceId } = input
@@ -89,7 +92,7 @@ export type RequestedJobEnd =
   | { status: 'failed'; code: string }
   | { status: 'obsolete'; reason: string }
 
-/** Ends a job whose row the caller has locked. */
+/** Ends a job whose row the caller has locked by `lockJob`. */
 export async function endJob(tx: Transaction, input: RequestedJobRow & { end: RequestedJobEnd }): Promise<void> {
   const { key, end } = input
   await tx.query(

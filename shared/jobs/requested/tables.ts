@@ -5,7 +5,10 @@ export type RequestedJobTable = {
   name: string
   /** The queue that carries the jobs of the table to workers. */
   queue: Queue<RequestedJobKey>
-  /** The columns with ids of source documents: a change of such a body makes an open job obsolete. */
+  /**
+   * The columns with the ids of source documents. When the body of such a document changes, an open job becomes
+   * obsolete.
+   */
   changed: readonly string[]
   /**
    * The columns with ids of what a job is about, by kind of thing. The deletion of the thing makes an open job

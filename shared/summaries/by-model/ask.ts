@@ -16,8 +16,8 @@ export type Material = { kind: string; title: string; texts: readonly string[] }
 /** The most characters of material in one request: about eight thousand tokens in most languages. */
 export const requestCharacters = 24_000
 
-// The length that a summary should have, and the most it may have, in characters. Parts are short, so that repeated
-// joining always ends.
+// The length that a summary should have, and the most it may have, in characters. A part's summary is at most a tenth
+// of a request. So each pass leaves fewer parts, and a single summary is left in the end.
 type Length = { meant: number; most: number }
 const partLength: Length = { meant: 1200, most: 2400 }
 const wholeLength: Length = { meant: 2000, most: textLimits.stored }

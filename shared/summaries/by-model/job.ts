@@ -15,8 +15,8 @@ import { type AskModel, requestCharacters, summariseByModel } from './ask.ts'
 import { type SummaryMaterial, textMaterial } from './text-material.ts'
 
 // The limits of a summary of a folder or knowledge base: requests to the model, documents that are read, and code
-// points of one document. All documents share the room of the requests, so the share of a document shrinks with the
-// number of documents.
+// points of one document. All documents share the characters of the requests, so the share of a document shrinks with
+// the number of documents.
 const requestLimit = 40
 const documentLimit = 10_000
 const longestEntry = 600
@@ -65,7 +65,7 @@ export async function loadJobSource(
   }
 }
 
-// A source with its version. The version of a document is the version of its body.
+// The material of a source with the version of the source. The version of a document is the version of its body.
 type ReadSource = SummaryMaterial & { version: string; documentVersion: string | null }
 
 async function textSource(
@@ -121,7 +121,7 @@ async function containerMaterial(
 /** A document below a folder with its part of the material. */
 type Entry = { id: string; text: string }
 
-// The digests and stored summaries of as many documents are read at a time, so the event loop is free between them.
+// The number of documents whose digests and stored summaries are read at a time. The event loop is free in between.
 const entriesAtOnce = 50
 
 // Returns the entries of existing documents in the order of `ids`.
@@ -177,7 +177,10 @@ async function versionNow(
   return currentVersion(tx, { target, computeText: ahead.result })
 }
 
-/** Stores the model's text in place of the locked summary, and notes the version of the new summary on the job. */
+/**
+ * Stores the model's text in place of the summary that `lockAndCompare` has locked. Notes the version of the new
+ * summary on the job.
+ */
 export async function writeModelSummary(
   tx: Transaction,
   input: { key: RequestedJobKey; source: SummaryJobSource; text: string },

@@ -28,7 +28,7 @@ export function textMaterial(source: MaterialText): Promise<TextMaterial | null>
   return compute(gathering, source)
 }
 
-/** Does the work of `textMaterial`. A thread calls this function by its name. @public */
+/** Gathers the material of a document or section for a model. A thread calls this function by its name. @public */
 export function gatherMaterial({ documentId, blockId, version, title, text }: MaterialText): TextMaterial | null {
   const lines = text.split('\n')
   const source = blockId === null ? { version, title, lines } : sectionOf(lines, blockId)
