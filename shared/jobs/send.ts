@@ -13,9 +13,9 @@ export type Jobs = { boss: PgBoss; stop: () => Promise<void> }
 export const queueCacheIntervalSeconds = 3600
 
 /**
- * Starts the sending side of the queues, which must exist already (`installQueues`). The statements of pg-boss run on
- * the given pool, outside any transaction, unless a call passes another `db`. So a caller that writes rows has to pass
- * its transaction, or the job would survive a rollback.
+ * Starts the sending side of the queues, which must exist already (`installQueues`). Without another `db`, statements
+ * of pg-boss run on the given pool. Inside a transaction the pool refuses statements. So a caller that forgets to pass
+ * its transaction gets an error, not a job that survives a rollback.
  */
 export async function openJobs(options: { database: Database; onError: (error: Error) => void }): Promise<Jobs> {
   const boss = new PgBoss({

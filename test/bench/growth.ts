@@ -15,9 +15,9 @@ const rounds = 3
 const most = 1.5
 
 /**
- * Calls every route that reads, exports apart, on three databases in turn: 1,000 documents in a workspace, `documents` documents in a
- * workspace, and 1,000 documents beside 1,000 other workspaces. Compares the median time of each route, and the rows
- * that PostgreSQL reads for it. The tree is compared per document, since it lists all documents.
+ * Calls every route that reads, exports apart, on three databases in turn: 1,000 documents in a workspace, `documents`
+ * documents in a workspace, and 1,000 documents beside 1,000 other workspaces. Compares the median time of each route,
+ * and the rows that PostgreSQL reads for it. The tree is compared per document, since it lists all documents.
  */
 export async function measureGrowth(
   _: Site,
