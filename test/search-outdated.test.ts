@@ -115,8 +115,14 @@ async function change(statement: ReturnType<typeof sql.unsafe>) {
   await database.query(statement)
 }
 
-// Of what is not on disk yet VACUUM does not say that everybody sees it, and the tests write without waiting for disks.
+// VACUUM marks a page as visible to everybody when its rows are on disk and no open transaction is older. The service
+// opens transactions at any time, so VACUUM is repeated until it has marked every page.
 async function vacuum() {
-  await change(sql.unsafe`CHECKPOINT`)
-  await change(sql.unsafe`VACUUM ANALYZE search_documents, documents`)
+  const hidden = sql.unsafe`
+    SELECT coalesce(sum(relpages - relallvisible), 0)::int AS pages FROM pg_class
+    WHERE oid IN ('search_documents'::regclass, 'documents'::regclass)`
+  do {
+    await change(sql.unsafe`CHECKPOINT`)
+    await change(sql.unsafe`VACUUM ANALYZE search_documents, documents`)
+  } while (Number(await database.oneFirst(hidden)) > 0)
 }

@@ -221,8 +221,9 @@ function range(input: { from: number | undefined; to: number | undefined; unit: 
 }
 
 /**
- * The compiled validator of a schema. A schema is compiled at its first use, because most schemas of members are never
- * used.
+ * The compiled validator of a schema, compiled at its first use. Most member schemas are never compiled by themselves:
+ * the validator of the whole value includes them. They are needed alone only to locate a problem, or to choose a
+ * variant of a union.
  */
 export function validatorOf(schema: TSchema): Validator {
   let validator = validators.get(schema)

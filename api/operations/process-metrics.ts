@@ -16,9 +16,9 @@ const sizesFreshMs = 60_000
 const eventLoopSampleMs = 100
 
 /**
- * Adds the metrics that are read at each scrape. The metrics are about the process and its connection pool, the load of
- * the queues, and the live processes. Other metrics count the outcomes of jobs in all worker processes. The database is
- * asked at most once in five seconds, however many clients scrape.
+ * Adds the metrics that are read at each scrape: about this process and its connection pool, and about the whole
+ * service. The metrics of the whole service come from the database, among them queues, live processes and the outcomes
+ * of jobs. Each of these figures is asked for at most once in `freshMs`, however many clients scrape.
  */
 export function observeProcess(context: { registry: Registry; database: Database }): void {
   const { registry, database } = context

@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from '../support/client.ts'
+import { startCountingProxy } from '../support/counting-proxy.ts'
+import { startApi } from '../support/processes.ts'
 import { createDocument, type Site, type Teardown } from '../support/site.ts'
 import { alternate, type Figure, percentile, rate } from './harness.ts'
 import { PlainWriter } from './plain-writer.ts'
@@ -51,7 +54,7 @@ export async function measureWrites(
     for (const warm of Object.values({ ...Object.fromEntries(runs), ...baseline })) await warm()
     for (const side of Object.values(sides)) side.rounds = []
     const rates = await alternate(rounds, { ...Object.fromEntries(runs), ...baseline })
-    figures.push(...told(kind, { sides, rates, unit, against }))
+    figures.push(...told(kind, { sides, rates, unit, against }), ...(await statementsOf(kind, { site, sides, t })))
   }
   return figures
 }
@@ -64,6 +67,9 @@ type Side = {
   rounds: Cost[]
 }
 
+/** A service to write to, and its documents. */
+type Target = { service: Pick<WholeService, 'call' | 'knowledgeBase'>; documents: Written[] }
+
 type Written = { id: string; paragraphs: { attrs: { id: string } }[] }
 
 /** The cost of one write: CPU in milliseconds, WAL in bytes. */
@@ -72,9 +78,7 @@ type Cost = { cpu: ByProcess; wal: number }
 async function openSide(service: WholeService): Promise<Side> {
   const side: Side = { service, documents: [], rest: { api: 0, workers: 0, postgres: 0, start: 0 }, rounds: [] }
   await rate({ count, concurrency }, async () => {
-    const { body } = await service.call('POST', '/documents', creation(service))
-    const content = await service.call('GET', `/documents/${body.data.id}/content`)
-    side.documents.push({ id: body.data.id, paragraphs: content.body.data.document.content })
+    side.documents.push(await created(service))
   })
   await service.drained()
   // The processes compile and collect for a while after their first work.
@@ -84,6 +88,37 @@ async function openSide(service: WholeService): Promise<Side> {
   const after = service.cpu()
   for (const name of processNames) side.rest[name] = (after[name] - before[name]) / secondsAtRest
   return side
+}
+
+async function created(service: Target['service']): Promise<Written> {
+  const { body } = await service.call('POST', '/documents', creation(service))
+  const content = await service.call('GET', `/documents/${body.data.id}/content`)
+  return { id: body.data.id, paragraphs: content.body.data.document.content }
+}
+
+// The statements of a write in all processes of this tree, and the round trips of the API for it.
+async function statementsOf(
+  kind: Kind,
+  { site, sides, t }: { site: Site; sides: Record<string, Side>; t: Teardown },
+): Promise<Figure[]> {
+  const now = sides['now'] as Side
+  const statements = await now.service.countStatements(async () => {
+    await rate({ count, concurrency }, (index) => write(now, kind, index))
+    await now.service.drained()
+  })
+  const proxy = await startCountingProxy(t, site.url)
+  const api = await startApi({ ...site.env, DATABASE_URL: proxy.url })
+  const client = new Client({ origin: api.origin, token: site.client.bearer ?? '' })
+  const call: WholeService['call'] = (method, path, body, headers = {}) => client.call(method, path, { body, headers })
+  const service = { call, knowledgeBase: site.knowledgeBase }
+  const target = { service, documents: [await created(service)] }
+  // Pools and caches are filled by the first writes.
+  for (let turn = 0; turn < 5; turn += 1) await write(target, kind, 0)
+  const { roundTrips, statements: own } = await proxy.count(() => write(target, kind, 0))
+  await api.stop()
+  const value = `${(statements / count).toFixed(1)}, of them ${own.length} by the API in ${roundTrips} round trips`
+  const most = kind === 'patch' ? 7 : 8
+  return [{ name: `${titles[kind]}: statements`, value, bar: `at most ${most} round trips`, met: roundTrips <= most }]
 }
 
 // One round of a kind. Returns the acknowledged writes per second.
@@ -105,7 +140,7 @@ async function measured(side: Side, kind: Kind): Promise<number> {
 
 const position = `SELECT pg_current_wal_lsn() - '0/0' AS wal`
 
-async function write({ service, documents }: Side, kind: Kind, index: number): Promise<void> {
+async function write({ service, documents }: Target, kind: Kind, index: number): Promise<void> {
   const document = documents[index] as Written
   const any = { 'if-match': '*' }
   const path = `/documents/${document.id}`
@@ -127,7 +162,7 @@ async function write({ service, documents }: Side, kind: Kind, index: number): P
   }
 }
 
-function creation({ knowledgeBase }: WholeService) {
+function creation({ knowledgeBase }: Pick<WholeService, 'knowledgeBase'>) {
   const document = { type: 'doc', content: paragraphs(blocks) }
   return { title: 'Measured', knowledge_base_id: knowledgeBase, content: { format: 'tiptap-json', document } }
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { Test } from 'tap'
+import type { Teardown } from './site.ts'
 
 /** What went to PostgreSQL. A round trip is what a client sends after it has received something. */
 export type Traffic = { roundTrips: number; statements: string[] }
@@ -10,7 +10,7 @@ export type Traffic = { roundTrips: number; statements: string[] }
  * ends a connection as soon as its client sends a statement with the given words, in place of relaying the statement.
  * With `after`, the statement is relayed and executed, and the connection ends in place of the answer.
  */
-export async function startCountingProxy(t: Test, target: string) {
+export async function startCountingProxy(t: Teardown, target: string) {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   let traffic: Traffic = { roundTrips: 0, statements: [] }

@@ -39,8 +39,10 @@ export type ExtractionCounts = {
 }
 
 /**
- * Writes the candidates of a document. New candidates are pending, pending candidates take over the source, and
- * reviewed candidates stay unchanged. The caller has locked the row of the document, so that its source cannot change.
+ * Writes the candidates that were found in a document. New candidates become pending. Pending candidates that were
+ * found again get the version, name and excerpt of the current source. Pending candidates that were not found are
+ * marked as missing, and are deleted after a day. Reviewed candidates stay unchanged. The caller has locked the row of
+ * the document, so that its source cannot change.
  */
 export async function writeCandidates(
   tx: Transaction,

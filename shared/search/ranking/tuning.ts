@@ -58,12 +58,14 @@ export const matchingLimit = 2000
 export const estimatedFrom = 500
 
 /**
- * The numbers of matches up to which ranking looks at all matches, by the kind of query. Up to `few` matches, all
- * matches are candidates. With more matches, ranking first reads the widest cut that has at most `most` candidates. For
- * one common word PostgreSQL took 11 ms of processor time with 2,500 candidates and 5 ms with 1,500. The ten best hits
- * were the same (bench, 2026-11-21). A cut of several words may hold too few matches, which costs another pass. For a
- * relaxed search, the blocks that the index reads are counted; these bounds halved its cost and found 99 % of the ten
- * best hits (bench, 2026-11-21).
+ * The bounds of what ranking reads first. The kinds of query are: one term, all terms required, and relaxed, where some
+ * of the terms suffice. Where at most `few` matches are estimated, all matches are candidates. Otherwise ranking starts
+ * with the widest cut that is estimated to have at most `most` candidates. In a relaxed search, `few` bounds the blocks
+ * with two of the rarest terms. There `most` bounds the sum of the lists that the index reads, one list a term.
+ *
+ * One common word took PostgreSQL 11 ms of processor time with 2,500 candidates and 5 ms with 1,500, for the same ten
+ * best hits. A cut for several words may hold too few matches, which costs another pass. The relaxed bounds halved the
+ * cost of relaxed searches and kept 99 % of the ten best hits (all: bench, 2026-11-21).
  */
 export const candidateBounds = {
   single: { few: 1000, most: 400 },
