@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Site, until } from '../support/site.ts'
+import { allProcesses, type Process } from './proc.ts'
 
 /**
  * The cost of a service at rest: the statements of its role in a minute, and processor time in percent of a core.
@@ -74,8 +75,6 @@ const leftToVacuum = `
     OR (n_mod_since_analyze > 50 + 0.1 * n_live_tup AND schemaname <> 'pg_toast' AND relname <> 'pg_statistic')
   UNION ALL SELECT FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'`
 
-type Sample = { pid: number; parent: number; ticks: number; command: string }
-
 /**
  * Processor time in percent of a core, over `seconds`. PostgreSQL's processes come and go, so sessions are read twice a
  * second. All other processor time of the postmaster and its ended children is upkeep.
@@ -83,46 +82,22 @@ type Sample = { pid: number; parent: number; ticks: number; command: string }
 async function processorTime(of: { pids: number[]; postmaster: number; seconds: number }): Promise<Rest['cpu']> {
   if (process.platform !== 'linux') return { processes: Number.NaN, sessions: Number.NaN, upkeep: Number.NaN }
   const counted = () =>
-    samples().filter(({ pid, parent }) => [...of.pids, of.postmaster].some((one) => one === pid || one === parent))
+    allProcesses().filter(({ pid, parent }) => [...of.pids, of.postmaster].some((one) => one === pid || one === parent))
   const before = new Map(counted().map((sample) => [sample.pid, sample]))
   const sessions = new Map<number, number>()
   let last = [...before.values()]
   for (const end = performance.now() + of.seconds * 1000; performance.now() < end; await sleep(500)) {
     last = counted()
-    for (const { pid, ticks, command } of last) {
-      if (command.startsWith('postgres: documents ')) sessions.set(pid, ticks - (before.get(pid)?.ticks ?? 0))
+    for (const { pid, milliseconds, command } of last) {
+      if (command.startsWith('postgres: documents '))
+        sessions.set(pid, milliseconds - (before.get(pid)?.milliseconds ?? 0))
     }
   }
-  const sum = (all: Iterable<number>) => [...all].reduce((total, ticks) => total + ticks, 0)
-  const ticksOf = (all: Iterable<Sample>) => sum([...all].map(({ ticks }) => ticks))
-  const isOurs = ({ pid }: Sample) => of.pids.includes(pid)
-  const processes = ticksOf(last.filter(isOurs)) - ticksOf([...before.values()].filter(isOurs))
-  const rest = ticksOf(last) - ticksOf(before.values()) - processes - sum(sessions.values())
-  // A tick is 10 ms, so ticks per second are percent.
-  return {
-    processes: processes / of.seconds,
-    sessions: sum(sessions.values()) / of.seconds,
-    upkeep: rest / of.seconds,
-  }
-}
-
-function samples(): Sample[] {
-  return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (sampleOf(name) ?? []) : []))
-}
-
-// This includes the time of children that have ended.
-function sampleOf(name: string): Sample | undefined {
-  try {
-    const text = readFileSync(`/proc/${name}/stat`, 'utf8')
-    const words = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    const ticks = words.slice(11, 15).reduce((sum, value) => sum + Number(value), 0)
-    return {
-      pid: Number(name),
-      parent: Number(words[1]),
-      ticks,
-      command: readFileSync(`/proc/${name}/cmdline`, 'utf8'),
-    }
-  } catch {
-    return undefined
-  }
+  const sum = (all: Iterable<number>) => [...all].reduce((total, time) => total + time, 0)
+  const timeOf = (all: Iterable<Process>) => sum([...all].map(({ milliseconds }) => milliseconds))
+  const isOurs = ({ pid }: Process) => of.pids.includes(pid)
+  const processes = timeOf(last.filter(isOurs)) - timeOf([...before.values()].filter(isOurs))
+  const rest = timeOf(last) - timeOf(before.values()) - processes - sum(sessions.values())
+  const percent = (milliseconds: number) => milliseconds / of.seconds / 10
+  return { processes: percent(processes), sessions: percent(sum(sessions.values())), upkeep: percent(rest) }
 }

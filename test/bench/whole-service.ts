@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import pg from 'pg'
 import { signalledOnParentDeath } from '../../shared/start/processes.ts'
 import { root, type Settings } from '../support/processes.ts'
 import type { Teardown } from '../support/site.ts'
+import { allProcesses, type Process } from './proc.ts'
 
 /** The processes whose processor time is told apart. */
 export const processNames = ['api', 'workers', 'postgres', 'start'] as const
@@ -27,7 +28,7 @@ export type WholeService = {
   /** Calls a path below `/api/v1` over one of `sockets` connections. Throws on a status of 400 and above. */
   call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answered>
   knowledgeBase: number
-  /** The processor time since the start in milliseconds. Zeros without Linux's /proc. */
+  /** The processor time since the start in milliseconds. Throws without Linux's /proc. */
   cpu: () => ByProcess
   /** The resident memory in megabytes. */
   memory: () => ByProcess
@@ -179,8 +180,6 @@ async function countStatements(data: string, work: () => Promise<void>): Promise
   return asked - (lines.match(/SELECT FROM stale_projections UNION ALL/g)?.length ?? 0)
 }
 
-type Process = { pid: number; parent: number; milliseconds: number; megabytes: number; command: string }
-
 function sumByProcess(start: number, figure: (of: Process) => number): ByProcess {
   const sums: ByProcess = { api: 0, workers: 0, postgres: 0, start: 0 }
   for (const one of descendants(start)) sums[nameOf(one)] += figure(one)
@@ -194,28 +193,10 @@ function nameOf({ command }: Process): keyof ByProcess {
 }
 
 function descendants(start: number): Process[] {
-  const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (processOf(name) ?? []) : []))
+  const all = allProcesses()
   const children = Map.groupBy(all, ({ parent }) => parent)
   const below = (one: Process): Process[] => [one, ...(children.get(one.pid) ?? []).flatMap(below)]
   return all.filter(({ pid }) => pid === start).flatMap(below)
-}
-
-// The time includes that of children that have ended. A tick is 10 ms, a page 4 kB.
-function processOf(name: string): Process | undefined {
-  try {
-    const text = readFileSync(`/proc/${name}/stat`, 'utf8')
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    const ticks = fields.slice(11, 15).reduce((sum, value) => sum + Number(value), 0)
-    return {
-      pid: Number(name),
-      parent: Number(fields[1]),
-      milliseconds: ticks * 10,
-      megabytes: (Number(fields[21]) * 4096) / 2 ** 20,
-      command: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' '),
-    }
-  } catch {
-    return undefined
-  }
 }
 
 // The port of an embedded PostgreSQL changes with each start; the API process has been told.
