@@ -36,6 +36,8 @@ type Opening = {
 // The pause after a failed operation, in milliseconds: doubled with each failure, up to the longest.
 const firstRetryMs = 500
 const longestRetryMs = 15_000
+// The pause after new text is typed into a document whose commit was refused: the text may be what was missing.
+const refusedRetryMs = 1000
 // The least milliseconds between the end of a flush and a flush for which a notification is the reason. Without this
 // pause, two processes whose users type without a break would flush in turn without a break.
 const noticePauseMs = 100
@@ -64,6 +66,8 @@ export class OpenDocument {
   #running: Promise<void> | null = null
   #timer: NodeJS.Timeout | undefined
   #failures = 0
+  /** Whether the last operation failed because of what the document holds. */
+  #wasRefused = false
   #notBefore = Number.NEGATIVE_INFINITY
   #flushedAt = Number.NEGATIVE_INFINITY
   #lookAt = performance.now() + lookMs
@@ -149,6 +153,7 @@ export class OpenDocument {
     if (kind === 'stored' || kind === 'peer' || this.#isClosed) return
     if (editor !== null) this.#typist = editor.userId
     this.#pending.add(update)
+    if (this.#wasRefused) this.#notBefore = Math.min(this.#notBefore, performance.now() + refusedRetryMs)
     this.#schedule()
   }
 
@@ -190,6 +195,7 @@ export class OpenDocument {
       if (this.#pending.isEmpty && !this.#isLeft) await this.#sync()
       else await this.#flush()
       this.#failures = 0
+      this.#wasRefused = false
       if (noticedAt !== null) this.#context.metrics.followed((performance.now() - noticedAt) / 1000)
       if (this.#replica.isLogLong) await this.compact()
     } catch (error) {
@@ -232,6 +238,7 @@ export class OpenDocument {
       return
     }
     this.#failures += 1
+    this.#wasRefused = error instanceof Refusal && reason !== 'service_unavailable'
     const wait = Math.min(firstRetryMs * 2 ** (this.#failures - 1), longestRetryMs)
     this.#notBefore = performance.now() + wait * (0.75 + Math.random() / 2)
     // The watch of the database logs its outages, once for all documents.
