@@ -43,8 +43,9 @@ export class Site {
     this.#knowledgeBaseId = knowledgeBaseId
   }
 
-  static async start(t: Test): Promise<Site> {
-    const service = await startTestService(t)
+  /** Starts a service. `env` overrides environment variables. */
+  static async start(t: Test, env: Record<string, string> = {}): Promise<Site> {
+    const service = await startTestService(t, env)
     const client = await service.signUp()
     const caller = await callerOf(service, client)
     const { body } = await client.post('/knowledge-bases', { name: 'Live' })

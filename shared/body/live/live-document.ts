@@ -13,7 +13,7 @@ import type { Repair } from '../yjs/repair-nodes.ts'
 import { mergeUpdates } from '../yjs/state.ts'
 import { folding } from './derive.ts'
 import * as queries from './queries.ts'
-import { LiveReplica, type Shadow, type ShadowPosition } from './replica.ts'
+import { LiveReplica, type Shadow, type ShadowPosition, sizeOf } from './replica.ts'
 
 /** What a live process needs to follow and to store documents. */
 export type LiveContext = Omit<CommitContext, 'tx' | 'ahead'> & { database: Database }
@@ -85,8 +85,8 @@ export type Flushed = {
  * invalid body, the body is repaired. The updates are kept even when they do not change the body.
  *
  * The rights of the user are not read again: text that a process accepted while the user might write is stored. Images
- * of missing attachments stay, because a refusal would reach nobody. Refuses with 404 `document_not_found`, and with 422
- * `document_too_large` or `invalid_node` when the body or the Y document would exceed its limits. Nothing is stored
+ * of missing attachments stay, because a refusal would reach nobody. Refuses with 404 `document_not_found`. Refuses with
+ * 422 `document_too_large` or `invalid_node` when the body or the Y document would exceed its limits. Nothing is stored
  * then. The process keeps the updates and passes them again.
  */
 export function persistLive(context: LiveContext, flush: Flush): Promise<Flushed> {
@@ -126,7 +126,7 @@ async function followCurrent(tx: Transaction, { replica, shadow }: Following) {
   replica.take(shadow, moves)
   const before = shadow.position
   const updates = await follow(shadow, moves)
-  const stored = appended(before, { moves, updates, bodyBytes: bytesOf(moves, before) })
+  const stored = appended(before, { bodySeq: moves.current_seq, updates, bodyBytes: bytesOf(moves, before) })
   queries.advance(tx, { ...replica.key, n: before.n, updates, body_seq: stored.bodySeq })
   dropUnusedBodies(tx, { ...replica.key, bodySeqs: [before.bodySeq] })
   return { stored, untold: updates, result: undefined }
@@ -152,7 +152,7 @@ async function store(context: Omit<CommitContext, 'ahead'>, flush: Flush, shadow
   const change = texts.from === texts.to ? null : changeBody(texts)
   const size = bytesOf(facts, before)
   const updates = [...typed, ...followed, ...repaired]
-  requireRoom(facts.stored_bytes + sizeOf(typed), config.DOCUMENT_MAX_BYTES)
+  if (typed.length > 0) requireRoom(before, { typed, maximumBytes: config.DOCUMENT_MAX_BYTES })
   const after = await storeChange(
     { ...context, ahead: onTheSpot },
     {
@@ -166,8 +166,7 @@ async function store(context: Omit<CommitContext, 'ahead'>, flush: Flush, shadow
       snapshots: snapshotsOf(flush.version, { isKept: facts.is_kept, isChanged: change !== null }),
     },
   )
-  const moves = { folded_n: facts.folded_n, current_seq: after.body_seq }
-  const stored = appended(before, { moves, updates, bodyBytes: change?.bytes ?? size })
+  const stored = appended(before, { bodySeq: after.body_seq, updates, bodyBytes: change?.bytes ?? size })
   if (updates.length > 0 || stored.bodySeq !== before.bodySeq) {
     queries.advance(tx, { ...replica.key, n: before.n, updates, body_seq: stored.bodySeq })
     dropUnusedBodies(tx, { ...replica.key, bodySeqs: [before.bodySeq, document.body_seq] })
@@ -186,19 +185,11 @@ async function follow(shadow: Shadow, moves: queries.LockedMoves): Promise<Uint8
   return shadow.body.follow(moves.current.split('\n'))
 }
 
-type Appended = {
-  moves: { folded_n: number; current_seq: number }
-  updates: readonly Uint8Array[]
-  bodyBytes: number
-}
+type Appended = { bodySeq: number; updates: readonly Uint8Array[]; bodyBytes: number }
 
-function appended(before: ShadowPosition, { moves, updates, bodyBytes }: Appended): ShadowPosition {
-  return {
-    n: before.n + updates.length,
-    foldedN: moves.folded_n,
-    bodySeq: moves.current_seq,
-    bodyBytes,
-  }
+function appended(before: ShadowPosition, { bodySeq, updates, bodyBytes }: Appended): ShadowPosition {
+  const n = before.n + updates.length
+  return { ...before, n, bodySeq, bodyBytes, logBytes: before.logBytes + sizeOf(updates) }
 }
 
 function bytesOf({ current }: queries.LockedMoves, before: ShadowPosition): number {
@@ -230,14 +221,14 @@ function seenBy({ key }: LiveReplica, { n, bodySeq }: Shadow): queries.Seen {
   return { ...key, n, body_seq: bodySeq }
 }
 
-function sizeOf(updates: readonly Uint8Array[]): number {
-  return updates.reduce((sum, { length }) => sum + length, 0)
-}
-
 // How many times larger than the largest body a stored Y document may be.
 const roomFactor = 8
 
-function requireRoom(actual: number, maximumBytes: number): void {
+type Room = { typed: readonly Uint8Array[]; maximumBytes: number }
+
+// Refuses typed text that would make the stored Y document too large. Writes of the API are never refused here.
+function requireRoom({ stateBytes, logBytes }: ShadowPosition, { typed, maximumBytes }: Room): void {
   const limit = roomFactor * maximumBytes
+  const actual = stateBytes + logBytes + sizeOf(typed)
   if (actual > limit) throw new Refusal('document_too_large', { details: { limit, actual, unit: 'bytes' } })
 }

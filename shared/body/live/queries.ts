@@ -80,13 +80,16 @@ const MovesShape = Type.Object({
   followed: Nullable(Type.String()),
   n: Type.Number(),
   folded_n: Type.Number(),
+  state_bytes: Type.Number(),
+  log_bytes: Type.Number(),
   updates: Type.Array(Bytes),
 })
 
 /**
  * What others have stored since a replica was level. `current_seq` is the current body, and `followed_seq` the body
- * that the Y document follows. `followed` is the text of the latter, or null when the replica knows that body. `updates`
- * is the log after the row that the replica has seen.
+ * that the Y document follows. `followed` is the text of the latter, or null when the replica knows that body.
+ * `updates` is the log after the row that the replica has seen. `state_bytes` and `log_bytes` are the sizes of the
+ * stored state and of the whole log.
  */
 export type LiveMoves = Static<typeof MovesShape>
 
@@ -122,13 +125,12 @@ const FlushShape = Type.Object({
   has_open_jobs: Type.Boolean(),
   is_kept: Type.Boolean(),
   author: Nullable(Type.String()),
-  stored_bytes: Type.Number(),
 })
 
 /**
  * What a flush must know besides the moves of others. `changing_at` and `has_open_jobs` are those of `LockedBody`.
  * `is_kept` says whether the newest snapshot has the text of the current body. `author` is the user who typed, or null
- * when the account is gone. `stored_bytes` is the size of the Y state with its log.
+ * when the account is gone.
  */
 export type FlushFacts = Static<typeof FlushShape>
 
@@ -145,10 +147,7 @@ export function flushFacts(tx: Transaction, seen: Seen & { userId: string }): Pr
           AND k.body_seq = v.body_seq
         WHERE v.workspace_id = d.workspace_id AND v.document_id = d.id AND v.seq = d.version_seq
           AND k.version = d.version) AS is_kept,
-      (SELECT u.id FROM users u WHERE u.id = ${seen.userId}) AS author,
-      octet_length(y.state) + (
-        SELECT coalesce(sum(octet_length(u.update)), 0) FROM document_y_updates u
-        WHERE u.workspace_id = y.workspace_id AND u.document_id = y.document_id)::int8 AS stored_bytes
+      (SELECT u.id FROM users u WHERE u.id = ${seen.userId}) AS author
     FROM documents d ${movedFrom(seen)} ${withCurrent} ${at(seen)}`),
   )
 }
@@ -156,6 +155,10 @@ export function flushFacts(tx: Transaction, seen: Seen & { userId: string }): Pr
 function movedColumns({ n }: Seen) {
   return sql.fragment`
     d.body_seq AS current_seq, y.body_seq AS followed_seq, f.body AS followed, y.n, y.folded_n,
+    octet_length(y.state) AS state_bytes,
+    (
+      SELECT coalesce(sum(octet_length(u.update)), 0)::int8 FROM document_y_updates u
+      WHERE u.workspace_id = y.workspace_id AND u.document_id = y.document_id) AS log_bytes,
     ${updatesAfter(sql.fragment`${n}::int8`)} AS updates`
 }
 

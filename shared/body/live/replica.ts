@@ -35,7 +35,8 @@ export class LiveReplica {
 
   /** Whether the log is so long that `compactLive` should fold it into the state. */
   get isLogLong(): boolean {
-    return this.#shadow !== null && this.#shadow.n - this.#shadow.foldedN > longestLog
+    const { n, foldedN, stateBytes, logBytes } = this.#shadow?.position ?? nowhere
+    return n - foldedN > longestLog || logBytes > Math.max(stateBytes, largestLog)
   }
 
   /** Runs `work` after all earlier work of the replica. */
@@ -104,7 +105,8 @@ export class LiveReplica {
         this.#untold = isBehind ? [state, ...updates] : updates.slice(this.#given - foldedN)
         const body = await FollowingBody.open([state, ...updates], stored.body.split('\n'))
         const bodyBytes = Buffer.byteLength(stored.body)
-        return new Shadow(body, { n, foldedN, bodySeq: stored.body_seq, bodyBytes })
+        const sizes = { bodyBytes, stateBytes: state.length, logBytes: sizeOf(updates) }
+        return new Shadow(body, { n, foldedN, bodySeq: stored.body_seq, ...sizes })
       }
       await this.#derive(database, stored)
     }
@@ -123,8 +125,18 @@ export class LiveReplica {
   }
 }
 
-/** A position of a shadow in the database: the row of the log and the body, with the size of that body in bytes. */
-export type ShadowPosition = { n: number; foldedN: number; bodySeq: number; bodyBytes: number }
+/**
+ * A position of a shadow in the database: the row of the log and the body. The sizes of the body, of the stored state
+ * and of the log are in bytes.
+ */
+export type ShadowPosition = {
+  n: number
+  foldedN: number
+  bodySeq: number
+  bodyBytes: number
+  stateBytes: number
+  logBytes: number
+}
 
 /** The shadow of a replica while it is loaded. */
 export class Shadow {
@@ -159,12 +171,14 @@ export class Shadow {
   }
 
   /** Takes in the rows of others, and the body that they brought the Y document to. Returns the rows. */
-  take({ n, folded_n: foldedN, updates, followed_seq: bodySeq, followed }: queries.LiveMoves): Uint8Array[] {
+  take(moves: queries.LiveMoves): Uint8Array[] {
+    const { n, folded_n: foldedN, updates, followed_seq: bodySeq, followed } = moves
     if (foldedN > this.n || n < this.n) throw new Outdated()
     for (const update of updates) this.body.apply(update)
     if (followed !== null) this.body.stand(followed.split('\n'))
     const bodyBytes = followed === null ? this.#position.bodyBytes : Buffer.byteLength(followed)
-    this.#position = { n, foldedN, bodySeq, bodyBytes }
+    const { state_bytes: stateBytes, log_bytes: logBytes } = moves
+    this.#position = { n, foldedN, bodySeq, bodyBytes, stateBytes, logBytes }
     return updates
   }
 
@@ -174,10 +188,18 @@ export class Shadow {
   }
 }
 
+/** The number of bytes of several updates. */
+export function sizeOf(updates: readonly Uint8Array[]): number {
+  return updates.reduce((sum, { length }) => sum + length, 0)
+}
+
 const beforeEverything = -1
+const nowhere: ShadowPosition = { n: 0, foldedN: 0, bodySeq: 0, bodyBytes: 0, stateBytes: 0, logBytes: 0 }
 const attempts = 5
-// The most rows that a log should have. 200 rows replay in a few milliseconds. Writing a large state costs more.
+// The most rows and bytes that a log should have. 200 rows replay in a few milliseconds. Writing a large state costs
+// more. A log may be as large as its state, because folding then at most doubles what is written in all.
 const longestLog = 200
+const largestLog = 1024 * 1024
 
 /**
  * Thrown when a shadow cannot be brought level: the rows that it lacks were folded, or the database has lost rows that
@@ -189,7 +211,12 @@ class Outdated extends Refusal {
   }
 }
 
-// True for a shadow that must be loaded anew, and for PostgreSQL's serialisation failures and deadlocks.
+// True for a shadow that must be loaded anew, for PostgreSQL's serialisation failures and deadlocks, and when the
+// account of the author was deleted at this moment.
 function isRepeatable(error: unknown): boolean {
-  return error instanceof Outdated || (error instanceof Error && codeOf(error).startsWith('40'))
+  if (error instanceof Outdated) return true
+  const code = error instanceof Error ? codeOf(error) : ''
+  return code.startsWith('40') || code === foreignKeyViolation
 }
+
+const foreignKeyViolation = '23503'
