@@ -48,6 +48,9 @@ const StoredShape = Type.Object({
  */
 export type StoredLive = Static<typeof StoredShape>
 
+/** The columns of a document that was opened live. */
+export type StoredState = { n: number; folded_n: number; state: Uint8Array }
+
 /** The stored Y document of a document with the body that it follows, without a lock; null without a document. */
 export function storedLive(db: Queryable, key: DocumentKey): Promise<StoredLive | null> {
   return db.maybeOne(
