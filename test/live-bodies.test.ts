@@ -51,6 +51,8 @@ t.test('people keep typing where they are while a program writes beside them', a
   for (const browser of [ada, bob]) exchange(browser, live.doc)
   const { changed, document } = await live.flush()
   t.ok(changed)
+  t.equal(live.replica.version, document.version)
+  t.strictSame(live.replica.stateVector, Y.encodeStateVector(live.doc))
   for (const browser of [ada, bob]) exchange(browser, live.doc)
   const want = body(p(1, 'one'), p(2, 'two by Ada'), p(3, 'Bob: three and more'), p(4, 'four'))
   for (const doc of [ada, bob, live.doc]) t.strictSame(shown(doc), want)

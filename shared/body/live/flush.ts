@@ -77,13 +77,12 @@ export async function storeTyped(
       snapshots: snapshotsOf(version, { isKept: facts.is_kept, isChanged: change !== null }),
     },
   )
-  const bodySeq = document.body_seq
-  storeAppended(tx, { key, shadow, bodySeq })
+  storeAppended(tx, { key, shadow, bodySeq: document.body_seq })
   // The commit notifies other processes of a changed body. When the body stays the same, they are notified here of the
   // new rows of the log.
   if (change === null && shadow.appended.length > 0) queries.notifyLive(tx, document)
   const { stateVector } = shadow
-  return { bodySeq, result: { document, changed: change !== null, repairs, stateVector } }
+  return { document, result: { document, changed: change !== null, repairs, stateVector } }
 }
 
 // How many times larger than the largest body a stored Y document may be.

@@ -13,14 +13,14 @@ export async function followCurrent(
   { replica, shadow }: { replica: LiveReplica; shadow: Shadow },
 ): Promise<Stored<void>> {
   const { key } = replica
-  const [, moves] = await Promise.all([
+  const [document, moves] = await Promise.all([
     lockedDocument(tx, key),
     queries.lockedMoves(tx, { ...key, ...shadow.seen }).then((read) => found(read, key)),
   ])
   replica.take(shadow, moves)
   await shadow.follow(moves)
-  storeAppended(tx, { key, shadow, bodySeq: moves.current_seq })
-  return { bodySeq: moves.current_seq, result: undefined }
+  storeAppended(tx, { key, shadow, bodySeq: document.body_seq })
+  return { document, result: undefined }
 }
 
 /**

@@ -34,6 +34,7 @@ export function liveHead(db: Queryable, key: DocumentKey): Promise<LiveHead | nu
 }
 
 const StoredShape = Type.Object({
+  version: Type.String(),
   body_seq: Type.Number(),
   body: Type.String(),
   n: Nullable(Type.Number()),
@@ -43,8 +44,8 @@ const StoredShape = Type.Object({
 })
 
 /**
- * A stored Y document with the body that it follows. `updates` is the log after row `folded_n`. When the document was
- * never opened live, `state`, `n` and `folded_n` are null and the body is the current body.
+ * A stored Y document with the body that it follows, and the version of the current body. `updates` is the log after
+ * row `folded_n`. When the document was never opened live, `state`, `n` and `folded_n` are null and the body is the current body.
  */
 export type StoredLive = Static<typeof StoredShape>
 
@@ -55,7 +56,7 @@ export type StoredState = { n: number; folded_n: number; state: Uint8Array }
 export function storedLive(db: Queryable, key: DocumentKey): Promise<StoredLive | null> {
   return db.maybeOne(
     prepared(sql.type(row(StoredShape))`
-    SELECT b.body_seq, b.body, y.n, y.folded_n, y.state, ${updatesAfter(sql.fragment`y.folded_n`)} AS updates
+    SELECT d.version, b.body_seq, b.body, y.n, y.folded_n, y.state, ${updatesAfter(sql.fragment`y.folded_n`)} AS updates
     FROM documents d
     LEFT JOIN document_y_states y ON y.workspace_id = d.workspace_id AND y.document_id = d.id
     JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id
@@ -78,6 +79,7 @@ export function unfoldedLog(db: Queryable, key: DocumentKey): Promise<Static<typ
 }
 
 const MovesShape = Type.Object({
+  version: Type.String(),
   current_seq: Type.Number(),
   followed_seq: Type.Number(),
   followed: Nullable(Type.String()),
@@ -89,8 +91,8 @@ const MovesShape = Type.Object({
 })
 
 /**
- * What others have stored since a replica was level. `current_seq` is the current body, and `followed_seq` the body
- * that the Y document follows. `followed` is the text of the latter, or null when the replica knows that body.
+ * What others have stored since a replica was level. `current_seq` and `version` are those of the current body, and
+ * `followed_seq` is the body that the Y document follows. `followed` is the text of the latter, or null when the replica knows that body.
  * `updates` is the log after the row that the replica has seen. `state_bytes` and `log_bytes` are the sizes of the
  * stored state and of the whole log.
  */
@@ -157,7 +159,7 @@ export function flushFacts(tx: Transaction, seen: Seen & { userId: string }): Pr
 
 function movedColumns({ n }: Seen) {
   return sql.fragment`
-    d.body_seq AS current_seq, y.body_seq AS followed_seq, f.body AS followed, y.n, y.folded_n,
+    d.version, d.body_seq AS current_seq, y.body_seq AS followed_seq, f.body AS followed, y.n, y.folded_n,
     octet_length(y.state) AS state_bytes,
     (
       SELECT coalesce(sum(octet_length(u.update)), 0)::int8 FROM document_y_updates u

@@ -8,8 +8,8 @@ import { deriving } from './derive.ts'
 import * as queries from './queries.ts'
 import { Outdated, Shadow } from './shadow.ts'
 
-/** A result of a transaction that has brought the stored Y document of a shadow to the body `bodySeq`. */
-export type Stored<T> = { bodySeq: number; result: T }
+/** A result of a transaction that has brought the stored Y document of a shadow to the current body of the document. */
+export type Stored<T> = { document: DocumentRow; result: T }
 
 /**
  * The copy of a Y document that a live process keeps for the database, beside the document that its editors see. Its
@@ -35,6 +35,16 @@ export class LiveReplica {
     return this.#shadow?.position.bodySeq ?? 0
   }
 
+  /** The version of the body that the replica has followed so far; empty while nothing is loaded. */
+  get version(): string {
+    return this.#shadow?.position.version ?? ''
+  }
+
+  /** The Yjs state vector of what is stored, as far as the replica has followed it; null while nothing is loaded. */
+  get stateVector(): Uint8Array | null {
+    return this.#shadow?.stateVector ?? null
+  }
+
   /** Whether the log is so long that `compactLive` should fold it into the state. */
   get isLogLong(): boolean {
     if (this.#shadow === null) return false
@@ -55,8 +65,8 @@ export class LiveReplica {
    */
   inTransaction<T>(database: Database, work: (tx: Transaction, shadow: Shadow) => Promise<Stored<T>>): Promise<T> {
     return this.repeatedly(database, async (shadow) => {
-      const { bodySeq, result } = await inTransaction(database, (tx) => work(tx, shadow), 0)
-      this.#untold.push(...shadow.committed(bodySeq))
+      const { document, result } = await inTransaction(database, (tx) => work(tx, shadow), 0)
+      this.#untold.push(...shadow.committed(document))
       return result
     })
   }

@@ -1,4 +1,5 @@
 import * as Y from 'yjs'
+import type { DocumentRow } from '../../documents/queries.ts'
 import { Refusal } from '../../errors/errors.ts'
 import type { Repair } from '../yjs/repair-nodes.ts'
 import { mergeUpdates } from '../yjs/state.ts'
@@ -6,10 +7,18 @@ import type * as queries from './queries.ts'
 import { FollowingBody } from './whole-body.ts'
 
 /**
- * A position of a shadow in the database: the newest row of the log, the newest row that is folded into the state, and
- * the body that the Y document follows. The sizes of the stored state and of the log are in bytes.
+ * A position of a shadow in the database: the newest row of the log, the newest row that is folded into the state, the
+ * body that the Y document follows, and the version of the current body. The sizes of the stored state and of the log
+ * are in bytes.
  */
-export type ShadowPosition = { n: number; foldedN: number; bodySeq: number; stateBytes: number; logBytes: number }
+export type ShadowPosition = {
+  n: number
+  foldedN: number
+  bodySeq: number
+  version: string
+  stateBytes: number
+  logBytes: number
+}
 
 /** What a settled shadow holds: the lines of the body, and how the body was repaired. */
 export type Settled = { lines: readonly string[]; repairs: Repair[] }
@@ -34,9 +43,9 @@ export class Shadow {
 
   /** Makes the shadow of a stored Y document. */
   static async open(stored: queries.StoredLive & queries.StoredState): Promise<Shadow> {
-    const { state, updates, n, folded_n: foldedN, body_seq: bodySeq } = stored
+    const { state, updates, n, folded_n: foldedN, body_seq: bodySeq, version } = stored
     const body = await FollowingBody.open([state, ...updates], stored.body.split('\n'))
-    return new Shadow(body, { n, foldedN, bodySeq, stateBytes: state.length, logBytes: sizeOf(updates) })
+    return new Shadow(body, { n, foldedN, bodySeq, version, stateBytes: state.length, logBytes: sizeOf(updates) })
   }
 
   /** Where the shadow stands in the database. */
@@ -74,11 +83,11 @@ export class Shadow {
    * when the rows are not those after the rows of the shadow.
    */
   take(moves: queries.LiveMoves): Uint8Array[] {
-    const { n, folded_n: foldedN, updates, followed_seq: bodySeq, followed } = moves
+    const { n, folded_n: foldedN, updates, followed_seq: bodySeq, followed, version } = moves
     if (foldedN > this.#position.n || n < this.#position.n) throw new Outdated()
     for (const update of updates) this.#body.apply(update)
     if (followed !== null) this.#body.stand(followed.split('\n'))
-    this.#position = { n, foldedN, bodySeq, stateBytes: moves.state_bytes, logBytes: moves.log_bytes }
+    this.#position = { n, foldedN, bodySeq, version, stateBytes: moves.state_bytes, logBytes: moves.log_bytes }
     return updates
   }
 
@@ -110,13 +119,13 @@ export class Shadow {
   }
 
   /**
-   * Notes that a transaction has stored the appended updates, and that the Y document follows the body `bodySeq` now.
-   * Returns the updates that the editors do not know yet.
+   * Notes that a transaction has stored the appended updates, and that the Y document follows the current body of the
+   * document now. Returns the updates that the editors do not know yet.
    */
-  committed(bodySeq: number): Uint8Array[] {
+  committed({ body_seq: bodySeq, version }: Pick<DocumentRow, 'body_seq' | 'version'>): Uint8Array[] {
     const answers = this.#answers
     const logBytes = this.#position.logBytes + sizeOf(this.#appended)
-    this.#position = { ...this.#position, n: this.#tip, bodySeq, logBytes }
+    this.#position = { ...this.#position, n: this.#tip, bodySeq, version, logBytes }
     this.#appended = []
     this.#answers = []
     this.#isAhead = false
