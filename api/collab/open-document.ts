@@ -10,12 +10,15 @@ import type { DocumentStore } from './document-store.ts'
 import { EditSession } from './edit-session.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { originOf, ownOrigin } from './origins.ts'
+import { peerOrigin } from './peers/awareness.ts'
+import type { Peers, Relay } from './peers/peers.ts'
 import { type ByteCount, type FlushPauses, PendingText } from './pending-text.ts'
 import { type SaveState, savedMessage, unsavedMessage } from './save-messages.ts'
 
 /** The parts of the process that every open document uses. */
 export type OpenDocumentContext = {
   store: DocumentStore
+  peers: Peers
   metrics: CollabMetrics
   log: Logger
   /** The pauses after which text is stored, and the milliseconds of editing after which a version is kept. */
@@ -55,6 +58,7 @@ export class OpenDocument {
   readonly #onDeleted: () => void
   readonly #pending: PendingText
   readonly #session: EditSession
+  readonly #relay: Relay
   /** The user who typed last; empty before anybody has. */
   #typist = ''
   /** The last `saved` message without `complete`; null until this process has stored text. */
@@ -68,6 +72,8 @@ export class OpenDocument {
   #flushedAt = Number.NEGATIVE_INFINITY
   #lookAt = performance.now() + lookMs
   #isHurried = false
+  /** How many other processes are gone that have relayed text and have not stored it. */
+  #orphaning = 0
   #isClosed = false
 
   private constructor(live: Document, replica: LiveReplica, { key, context, onUnused, onDeleted }: Opening) {
@@ -80,6 +86,12 @@ export class OpenDocument {
     this.#pending = new PendingText(context.pending)
     this.#session = new EditSession(context.timing.snapshotMs)
     live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
+    this.#relay = context.peers.join(key.id, {
+      awareness: live.awareness,
+      receive: (update, process) => Y.applyUpdate(live, update, peerOrigin(process)),
+      pending: () => this.#pending.updates,
+      takeOver: () => this.#takeOver(),
+    })
     this.#schedule()
   }
 
@@ -97,7 +109,7 @@ export class OpenDocument {
 
   /** Whether everything that this process has received is stored, and the history has what it should keep. */
   get isDone(): boolean {
-    return this.#isClosed || (this.#pending.isEmpty && !this.#session.isOpen)
+    return this.#isClosed || (!this.#hasText && !this.#session.isOpen)
   }
 
   get isClosed(): boolean {
@@ -124,12 +136,12 @@ export class OpenDocument {
 
   /** Stores pending text, again and again, until everything is stored or the signal aborts. Returns whether it is. */
   async drain(signal: AbortSignal): Promise<boolean> {
-    while (!this.#pending.isEmpty && !signal.aborted) {
+    while (this.#hasText && !signal.aborted) {
       this.#notBefore = Math.min(this.#notBefore, performance.now() + firstRetryMs)
       this.hurry()
       await Promise.race([this.#running ?? pause(firstRetryMs, signal), aborted(signal)])
     }
-    return this.#pending.isEmpty
+    return !this.#hasText
   }
 
   /** Folds the log of a document that nobody uses any more. */
@@ -140,6 +152,7 @@ export class OpenDocument {
   /** Ends all work for the document. What is pending is dropped. */
   close(): void {
     this.#isClosed = true
+    this.#relay.leave()
     this.#pending.clear()
     clearTimeout(this.#timer)
   }
@@ -149,6 +162,13 @@ export class OpenDocument {
     if (kind === 'stored' || kind === 'peer' || this.#isClosed) return
     if (editor !== null) this.#typist = editor.userId
     this.#pending.add(update)
+    this.#relay.send(update, this.#typist)
+    this.#schedule()
+  }
+
+  // All processes that have the text store it, which does no harm.
+  #takeOver(): void {
+    this.#orphaning += 1
     this.#schedule()
   }
 
@@ -161,10 +181,15 @@ export class OpenDocument {
   }
 
   #dueAt(): number {
-    if (this.#isHurried || this.#isLeft) return Number.NEGATIVE_INFINITY
+    if (this.#isHurried || this.#orphaning > 0 || this.#isLeft) return Number.NEGATIVE_INFINITY
     if (this.#pending.isEmpty) return this.#noticedAt ?? this.#lookAt
     const typed = this.#pending.dueAt(this.#context.timing)
     return this.#noticedAt === null ? typed : Math.min(typed, this.#flushedAt + noticePauseMs)
+  }
+
+  // Whether there is text that this process must store.
+  get #hasText(): boolean {
+    return !this.#pending.isEmpty || this.#orphaning > 0
   }
 
   // Whether the last editor has left before the last text or the last version was stored.
@@ -187,7 +212,7 @@ export class OpenDocument {
     this.#isHurried = false
     this.#lookAt = performance.now() + lookMs
     try {
-      if (this.#pending.isEmpty && !this.#isLeft) await this.#sync()
+      if (!this.#hasText && !this.#isLeft) await this.#sync()
       else await this.#flush()
       this.#failures = 0
       if (noticedAt !== null) this.#context.metrics.followed((performance.now() - noticedAt) / 1000)
@@ -207,11 +232,18 @@ export class OpenDocument {
     const { store, metrics } = this.#context
     const began = performance.now()
     const version = this.#session.next({ isLast: this.live.getConnectionsCount() === 0 })
-    const flush = { replica: this.#replica, updates: this.#pending.take(), caller: { userId: this.#typist }, version }
+    // What others have typed meanwhile is stored as well, since the text that was typed here may follow it.
+    const relayed = this.#relay.forFlush()
+    const updates = [...relayed.updates, ...this.#pending.take()]
+    const userId = this.#typist || relayed.typist || ''
+    const orphaning = this.#orphaning
     try {
-      const { updates, changed, document, stateVector } = await store.flush(flush)
-      await applyInTurns(this.live, updates)
+      const flushed = await store.flush({ replica: this.#replica, updates, caller: { userId }, version })
+      const { changed, document, stateVector } = flushed
+      await applyInTurns(this.live, flushed.updates)
       this.#pending.stored()
+      relayed.stored()
+      this.#orphaning -= orphaning
       this.#session.flushed({ version, changed })
       metrics.flushed('done', (performance.now() - began) / 1000)
       this.#saved = { version: document.version, stateVector }
