@@ -39,6 +39,8 @@ type Opening = {
 // The pause after a failed operation, in milliseconds: doubled with each failure, up to the longest.
 const firstRetryMs = 500
 const longestRetryMs = 15_000
+// The pause after new text is typed into a document whose commit was refused: the text may be what was missing.
+const refusedRetryMs = 1000
 // The least milliseconds between the end of a flush and a flush for which a notification is the reason. Without this
 // pause, two processes whose users type without a break would flush in turn without a break.
 const noticePauseMs = 100
@@ -68,12 +70,14 @@ export class OpenDocument {
   #running: Promise<void> | null = null
   #timer: NodeJS.Timeout | undefined
   #failures = 0
+  /** Whether the last operation failed because of what the document holds. */
+  #wasRefused = false
   #notBefore = Number.NEGATIVE_INFINITY
   #flushedAt = Number.NEGATIVE_INFINITY
   #lookAt = performance.now() + lookMs
   #isHurried = false
   /** How many other processes are gone that have relayed text and have not stored it. */
-  #orphaning = 0
+  #takeOvers = 0
   #isClosed = false
 
   private constructor(live: Document, replica: LiveReplica, { key, context, onUnused, onDeleted }: Opening) {
@@ -163,12 +167,13 @@ export class OpenDocument {
     if (editor !== null) this.#typist = editor.userId
     this.#pending.add(update)
     this.#relay.send(update, this.#typist)
+    if (this.#wasRefused) this.#notBefore = Math.min(this.#notBefore, performance.now() + refusedRetryMs)
     this.#schedule()
   }
 
   // All processes that have the text store it, which does no harm.
   #takeOver(): void {
-    this.#orphaning += 1
+    this.#takeOvers += 1
     this.#schedule()
   }
 
@@ -181,7 +186,7 @@ export class OpenDocument {
   }
 
   #dueAt(): number {
-    if (this.#isHurried || this.#orphaning > 0 || this.#isLeft) return Number.NEGATIVE_INFINITY
+    if (this.#isHurried || this.#takeOvers > 0 || this.#isLeft) return Number.NEGATIVE_INFINITY
     if (this.#pending.isEmpty) return this.#noticedAt ?? this.#lookAt
     const typed = this.#pending.dueAt(this.#context.timing)
     return this.#noticedAt === null ? typed : Math.min(typed, this.#flushedAt + noticePauseMs)
@@ -189,7 +194,7 @@ export class OpenDocument {
 
   // Whether there is text that this process must store.
   get #hasText(): boolean {
-    return !this.#pending.isEmpty || this.#orphaning > 0
+    return !this.#pending.isEmpty || this.#takeOvers > 0
   }
 
   // Whether the last editor has left before the last text or the last version was stored.
@@ -215,6 +220,7 @@ export class OpenDocument {
       if (!this.#hasText && !this.#isLeft) await this.#sync()
       else await this.#flush()
       this.#failures = 0
+      this.#wasRefused = false
       if (noticedAt !== null) this.#context.metrics.followed((performance.now() - noticedAt) / 1000)
       if (this.#replica.isLogLong) await this.compact()
     } catch (error) {
@@ -236,14 +242,14 @@ export class OpenDocument {
     const relayed = this.#relay.forFlush()
     const updates = [...relayed.updates, ...this.#pending.take()]
     const userId = this.#typist || relayed.typist || ''
-    const orphaning = this.#orphaning
+    const takeOvers = this.#takeOvers
     try {
       const flushed = await store.flush({ replica: this.#replica, updates, caller: { userId }, version })
       const { changed, document, stateVector } = flushed
       await applyInTurns(this.live, flushed.updates)
       this.#pending.stored()
       relayed.stored()
-      this.#orphaning -= orphaning
+      this.#takeOvers -= takeOvers
       this.#session.flushed({ version, changed })
       metrics.flushed('done', (performance.now() - began) / 1000)
       this.#saved = { version: document.version, stateVector }
@@ -264,6 +270,7 @@ export class OpenDocument {
       return
     }
     this.#failures += 1
+    this.#wasRefused = error instanceof Refusal && reason !== 'service_unavailable'
     const wait = Math.min(firstRetryMs * 2 ** (this.#failures - 1), longestRetryMs)
     this.#notBefore = performance.now() + wait * (0.75 + Math.random() / 2)
     // The watch of the database logs its outages, once for all documents.
