@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import pg from 'pg'
 import t from 'tap'
 import * as Y from 'yjs'
-import type { BlockNode, BodyNode, DocNode } from '../shared/body/document.ts'
 import { openLive } from '../shared/body/live/live-document.ts'
 import { advance, liveBodiesChannel } from '../shared/body/live/queries.ts'
 import { bodyFragment } from '../shared/body/yjs/encoding.ts'
 import { sql } from '../shared/database/database.ts'
 import { projections } from '../shared/jobs/queues.ts'
 import { idFrom, randomBody } from './body-yjs/random-body.ts'
+import { body, p, paragraphElement, words } from './live-bodies/blocks.ts'
 import { randomStep, Session } from './live-bodies/session.ts'
 import { copyInto, exchange, LiveProcess, Site, shown, split, textAt } from './live-bodies/site.ts'
 import { runs } from './support/property-runs.ts'
@@ -51,6 +51,8 @@ t.test('people keep typing where they are while a program writes beside them', a
   for (const browser of [ada, bob]) exchange(browser, live.doc)
   const { changed, document } = await live.flush()
   t.ok(changed)
+  t.equal(live.replica.version, document.version)
+  t.strictSame(live.replica.stateVector, Y.encodeStateVector(live.doc))
   for (const browser of [ada, bob]) exchange(browser, live.doc)
   const want = body(p(1, 'one'), p(2, 'two by Ada'), p(3, 'Bob: three and more'), p(4, 'four'))
   for (const doc of [ada, bob, live.doc]) t.strictSame(shown(doc), want)
@@ -356,27 +358,3 @@ t.test(
     t.pass()
   },
 )
-
-function body(...content: (BodyNode | undefined)[]): DocNode {
-  return { type: 'doc', content: content as BlockNode[] }
-}
-
-function p(id: number, value: string): BlockNode {
-  return { attrs: { id: idFrom(id) }, content: [text(value)], type: 'paragraph' }
-}
-
-function text(value: string): BodyNode {
-  return { text: value, type: 'text' }
-}
-
-function paragraphElement(id: number, value: string): Y.XmlElement {
-  const element = new Y.XmlElement('paragraph')
-  element.setAttribute('id', idFrom(id))
-  element.insert(0, [new Y.XmlText(value)])
-  return element
-}
-
-function words(node: BodyNode | DocNode | undefined): string {
-  const own = node && 'text' in node ? (node.text ?? '') : ''
-  return own + (node?.content ?? []).map(words).join(' ')
-}

@@ -43,9 +43,14 @@ export class Site {
     this.#knowledgeBaseId = knowledgeBaseId
   }
 
-  static async start(t: Test): Promise<Site> {
-    const service = await startTestService(t)
-    const client = await service.signUp()
+  /** Starts a service. `env` overrides environment variables. */
+  static async start(t: Test, env: Record<string, string> = {}): Promise<Site> {
+    const service = await startTestService(t, env)
+    return Site.of(service, await service.signUp())
+  }
+
+  /** A site of a service that runs already. The client is the writer. */
+  static async of(service: Site['service'], client: Client): Promise<Site> {
     const caller = await callerOf(service, client)
     const { body } = await client.post('/knowledge-bases', { name: 'Live' })
     return new Site({ service, client, caller }, body.data.id)

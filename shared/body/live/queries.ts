@@ -15,6 +15,20 @@ export type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
  */
 export const liveBodiesChannel = 'svc_live_bodies'
 
+/** What a notification says: the body of a document has changed. */
+export type ChangedBody = {
+  documentId: string
+  bodySeq: number
+  /** Whether nothing but typed text of a live process has changed the body. */
+  byTyping: boolean
+}
+
+/** Reads the payload of a notification on `liveBodiesChannel`. */
+export function readChangedBody(payload: string): ChangedBody {
+  const [documentId = '', bodySeq, how] = payload.split(' ')
+  return { documentId, bodySeq: Number(bodySeq), byTyping: how === 'typed' }
+}
+
 const Bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array)
 const HeadShape = Type.Object({ body_seq: Type.Number(), n: Type.Number(), folded_n: Type.Number() })
 
@@ -34,6 +48,7 @@ export function liveHead(db: Queryable, key: DocumentKey): Promise<LiveHead | nu
 }
 
 const StoredShape = Type.Object({
+  version: Type.String(),
   body_seq: Type.Number(),
   body: Type.String(),
   n: Nullable(Type.Number()),
@@ -43,16 +58,19 @@ const StoredShape = Type.Object({
 })
 
 /**
- * A stored Y document with the body that it follows. `updates` is the log after row `folded_n`. When the document was
- * never opened live, `state`, `n` and `folded_n` are null and the body is the current body.
+ * A stored Y document with the body that it follows, and the version of the current body. `updates` is the log after
+ * row `folded_n`. When the document was never opened live, `state`, `n` and `folded_n` are null and the body is the current body.
  */
 export type StoredLive = Static<typeof StoredShape>
+
+/** The columns of a document that was opened live. */
+export type StoredState = { n: number; folded_n: number; state: Uint8Array }
 
 /** The stored Y document of a document with the body that it follows, without a lock; null without a document. */
 export function storedLive(db: Queryable, key: DocumentKey): Promise<StoredLive | null> {
   return db.maybeOne(
     prepared(sql.type(row(StoredShape))`
-    SELECT b.body_seq, b.body, y.n, y.folded_n, y.state, ${updatesAfter(sql.fragment`y.folded_n`)} AS updates
+    SELECT d.version, b.body_seq, b.body, y.n, y.folded_n, y.state, ${updatesAfter(sql.fragment`y.folded_n`)} AS updates
     FROM documents d
     LEFT JOIN document_y_states y ON y.workspace_id = d.workspace_id AND y.document_id = d.id
     JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id
@@ -75,18 +93,22 @@ export function unfoldedLog(db: Queryable, key: DocumentKey): Promise<Static<typ
 }
 
 const MovesShape = Type.Object({
+  version: Type.String(),
   current_seq: Type.Number(),
   followed_seq: Type.Number(),
   followed: Nullable(Type.String()),
   n: Type.Number(),
   folded_n: Type.Number(),
+  state_bytes: Type.Number(),
+  log_bytes: Type.Number(),
   updates: Type.Array(Bytes),
 })
 
 /**
- * What others have stored since a replica was level. `current_seq` is the current body, and `followed_seq` the body
- * that the Y document follows. `followed` is the text of the latter, or null when the replica knows that body. `updates`
- * is the log after the row that the replica has seen.
+ * What others have stored since a replica was level. `current_seq` and `version` are those of the current body, and
+ * `followed_seq` is the body that the Y document follows. `followed` is the text of the latter, or null when the replica knows that body.
+ * `updates` is the log after the row that the replica has seen. `state_bytes` and `log_bytes` are the sizes of the
+ * stored state and of the whole log.
  */
 export type LiveMoves = Static<typeof MovesShape>
 
@@ -122,13 +144,12 @@ const FlushShape = Type.Object({
   has_open_jobs: Type.Boolean(),
   is_kept: Type.Boolean(),
   author: Nullable(Type.String()),
-  stored_bytes: Type.Number(),
 })
 
 /**
  * What a flush must know besides the moves of others. `changing_at` and `has_open_jobs` are those of `LockedBody`.
  * `is_kept` says whether the newest snapshot has the text of the current body. `author` is the user who typed, or null
- * when the account is gone. `stored_bytes` is the size of the Y state with its log.
+ * when the account is gone.
  */
 export type FlushFacts = Static<typeof FlushShape>
 
@@ -145,17 +166,18 @@ export function flushFacts(tx: Transaction, seen: Seen & { userId: string }): Pr
           AND k.body_seq = v.body_seq
         WHERE v.workspace_id = d.workspace_id AND v.document_id = d.id AND v.seq = d.version_seq
           AND k.version = d.version) AS is_kept,
-      (SELECT u.id FROM users u WHERE u.id = ${seen.userId}) AS author,
-      octet_length(y.state) + (
-        SELECT coalesce(sum(octet_length(u.update)), 0) FROM document_y_updates u
-        WHERE u.workspace_id = y.workspace_id AND u.document_id = y.document_id)::int8 AS stored_bytes
+      (SELECT u.id FROM users u WHERE u.id = ${seen.userId}) AS author
     FROM documents d ${movedFrom(seen)} ${withCurrent} ${at(seen)}`),
   )
 }
 
 function movedColumns({ n }: Seen) {
   return sql.fragment`
-    d.body_seq AS current_seq, y.body_seq AS followed_seq, f.body AS followed, y.n, y.folded_n,
+    d.version, d.body_seq AS current_seq, y.body_seq AS followed_seq, f.body AS followed, y.n, y.folded_n,
+    octet_length(y.state) AS state_bytes,
+    (
+      SELECT coalesce(sum(octet_length(u.update)), 0)::int8 FROM document_y_updates u
+      WHERE u.workspace_id = y.workspace_id AND u.document_id = y.document_id) AS log_bytes,
     ${updatesAfter(sql.fragment`${n}::int8`)} AS updates`
 }
 
