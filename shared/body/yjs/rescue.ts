@@ -1,5 +1,6 @@
 import * as Y from 'yjs'
 import type { Json } from '../document.ts'
+import { bodyFragment } from './encoding.ts'
 import { type IdRange, IdSet } from './id-ranges.ts'
 import { liveLine, typeOf } from './rescue-line.ts'
 import { isLive, type MemoryLimits, type Removed, RemovedBlocks } from './rescue-memory.ts'
@@ -46,6 +47,8 @@ export class TextRescue {
   constructor(doc: Y.Doc, options: RescueOptions) {
     this.#doc = doc
     this.#options = options
+    // Yjs gives the root its type when somebody asks for it.
+    bodyFragment(doc)
     this.#memory = new RemovedBlocks(doc, options.limits ?? defaultLimits)
     doc.on('afterTransaction', this.#look)
     doc.on('afterAllTransactions', this.#write)
