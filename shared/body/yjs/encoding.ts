@@ -67,11 +67,22 @@ export function readElement(element: Y.XmlElement, depth = 0): BodyNode {
 /** Reads the children of an element or fragment as nodes. Adjacent texts with equal marks become one text. */
 export function readChildren(parent: Y.XmlFragment, depth = 0): BodyNode[] {
   const nodes: BodyNode[] = []
-  for (const child of childrenOf(parent)) {
-    if (child instanceof Y.XmlText) for (const node of readYText(child)) appendNode(nodes, node)
-    else nodes.push(child instanceof Y.XmlElement ? readElement(child, depth) : { type: foreignType })
-  }
+  for (const child of childrenOf(parent)) appendNodes(nodes, readChild(child, depth))
   return nodes
+}
+
+/** Reads one child of an element or fragment. A text gives any number of nodes, any other child one node. */
+export function readChild(child: unknown, depth = 0): BodyNode[] {
+  if (child instanceof Y.XmlText) return readYText(child)
+  return [child instanceof Y.XmlElement ? readElement(child, depth) : { type: foreignType }]
+}
+
+/** Appends the nodes of a child to the nodes of the children before it. Changes `nodes`. */
+export function appendNodes(nodes: BodyNode[], added: readonly BodyNode[]): void {
+  for (const node of added) {
+    if (node.type === 'text') appendNode(nodes, node)
+    else nodes.push(node)
+  }
 }
 
 /** The children of an element or fragment. A client can put children of any type or value into them, not only XML. */
