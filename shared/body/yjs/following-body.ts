@@ -10,9 +10,15 @@ import { type Reading, readRuns, writeRepairs } from './settle.ts'
 
 /**
  * A result of `settle`. `change` has what a commit needs to know about the change of the body, null when the body is as
- * before. `updates` are the Yjs updates that the repairs made, in order.
+ * before. `windows` are the stretches in which the bodies differ. `updates` are the Yjs updates that the repairs made,
+ * in order.
  */
-export type Settled = { change: BodyChange | null; repairs: Repair[]; updates: Uint8Array[] }
+export type Settled = {
+  change: BodyChange | null
+  windows: readonly LineWindow[]
+  repairs: Repair[]
+  updates: Uint8Array[]
+}
 
 /**
  * A Y document together with the stored lines of the body that it follows. Between two calls of `settle` it knows which
@@ -75,14 +81,16 @@ export class FollowingBody {
     const notice = (transaction: Y.Transaction) => {
       isNew ||= transaction.deleteSet.clients.size > 0 || hasNewStructs(transaction)
     }
-    const { pendingStructs, pendingDs } = this.doc.store
+    const { store } = this.doc
+    // Yjs changes the object of the pending structs, so their updates are compared.
+    const [pendingStructs, pendingDs] = [store.pendingStructs?.update, store.pendingDs]
     this.doc.on('afterTransaction', notice)
     try {
       Y.applyUpdate(this.doc, update)
     } finally {
       this.doc.off('afterTransaction', notice)
     }
-    return isNew || this.doc.store.pendingStructs !== pendingStructs || this.doc.store.pendingDs !== pendingDs
+    return isNew || store.pendingStructs?.update !== pendingStructs || store.pendingDs !== pendingDs
   }
 
   /**
@@ -108,7 +116,8 @@ export class FollowingBody {
     const readings = yield* readRuns(this.#known, before, seed)
     const { runs, repairs, children } = readings
     const windows = windowsOf(runs, before)
-    const change = yield* changeLines(this.#lines, windows.flatMap(trimmed))
+    const changed = windows.flatMap(trimmed)
+    const change = yield* changeLines(this.#lines, changed)
     this.#known.replace(
       windows,
       this.lines,
@@ -116,12 +125,12 @@ export class FollowingBody {
     )
     const updates: Uint8Array[] = []
     yield* collecting(this.doc, updates, writeRepairs(bodyFragment(this.doc), readings))
-    return { change, repairs, updates }
+    return { change, windows: changed, repairs, updates }
   }
 
-  /** Forgets what is known of the elements of lines, so that the next `settle` reads them. */
-  distrust(positions: Iterable<number>): void {
-    for (const position of positions) this.#known.forget(position)
+  /** Forgets what is known of the elements, so that the next `settle` reads all of them. */
+  distrust(): void {
+    for (const position of this.lines.keys()) this.#known.forget(position)
   }
 }
 
