@@ -5,6 +5,7 @@ import { changeBody } from '../../shared/body/change.ts'
 import type { DocNode } from '../../shared/body/document.ts'
 import { bodyFragment, readDocument } from '../../shared/body/yjs/encoding.ts'
 import { FollowingBody } from '../../shared/body/yjs/following-body.ts'
+import { HeldIds } from '../../shared/body/yjs/held-ids.ts'
 import { repairDocument } from '../../shared/body/yjs/repair.ts'
 import { deriveState, followInto, openState } from '../../shared/body/yjs/state.ts'
 import { atOnce } from '../../shared/computations/slices.ts'
@@ -34,11 +35,13 @@ export function followedStep(): fc.Arbitrary<FollowedStep> {
 export class FollowedSession {
   readonly #body: FollowingBody
   readonly #editors: WildEditor[]
+  #held: HeldIds
   #turn = 1
 
   constructor(body: DocNode) {
     const state = deriveState(body)
     this.#body = atOnce(FollowingBody.open({ updates: [state], lines: documentToLines(body) }))
+    this.#held = new HeldIds(this.#body.doc)
     this.#editors = [0, 1, 2].map(() => new WildEditor(state))
   }
 
@@ -55,13 +58,16 @@ export class FollowedSession {
     const body = this.#body
     const before = body.lines
     const whole = copyOf(body.doc)
-    const raw = readDocument(bodyFragment(whole)).document
-    const { document, repairs } = repairDocument(raw, seed)
+    const raw = readDocument(bodyFragment(whole), { note: this.#held.note }).document
+    const { document, repairs } = repairDocument(raw, seed, this.#held.has)
     followInto(whole, { from: raw, to: document })
     const lines = documentToLines(normalised(document))
     const settled = atOnce(body.settle(seed))
     same(body.lines, lines)
     same(settled.repairs, repairs)
+    this.#held = new HeldIds(body.doc)
+    const after = readDocument(bodyFragment(body.doc)).document
+    same(documentToLines(normalised(repairDocument(after, 'again').document)), lines)
     same(readDocument(bodyFragment(body.doc)).document, readDocument(bodyFragment(whole)).document)
     const texts = { from: before.join('\n'), to: lines.join('\n') }
     same(settled.change, texts.from === texts.to ? null : changeBody(texts))

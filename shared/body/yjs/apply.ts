@@ -2,7 +2,7 @@ import * as Y from 'yjs'
 import { atOnce, type Slices } from '../../computations/slices.ts'
 import type { BodyNode } from '../document.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
-import { alignSiblings, blockIdOf, equalEnds, equalJson, type Siblings } from './align.ts'
+import { alignSiblings, blockIdOf, equalEnds, equalJson, placesById, type Siblings } from './align.ts'
 import {
   childrenOf,
   elementFormats,
@@ -64,19 +64,20 @@ export function* planSiblings(
   if (from.some((node) => inlineTypes.has(node.type))) {
     for (let index = start; index < end; index++) if (isInlineChild(live[index])) edit.removals.add(index)
   }
-  const siblings = new Map(from.map((node) => [blockIdOf(node), node]))
+  const places = placesById(from, work)
   let anchor = positions.before
   for (const [index, node] of to.entries()) {
     yield
     const partner = partners[index] ?? -1
     const old = from[partner]
-    const position = old ? positions.ofOld(partner) : positions.ofId(blockIdOf(node))
+    const place = old ? partner : places.get(blockIdOf(node))
+    const position = place === undefined ? positions.ofId(blockIdOf(node)) : positions.ofOld(place)
     if (!old) {
       // A live block without an old sibling was inserted when this change was applied before. So the block stays, and
       // is not inserted again.
-      const sibling = siblings.get(blockIdOf(node))
-      if (position !== undefined && !sibling) anchor = position
-      else insertAfter(edit, { anchor, node: rescued(node, work, { old: sibling, live: live[position ?? -1] }) })
+      const known = { old: from[place ?? -1], live: live[position ?? -1] }
+      if (position !== undefined && !known.old) anchor = position
+      else insertAfter(edit, { anchor, node: rescued(node, work, known) })
       continue
     }
     anchor = position ?? anchor
@@ -194,7 +195,7 @@ function editSteps(parent: Y.XmlFragment, { removals, insertions }: Edit): Step[
  * the old block (the block of `from`) and the live block, where the caller has both at hand. Old block, live block and
  * new block are merged in a separate Y document.
  */
-function rescued(node: BodyNode, work: Work, known: { old?: BodyNode; live?: unknown } = {}): BodyNode {
+function rescued(node: BodyNode, work: Work, known: { old?: BodyNode | undefined; live?: unknown } = {}): BodyNode {
   const isKnown = known.old !== undefined && known.live instanceof Y.XmlElement
   const old = isKnown ? known.old : work.oldBlock(blockIdOf(node))
   const live = isKnown || !old ? known.live : work.liveBlock(blockIdOf(node))

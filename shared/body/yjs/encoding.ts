@@ -35,6 +35,12 @@ const rank = new Map(Object.keys(markTable).map((name, index) => [name, index]))
 /** A set of marks in the form that Yjs stores: the name of a mark with its attributes. Null ends a format. */
 export type Formats = { [mark: string]: Attrs | null }
 
+/**
+ * A reading that has the number of levels above the elements that are read. `note` is called for each element that has
+ * attributes, with the attributes of its node.
+ */
+type Reading = { depth?: number; note?: ((element: Y.XmlElement, attrs: Attrs) => void) | undefined }
+
 /** The fragment of a Y document that holds the body. */
 export function bodyFragment(doc: Y.Doc): Y.XmlFragment {
   return doc.getXmlFragment(fragmentName)
@@ -46,16 +52,21 @@ export function bodyFragment(doc: Y.Doc): Y.XmlFragment {
  * server they would delete such nodes for everyone. The attribute objects belong to the Y document, so callers must not
  * change them.
  */
-export function readDocument(fragment: Y.XmlFragment): { document: RawDocument; unknown: UnknownNode[] } {
-  const content = readChildren(fragment)
+export function readDocument(
+  fragment: Y.XmlFragment,
+  reading?: Reading,
+): { document: RawDocument; unknown: UnknownNode[] } {
+  const content = readChildren(fragment, reading)
   return { document: { type: 'doc', content }, unknown: unknownIn(content, []) }
 }
 
 /** Reads an element of a Y document as a node. Elements on too many levels become foreign nodes. */
-export function readElement(element: Y.XmlElement, depth = 0): BodyNode {
+export function readElement(element: Y.XmlElement, reading: Reading = {}): BodyNode {
+  const { depth = 0, note } = reading
   if (depth > deepest) return { type: foreignType }
   const { attrs, marks } = splitElementAttributes(element.getAttributes())
-  const content = readChildren(element, depth + 1)
+  if (attrs) note?.(element, attrs)
+  const content = readChildren(element, { depth: depth + 1, note })
   return {
     type: element.nodeName,
     ...(attrs && { attrs }),
@@ -65,16 +76,16 @@ export function readElement(element: Y.XmlElement, depth = 0): BodyNode {
 }
 
 /** Reads the children of an element or fragment as nodes. Adjacent texts with equal marks become one text. */
-export function readChildren(parent: Y.XmlFragment, depth = 0): BodyNode[] {
+export function readChildren(parent: Y.XmlFragment, reading?: Reading): BodyNode[] {
   const nodes: BodyNode[] = []
-  for (const child of childrenOf(parent)) appendNodes(nodes, readChild(child, depth))
+  for (const child of childrenOf(parent)) appendNodes(nodes, readChild(child, reading))
   return nodes
 }
 
 /** Reads one child of an element or fragment. A text gives any number of nodes, any other child one node. */
-export function readChild(child: unknown, depth = 0): BodyNode[] {
+export function readChild(child: unknown, reading?: Reading): BodyNode[] {
   if (child instanceof Y.XmlText) return readYText(child)
-  return [child instanceof Y.XmlElement ? readElement(child, depth) : { type: foreignType }]
+  return [child instanceof Y.XmlElement ? readElement(child, reading) : { type: foreignType }]
 }
 
 /** Appends the nodes of a child to the nodes of the children before it. Changes `nodes`. */

@@ -4,6 +4,7 @@ import { type BodyChange, changeLines } from '../change.ts'
 import { type LineWindow, VersionedLines } from '../versioned-lines.ts'
 import { bodyFragment } from './encoding.ts'
 import { followLines } from './follow-lines.ts'
+import { HeldIds } from './held-ids.ts'
 import { KnownElements } from './known-elements.ts'
 import type { Repair } from './repair-nodes.ts'
 import { type Reading, readRuns, writeRepairs } from './settle.ts'
@@ -33,11 +34,14 @@ export class FollowingBody {
   readonly doc: Y.Doc
   readonly #lines: VersionedLines
   readonly #known: KnownElements
+  /** The ids that blocks had after the last `settle`. */
+  #held: HeldIds
 
   private constructor(doc: Y.Doc, lines: VersionedLines, known: KnownElements) {
     this.doc = doc
     this.#lines = lines
     this.#known = known
+    this.#held = new HeldIds(doc)
   }
 
   /**
@@ -109,11 +113,12 @@ export class FollowingBody {
 
   /**
    * Reads what has changed, repairs it, and makes the result the followed body. The body is that of `readDocument`,
-   * `repairDocument` with the seed, and `normaliseDocument`. A body with too many nodes is not refused.
+   * `repairDocument` with the seed, and `normaliseDocument`. Blocks that had their ids after the last call keep them. A
+   * body with too many nodes is not refused.
    */
   *settle(seed: string): Slices<Settled> {
     const before = this.lines
-    const readings = yield* readRuns(this.#known, before, seed)
+    const readings = yield* readRuns({ known: this.#known, lines: before, held: this.#held, seed })
     const { runs, repairs, children } = readings
     const windows = windowsOf(runs, before)
     const changed = windows.flatMap(trimmed)
@@ -125,6 +130,7 @@ export class FollowingBody {
     )
     const updates: Uint8Array[] = []
     yield* collecting(this.doc, updates, writeRepairs(bodyFragment(this.doc), readings))
+    this.#held = new HeldIds(this.doc)
     return { change, windows: changed, repairs, updates }
   }
 

@@ -60,12 +60,6 @@ export class KnownElements {
     return known
   }
 
-  /** The line that an element is known to hold, with the index of the line. */
-  lineOf(element: Y.XmlElement): { line: string; index: number } | undefined {
-    const index = this.#elements.indexOf(element)
-    return index < 0 ? undefined : { line: this.#lines[index] as string, index }
-  }
-
   /** True if an id stands in the line of a known element. */
   hasId(id: string): boolean {
     return this.#ids.has(id)
@@ -74,6 +68,11 @@ export class KnownElements {
   /** The known elements in whose lines an id stands, as the id of a block or of a mention. */
   withId(id: string): readonly Y.XmlElement[] {
     return this.#ids.get(id)
+  }
+
+  /** The lines of these elements. */
+  linesWithId(id: string): string[] {
+    return this.withId(id).map((element) => this.#lines[this.#elements.indexOf(element)] as string)
   }
 
   /** Divides the live children. Elements that have changed since the last division are not known any more. */

@@ -3,7 +3,7 @@ import { blockIdPattern } from '../../schema/ids.ts'
 import { isAllowedHref, isAllowedSrc, isAttachmentId } from '../addresses.ts'
 import { type Attribute, requiredAddress } from '../attributes.ts'
 import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
-import { isBlockType, markTable, nodeTable } from '../nodes.ts'
+import { inlineTypes, isBlockType, isTextblock, markTable, nodeTable } from '../nodes.ts'
 import type { Repair } from './repair-nodes.ts'
 
 const blockId = new RegExp(blockIdPattern)
@@ -43,22 +43,43 @@ export function repairMarks(marks: Mark[] | undefined): Mark[] | undefined {
 /** A set of ids that a new id must not equal. */
 export type TakenIds = { has: (id: string) => boolean; add: (id: string) => void }
 
+/** True if a block already had its id before. Such a block keeps the id. */
+export type HoldsId = (block: BodyNode) => boolean
+
 /**
- * A repair of block ids, block by block in document order. When several blocks have the same id, the first in document
- * order keeps the id, and the others get derived ids.
+ * A repair of block ids. When several blocks have the same id, one keeps the id, and the others get derived ids. The
+ * first block in document order that held the id before keeps it, else the first that is not empty, else the first.
  */
 export class IdRepair {
   readonly repairs: Repair[] = []
   readonly #seed: string
   readonly #taken: TakenIds
-  readonly #met: Set<string>
+  readonly #kept: ReadonlySet<string>
+  /** For each id, the block that keeps it so far. */
+  readonly #keepers = new Map<string, { block: BodyNode; rank: number }>()
   #nearest = ''
 
-  /** `met` has the ids that blocks outside of this repair keep. Later, it also has the ids of the visited blocks. */
-  constructor({ seed, taken, met = new Set() }: { seed: string; taken: TakenIds; met?: Set<string> }) {
+  /** `kept` has the ids that blocks outside of this repair keep. */
+  constructor({ seed, taken, kept }: { seed: string; taken: TakenIds; kept: ReadonlySet<string> }) {
     this.#seed = seed
     this.#taken = taken
-    this.#met = met
+    this.#kept = kept
+  }
+
+  /** Looks at a block and all blocks in it. All blocks are looked at, in document order, before any is repaired. */
+  look(node: BodyNode, holds: HoldsId): void {
+    if (!isBlockType(node.type)) return
+    const id = node.attrs?.id
+    if (isBlockId(id)) {
+      const keeper = this.#keepers.get(id)
+      const rank = keeper === undefined ? 0 : rankOf(node, holds)
+      if (keeper === undefined) this.#keepers.set(id, { block: node, rank: -1 })
+      else {
+        if (keeper.rank < 0) keeper.rank = rankOf(keeper.block, holds)
+        if (rank > keeper.rank) this.#keepers.set(id, { block: node, rank })
+      }
+    }
+    for (const child of node.content ?? []) this.look(child, holds)
   }
 
   /** Names the block before the next block. A block without an id gets an id that follows from this block's id. */
@@ -70,13 +91,12 @@ export class IdRepair {
   repaired(node: BodyNode): BodyNode {
     if (!isBlockType(node.type)) return node
     const given = node.attrs?.id
-    const keeps = isBlockId(given) && !this.#met.has(given)
+    const keeps = isBlockId(given) && !this.#kept.has(given) && this.#keepers.get(given)?.block === node
     const id = keeps ? given : this.#newId(isBlockId(given) ? given : this.#nearest)
     if (!keeps) {
       const kind = isBlockId(given) ? 'id_changed' : 'id_added'
       this.repairs.push({ kind, type: node.type, block_id: given ? String(given) : null })
     }
-    this.#met.add(id)
     this.#nearest = id
     const content = node.content?.map((child) => this.repaired(child))
     return { ...node, ...(keeps ? {} : { attrs: { ...node.attrs, id } }), ...(content && { content }) }
@@ -105,6 +125,17 @@ export function idsIn(nodes: readonly BodyNode[], ids: Set<string>): Set<string>
     if (node.content) idsIn(node.content, ids)
   }
   return ids
+}
+
+function rankOf(block: BodyNode, holds: HoldsId): number {
+  if (holds(block)) return 2
+  return isEmpty(block) ? 0 : 1
+}
+
+/** True if nothing can be seen of a block: it has no text, no inline node and no block without content in it. */
+function isEmpty({ type, content = [] }: BodyNode): boolean {
+  if (inlineTypes.has(type) || (content.length === 0 && !isTextblock(type))) return false
+  return content.every(isEmpty)
 }
 
 type Table = { [name: string]: Attribute }

@@ -8,6 +8,7 @@ import { normaliseDocument } from '../normalise.ts'
 import { blockIdOf } from './align.ts'
 import { planSiblings, run } from './apply.ts'
 import { appendNodes, readChild } from './encoding.ts'
+import type { HeldIds } from './held-ids.ts'
 import type { Division, KnownElements, Run } from './known-elements.ts'
 import { filler, fitTopLevel, isTooDeep } from './repair.ts'
 import type { Repair } from './repair-nodes.ts'
@@ -30,28 +31,30 @@ export type Reading = Run & {
 /** What a reading of all runs has found. `repairs` has first the repairs of nodes, then the repairs of ids. */
 export type Readings = { children: readonly unknown[]; runs: readonly Reading[]; repairs: Repair[] }
 
+/** The state in which a settle finds a document: the known elements with their lines, and the ids that blocks hold. */
+export type Settling = { known: KnownElements; lines: readonly string[]; held: HeldIds; seed: string }
+
 /**
  * Reads, repairs and normalises the top-level children whose lines are not known. Together with the known lines, the
  * result is what `repairDocument` and `normaliseDocument` make of the whole body:
  *
  * - A known block never changes the block beside it, so each run is fitted by itself. A known frontmatter that is no
  *   longer first is read again.
- * - When a block of a run has the id of a known block that comes later, the later block loses its id. So the later
- *   block is read again.
+ * - Known blocks keep their ids. So only ids of blocks in runs are repaired.
  * - When a block lies too deep, `repairDocument` treats all blocks in another way. So everything is read.
  */
-export function* readRuns(known: KnownElements, lines: readonly string[], seed: string): Slices<Readings> {
-  const cache: Cache = new Map()
+export function* readRuns(settling: Settling): Slices<Readings> {
+  const { known, lines, held } = settling
   let isDeep = false
   for (;;) {
     const division = known.divide()
-    const runs = yield* readNodes(division, cache)
+    if (forgetFrontmatter(settling, division)) continue
+    const runs = yield* readNodes(division, held)
     if (!isDeep && runs.some(({ nodes }) => nodes.some(isTooDeep))) {
       isDeep = true
-      forgetAll(known, lines)
+      for (const index of lines.keys()) known.forget(index)
       continue
     }
-    if (forgetFrontmatter(known, lines, division)) continue
     const fitted = yield* fitRuns(runs, isDeep)
     const isEmpty = fitted.every(({ blocks }) => blocks.length === 0) && division.positions.every((at) => at < 0)
     const last = fitted.at(-1)
@@ -59,9 +62,7 @@ export function* readRuns(known: KnownElements, lines: readonly string[], seed: 
       last.blocks.push(filler(last.repairs))
       last.isRepaired = true
     }
-    const kept = yield* keptIds(known, fitted)
-    if (kept === null) continue
-    const idRepairs = yield* repairIds({ known, lines, seed, fitted, kept })
+    const idRepairs = yield* repairIds(settling, fitted)
     const repairs = [...fitted.flatMap((one) => one.repairs), ...idRepairs]
     return { children: division.children, runs: yield* normalisedRuns(fitted), repairs }
   }
@@ -81,22 +82,19 @@ export function* writeRepairs(fragment: Y.XmlFragment, { children, runs }: Readi
   yield* run(fragment, work.steps)
 }
 
-type Cache = Map<unknown, BodyNode[]>
 type Read = Run & Pick<Reading, 'nodes' | 'positions'>
 type Fitted = Read & { blocks: BodyNode[]; repairs: Repair[]; isRepaired: boolean }
 
 // The number of nodes that are repaired in one slice.
 const nodesOfSlice = 16
 
-function* readNodes({ runs }: Division, cache: Cache): Slices<Read[]> {
+function* readNodes({ runs }: Division, { note }: HeldIds): Slices<Read[]> {
   const read: Read[] = []
   for (const one of runs) {
     const nodes: BodyNode[] = []
     const positions: (number | undefined)[] = []
     for (const [offset, child] of one.children.entries()) {
-      const own = cache.get(child) ?? readChild(child)
-      cache.set(child, own)
-      appendNodes(nodes, own)
+      appendNodes(nodes, readChild(child, { note }))
       while (positions.length < nodes.length) positions.push(isInlineChild(child) ? undefined : one.position + offset)
       yield
     }
@@ -105,11 +103,8 @@ function* readNodes({ runs }: Division, cache: Cache): Slices<Read[]> {
   return read
 }
 
-function forgetAll(known: KnownElements, lines: readonly string[]): void {
-  for (let index = 0; index < lines.length; index++) known.forget(index)
-}
-
-function forgetFrontmatter(known: KnownElements, lines: readonly string[], { positions }: Division): boolean {
+/** Forgets a frontmatter that was the first block and has something before it now. */
+function forgetFrontmatter({ known, lines }: Settling, { positions }: Division): boolean {
   const isMoved = (positions[0] ?? -1) > 0 && lines[0]?.endsWith('"type":"frontmatter"}') === true
   if (isMoved) known.forget(0)
   return isMoved
@@ -142,49 +137,20 @@ function endOfPart(nodes: readonly BodyNode[], first: number): number {
   return end
 }
 
-/**
- * The ids of the blocks of runs that earlier known blocks keep. Null when a later known block has such an id, and has
- * to be read again.
- */
-function* keptIds(known: KnownElements, runs: readonly Fitted[]): Slices<Set<string> | null> {
-  const kept = new Set<string>()
-  let isComplete = true
-  for (const { blocks, end } of runs) {
-    for (const block of blocks) {
-      for (const id of idsIn([block], new Set())) {
-        for (const element of known.withId(id)) {
-          const found = known.lineOf(element)
-          if (!found || !blockIds(JSON.parse(found.line) as BlockNode).includes(id)) continue
-          if (found.index < end) kept.add(id)
-          else {
-            known.forget(found.index)
-            isComplete = false
-          }
-        }
-      }
-      yield
-    }
-  }
-  return isComplete ? kept : null
-}
-
-type IdInput = {
-  known: KnownElements
-  lines: readonly string[]
-  seed: string
-  fitted: readonly Fitted[]
-  kept: Set<string>
-}
-
 /** Gives the blocks of runs ids of their own. Changes `fitted`, and returns the repairs. */
-function* repairIds({ known, lines, seed, fitted, kept }: IdInput): Slices<Repair[]> {
+function* repairIds({ known, lines, held, seed }: Settling, fitted: readonly Fitted[]): Slices<Repair[]> {
   const given = new Set<string>()
-  for (const { blocks } of fitted) {
-    idsIn(blocks, given)
+  const kept = new Set<string>()
+  const taken = { has: (id: string) => given.has(id) || known.hasId(id), add: (id: string) => given.add(id) }
+  const ids = new IdRepair({ seed, taken, kept })
+  for (const block of fitted.flatMap(({ blocks }) => blocks)) {
+    for (const id of idsIn([block], new Set())) {
+      given.add(id)
+      if (isOfKnownBlock(known, id)) kept.add(id)
+    }
+    ids.look(block, held.has)
     yield
   }
-  const taken = { has: (id: string) => given.has(id) || known.hasId(id), add: (id: string) => given.add(id) }
-  const ids = new IdRepair({ seed, taken, met: kept })
   for (const one of fitted) {
     const [first, before] = [one.blocks[0], lines[one.start - 1]]
     if (first && !isBlockId(first.attrs?.id) && before !== undefined) ids.follow(lastBlockId(before))
@@ -196,6 +162,11 @@ function* repairIds({ known, lines, seed, fitted, kept }: IdInput): Slices<Repai
     if (ids.repairs.length > repairsBefore) one.isRepaired = true
   }
   return ids.repairs
+}
+
+/** True if a known element has a block with the id. A mention may have the id of a block, too. */
+function isOfKnownBlock(known: KnownElements, id: string): boolean {
+  return known.linesWithId(id).some((line) => blockIds(JSON.parse(line) as BlockNode).includes(id))
 }
 
 function lastBlockId(line: string): string {

@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import type { BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
-import { blockIdOf, type Presence, type Siblings } from './align.ts'
+import { blockIdOf, equalJson, type Presence, type Siblings } from './align.ts'
 import { childrenOf, idOf } from './encoding.ts'
 
 /**
@@ -10,7 +10,6 @@ import { childrenOf, idOf } from './encoding.ts'
  */
 export type Work = Presence & {
   steps: Step[]
-  oldBlock: (id: string | undefined) => BodyNode | undefined
   liveBlock: (id: string | undefined) => Y.XmlElement | undefined
   /** The live block of an id, for a block that the change leaves in its place but that somebody has moved elsewhere. */
   strayBlock: (id: string | undefined) => Y.XmlElement | undefined
@@ -33,8 +32,8 @@ export function newWork(
   { from, to }: TopChange,
   liveBlock: (id: string) => Y.XmlElement | undefined = indexOf(fragment),
 ): Work {
-  const olds = onFirstUse(() => blocksById(from))
-  const news = onFirstUse(() => blocksById(to))
+  const news = onFirstUse(() => blocksById(to, (first) => first))
+  const olds = onFirstUse(() => blocksById(from, (first, other, id) => keeperOf(first, other, news().get(id))))
   const live = (id: string | undefined) => (id === undefined ? undefined : liveBlock(id))
   return {
     steps: [],
@@ -113,11 +112,19 @@ export function onFirstUse<T>(make: () => T): () => T {
   }
 }
 
-function blocksById(nodes: Siblings, found = new Map<string, BodyNode>()): Map<string, BodyNode> {
+/** Of two old blocks with one id, the block that is equal to the new block of the id, else the first. */
+function keeperOf(first: BodyNode, other: BodyNode, next: BodyNode | undefined): BodyNode {
+  return equalJson(other, next) && !equalJson(first, next) ? other : first
+}
+
+type Choice = (first: BodyNode, other: BodyNode, id: string) => BodyNode
+
+function blocksById(nodes: Siblings, choose: Choice, found = new Map<string, BodyNode>()): Map<string, BodyNode> {
   for (const node of nodes) {
     const id = blockIdOf(node)
-    if (id !== undefined && !found.has(id)) found.set(id, node)
-    if (node.content) blocksById(node.content, found)
+    const first = id === undefined ? undefined : found.get(id)
+    if (id !== undefined) found.set(id, first ? choose(first, node, id) : node)
+    if (node.content) blocksById(node.content, choose, found)
   }
   return found
 }
