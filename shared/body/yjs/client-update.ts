@@ -27,6 +27,8 @@ export function checkUpdate(doc: Y.Doc, bytes: Uint8Array): ClientUpdate {
 /** The most structs, and the most deleted ranges, of one update. The largest body has fewer than half of it. */
 export const mostStructs = 250_000
 
+// The most kinds of marks of one update. Whoever reads a text holds all marks that begin in it.
+const mostMarks = 64
 // The most levels of elements. The schema allows 32, and repairs need some more. Yjs deletes recursively.
 const mostLevels = 200
 // The most levels of a value in an attribute or a mark.
@@ -45,12 +47,15 @@ function readKnown(bytes: Uint8Array): ClientUpdate {
   const inserted: Struct[] = []
   const deleted: IdRange[] = []
   const ends = new Map<number, number>()
+  const marks = new Set<string>()
   const struct = (struct: Struct) => {
     const { client, clock, length } = struct
     if (inserted.push(struct) > mostStructs) throw new RefusedUpdate('too many structs')
     if (clock < (ends.get(client) ?? 0)) throw new RefusedUpdate('ids that come twice')
     ends.set(client, clock + length)
     checkStruct(struct)
+    if (struct.kind === 'format') for (const name of struct.names) marks.add(name)
+    if (marks.size > mostMarks) throw new RefusedUpdate('too many kinds of marks')
   }
   const deletion = (range: IdRange) => {
     if (deleted.push(range) > mostStructs) throw new RefusedUpdate('too many deletions')

@@ -5,7 +5,7 @@ import { bodyFragment } from './encoding.ts'
 import { type IdRange, IdSet } from './id-ranges.ts'
 import { liveLine, typeOf } from './rescue-line.ts'
 import { isLive, type MemoryLimits, type Removed, RemovedBlocks } from './rescue-memory.ts'
-import { type Look, readLate, removedIn } from './rescue-read.ts'
+import { blocksIn, type LateContent, type Look, placeLate, readLate, removedIn, sizeOf } from './rescue-read.ts'
 import { type LateChanges, writeLate } from './rescue-write.ts'
 import { readUpdate, type Struct } from './update-reader.ts'
 
@@ -41,6 +41,9 @@ export class TextRescue {
   readonly #memory: RemovedBlocks
   readonly #own = new IdSet()
   readonly #announced = new Map<unknown, Announced>()
+  // Late content of blocks without a copy, oldest first, and its size in parts and characters.
+  readonly #postponed = new Set<LateContent>()
+  #postponedSize = 0
   #late: LateChanges = noChanges()
 
   constructor(doc: Y.Doc, options: RescueOptions) {
@@ -105,10 +108,10 @@ export class TextRescue {
       this.#readNew(look, touched)
       this.#deleteCopies(announced.named)
     }
-    for (const removed of touched) {
-      if (this.#memory.liveCopy(removed)) readLate(removed, { look, memory: this.#memory, late: this.#late })
-    }
-    this.#memory.remember(this.#late.blocks.flatMap(({ blocks }) => blocks))
+    const contents = [...touched].map((removed) => readLate(removed, look))
+    this.#memory.remember(contents.flatMap(blocksIn))
+    for (const content of contents) this.#place(content)
+    this.#placePostponed()
     if (announced?.isOwn) this.#reportLost(announced, origin)
   }
 
@@ -119,6 +122,32 @@ export class TextRescue {
     this.#doc.transact(() => writeLate(this.#doc, late, this.#memory), this.#options.origin)
     const ids = late.texts.flatMap(({ sources }) => sources).reduce((sum, { length }) => sum + length, 0)
     if (ids + late.blocks.length > 0) this.#options.onRescued?.(ids + late.blocks.length)
+  }
+
+  /** Late content of a block without a copy waits, because the copy may come with a later update. */
+  #place(content: LateContent): void {
+    if (this.#memory.liveCopy(content.removed)) {
+      placeLate(content, this.#memory, this.#late)
+      return
+    }
+    this.#postponed.add(content)
+    this.#postponedSize += sizeOf(content)
+    for (const oldest of this.#postponed) {
+      if (this.#postponedSize <= mostPostponed) break
+      this.#postponed.delete(oldest)
+      this.#postponedSize -= sizeOf(oldest)
+    }
+  }
+
+  #placePostponed(): void {
+    const arrived = new Set(this.#memory.takeArrived())
+    if (arrived.size === 0) return
+    for (const content of this.#postponed) {
+      if (!arrived.has(content.removed)) continue
+      this.#postponed.delete(content)
+      this.#postponedSize -= sizeOf(content)
+      placeLate(content, this.#memory, this.#late)
+    }
   }
 
   #isOwn(origin: unknown): boolean {
@@ -180,6 +209,8 @@ export class TextRescue {
 }
 
 const defaultLimits: MemoryLimits = { blocks: 10_000, characters: 2_000_000 }
+// The most parts and characters of late content that wait for the copy of their block.
+const mostPostponed = 100_000
 // The most UTF-16 code units of lost text that are reported at once.
 const longestReport = 10_000
 
