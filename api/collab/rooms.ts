@@ -189,7 +189,10 @@ export class Rooms {
       throw new ClosingError('Reset Connection')
     }
     if (type === messageYjsSyncStep1 || connection.readOnly) return
-    requireUpdate(payload)
+    if (!isReadable(payload)) {
+      this.#parts.metrics.cut('malformed')
+      throw new ClosingError('invalid_request')
+    }
     const { bytes: processBytes } = this.#context.pending
     const { byteLength } = payload
     if (opened.pendingBytes + byteLength <= mostPending.document && processBytes + byteLength <= mostPending.process) {
@@ -273,12 +276,13 @@ function denialOf(error: unknown): Denial {
   return new Denial(isGone ? 'document_not_found' : 'service_unavailable')
 }
 
-// An update that cannot be read would be answered as if it had been applied.
-function requireUpdate(payload: Uint8Array): void {
+// Hocuspocus would answer an update that Yjs cannot read as if it had been applied.
+function isReadable(update: Uint8Array): boolean {
   try {
-    Y.decodeUpdate(payload)
+    Y.decodeUpdate(update)
+    return true
   } catch {
-    throw new ClosingError('invalid_request')
+    return false
   }
 }
 

@@ -35,6 +35,9 @@ const rank = new Map(Object.keys(markTable).map((name, index) => [name, index]))
 /** A set of marks in the form that Yjs stores: the name of a mark with its attributes. Null ends a format. */
 export type Formats = { [mark: string]: Attrs | null }
 
+/** The formats or the XML attributes that a Y document holds. A client can put any value into them. */
+type Formatting = { [name: string]: unknown }
+
 /** The fragment of a Y document that holds the body. */
 export function bodyFragment(doc: Y.Doc): Y.XmlFragment {
   return doc.getXmlFragment(fragmentName)
@@ -54,14 +57,26 @@ export function readDocument(fragment: Y.XmlFragment): { document: RawDocument; 
 /** Reads an element of a Y document as a node. Elements on too many levels become foreign nodes. */
 export function readElement(element: Y.XmlElement, depth = 0): BodyNode {
   if (depth > deepest) return { type: foreignType }
-  const { attrs, marks } = splitElementAttributes(element.getAttributes())
   const content = readChildren(element, depth + 1)
+  return nodeFrom({ type: element.nodeName, attributes: element.getAttributes(), content })
+}
+
+/** The node of an element with the given XML attributes, which also hold the marks of the node. */
+export function nodeFrom(element: { type: string; attributes: Formatting; content: BodyNode[] }): BodyNode {
+  const { type, attributes, content } = element
+  const { attrs, marks } = splitElementAttributes(attributes)
   return {
-    type: element.nodeName,
+    type,
     ...(attrs && { attrs }),
     ...(content.length > 0 && { content }),
     ...(marks.length > 0 && { marks }),
   }
+}
+
+/** The node of a text with the given formats. */
+export function textNodeFrom(text: string, formats: Formatting = {}): BodyNode {
+  const marks = marksOf(formats)
+  return marks.length > 0 ? { type: 'text', text, marks } : { type: 'text', text }
 }
 
 /** Reads the children of an element or fragment as nodes. Adjacent texts with equal marks become one text. */
@@ -94,8 +109,7 @@ export function readYText(text: Y.XmlText): BodyNode[] {
   const runs = text.toDelta() as { insert: unknown; attributes?: Attrs }[]
   return runs.map(({ insert, attributes }) => {
     if (typeof insert !== 'string') return { type: foreignType }
-    const marks = marksOf(attributes)
-    return marks.length > 0 ? { type: 'text', text: insert, marks } : { type: 'text', text: insert }
+    return textNodeFrom(insert, attributes)
   })
 }
 
@@ -168,7 +182,7 @@ export function formatsOf(marks: readonly Mark[] = []): Formats {
  * The marks of a text in the order of the mark table, then unknown marks by name. Null attributes are left out, hashed
  * names lose their hash, and equal marks are kept once.
  */
-function marksOf(formats: { [name: string]: unknown } = {}): Mark[] {
+function marksOf(formats: Formatting): Mark[] {
   const marks = new Map<string, Mark>()
   for (const [name, value] of Object.entries(formats)) {
     if (name === 'ychange' || value === null) continue
@@ -189,9 +203,9 @@ export function elementFormats(marks: readonly Mark[] = []): Attrs {
  * Splits the attributes of an XML element into the attributes of the node and the marks of the node. Null attributes
  * are left out.
  */
-function splitElementAttributes(attributes: { [name: string]: unknown }): { attrs?: Attrs; marks: Mark[] } {
-  const formats: { [name: string]: unknown } = {}
-  const own: { [name: string]: unknown } = {}
+function splitElementAttributes(attributes: Formatting): { attrs?: Attrs; marks: Mark[] } {
+  const formats: Formatting = {}
+  const own: Formatting = {}
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith(elementPrefix)) formats[name.slice(elementPrefix.length)] = value
     else if (name !== 'ychange') own[name] = value
