@@ -4,7 +4,7 @@ import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
 import { p } from '../body/build.ts'
 import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
-import { eventually } from '../support/peers.ts'
+import { eventually, startNetwork } from '../support/peers.ts'
 import { startTestService } from '../support/service.ts'
 import type { Teardown } from '../support/site.ts'
 
@@ -52,6 +52,25 @@ t.test(
     t.equal((await bodyOf(ada, id)).blocks.length, 2)
   },
 )
+
+t.test('the cursor of an editor that connects to another process stays, until the editor leaves', async (t) => {
+  const [first, second] = (await Promise.all([start(t, patient), start(t, patient)])) as [CollabProcess, CollabProcess]
+  const { id } = await make(ada, [p('one')])
+  const network = await startNetwork(t, first.url)
+  const [watching, elsewhere] = await Promise.all([open(t, first, id), open(t, second, id)])
+  const moving = await Person.open({ url: network.url, token: ada.bearer ?? '', documentId: id })
+  moving.provider.setAwarenessField('cursor', 7)
+  await eventually(() => cursors(watching).includes(7) && cursors(elsewhere).includes(7))
+  network.cut()
+  await eventually(() => !cursors(watching).includes(7) && !moving.provider.isSynced)
+  network.heal(second.url)
+  await eventually(() => moving.provider.isSynced)
+  moving.provider.setAwarenessField('cursor', 8)
+  await eventually(() => cursors(watching).includes(8) && cursors(elsewhere).includes(8))
+  moving.close()
+  await eventually(() => !cursors(watching).includes(8) && !cursors(elsewhere).includes(8))
+  t.pass('the process that the editor has left does not keep the cursor')
+})
 
 t.test('people at two processes type and save the same document, and every block is there once', async (t) => {
   const [first, second] = (await Promise.all([start(t), start(t)])) as [CollabProcess, CollabProcess]

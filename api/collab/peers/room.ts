@@ -187,8 +187,8 @@ export class Room {
   }
 
   #awarenessFrames(clients: Iterable<number>): Frame[] {
-    const update = this.#awareness.encode(clients)
-    return update === null ? [] : [{ kind: 'awareness', documentId: this.documentId, update }]
+    const { documentId } = this
+    return this.#awareness.encode(clients).map((update) => ({ kind: 'awareness', documentId, update }))
   }
 
   #storedFrames(): Frame[] {
