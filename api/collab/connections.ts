@@ -125,6 +125,13 @@ function apply(connection: EditorConnection, standing: EditorStanding): void {
   // A provider takes this message as a new answer to its token, and tells the editor what it may do now.
   const message = new OutgoingMessage(connection.messageAddress).writeAuthenticated(rights.readOnly)
   connection.send(message.toUint8Array())
+  if (!rights.readOnly) askForMissed(connection)
+}
+
+// What a client has typed while it could only read is still in its document, and later text cannot do without it.
+function askForMissed(connection: EditorConnection): void {
+  const message = new OutgoingMessage(connection.messageAddress).createSyncMessage()
+  connection.send(message.writeFirstSyncStepFor(connection.document).toUint8Array())
 }
 
 function close(connection: EditorConnection, reason: DenialReason): void {

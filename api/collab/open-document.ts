@@ -1,7 +1,7 @@
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { Connection, Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
-import type { DocumentKey } from '../../shared/body/live/queries.ts'
+import type { ChangedBody, DocumentKey } from '../../shared/body/live/queries.ts'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
@@ -25,6 +25,11 @@ export type OpenDocumentContext = {
   timing: FlushPauses & { snapshotMs: number }
   /** The bytes of typed text of all documents that no commit has stored yet. */
   pending: ByteCount
+}
+
+type Notice = Pick<ChangedBody, 'bodySeq' | 'byTyping'> & {
+  /** When the process has heard of the change, in milliseconds of `performance.now()`. */
+  at: number
 }
 
 type Opening = {
@@ -63,10 +68,10 @@ export class OpenDocument {
   readonly #relay: Relay
   /** The user who typed last; empty before anybody has. */
   #typist = ''
-  /** The last `saved` message without `complete`; null until this process has stored text. */
-  #saved: SaveState | null = null
-  /** When a notification came that no operation has answered yet, in milliseconds of `performance.now()`. */
-  #noticedAt: number | null = null
+  /** What is stored, as far as this process knows. */
+  #saved: SaveState
+  /** A change of the body that this process has heard of and not read yet. */
+  #notice: Notice | null = null
   #running: Promise<void> | null = null
   #timer: NodeJS.Timeout | undefined
   #failures = 0
@@ -89,6 +94,7 @@ export class OpenDocument {
     this.#onDeleted = onDeleted
     this.#pending = new PendingText(context.pending)
     this.#session = new EditSession(context.timing.snapshotMs)
+    this.#saved = stateOf(replica)
     live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
     this.#relay = context.peers.join(key.id, {
       awareness: live.awareness,
@@ -126,9 +132,10 @@ export class OpenDocument {
       connection.sendStateless(savedMessage({ ...this.#saved, complete: this.#pending.isEmpty }))
   }
 
-  /** Asks for the writes of others, of which a notification has told or may have been missed. */
-  notice(): void {
-    this.#noticedAt ??= performance.now()
+  /** Asks for a change that others have made, unless this process knows the body already. */
+  notice({ bodySeq, byTyping }: Pick<ChangedBody, 'bodySeq' | 'byTyping'>): void {
+    const { at, ...earlier } = this.#notice ?? { at: performance.now(), bodySeq: 0, byTyping: true }
+    this.#notice = { at, bodySeq: Math.max(bodySeq, earlier.bodySeq), byTyping: byTyping && earlier.byTyping }
     this.#schedule()
   }
 
@@ -148,9 +155,10 @@ export class OpenDocument {
     return !this.#hasText
   }
 
-  /** Folds the log of a document that nobody uses any more. */
+  /** Folds the log into the stored state. A failure is of no consequence: a later call folds the log. */
   async compact(): Promise<void> {
-    await this.#context.store.compact(this.#replica)
+    const { store, log } = this.#context
+    await store.compact(this.#replica).catch((err: unknown) => log.debug({ err }, 'a log could not be folded'))
   }
 
   /** Ends all work for the document. What is pending is dropped. */
@@ -187,9 +195,11 @@ export class OpenDocument {
 
   #dueAt(): number {
     if (this.#isHurried || this.#takeOvers > 0 || this.#isLeft) return Number.NEGATIVE_INFINITY
-    if (this.#pending.isEmpty) return this.#noticedAt ?? this.#lookAt
+    if (this.#pending.isEmpty) return this.#notice?.at ?? this.#lookAt
     const typed = this.#pending.dueAt(this.#context.timing)
-    return this.#noticedAt === null ? typed : Math.min(typed, this.#flushedAt + noticePauseMs)
+    // Text that is stored before a block is moved by a program moves with the block. So the text does not wait.
+    const isUrgent = this.#notice?.byTyping === false && this.#notice.bodySeq > this.#replica.bodySeq
+    return isUrgent ? Math.min(typed, this.#flushedAt + noticePauseMs) : typed
   }
 
   // Whether there is text that this process must store.
@@ -212,29 +222,40 @@ export class OpenDocument {
 
   // One operation. What happens meanwhile asks for another operation.
   async #operate(): Promise<void> {
-    const noticedAt = this.#noticedAt
-    this.#noticedAt = null
+    const notice = this.#notice
+    this.#notice = null
     this.#isHurried = false
     this.#lookAt = performance.now() + lookMs
     try {
-      if (!this.#hasText && !this.#isLeft) await this.#sync()
-      else await this.#flush()
+      const hasFollowed = await (this.#hasText || this.#isLeft ? this.#flush() : this.#sync())
       this.#failures = 0
       this.#wasRefused = false
-      if (noticedAt !== null) this.#context.metrics.followed((performance.now() - noticedAt) / 1000)
+      if (notice !== null && hasFollowed) this.#context.metrics.followed((performance.now() - notice.at) / 1000)
+      this.#forgetKnownNotice()
       if (this.#replica.isLogLong) await this.compact()
     } catch (error) {
-      this.#noticedAt ??= noticedAt
+      if (notice !== null) this.notice(notice)
       this.#failed(error)
     }
   }
 
-  async #sync(): Promise<void> {
-    const { updates } = await this.#context.store.sync(this.#replica)
-    await applyInTurns(this.live, updates)
+  // A flush notifies its own process too, often before the answer to its commit arrives.
+  #forgetKnownNotice(): void {
+    if (this.#notice !== null && this.#notice.bodySeq <= this.#replica.bodySeq) this.#notice = null
   }
 
-  async #flush(): Promise<void> {
+  // Returns whether others had written.
+  async #sync(): Promise<boolean> {
+    const { updates } = await this.#context.store.sync(this.#replica)
+    await applyInTurns(this.live, updates)
+    const { version } = this.#saved
+    this.#saved = stateOf(this.#replica)
+    if (updates.length > 0 || version !== this.#saved.version) this.#tellSaved()
+    return updates.length > 0
+  }
+
+  // Returns whether others had written.
+  async #flush(): Promise<boolean> {
     const { store, metrics } = this.#context
     const began = performance.now()
     const version = this.#session.next({ isLast: this.live.getConnectionsCount() === 0 })
@@ -245,21 +266,29 @@ export class OpenDocument {
     const takeOvers = this.#takeOvers
     try {
       const flushed = await store.flush({ replica: this.#replica, updates, caller: { userId }, version })
-      const { changed, document, stateVector } = flushed
       await applyInTurns(this.live, flushed.updates)
       this.#pending.stored()
       relayed.stored()
       this.#takeOvers -= takeOvers
-      this.#session.flushed({ version, changed })
+      this.#session.flushed({ version, changed: flushed.changed })
       metrics.flushed('done', (performance.now() - began) / 1000)
-      this.#saved = { version: document.version, stateVector }
-      this.live.broadcastStateless(savedMessage({ ...this.#saved, complete: this.#pending.isEmpty }))
+      this.#saved = stateOf(this.#replica)
+      this.#tellSaved()
+      return flushed.updates.length > 0
     } catch (error) {
       metrics.flushed(error instanceof Refusal ? 'refused' : 'failed', (performance.now() - began) / 1000)
       throw error
     } finally {
       this.#flushedAt = performance.now()
     }
+  }
+
+  #tellSaved(): void {
+    this.live.broadcastStateless(this.#savedMessage())
+  }
+
+  #savedMessage(): string {
+    return savedMessage({ ...this.#saved, complete: this.#pending.isEmpty })
   }
 
   #failed(error: unknown): void {
@@ -285,6 +314,10 @@ export class OpenDocument {
     this.close()
     this.#onDeleted()
   }
+}
+
+function stateOf({ version, stateVector }: LiveReplica): SaveState {
+  return { version, stateVector: stateVector ?? Uint8Array.of(0) }
 }
 
 // Applies stored updates, with a turn of the event loop after each: they are cut so that none takes long.

@@ -3,6 +3,7 @@ import { type Connection, type Document, Hocuspocus, type onAuthenticatePayload 
 import { messageYjsSyncStep1 } from 'y-protocols/sync'
 import * as Y from 'yjs'
 import { clientAddress } from '../../shared/auth/forwarded-address.ts'
+import type { ChangedBody } from '../../shared/body/live/queries.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { isOutage } from '../../shared/database/outages.ts'
@@ -95,14 +96,14 @@ export class Rooms {
     socket.onClose((code, reason) => client.handleClose({ code, reason }))
   }
 
-  /** Tells the open document that a notification has named it. */
-  notice(documentId: string): void {
-    this.#open.get(documentId)?.notice()
+  /** Tells an open document that its body has changed. */
+  notice(changed: ChangedBody): void {
+    this.#open.get(changed.documentId)?.notice(changed)
   }
 
   /** Tells all open documents that notifications may have been missed. */
   noticeAll(): void {
-    for (const opened of this.#open.values()) opened.notice()
+    for (const opened of this.#open.values()) opened.notice({ bodySeq: Number.POSITIVE_INFINITY, byTyping: false })
   }
 
   get figures() {
@@ -205,7 +206,7 @@ export class Rooms {
     const opened = this.#open.get(live.name)
     if (opened === undefined || opened.live !== live) return
     if (opened.isDone && !opened.isClosed && !this.#isEnding) {
-      await opened.compact().catch((err: unknown) => this.#parts.log.debug({ err }, 'a log could not be folded'))
+      await opened.compact()
     }
     if (!opened.isDone) {
       opened.hurry()

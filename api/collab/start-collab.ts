@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { liveBodiesChannel } from '../../shared/body/live/queries.ts'
+import { liveBodiesChannel, readChangedBody } from '../../shared/body/live/queries.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { bodyConsequences } from '../../shared/consequences/body.ts'
 import { openDatabase } from '../../shared/database/database.ts'
@@ -34,7 +34,7 @@ export async function startCollab({ config, log, sockets }: { config: Config; lo
     onNotify(payload) {
       // Without a payload, notifications may have been missed.
       if (payload === null) rooms.noticeAll()
-      else rooms.notice(payload.split(' ')[0] ?? '')
+      else rooms.notice(readChangedBody(payload))
     },
     onError: (err) => log.warn({ err }, 'listening for changed bodies'),
   })
