@@ -31,6 +31,7 @@ export function startRelay(t: Teardown, options: { url: string; heartbeatMs?: nu
       },
       pending: () => pending,
       takeOver: () => (takeOvers += 1),
+      settled() {},
     })
     doc.on('update', (update: Uint8Array, origin: unknown) => {
       if (origin !== null) return
