@@ -99,7 +99,7 @@ export class FollowingBody {
     const { from, updates } = { from: this.lines, updates: [] as Uint8Array[] }
     const windows = yield* collecting(this.doc, updates, followLines(fragment, this.#known, { from, to: lines }))
     yield* this.#lines.replace(windows)
-    this.#known.replace(windows, this.lines, [])
+    yield* this.#known.replace(windows, this.lines, [])
     return updates
   }
 
@@ -114,7 +114,7 @@ export class FollowingBody {
     const { runs, repairs, children } = readings
     const windows = windowsOf(runs, before)
     const change = yield* changeLines(this.#lines, windows.flatMap(trimmed))
-    this.#known.replace(
+    yield* this.#known.replace(
       windows,
       this.lines,
       runs.map((run) => elementsOf(run, children)),
