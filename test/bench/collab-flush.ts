@@ -148,7 +148,9 @@ class Editor {
   }
 }
 
-/** A body in which most blocks are paragraphs, and the others lists, so that a top-level block has 1.9 ids on average. */
+/**
+ * A body in which most blocks are paragraphs, and the others lists, so that a top-level block has 1.9 ids on average.
+ */
 function bodyOf(size: number): DocNode {
   const content = Array.from(
     { length: size },

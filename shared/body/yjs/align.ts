@@ -109,10 +109,15 @@ function isAt(nodes: Siblings, index: number, test: (node: BodyNode) => boolean)
 function* shapes(nodes: Siblings, which: readonly number[]): Slices<string[]> {
   const found: string[] = []
   for (const index of which) {
-    found.push(JSON.stringify(nodes[index], (name, value: unknown) => (name === 'id' ? null : value)))
+    found.push(JSON.stringify(shapeOf(nodes[index] as BodyNode)))
     yield
   }
   return found
+}
+
+function shapeOf({ type, attrs = {}, content = [], marks = [], text }: BodyNode): unknown[] {
+  const members = Object.entries(attrs).filter(([name, value]) => name !== 'id' && value !== null)
+  return [type, members.sort(([a], [b]) => (a < b ? -1 : 1)), content.map(shapeOf), marks, text]
 }
 
 type Members = { [name: string]: unknown }

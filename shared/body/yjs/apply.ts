@@ -82,7 +82,7 @@ export function* planSiblings(
     }
     anchor = position ?? anchor
     // A block that the change leaves alone stays as people have made it.
-    if (old === node) continue
+    if (equalJson(old, node)) continue
     const element = position === undefined ? work.strayBlock(blockIdOf(old)) : live[position]
     if (!(element instanceof Y.XmlElement)) continue
     if (element.nodeName === node.type) planBlock(element, { from: old, to: node, work })
@@ -125,7 +125,6 @@ type ChildrenChange = { from: Siblings; to: Siblings; work: Work }
 type Edit = { removals: Set<number>; insertions: Map<number, BodyNode[]> }
 
 function planBlock(element: Y.XmlElement, { from, to, work }: Change): void {
-  if (equalJson(from, to)) return
   planAttributes(element, { from, to, work })
   const contents = { from: from.content ?? [], to: to.content ?? [] }
   if (isTextblock(to.type)) planInline(element, { ...contents, work })

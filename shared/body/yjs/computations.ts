@@ -37,7 +37,8 @@ export function findUnfollowed({ updates, text }: Updates & { text: string }): n
   return lines.flatMap((line, position) => (held.has(line) ? [] : position))
 }
 
-// Yjs takes about 0.05 µs for a byte of a state. A state of this size takes less than 10 ms in each of the computations.
+// Yjs takes about 0.05 µs for a byte of a state. A state of this size takes less than 10 ms in each of the
+// computations.
 const smallBytes = 64 * 1024
 
 /** Declares a computation on updates, which needs a thread unless they are small. */

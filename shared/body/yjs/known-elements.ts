@@ -22,8 +22,8 @@ type KnownElement = Y.XmlElement | null
 
 /**
  * The top-level elements of a Y document that are known to hold the lines of a body. An element is known from a reading
- * of it until the element, or anything in it, changes. Yjs never changes the order of elements, so known elements are in
- * the order of their lines.
+ * of it until the element, or anything in it, changes. Yjs never changes the order of elements, so known elements are
+ * in the order of their lines.
  */
 export class KnownElements {
   readonly #fragment: Y.XmlFragment

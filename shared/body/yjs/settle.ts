@@ -130,7 +130,9 @@ function* fitRuns(runs: readonly Read[], isDeep: boolean): Slices<Fitted[]> {
   return fitted
 }
 
-/** The end of a part that can be repaired by itself. Adjacent inline nodes become one paragraph, so they stay together. */
+/**
+ * The end of a part that can be repaired by itself. Adjacent inline nodes become one paragraph, so they stay together.
+ */
 function endOfPart(nodes: readonly BodyNode[], first: number): number {
   let end = Math.min(first + nodesOfSlice, nodes.length)
   while (end < nodes.length && inlineTypes.has(nodes[end]?.type ?? '')) end += 1
