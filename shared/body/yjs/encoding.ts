@@ -38,6 +38,14 @@ export type Formats = { [mark: string]: Attrs | null }
 /** The formats or the XML attributes that a Y document holds. A client can put any value into them. */
 type Formatting = { [name: string]: unknown }
 
+/**
+ * A reading that has the number of levels above the elements that are read. `note` is called for each element that has
+ * attributes, with the attributes of its node.
+ */
+type Reading = { depth?: number; note?: ((element: Y.XmlElement, attrs: Attrs) => void) | undefined }
+
+type Parts = { marks: Mark[]; content: BodyNode[] }
+
 /** The fragment of a Y document that holds the body. */
 export function bodyFragment(doc: Y.Doc): Y.XmlFragment {
   return doc.getXmlFragment(fragmentName)
@@ -49,22 +57,31 @@ export function bodyFragment(doc: Y.Doc): Y.XmlFragment {
  * server they would delete such nodes for everyone. The attribute objects belong to the Y document, so callers must not
  * change them.
  */
-export function readDocument(fragment: Y.XmlFragment): { document: RawDocument; unknown: UnknownNode[] } {
-  const content = readChildren(fragment)
+export function readDocument(
+  fragment: Y.XmlFragment,
+  reading?: Reading,
+): { document: RawDocument; unknown: UnknownNode[] } {
+  const content = readChildren(fragment, reading)
   return { document: { type: 'doc', content }, unknown: unknownIn(content, []) }
 }
 
 /** Reads an element of a Y document as a node. Elements on too many levels become foreign nodes. */
-export function readElement(element: Y.XmlElement, depth = 0): BodyNode {
+export function readElement(element: Y.XmlElement, reading: Reading = {}): BodyNode {
+  const { depth = 0, note } = reading
   if (depth > deepest) return { type: foreignType }
-  const content = readChildren(element, depth + 1)
-  return nodeFrom({ type: element.nodeName, attributes: element.getAttributes(), content })
+  const { attrs, marks } = splitElementAttributes(element.getAttributes())
+  if (attrs) note?.(element, attrs)
+  const content = readChildren(element, { depth: depth + 1, note })
+  return nodeOf({ type: element.nodeName, attrs, marks, content })
 }
 
 /** The node of an element with the given XML attributes, which also hold the marks of the node. */
 export function nodeFrom(element: { type: string; attributes: Formatting; content: BodyNode[] }): BodyNode {
   const { type, attributes, content } = element
-  const { attrs, marks } = splitElementAttributes(attributes)
+  return nodeOf({ type, ...splitElementAttributes(attributes), content })
+}
+
+function nodeOf({ type, attrs, marks, content }: Pick<BodyNode, 'type' | 'attrs'> & Parts): BodyNode {
   return {
     type,
     ...(attrs && { attrs }),
@@ -80,13 +97,24 @@ export function textNodeFrom(text: string, formats: Formatting = {}): BodyNode {
 }
 
 /** Reads the children of an element or fragment as nodes. Adjacent texts with equal marks become one text. */
-export function readChildren(parent: Y.XmlFragment, depth = 0): BodyNode[] {
+export function readChildren(parent: Y.XmlFragment, reading?: Reading): BodyNode[] {
   const nodes: BodyNode[] = []
-  for (const child of childrenOf(parent)) {
-    if (child instanceof Y.XmlText) for (const node of readYText(child)) appendNode(nodes, node)
-    else nodes.push(child instanceof Y.XmlElement ? readElement(child, depth) : { type: foreignType })
-  }
+  for (const child of childrenOf(parent)) appendNodes(nodes, readChild(child, reading))
   return nodes
+}
+
+/** Reads one child of an element or fragment. A text gives any number of nodes, any other child one node. */
+export function readChild(child: unknown, reading?: Reading): BodyNode[] {
+  if (child instanceof Y.XmlText) return readYText(child)
+  return [child instanceof Y.XmlElement ? readElement(child, reading) : { type: foreignType }]
+}
+
+/** Appends the nodes of a child to the nodes of the children before it. Changes `nodes`. */
+export function appendNodes(nodes: BodyNode[], added: readonly BodyNode[]): void {
+  for (const node of added) {
+    if (node.type === 'text') appendNode(nodes, node)
+    else nodes.push(node)
+  }
 }
 
 /** The children of an element or fragment. A client can put children of any type or value into them, not only XML. */
