@@ -4,7 +4,7 @@ import * as Y from 'yjs'
 import type { ChangedBody, DocumentKey } from '../../shared/body/live/queries.ts'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
 import type { ClientUpdate } from '../../shared/body/yjs/client-update.ts'
-import { TextRescue } from '../../shared/body/yjs/rescue.ts'
+import { TextRescue, type UpdateSource } from '../../shared/body/yjs/rescue.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
@@ -12,7 +12,7 @@ import type { DocumentStore } from './document-store.ts'
 import { EditSession } from './edit-session.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { OperationSchedule } from './operation-schedule.ts'
-import { originOf, ownOrigin } from './origins.ts'
+import { type OriginKind, originOf, ownOrigin } from './origins.ts'
 import { peerOrigin } from './peers/awareness.ts'
 import type { Peers, Relay } from './peers/peers.ts'
 import { type ByteCount, type FlushPauses, PendingText } from './pending-text.ts'
@@ -97,7 +97,7 @@ export class OpenDocument {
     })
     live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
     this.#rescue = new TextRescue(live, {
-      isOwn: (origin) => originOf(origin).connection !== null,
+      sourceOf: (origin) => sourceOf(originOf(origin).kind),
       origin: ownOrigin('rescue'),
       onLost: (lost, origin) => originOf(origin).connection?.sendStateless(lostTextMessage(lost)),
     })
@@ -332,4 +332,9 @@ export class OpenDocument {
     this.close()
     this.#onDeleted()
   }
+}
+
+// What people typed and what was rescued for them came from editors of this process.
+function sourceOf(kind: OriginKind): UpdateSource {
+  return kind === 'stored' || kind === 'peer' ? kind : 'editor'
 }
