@@ -70,14 +70,6 @@ export class VersionedLines {
     return this.#lines.join('\n')
   }
 
-  /** The text as UTF-8. This getter is faster than encoding `text`, because the bytes of unchanged lines are kept. */
-  get textBytes(): Buffer {
-    return Buffer.concat(
-      this.#pages.map(({ bytes }) => bytes),
-      this.bytes,
-    )
-  }
-
   /** The version of the body. */
   get version(): string {
     this.#version ??= `sha256:${this.#digest()}`

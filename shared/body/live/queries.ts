@@ -24,7 +24,10 @@ const HeadShape = Type.Object({ body_seq: Type.Number(), n: Type.Number(), folde
  */
 export type LiveHead = Static<typeof HeadShape>
 
-/** The position of the Y document of a document, without its state; null when the document was never opened live. */
+/**
+ * The position of the Y document of a document, without its state; null when the document was never opened live.
+ * @internal
+ */
 export function liveHead(db: Queryable, key: DocumentKey): Promise<LiveHead | null> {
   return db.maybeOne(
     prepared(sql.type(row(HeadShape))`
