@@ -79,6 +79,11 @@ export class FollowingBody {
     return this.#lines.text
   }
 
+  /** The bytes that the windows of a settled change have put in the place of others. */
+  splicesOf(windows: readonly LineWindow[]): Splice[] {
+    return this.#lines.splicesOf(windows)
+  }
+
   /** The lines of a text that the database has compared with the stored text. */
   linesOf(text: ComparedText): string[] {
     return this.#lines.linesOf(text)
