@@ -48,7 +48,8 @@ const StoredShape = Type.Object({
 
 /**
  * A stored Y document with the body that it follows, and the version of the current body. `updates` is the log after
- * row `folded_n`. When the document was never opened live, `state`, `n` and `folded_n` are null and the body is the current body.
+ * row `folded_n`. When the document was never opened live, `state`, `n` and `folded_n` are null, and the body is the
+ * current body.
  */
 export type StoredLive = Static<typeof StoredShape>
 
@@ -95,8 +96,8 @@ const MovesShape = Type.Object({
 
 /**
  * What others have stored since a replica was level. `current_seq` and `version` are those of the current body. The Y
- * document follows the body `followed_seq`, whose version is `followed_version`. `updates` is the log after the row that
- * the replica has seen. `state_bytes` and `log_bytes` are the sizes of the stored state and of the whole log.
+ * document follows the body `followed_seq`, whose version is `followed_version`. `updates` is the log after the row
+ * that the replica has seen. `state_bytes` and `log_bytes` are the sizes of the stored state and of the whole log.
  */
 export type LiveMoves = Static<typeof MovesShape>
 
