@@ -29,6 +29,8 @@ export class KnownElements {
   readonly #fragment: Y.XmlFragment
   #lines: readonly string[]
   #elements: KnownElement[]
+  /** The last known lines of elements that have changed since. */
+  readonly #former = new WeakMap<object, string>()
   readonly #changed = new Set<unknown>()
   readonly #ids = new ElementIds()
 
@@ -70,9 +72,14 @@ export class KnownElements {
     return this.#ids.get(id)
   }
 
-  /** The lines of these elements. */
+  /** The lines of the known elements in which an id stands, as the id of a block or of a mention. */
   linesWithId(id: string): string[] {
     return this.withId(id).map((element) => this.#lines[this.#elements.indexOf(element)] as string)
+  }
+
+  /** The last known line of an element that has changed since; undefined when none was known. */
+  formerLine(child: unknown): string | undefined {
+    return child instanceof Y.XmlElement ? this.#former.get(child) : undefined
   }
 
   /** Divides the live children. Elements that have changed since the last division are not known any more. */
@@ -98,7 +105,9 @@ export class KnownElements {
   forget(index: number): void {
     const element = this.#elements[index]
     if (!element) return
-    this.#ids.delete(element, this.#lines[index] as string)
+    const line = this.#lines[index] as string
+    this.#ids.delete(element, line)
+    this.#former.set(element, line)
     this.#elements[index] = null
   }
 
