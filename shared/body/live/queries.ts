@@ -15,20 +15,6 @@ export type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
  */
 export const liveBodiesChannel = 'svc_live_bodies'
 
-/** What a notification says: the body of a document has changed. */
-export type ChangedBody = {
-  documentId: string
-  bodySeq: number
-  /** Whether nothing but typed text of a live process has changed the body. */
-  byTyping: boolean
-}
-
-/** Reads the payload of a notification on `liveBodiesChannel`. */
-export function readChangedBody(payload: string): ChangedBody {
-  const [documentId = '', bodySeq, how] = payload.split(' ')
-  return { documentId, bodySeq: Number(bodySeq), byTyping: how === 'typed' }
-}
-
 const Bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array)
 const HeadShape = Type.Object({ body_seq: Type.Number(), n: Type.Number(), folded_n: Type.Number() })
 
@@ -38,7 +24,10 @@ const HeadShape = Type.Object({ body_seq: Type.Number(), n: Type.Number(), folde
  */
 export type LiveHead = Static<typeof HeadShape>
 
-/** The position of the Y document of a document, without its state; null when the document was never opened live. */
+/**
+ * The position of the Y document of a document, without its state; null when the document was never opened live.
+ * @internal
+ */
 export function liveHead(db: Queryable, key: DocumentKey): Promise<LiveHead | null> {
   return db.maybeOne(
     prepared(sql.type(row(HeadShape))`
@@ -59,7 +48,7 @@ const StoredShape = Type.Object({
 
 /**
  * A stored Y document with the body that it follows, and the version of the current body. `updates` is the log after
- * row `folded_n`. When the document was never opened live, `state`, `n` and `folded_n` are null and the body is the
+ * row `folded_n`. When the document was never opened live, `state`, `n` and `folded_n` are null, and the body is the
  * current body.
  */
 export type StoredLive = Static<typeof StoredShape>

@@ -79,11 +79,6 @@ export class FollowingBody {
     return this.#lines.text
   }
 
-  /** The stored text as UTF-8, which costs less than `text` and its encoding. */
-  get textBytes(): Buffer {
-    return this.#lines.textBytes
-  }
-
   /** The bytes that the windows of a settled change have put in the place of others. */
   splicesOf(windows: readonly LineWindow[]): Splice[] {
     return this.#lines.splicesOf(windows)
