@@ -8,6 +8,7 @@ import { HeldIds } from './held-ids.ts'
 import { KnownElements } from './known-elements.ts'
 import type { Repair } from './repair-nodes.ts'
 import { type Reading, readRuns, writeRepairs } from './settle.ts'
+import { watchKeptBack } from './state.ts'
 
 /**
  * A result of `settle`. `change` has what a commit needs to know about the change of the body, null when the body is as
@@ -95,16 +96,14 @@ export class FollowingBody {
     const notice = (transaction: Y.Transaction) => {
       isNew ||= transaction.deleteSet.clients.size > 0 || hasNewStructs(transaction)
     }
-    const { store } = this.doc
-    // Yjs changes the object of the pending structs, so their updates are compared.
-    const [pendingStructs, pendingDs] = [store.pendingStructs?.update, store.pendingDs]
+    const keepsMore = watchKeptBack(this.doc)
     this.doc.on('afterTransaction', notice)
     try {
       Y.applyUpdate(this.doc, update)
     } finally {
       this.doc.off('afterTransaction', notice)
     }
-    return isNew || store.pendingStructs?.update !== pendingStructs || store.pendingDs !== pendingDs
+    return isNew || keepsMore()
   }
 
   /**
