@@ -8,6 +8,18 @@ import { attachmentsIn } from './addresses.ts'
  */
 export type LineWindow = { from: number; removed: readonly string[]; to: number; added: readonly string[] }
 
+/**
+ * A stretch of a stored text that was replaced. In the UTF-8 bytes of the old text, `added` stands in the place of
+ * `removed` bytes from `offset` on. Here the last line of a text ends with a line feed, too.
+ */
+export type Splice = { offset: number; removed: number; added: Buffer }
+
+/**
+ * A new text as the database compares it with an old text. The first `before` bytes and the last `after` bytes are
+ * those of the old text, and `middle` stands between them.
+ */
+export type ComparedText = { before: number; after: number; middle: Buffer }
+
 /** A stretch of lines whose UTF-8 bytes are kept. Each line ends with a line feed. */
 type Page = { count: number; bytes: Buffer }
 
@@ -58,14 +70,6 @@ export class VersionedLines {
     return this.#lines.join('\n')
   }
 
-  /** The text as UTF-8. This getter is faster than encoding `text`, because the bytes of unchanged lines are kept. */
-  get textBytes(): Buffer {
-    return Buffer.concat(
-      this.#pages.map(({ bytes }) => bytes),
-      this.bytes,
-    )
-  }
-
   /** The version of the body. */
   get version(): string {
     this.#version ??= `sha256:${this.#digest()}`
@@ -93,6 +97,54 @@ export class VersionedLines {
       }
     }
     yield* this.#replacePages(windows)
+  }
+
+  /** The splices that have led from the text before to this text. `windows` are those of the last `replace`. */
+  splicesOf(windows: readonly LineWindow[]): Splice[] {
+    let growth = 0
+    return windows.map(({ to, removed: oldLines, added: newLines }) => {
+      const offset = this.#offsetOf(to) - growth
+      const [removed, added] = [bytesOf(oldLines).length, bytesOf(newLines)]
+      growth += added.length - removed
+      return { offset, removed, added }
+    })
+  }
+
+  /** The lines of a new text. Lines that begin before and end behind its middle are the same strings as before. */
+  linesOf({ before, after, middle }: ComparedText): string[] {
+    const [first, last] = [this.#lineAt(before), this.#lineAt(this.bytes - after)]
+    const head = first.bytes.subarray(0, before - first.offset)
+    const tail = last.bytes.subarray(this.bytes - after - last.offset, -1)
+    const between = flatLines(Buffer.concat([head, middle, tail]))
+    return this.#lines.slice(0, first.line).concat(between, this.#lines.slice(last.line + 1))
+  }
+
+  /** The line that has a byte of the text, or that ends with it. `offset` counts the bytes before the line. */
+  #lineAt(byte: number): { line: number; offset: number; bytes: Buffer } {
+    let [offset, line] = [0, 0]
+    for (const page of this.#pages) {
+      if (byte < offset + page.bytes.length) {
+        for (let start = 0; ; line += 1) {
+          const end = page.bytes.indexOf(lineFeed, start) + 1
+          if (byte < offset + end) return { line, offset: offset + start, bytes: page.bytes.subarray(start, end) }
+          start = end
+        }
+      }
+      offset += page.bytes.length
+      line += page.count
+    }
+    throw new RangeError(`the text has no byte ${byte}`)
+  }
+
+  /** The bytes before a line. */
+  #offsetOf(line: number): number {
+    let [offset, first] = [0, 0]
+    for (const { count, bytes } of this.#pages) {
+      if (line < first + count) return offset + bytesOf(this.#lines.slice(first, line)).length
+      offset += bytes.length
+      first += count
+    }
+    return offset
   }
 
   *#replacePages(windows: readonly LineWindow[]): Slices<void> {
@@ -130,7 +182,7 @@ export class VersionedLines {
     const pages: Page[] = []
     for (let from = start; from < end; from += pageLines) {
       const lines = this.#lines.slice(from, Math.min(from + pageLines, end))
-      const bytes = Buffer.from(`${lines.join('\n')}\n`)
+      const bytes = bytesOf(lines)
       pages.push({ count: lines.length, bytes })
       this.#bytes += bytes.length
       yield
@@ -156,6 +208,25 @@ export class VersionedLines {
       else this.#shown.delete(id)
     }
   }
+}
+
+const lineFeed = 0x0a
+
+// Decodes each line by itself. A part of a decoded text would keep the whole text in memory.
+function flatLines(bytes: Buffer): string[] {
+  const lines: string[] = []
+  for (let start = 0; start <= bytes.length; ) {
+    const found = bytes.indexOf(lineFeed, start)
+    const end = found < 0 ? bytes.length : found
+    lines.push(bytes.toString('utf8', start, end))
+    start = end + 1
+  }
+  return lines
+}
+
+/** Lines as UTF-8. Each ends with a line feed. */
+function bytesOf(lines: readonly string[]): Buffer {
+  return Buffer.from(lines.length === 0 ? '' : `${lines.join('\n')}\n`)
 }
 
 /** A copy of the lines with the added lines of windows in the place of the removed lines. */

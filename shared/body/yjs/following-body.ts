@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import type { Slices } from '../../computations/slices.ts'
 import { type BodyChange, changeLines } from '../change.ts'
-import { type LineWindow, VersionedLines } from '../versioned-lines.ts'
+import { type ComparedText, type LineWindow, type Splice, VersionedLines } from '../versioned-lines.ts'
 import { bodyFragment } from './encoding.ts'
 import { followLines } from './follow-lines.ts'
 import { HeldIds } from './held-ids.ts'
@@ -11,9 +11,15 @@ import { type Reading, readRuns, writeRepairs } from './settle.ts'
 
 /**
  * A result of `settle`. `change` has what a commit needs to know about the change of the body, null when the body is as
- * before. `updates` are the Yjs updates that the repairs made, in order.
+ * before. `windows` are the stretches in which the bodies differ. `updates` are the Yjs updates that the repairs made,
+ * in order.
  */
-export type Settled = { change: BodyChange | null; repairs: Repair[]; updates: Uint8Array[] }
+export type Settled = {
+  change: BodyChange | null
+  windows: readonly LineWindow[]
+  repairs: Repair[]
+  updates: Uint8Array[]
+}
 
 /**
  * A Y document together with the stored lines of the body that it follows. Between two calls of `settle` it knows which
@@ -63,14 +69,24 @@ export class FollowingBody {
     return this.#lines.version
   }
 
+  /** The number of bytes of the stored text. */
+  get bytes(): number {
+    return this.#lines.bytes
+  }
+
   /** The stored text of the followed body. */
   get text(): string {
     return this.#lines.text
   }
 
-  /** The stored text as UTF-8, which costs less than `text` and its encoding. */
-  get textBytes(): Buffer {
-    return this.#lines.textBytes
+  /** The bytes that the windows of a settled change have put in the place of others. */
+  splicesOf(windows: readonly LineWindow[]): Splice[] {
+    return this.#lines.splicesOf(windows)
+  }
+
+  /** The lines of a text that the database has compared with the stored text. */
+  linesOf(text: ComparedText): string[] {
+    return this.#lines.linesOf(text)
   }
 
   /** Takes an update of others: rows of the log, or typed text. False when the update brings nothing new. */
@@ -79,14 +95,16 @@ export class FollowingBody {
     const notice = (transaction: Y.Transaction) => {
       isNew ||= transaction.deleteSet.clients.size > 0 || hasNewStructs(transaction)
     }
-    const { pendingStructs, pendingDs } = this.doc.store
+    const { store } = this.doc
+    // Yjs changes the object of the pending structs, so their updates are compared.
+    const [pendingStructs, pendingDs] = [store.pendingStructs?.update, store.pendingDs]
     this.doc.on('afterTransaction', notice)
     try {
       Y.applyUpdate(this.doc, update)
     } finally {
       this.doc.off('afterTransaction', notice)
     }
-    return isNew || this.doc.store.pendingStructs !== pendingStructs || this.doc.store.pendingDs !== pendingDs
+    return isNew || store.pendingStructs?.update !== pendingStructs || store.pendingDs !== pendingDs
   }
 
   /**
@@ -113,7 +131,8 @@ export class FollowingBody {
     const readings = yield* readRuns({ known: this.#known, lines: before, held: this.#held, seed })
     const { runs, repairs, children } = readings
     const windows = windowsOf(runs, before)
-    const change = yield* changeLines(this.#lines, windows.flatMap(trimmed))
+    const changed = windows.flatMap(trimmed)
+    const change = yield* changeLines(this.#lines, changed)
     yield* this.#known.replace(
       windows,
       this.lines,
@@ -122,12 +141,12 @@ export class FollowingBody {
     const updates: Uint8Array[] = []
     yield* collecting(this.doc, updates, writeRepairs(bodyFragment(this.doc), readings))
     this.#held = new HeldIds(this.doc)
-    return { change, repairs, updates }
+    return { change, windows: changed, repairs, updates }
   }
 
-  /** Forgets what is known of the elements of lines, so that the next `settle` reads them. */
-  distrust(positions: Iterable<number>): void {
-    for (const position of positions) this.#known.forget(position)
+  /** Forgets what is known of the elements, so that the next `settle` reads all of them. */
+  distrust(): void {
+    for (const position of this.lines.keys()) this.#known.forget(position)
   }
 }
 
