@@ -73,6 +73,21 @@ t.test('a document that several processes open at once for the first time has ev
   t.equal(shown(merged).content.length, 2, 'and when it is opened again')
 })
 
+t.test('a document that is opened for the first time while programs write is no different from its body', async (t) => {
+  const key = await site.create(body(p(1, 'one'), p(2, 'two')))
+  const open = () => LiveProcess.open(site, key)
+  const write = (id: number) => site.write(key, ({ content }) => body(...content, p(id, `written ${id}`)))
+  const [first, second] = await Promise.all([open(), open(), ...[3, 4, 5, 6].map(write)])
+  const third = await open()
+  for (const live of [first, second, third] as LiveProcess[]) {
+    await live.sync()
+    t.strictSame(shown(live.doc), (await site.read(key)).body)
+  }
+  const merged = new Y.Doc()
+  for (const live of [first, second, third] as LiveProcess[]) copyInto(merged, live.doc)
+  t.equal(shown(merged).content.length, 6)
+})
+
 t.test('neither typing nor API writes are lost when they are saved at the same moment', async (t) => {
   const key = await site.create(body(...[1, 2, 3, 4, 5].map((id) => p(id, 'start'))))
   const processes = await Promise.all([LiveProcess.open(site, key), LiveProcess.open(site, key)])

@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { attachmentSrc } from '../../shared/body/addresses.ts'
 import { bodyVersion, canonicalJson } from '../../shared/body/canonical.ts'
 import { changeBody, changeLines } from '../../shared/body/change.ts'
-import { type LineWindow, VersionedLines } from '../../shared/body/versioned-lines.ts'
+import { type LineWindow, type Splice, VersionedLines } from '../../shared/body/versioned-lines.ts'
 import { atOnce } from '../../shared/computations/slices.ts'
 import { runs } from '../support/property-runs.ts'
 import { idFrom } from './random-body.ts'
@@ -32,8 +32,8 @@ test('the facts of a commit are the same whether the differing lines or the whol
         if (texts.from === texts.to && change === null) continue
         same(change, changeBody(texts))
         same(
-          [lines.version, lines.text, lines.bytes],
-          [bodyVersion(lines.lines), texts.to, Buffer.byteLength(texts.to)],
+          [lines.version, lines.text, lines.bytes, spliced(texts.from, lines.splicesOf(windows))],
+          [bodyVersion(lines.lines), texts.to, Buffer.byteLength(texts.to), texts.to],
         )
       }
     }),
@@ -86,4 +86,18 @@ function idIn(line: string): string {
 function same(got: unknown, want: unknown): void {
   const [left, right] = [JSON.stringify(got), JSON.stringify(want)]
   if (left !== right) throw new Error(`got  ${left}\nwant ${right}`)
+}
+
+/** The text that splices make of a text. */
+function spliced(text: string, splices: readonly Splice[]): string {
+  const old = Buffer.from(`${text}\n`)
+  let kept = 0
+  const parts = splices.flatMap(({ offset, removed, added }) => {
+    const part = [old.subarray(kept, offset), added]
+    kept = offset + removed
+    return part
+  })
+  return Buffer.concat([...parts, old.subarray(kept)])
+    .toString('utf8')
+    .slice(0, -1)
 }

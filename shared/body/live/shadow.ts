@@ -3,7 +3,7 @@ import { inSlices, type Slices } from '../../computations/slices.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { Refusal } from '../../errors/errors.ts'
 import { FollowingBody, type Settled } from '../yjs/following-body.ts'
-import { mergeUpdates } from '../yjs/state.ts'
+import { mergeUpdates, watchKeptBack } from '../yjs/state.ts'
 import type * as queries from './queries.ts'
 
 /**
@@ -204,8 +204,7 @@ function* applied(body: FollowingBody, updates: readonly Uint8Array[], news: Uin
 // update that builds on something missing is kept back by Yjs, and would be missing in the result. So the result is
 // then made from the updates themselves.
 function mergedInto(doc: Y.Doc, updates: readonly Uint8Array[]): Uint8Array[] {
-  const { store } = doc
-  const [structs, deletions] = [store.pendingStructs?.update, store.pendingDs]
+  const keepsMore = watchKeptBack(doc)
   const merged: Uint8Array[] = []
   const collect = (update: Uint8Array) => merged.push(update)
   doc.on('update', collect)
@@ -216,8 +215,7 @@ function mergedInto(doc: Y.Doc, updates: readonly Uint8Array[]): Uint8Array[] {
   } finally {
     doc.off('update', collect)
   }
-  const isKnown = store.pendingStructs?.update === structs && store.pendingDs === deletions
-  return isKnown ? merged : [mergeUpdates(updates)]
+  return keepsMore() ? [mergeUpdates(updates)] : merged
 }
 
 /** The number of bytes of several updates. */

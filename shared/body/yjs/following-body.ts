@@ -8,6 +8,7 @@ import { HeldIds } from './held-ids.ts'
 import { KnownElements } from './known-elements.ts'
 import type { Repair } from './repair-nodes.ts'
 import { type Reading, readRuns, writeRepairs } from './settle.ts'
+import { watchKeptBack } from './state.ts'
 
 /**
  * A result of `settle`. `change` has what a commit needs to know about the change of the body, null when the body is as
@@ -95,16 +96,14 @@ export class FollowingBody {
     const notice = (transaction: Y.Transaction) => {
       isNew ||= transaction.deleteSet.clients.size > 0 || hasNewStructs(transaction)
     }
-    const { store } = this.doc
-    // Yjs makes the waiting structs and deletions anew each time, so their bytes are compared.
-    const [pendingStructs, pendingDs] = [store.pendingStructs?.update, store.pendingDs]
+    const keepsMore = watchKeptBack(this.doc)
     this.doc.on('afterTransaction', notice)
     try {
       Y.applyUpdate(this.doc, update)
     } finally {
       this.doc.off('afterTransaction', notice)
     }
-    return isNew || !equalBytes(store.pendingStructs?.update, pendingStructs) || !equalBytes(store.pendingDs, pendingDs)
+    return isNew || keepsMore()
   }
 
   /**
@@ -148,10 +147,6 @@ export class FollowingBody {
   distrust(): void {
     for (const position of this.lines.keys()) this.#known.forget(position)
   }
-}
-
-function equalBytes(a: Uint8Array | null | undefined, b: Uint8Array | null | undefined): boolean {
-  return a === b || (a != null && b != null && Buffer.compare(a, b) === 0)
 }
 
 function hasNewStructs({ beforeState, afterState }: Y.Transaction): boolean {

@@ -25,7 +25,7 @@ import { type HoldsId, IdRepair, idsIn, repairAttributes, repairMarks, repairStr
  * was deleted since the last repair.
  *
  * Without repairs, the input itself is returned. The result is not in normal form yet. Bodies with too many nodes or
- * characters are not cut.
+ * characters are not cut. @internal
  */
 export function repairDocument(
   body: RawDocument,

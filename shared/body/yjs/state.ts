@@ -27,7 +27,7 @@ export function deriveState(body: RawDocument): Uint8Array {
 
 /**
  * Applies the difference between the bodies `from` and `to` to a Y document in memory. The document may hold edits of
- * people that `from` does not have yet. Returns the update, or null when nothing changed.
+ * people that `from` does not have yet. Returns the update, or null when nothing changed. @internal
  */
 export function followInto(
   doc: Y.Doc,
@@ -47,6 +47,16 @@ export function followInto(
 /** The body that a stored state contains. @internal */
 export function readState(state: Uint8Array): RawDocument {
   return readDocument(bodyFragment(openState(state))).document
+}
+
+/**
+ * Tells whether Yjs keeps back more updates of a document than when this function was called, because they build on
+ * something that is missing.
+ */
+export function watchKeptBack({ store }: Y.Doc): () => boolean {
+  const keptBack = () => [store.pendingStructs?.update, store.pendingDs].map((bytes) => bytes ?? new Uint8Array())
+  const before = keptBack()
+  return () => keptBack().some((bytes, index) => Buffer.compare(bytes, before[index] as Uint8Array) !== 0)
 }
 
 /** Merges several updates into one update without opening a Y document. */
