@@ -5,6 +5,7 @@ import { inWorkspaces } from '../database/workspaces.ts'
 import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
 import { isSourceOfOpenJob } from '../jobs/requested/obsolete.ts'
 import { Nullable } from '../schema/identifiers.ts'
+import type { Splice } from './versioned-lines.ts'
 
 /** A key that names a document, and thereby finds its bodies. */
 type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
@@ -98,25 +99,77 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
   )
 }
 
+/** A body that is to be stored, with the step from the previous manifest as JSON text. */
+type NewBody = DocumentKey & { body_seq: number; version: string; step: string }
+
 /**
  * Stores a body, and as JSON text the step from the previous manifest to the manifest of this body. A stored body and
  * its step never change.
  */
-export function insertBody(
-  tx: Transaction,
-  stored: DocumentKey & { body_seq: number; version: string; body: string; step: string },
-): void {
+export function insertBody(tx: Transaction, stored: NewBody & { body: string }): void {
   const { workspace_id, id, body_seq, version } = stored
   tx.send(
     prepared(sql.unsafe`
-    WITH manifest AS (
-      INSERT INTO document_manifests (workspace_id, document_id, body_seq, version, step)
-      VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${stored.step}::jsonb)
-    )
+    WITH ${manifestOf(stored)}
     INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
     VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${stored.body})`),
   )
 }
+
+/**
+ * Stores a body that follows from the previous body by splices, so that only what changed travels to PostgreSQL. Stores
+ * no body when the result does not have the given version.
+ */
+export function insertSplicedBody(tx: Transaction, stored: NewBody & { splices: readonly Splice[] }): void {
+  const { workspace_id, id, body_seq, version } = stored
+  const pieces = piecesOf(stored.splices)
+  const column = (name: 'start' | 'length') =>
+    sql.array(
+      pieces.map((piece) => piece[name]),
+      'int4',
+    )
+  tx.send(
+    prepared(sql.unsafe`
+    WITH ${manifestOf(stored)}
+    INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
+    SELECT ${workspace_id}, ${id}, ${body_seq}, ${version}, convert_from(whole.bytes, 'UTF8')
+    FROM document_bodies b
+    CROSS JOIN LATERAL (SELECT convert_to(b.body, 'UTF8') || decode('0a', 'hex') AS bytes OFFSET 0) old
+    CROSS JOIN LATERAL (
+      SELECT string_agg(substring(old.bytes FROM p.start FOR p.length) || p.added, NULL ORDER BY p.place) AS bytes
+      FROM unnest(${column('start')}, ${column('length')}, ${sql.array(
+        pieces.map(({ added }) => added),
+        'bytea',
+      )})
+        WITH ORDINALITY AS p (start, length, added, place)) spliced
+    CROSS JOIN LATERAL (
+      SELECT substring(spliced.bytes FROM 1 FOR octet_length(spliced.bytes) - 1) AS bytes OFFSET 0) whole
+    WHERE b.workspace_id = ${workspace_id} AND b.document_id = ${id} AND b.body_seq = ${body_seq - 1}
+      AND 'sha256:' || encode(sha256(whole.bytes), 'hex') = ${version}`),
+  )
+}
+
+function manifestOf({ workspace_id, id, body_seq, version, step }: NewBody) {
+  return sql.fragment`
+    manifest AS (
+      INSERT INTO document_manifests (workspace_id, document_id, body_seq, version, step)
+      VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${step}::jsonb)
+    )`
+}
+
+/** The kept stretches of a text, each with what is added behind it. Bytes count from 1, as in SQL. */
+function piecesOf(splices: readonly Splice[]): { start: number; length: number; added: Buffer }[] {
+  let kept = 0
+  const pieces = splices.map(({ offset, removed, added }) => {
+    const piece = { start: kept + 1, length: offset - kept, added }
+    kept = offset + removed
+    return piece
+  })
+  return [...pieces, { start: kept + 1, length: endOfText, added: Buffer.alloc(0) }]
+}
+
+// The length of a stretch that goes on to the end. PostgreSQL's texts are shorter than 2^30 bytes.
+const endOfText = 2 ** 30
 
 /** Stores the first bodies of documents of one workspace. A first body has no step. */
 export function insertFirstBodies(
@@ -142,26 +195,28 @@ export function insertFirstBodies(
 }
 
 /**
- * Keeps the current body of a locked document as its next snapshot, and drops all but the `keep` newest snapshots. The
- * body of a dropped snapshot is dropped too, unless it is current (`currentBodySeq`) or a Y document follows it.
+ * Keeps a body of a locked document as its snapshot number `seq`, and drops all but the `keep` newest snapshots. The
+ * body of a dropped snapshot is dropped too, unless it is kept now, is current (`document.body_seq`) or a Y document
+ * follows it.
  */
 export function snapshot(
   tx: Transaction,
   input: {
-    document: DocumentRow
+    document: DocumentKey & { body_seq: number }
+    seq: number
+    bodySeq: number
     size: number
     createdBy: string | null
     keep: number
-    currentBodySeq: number
   },
 ): void {
-  const { workspace_id, id, body_seq, version_seq } = input.document
-  const seq = version_seq + 1
+  const { document, seq, bodySeq } = input
+  const { workspace_id, id } = document
   tx.send(
     prepared(sql.unsafe`
     WITH kept AS (
       INSERT INTO document_versions (workspace_id, document_id, seq, body_seq, size, created_by)
-      VALUES (${workspace_id}, ${id}, ${seq}, ${body_seq}, ${input.size}, ${input.createdBy})
+      VALUES (${workspace_id}, ${id}, ${seq}, ${bodySeq}, ${input.size}, ${input.createdBy})
     ), dropped AS (
       DELETE FROM document_versions
       WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND seq <= ${seq - input.keep}
@@ -170,53 +225,26 @@ export function snapshot(
     DELETE FROM document_bodies b
     USING dropped
     WHERE b.workspace_id = ${workspace_id} AND b.document_id = ${id} AND b.body_seq = dropped.body_seq
-      AND b.body_seq <> ${body_seq} AND b.body_seq <> ${input.currentBodySeq}
+      AND b.body_seq <> ${bodySeq} AND b.body_seq <> ${document.body_seq}
       AND NOT EXISTS (
         SELECT FROM document_versions v
         WHERE v.workspace_id = ${workspace_id} AND v.document_id = ${id} AND v.body_seq = b.body_seq
           AND v.seq > ${seq - input.keep})
-      AND NOT EXISTS (${standingAt(input.document)} AND y.body_seq = b.body_seq)`),
+      AND NOT EXISTS (${standingAt(document)} AND y.body_seq = b.body_seq)`),
   )
-}
-
-/** Drops a body unless the body is current, a snapshot keeps it, or a Y document follows it. */
-export function dropUnusedBody(tx: Transaction, key: DocumentKey & { body_seq: number }): void {
-  const { workspace_id, id, body_seq } = key
-  tx.send(sql.unsafe`
-    DELETE FROM document_bodies
-    WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND body_seq = ${body_seq}
-      AND NOT EXISTS (
-        SELECT FROM documents d
-        WHERE d.workspace_id = ${workspace_id} AND d.id = ${id} AND d.body_seq = ${body_seq})
-      AND NOT EXISTS (
-        SELECT FROM document_versions v
-        WHERE v.workspace_id = ${workspace_id} AND v.document_id = ${id} AND v.body_seq = ${body_seq})
-      AND NOT EXISTS (${standingAt(key)} AND y.body_seq = ${body_seq})`)
 }
 
 const standingAt = ({ workspace_id, id }: DocumentKey) => sql.fragment`
   SELECT FROM document_y_states y WHERE y.workspace_id = ${workspace_id} AND y.document_id = ${id}`
 
-/** A set of values for the columns that a commit changes in the row of a locked document. */
-export type BodyState = {
-  version: string
-  bodySeq: number
-  versionSeq: number
-  characterCount: number
-  nodeCount: number
-  /** The time of the last change in milliseconds, and its user. */
-  updatedAt: number
-  updatedBy: string | null
-}
-
-/** Makes a body that is already stored the current body of its document. */
-export function updateBodyState(tx: Transaction, input: { document: DocumentRow; state: BodyState }): void {
-  const { document, state } = input
+/** Makes a stored body the current body of its document. `document` is the row of the document afterwards. */
+export function updateBodyState(tx: Transaction, document: DocumentRow): void {
   tx.send(
     prepared(sql.unsafe`
-    UPDATE documents SET version = ${state.version}, body_seq = ${state.bodySeq}, version_seq = ${state.versionSeq},
-      character_count = ${state.characterCount}, node_count = ${state.nodeCount},
-      updated_by = ${state.updatedBy}, updated_at = to_timestamp(${state.updatedAt}::float8 / 1000)
+    UPDATE documents SET version = ${document.version}, body_seq = ${document.body_seq},
+      version_seq = ${document.version_seq}, character_count = ${document.character_count},
+      node_count = ${document.node_count}, updated_by = ${document.updated_by},
+      updated_at = to_timestamp(${document.updated_at}::float8 / 1000)
     WHERE workspace_id = ${document.workspace_id} AND id = ${document.id}`),
   )
 }

@@ -4,7 +4,6 @@ import * as Y from 'yjs'
 import { idsInLine, topBlockId } from '../../shared/body/block-lines.ts'
 import { canonicalJson, documentToLines } from '../../shared/body/canonical.ts'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
-import { holdsBody } from '../../shared/body/yjs/computations.ts'
 import { bodyFragment, readDocument, writeNodes } from '../../shared/body/yjs/encoding.ts'
 import { FollowingBody } from '../../shared/body/yjs/following-body.ts'
 import { deriveState, openState } from '../../shared/body/yjs/state.ts'
@@ -133,18 +132,16 @@ test('a write of thousands of blocks leaves turns to others, and its updates bri
   t.strictSame(readDocument(fragment).document, readDocument(bodyFragment(body.doc)).document)
 })
 
-test('a stored Y document that no longer holds the stored body is found, and the next flush tells the truth', async (t) => {
+test('a stored Y document that no longer holds the stored body is read anew, and the next flush tells the truth', async (t) => {
   const doc = new Y.Doc()
   bodyFragment(doc).insert(0, writeNodes([paragraph(1, 'one'), paragraph(2, 'zwei'), paragraph(3, 'three')]))
   const updates = [Y.encodeStateAsUpdate(doc)]
   const lines = [paragraph(1, 'one'), paragraph(2, 'two'), paragraph(3, 'three')].map((block) => canonicalJson(block))
   const body = atOnce(FollowingBody.open({ updates, lines }))
   t.equal(atOnce(body.settle('doc_1@1')).change, null, 'nothing is read while nothing changes')
-  t.equal(holdsBody({ updates, text: lines.join('\n') }), false)
   body.distrust()
   t.ok(atOnce(body.settle('doc_1@2')).change)
   t.equal(body.lines[1], canonicalJson(paragraph(2, 'zwei')))
-  t.equal(holdsBody({ updates, text: body.text }), true)
 })
 
 test('an update that brings nothing new is told apart from typed text, deletions and text that has to wait', async (t) => {
@@ -158,8 +155,8 @@ test('an update that brings nothing new is told apart from typed text, deletions
   text.delete(0, 1)
   const [first, second, deletion] = updates as [Uint8Array, Uint8Array, Uint8Array]
   t.equal(body.apply(second), true, 'waits for the first')
-  t.equal(body.apply(first), true)
   t.equal(body.apply(second), false)
+  t.equal(body.apply(first), true)
   t.equal(body.apply(deletion), true)
   t.equal(body.apply(deletion), false)
   t.strictSame(readDocument(bodyFragment(body.doc)).document, readDocument(bodyFragment(editor)).document)

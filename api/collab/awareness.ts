@@ -1,0 +1,80 @@
+import { type Document, MessageType } from '@hocuspocus/server'
+import { createDecoder, readVarString, readVarUint } from 'lib0/decoding'
+import type { EditorConnection } from './editor.ts'
+
+/*
+ * The presence of editors: cursors, selections and names, which Yjs calls awareness. Each client sends the state of its
+ * own client id, and every other client shows it.
+ */
+
+// The largest message with states, in bytes. An editor's state has some hundred bytes.
+const mostBytes = 65_536
+// The most client ids that one connection may use. An editor uses one, and a new one when its page is loaded again.
+const mostClientIds = 10
+
+// The deepest nesting of a state. The programs that compare and write states descend into them without a limit.
+const mostLevels = 32
+
+/** The states of clients by their ids, which an editor fills as it likes. */
+export type ClientStates = Map<number, Record<string, unknown>>
+
+/**
+ * Whether a message of the protocol carries states that are too large. Such a message is dropped: its editor can still
+ * write, and others keep its last cursor.
+ */
+export function isTooLargeAwareness(message: Uint8Array): boolean {
+  if (message.byteLength <= mostBytes) return false
+  try {
+    const decoder = createDecoder(message)
+    readVarString(decoder)
+    return readVarUint(decoder) === MessageType.Awareness
+  } catch {
+    // The message is malformed, and whoever reads it says so.
+    return false
+  }
+}
+
+/**
+ * Makes the states that a client has sent fit for others: `user` becomes the account of the connection, whatever the
+ * client has written there. States of other users' clients are dropped, and so are client ids beyond the limit and
+ * states that are no objects or nested too deeply.
+ */
+export function nameStates(inbound: { states: ClientStates; connection: EditorConnection; document: Document }): void {
+  const { states, connection, document } = inbound
+  const { author } = connection.context.editor
+  dropOwnState(states)
+  const own = clientIds.get(connection) ?? new Set()
+  clientIds.set(connection, own)
+  for (const [clientId, state] of states) {
+    const isOwn =
+      own.has(clientId) || (own.size < mostClientIds && belongsTo(document, { clientId, userId: author.id }))
+    if (!isOwn || typeof state !== 'object' || isDeeperThan(mostLevels, state)) {
+      states.delete(clientId)
+      continue
+    }
+    own.add(clientId)
+    state['user'] = { ...author }
+  }
+}
+
+const clientIds = new WeakMap<object, Set<number>>()
+
+// Hocuspocus collects the states of a message in an object that begins with an empty state of its own.
+function dropOwnState(states: ClientStates): void {
+  for (const [clientId, state] of states) {
+    if (Object.keys(state).length === 0) states.delete(clientId)
+    return
+  }
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member))
+}
+
+// Whether nobody uses the client id, or the same user. A client that connects anew keeps its id, while its state is
+// still there from the connection before, on this process or another.
+function belongsTo(document: Document, { clientId, userId }: { clientId: number; userId: string }): boolean {
+  const state = document.awareness.getStates().get(clientId)
+  return state === undefined || state['user']?.id === userId
+}

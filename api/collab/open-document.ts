@@ -1,0 +1,340 @@
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
+import type { Connection, Document } from '@hocuspocus/server'
+import * as Y from 'yjs'
+import type { ChangedBody, DocumentKey } from '../../shared/body/live/queries.ts'
+import type { LiveReplica } from '../../shared/body/live/replica.ts'
+import type { ClientUpdate } from '../../shared/body/yjs/client-update.ts'
+import { TextRescue, type UpdateSource } from '../../shared/body/yjs/rescue.ts'
+import { isOutage } from '../../shared/database/outages.ts'
+import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
+import type { Logger } from '../../shared/process/log.ts'
+import type { DocumentStore } from './document-store.ts'
+import { EditSession } from './edit-session.ts'
+import type { CollabMetrics } from './metrics.ts'
+import { OperationSchedule } from './operation-schedule.ts'
+import { type OriginKind, originOf, ownOrigin } from './origins.ts'
+import { peerOrigin } from './peers/awareness.ts'
+import type { Peers, Relay } from './peers/peers.ts'
+import { type ByteCount, type FlushPauses, PendingText } from './pending-text.ts'
+import { lostTextMessage, SaveStatus } from './save-status.ts'
+
+/** The parts of the process that every open document uses. */
+export type OpenDocumentContext = {
+  store: DocumentStore
+  peers: Peers
+  metrics: CollabMetrics
+  log: Logger
+  /** The pauses after which text is stored, and the milliseconds of editing after which a version is kept. */
+  timing: FlushPauses & { snapshotMs: number }
+  /** The bytes of typed text of all documents that no commit has stored yet. */
+  pending: ByteCount
+}
+
+type Notice = Pick<ChangedBody, 'bodySeq' | 'byTyping'> & {
+  /** When the process has heard of the change, in milliseconds of `performance.now()`. */
+  at: number
+}
+
+type Opening = {
+  key: DocumentKey
+  context: OpenDocumentContext
+  /** Called when the document has no connections and nothing left to store, so that it may be unloaded. */
+  onUnused: () => void
+  /** Called when the document no longer exists, after it was closed. */
+  onDeleted: () => void
+}
+
+// The least milliseconds between the end of a flush and a flush for which a notification is the reason. Without this
+// pause, two processes whose users type without a break would flush in turn without a break.
+const noticePauseMs = 100
+// The interval, in milliseconds, at which an open document looks for writes whose notification was lost.
+const lookMs = 15_000
+
+/**
+ * One open document of this process: the live document that its editors see, the typed text that is not stored yet, and
+ * the operations that bring the live document and the database together, one at a time.
+ */
+export class OpenDocument {
+  readonly live: Document
+  readonly key: DocumentKey
+  readonly #context: OpenDocumentContext
+  readonly #replica: LiveReplica
+  readonly #onDeleted: () => void
+  readonly #pending: PendingText
+  readonly #session: EditSession
+  readonly #status: SaveStatus
+  readonly #rescue: TextRescue
+  readonly #relay: Relay
+  readonly #schedule: OperationSchedule
+  /** The user who typed last; empty before anybody has. */
+  #typist = ''
+  /** A change of the body that this process has heard of and not read yet. */
+  #notice: Notice | null = null
+  #flushedAt = Number.NEGATIVE_INFINITY
+  // A change of the body that came while the document was loaded went unheard.
+  #lookAt = performance.now()
+  #isHurried = false
+  /** How many other processes are gone that have relayed text and have not stored it. */
+  #takeOvers = 0
+  #isClosed = false
+
+  private constructor(live: Document, replica: LiveReplica, { key, context, onUnused, onDeleted }: Opening) {
+    this.live = live
+    this.key = key
+    this.#context = context
+    this.#replica = replica
+    this.#onDeleted = onDeleted
+    this.#pending = new PendingText(context.pending)
+    this.#session = new EditSession(context.timing.snapshotMs)
+    this.#status = new SaveStatus(live, replica)
+    this.#schedule = new OperationSchedule({
+      dueAt: () => this.#dueAt(),
+      operate: () => this.#operate(),
+      onFailure: (error) => this.#failed(error),
+      onEnd: () => {
+        if (this.isDone && live.getConnectionsCount() === 0) onUnused()
+      },
+    })
+    live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
+    this.#rescue = new TextRescue(live, {
+      sourceOf: (origin) => sourceOf(originOf(origin).kind),
+      origin: ownOrigin('rescue'),
+      onLost: (lost, origin) => originOf(origin).connection?.sendStateless(lostTextMessage(lost)),
+    })
+    this.#relay = context.peers.join(key.id, {
+      awareness: live.awareness,
+      receive: (update, process) => this.#rescue.apply(update, peerOrigin(process)),
+      pending: () => this.#pending.updates,
+      takeOver: () => this.#takeOver(),
+      settled: () => {
+        if (this.#isComplete) this.#status.tellComplete()
+      },
+    })
+    this.#schedule.wake()
+  }
+
+  /** Loads a document into the empty `live` document. Throws what `openLive` throws. */
+  static async open(live: Document, opening: Opening): Promise<OpenDocument> {
+    const { replica, updates } = await opening.context.store.open(opening.key)
+    for (const update of updates) {
+      Y.applyUpdate(live, update, ownOrigin('stored'))
+      await eventLoopTurn()
+    }
+    return new OpenDocument(live, replica, opening)
+  }
+
+  /** The bytes of typed text that no commit has stored yet. */
+  get pendingBytes(): number {
+    return this.#pending.bytes
+  }
+
+  /** Whether everything that this process has received is stored, and the history has what it should keep. */
+  get isDone(): boolean {
+    return this.#isClosed || (!this.#hasText && !this.#session.isOpen)
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Tells a new connection what is stored. */
+  greet(connection: Connection): void {
+    this.#status.greet(connection, this.#isComplete)
+  }
+
+  /** Is told of an update of a connection, which Hocuspocus applies next. */
+  announce(update: ClientUpdate, connection: Connection): void {
+    this.#rescue.announce(update, { source: 'connection', connection })
+  }
+
+  /** Asks for a change that others have made, unless this process knows the body already. */
+  notice({ bodySeq, byTyping }: Pick<ChangedBody, 'bodySeq' | 'byTyping'>): void {
+    const { at, ...earlier } = this.#notice ?? { at: performance.now(), bodySeq: 0, byTyping: true }
+    this.#notice = { at, bodySeq: Math.max(bodySeq, earlier.bodySeq), byTyping: byTyping && earlier.byTyping }
+    this.#schedule.wake()
+  }
+
+  /** Stores pending text without waiting for a pause in typing. */
+  hurry(): void {
+    this.#isHurried = true
+    this.#schedule.wake()
+  }
+
+  /** Stores pending text, again and again, until everything is stored or the signal aborts. Returns whether it is. */
+  async drain(signal: AbortSignal): Promise<boolean> {
+    while (this.#hasText && !signal.aborted) {
+      this.#isHurried = true
+      await this.#schedule.round(signal)
+    }
+    return !this.#hasText
+  }
+
+  /** Folds the log into the stored state. A failure is of no consequence: a later call folds the log. */
+  async compact(): Promise<void> {
+    const { store, log } = this.#context
+    await store.compact(this.#replica).catch((err: unknown) => log.debug({ err }, 'a log could not be folded'))
+  }
+
+  /**
+   * Makes pending what only the live document holds. There is such text when the database was set back to an earlier
+   * state, or when an update of an editor had to wait for text that came from elsewhere.
+   */
+  regainText(): void {
+    if (this.#isClosed || !this.#isComplete || !this.#status.isBehind) return
+    this.#pending.add(Y.encodeStateAsUpdate(this.live, this.#status.stateVector))
+  }
+
+  /** Ends all work for the document. What is pending is dropped. */
+  close(): void {
+    this.#isClosed = true
+    this.#relay.leave()
+    this.#rescue.close()
+    this.#pending.clear()
+    this.#schedule.stop()
+  }
+
+  #onUpdate(update: Uint8Array, origin: unknown): void {
+    const { kind, connection } = originOf(origin)
+    if (kind === 'stored' || kind === 'peer' || this.#isClosed) return
+    if (connection !== null) this.#typist = connection.context.editor.userId
+    this.#pending.add(update)
+    this.#relay.send(update, this.#typist)
+    this.#schedule.wakeTyped()
+  }
+
+  // All processes that have the text store it, which does no harm.
+  #takeOver(): void {
+    this.#takeOvers += 1
+    this.#schedule.wake()
+  }
+
+  #dueAt(): number {
+    if (this.#isHurried || this.#takeOvers > 0 || this.#isLeft) return Number.NEGATIVE_INFINITY
+    if (this.#pending.isEmpty) return this.#notice?.at ?? this.#lookAt
+    const typed = this.#pending.dueAt(this.#context.timing)
+    const isUrgent = this.#notice !== null && this.#isByProgram(this.#notice)
+    return isUrgent ? Math.min(typed, this.#flushedAt + noticePauseMs) : typed
+  }
+
+  // Whether a program has changed the body. Text that is stored before a block is moved by a program moves with the
+  // block. So text does not wait, and text that was relayed from another process is stored as well.
+  #isByProgram({ byTyping, bodySeq }: Notice): boolean {
+    return !byTyping && bodySeq > this.#replica.bodySeq
+  }
+
+  // Whether everything that this process has received is stored.
+  get #isComplete(): boolean {
+    return this.#pending.isEmpty && !this.#relay.holdsUnstored
+  }
+
+  // Whether there is text that this process must store.
+  get #hasText(): boolean {
+    return !this.#pending.isEmpty || this.#takeOvers > 0
+  }
+
+  // Whether the last editor has left before the last text or the last version was stored.
+  get #isLeft(): boolean {
+    return !this.isDone && this.live.getConnectionsCount() === 0
+  }
+
+  // One operation. What happens meanwhile asks for another operation.
+  async #operate(): Promise<void> {
+    const notice = this.#notice
+    this.#notice = null
+    this.#isHurried = false
+    this.#lookAt = performance.now() + lookMs
+    try {
+      const mustFlush = this.#hasText || this.#isLeft || this.#isRelayedTextInDanger(notice)
+      const hasFollowed = await (mustFlush ? this.#flush() : this.#sync())
+      if (notice !== null && hasFollowed) this.#context.metrics.followed((performance.now() - notice.at) / 1000)
+      this.#forgetKnownNotice()
+      if (this.#replica.isLogLong) await this.compact()
+    } catch (error) {
+      if (notice !== null) this.notice(notice)
+      throw error
+    }
+  }
+
+  #isRelayedTextInDanger(notice: Notice | null): boolean {
+    return notice !== null && this.#isByProgram(notice) && this.#relay.holdsUnstored
+  }
+
+  // A flush notifies its own process too, often before the answer to its commit arrives.
+  #forgetKnownNotice(): void {
+    if (this.#notice !== null && this.#notice.bodySeq <= this.#replica.bodySeq) this.#notice = null
+  }
+
+  // Returns whether others had written.
+  async #sync(): Promise<boolean> {
+    const { updates } = await this.#context.store.sync(this.#replica)
+    await this.#follow(updates)
+    const isNewVersion = this.#status.read(this.#replica)
+    this.regainText()
+    if (updates.length > 0 || isNewVersion) this.#status.tell(this.#isComplete)
+    return updates.length > 0
+  }
+
+  // Returns whether others had written.
+  async #flush(): Promise<boolean> {
+    const { store, metrics } = this.#context
+    const began = performance.now()
+    const isLast = this.live.getConnectionsCount() === 0
+    // Text that another process has only relayed belongs to the editing session of the other process.
+    const isOurs = this.#hasText || isLast
+    const version = isOurs ? this.#session.next({ isLast }) : 'none'
+    // What others have typed meanwhile is stored as well, since the text that was typed here may follow it.
+    const relayed = this.#relay.forFlush()
+    const typists = this.#pending.isEmpty ? [relayed.typist, this.#typist] : [this.#typist, relayed.typist]
+    const userId = typists.find((typist) => typist !== '') ?? ''
+    const updates = [...relayed.updates, ...this.#pending.take()]
+    const takeOvers = this.#takeOvers
+    try {
+      const flushed = await store.flush({ replica: this.#replica, updates, caller: { userId }, version })
+      await this.#follow(flushed.updates)
+      this.#pending.stored()
+      relayed.stored()
+      this.#takeOvers -= takeOvers
+      if (isOurs) this.#session.flushed({ version, changed: flushed.changed })
+      metrics.flushed('done', (performance.now() - began) / 1000)
+      this.#status.read(this.#replica)
+      this.#status.tell(this.#isComplete)
+      return flushed.updates.length > 0
+    } catch (error) {
+      metrics.flushed(error instanceof Refusal ? 'refused' : 'failed', (performance.now() - began) / 1000)
+      throw error
+    } finally {
+      this.#flushedAt = performance.now()
+    }
+  }
+
+  // Applies stored updates, with a turn of the event loop after each: they are cut so that none takes long.
+  async #follow(updates: readonly Uint8Array[]): Promise<void> {
+    for (const [index, update] of updates.entries()) {
+      if (index > 0) await eventLoopTurn()
+      this.#rescue.apply(update, ownOrigin('stored'))
+    }
+  }
+
+  #failed(error: unknown): { isRefusal: boolean } {
+    if (this.#isClosed) return { isRefusal: false }
+    const reason: ErrorCode = error instanceof Refusal ? error.code : 'service_unavailable'
+    if (reason === 'document_not_found') this.#deleted()
+    // The watch of the database logs its outages, once for all documents.
+    else if (this.#schedule.failures === 1 && !isOutage(error)) {
+      this.#context.log.warn({ err: error, document_id: this.key.id }, 'an open document could not be stored or read')
+    }
+    if (!this.#pending.isEmpty) this.#status.tellUnsaved(reason)
+    return { isRefusal: reason !== 'service_unavailable' }
+  }
+
+  // Nobody can store text into a deleted document, so the text is dropped with it.
+  #deleted(): void {
+    this.close()
+    this.#onDeleted()
+  }
+}
+
+// What people typed and what was rescued for them came from editors of this process.
+function sourceOf(kind: OriginKind): UpdateSource {
+  return kind === 'stored' || kind === 'peer' ? kind : 'editor'
+}

@@ -1,0 +1,127 @@
+import { onTheSpot } from '../../computations/ahead.ts'
+import type { DocumentRow } from '../../documents/queries.ts'
+import { Refusal } from '../../errors/errors.ts'
+import type { TwoTexts } from '../change.ts'
+import type { CommitContext } from '../consequence.ts'
+import { type Storing, storeChange } from '../store-change.ts'
+import type { LineWindow } from '../versioned-lines.ts'
+import type { FollowingBody } from '../yjs/following-body.ts'
+import type { Repair } from '../yjs/repair-nodes.ts'
+import { storeAppended } from './follow.ts'
+import * as queries from './queries.ts'
+import { found, type LiveReplica, lockedDocument, type Stored } from './replica.ts'
+import { type Shadow, sizeOf } from './shadow.ts'
+
+/** A flush that a live process makes: it stores the text typed since the flush before. */
+export type Flush = {
+  replica: LiveReplica
+  /** The Yjs updates (encoding v1) that no flush has stored yet, in order of arrival; may be empty. */
+  updates: readonly Uint8Array[]
+  /** The user who typed last. */
+  caller: { userId: string }
+  /**
+   * The states that the history of the document keeps as versions: the state before the typed text, the state after it,
+   * or both. A state that the newest version already has is not kept again.
+   */
+  version: 'none' | 'before' | 'after' | 'both'
+}
+
+/** What a flush has stored. */
+export type StoredText = {
+  document: DocumentRow
+  /** Whether the flush changed the body. */
+  changed: boolean
+  repairs: Repair[]
+  /** The Yjs state vector of what is stored now. */
+  stateVector: Uint8Array
+}
+
+/** Thrown when the stored Y document has no room for the typed text; after its log was folded, it may have room. */
+export class NoRoom extends Refusal {
+  constructor(details: { limit: number; actual: number }) {
+    super('document_too_large', { details: { ...details, unit: 'bytes' } })
+  }
+}
+
+/**
+ * Stores the typed text of a flush under the row lock of the document. Throws `NoRoom`, and refuses as `persistLive`
+ * does.
+ */
+export async function storeTyped(
+  context: Omit<CommitContext, 'ahead'>,
+  { flush, shadow }: { flush: Flush; shadow: Shadow },
+): Promise<Stored<StoredText>> {
+  const { tx, config } = context
+  const { replica, caller, updates, version } = flush
+  const { key } = replica
+  const [before, facts] = await Promise.all([
+    lockedDocument(tx, key),
+    queries.flushFacts(tx, { ...key, ...shadow.seen, userId: caller.userId }).then((read) => found(read, key)),
+  ])
+  await replica.take(shadow, facts)
+  await shadow.merge(updates)
+  requireRoom(shadow, config.DOCUMENT_MAX_BYTES)
+  const hasFollowed = await shadow.follow(facts)
+  const { change, windows, repairs } = await shadow.settle(key.id)
+  const snapshots = snapshotsOf(version, { isKept: facts.is_kept, isChanged: change !== null })
+  const document = await storeChange(
+    { ...context, ahead: onTheSpot },
+    {
+      before,
+      // A flush tells live processes itself, also of text that leaves the body as it was.
+      locked: { ...facts, is_live: false },
+      change,
+      texts: changedTexts(windows),
+      text: textOf(shadow.body, windows),
+      size: change?.bytesBefore ?? shadow.body.bytes,
+      userId: facts.author,
+      snapshots,
+    },
+  )
+  storeAppended(tx, { key, shadow, bodySeq: document.body_seq })
+  if (change !== null || shadow.appended.length > 0) {
+    queries.notifyLive(tx, document, { isTyped: !hasFollowed && repairs.length === 0 })
+  }
+  const { stateVector } = shadow
+  return { document, result: { document, changed: change !== null, repairs, stateVector } }
+}
+
+// How many times larger than the largest body a stored Y document may be.
+const roomFactor = 8
+
+// Refuses typed text that would make the stored Y document too large. Writes of the API are never refused here.
+function requireRoom({ position, appended }: Shadow, maximumBytes: number): void {
+  const limit = roomFactor * maximumBytes
+  const actual = position.stateBytes + position.logBytes + sizeOf(appended)
+  if (appended.length > 0 && actual > limit) throw new NoRoom({ limit, actual })
+}
+
+// The most bytes of a body that is sent as a whole, because sending costs less than splicing.
+const smallBody = 32 * 1024
+
+// The text of a changed body for the database. A change that is nearly as large as the body is no splice.
+function textOf(body: FollowingBody, windows: readonly LineWindow[]): Storing['text'] {
+  if (body.bytes <= smallBody) return body.text
+  const splices = body.splicesOf(windows)
+  const added = splices.reduce((sum, splice) => sum + splice.added.length, 0)
+  return added > body.bytes / 4 ? body.text : splices
+}
+
+function changedTexts(windows: readonly LineWindow[]): TwoTexts {
+  return {
+    from: windows.flatMap(({ removed }) => removed).join('\n'),
+    to: windows.flatMap(({ added }) => added).join('\n'),
+  }
+}
+
+type State = 'before' | 'after'
+
+function snapshotsOf(
+  version: Flush['version'],
+  { isKept, isChanged }: { isKept: boolean; isChanged: boolean },
+): State[] {
+  const snapshots: State[] = []
+  if (isChanged && !isKept && (version === 'before' || version === 'both')) snapshots.push('before')
+  if ((isChanged || !isKept) && (version === 'after' || version === 'both')) snapshots.push('after')
+  return snapshots
+}
