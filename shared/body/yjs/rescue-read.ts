@@ -95,7 +95,7 @@ export function placeLate(content: LateContent, memory: RemovedBlocks, late: Lat
 }
 
 /** The id that a removed block had. Its attributes are deleted with it, but not collected yet. */
-export function removedId(element: Y.XmlElement): string | undefined {
+function removedId(element: Y.XmlElement): string | undefined {
   const id: unknown = element._map.get('id')?.content.getContent().at(-1)
   return typeof id === 'string' ? id : undefined
 }
