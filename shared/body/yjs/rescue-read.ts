@@ -203,7 +203,7 @@ function lineAtRemoval(type: RemovedType, look: Look): { line: LinePart[]; hasLa
   return { line, hasLate }
 }
 
-/** The attributes of a removed block that were set by somebody who did not know of the removal, or the other way. */
+/** The attributes of a removed block that were set without knowledge of the removal, or unknown to the remover. */
 function lateAttributes(type: RemovedType, { deleted, named, ours }: Look): { name: string; value: Json }[] {
   return [...type._map].flatMap(([name, item]) => {
     const isLate = name !== 'id' && deleted.has(item.id) && named?.has(item.id) === false
