@@ -79,7 +79,7 @@ export class RoomSession {
       if (!editor) return
       if (step.kind === 'edit') this.#edit(editor, step.edit)
       if (step.kind === 'undo') this.#watch(editor, () => this.#undo[step.editor]?.undo() !== null)
-      if (step.kind === 'leave') this.#away.add(step.editor)
+      if (step.kind === 'leave') this.#leave(editor, step.editor)
       if (step.kind === 'return' && this.#away.delete(step.editor)) this.#room.reconnect(editor)
       if (this.#away.has(step.editor)) editor.outbox.length = 0
       if (step.kind === 'send' && !this.#away.has(step.editor)) this.#room.deliver(editor)
@@ -98,6 +98,16 @@ export class RoomSession {
     this.#checkReplicas()
     this.#checkMarkers()
     this.#checkIds()
+  }
+
+  /**
+   * A connection breaks. If a message was under way, and its editor has learned of a move since, the editor's own
+   * document has dropped what stood in the old block, so that nobody has it any more.
+   */
+  #leave(editor: Editor, index: number): void {
+    const left = editor.outbox.length > 0 ? allText(readDocument(bodyFragment(editor.doc)).document as DocNode) : null
+    for (const typed of this.#typed) typed.isDeleted ||= left !== null && !left.includes(typed.marker)
+    this.#away.add(index)
   }
 
   #edit(editor: Editor, made: PersonEdit): void {

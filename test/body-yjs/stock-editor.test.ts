@@ -1,6 +1,6 @@
+import { Transform } from '@tiptap/pm/transform'
 import { initProseMirrorDoc, updateYFragment } from '@tiptap/y-tiptap'
 import type { Node } from 'prosemirror-model'
-import { Transform } from '@tiptap/pm/transform'
 import { type Test, test } from 'tap'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
