@@ -43,7 +43,9 @@ export async function loggedBodies(site: Site, documentId: string): Promise<Logg
 export function currentWithin(bodies: readonly LoggedBody[], { from, to }: { from: number; to: number }): LoggedBody[] {
   // PostgreSQL notes the time of a commit a moment before others can see the commit.
   const moment = 250
-  return bodies.filter(({ at }, index) => at <= to && (bodies[index + 1]?.at ?? Number.POSITIVE_INFINITY) + moment >= from)
+  return bodies.filter(
+    ({ at }, index) => at <= to && (bodies[index + 1]?.at ?? Number.POSITIVE_INFINITY) + moment >= from,
+  )
 }
 
 /** The ids of the blocks of a body in which a text stands, of one place of it, innermost first. */

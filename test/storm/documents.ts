@@ -9,11 +9,21 @@ export type Beginning = { name: string; blocks: BodyNode[]; untouched: Set<strin
 export function beginnings(largest: number): Beginning[] {
   const sizes = { note: 4, list: 12, mixed: 40, chapters: Math.min(200, largest), book: largest }
   return [
-    beginning('note', repeated(sizes.note, (index) => p(`A short note, line ${index}.`))),
-    beginning('list', [h(1, 'Tasks'), ...repeated(sizes.list, task), ul(...repeated(sizes.list, (at) => p(`Item ${at}`)))]),
+    beginning(
+      'note',
+      repeated(sizes.note, (index) => p(`A short note, line ${index}.`)),
+    ),
+    beginning('list', [
+      h(1, 'Tasks'),
+      ...repeated(sizes.list, task),
+      ul(...repeated(sizes.list, (at) => p(`Item ${at}`))),
+    ]),
     beginning('mixed', repeated(sizes.mixed, mixed)),
     beginning('chapters', repeated(sizes.chapters, chapter)),
-    beginning('book', repeated(sizes.book, (index) => (index % 50 === 0 ? h(1, `Part ${index}`) : paragraph(index)))),
+    beginning(
+      'book',
+      repeated(sizes.book, (index) => (index % 50 === 0 ? h(1, `Part ${index}`) : paragraph(index))),
+    ),
   ]
 }
 

@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
 import { Choices } from './choices.ts'
-import * as edits from './edits.ts'
+import { edits, nearestOffset, offsetsOf, spotsOf } from './edits.ts'
 import { Tab, type TabOptions } from './tab.ts'
 import { count, pause, type StormDocument, type World } from './world.ts'
 
@@ -73,16 +73,16 @@ export class Seat {
   /** Types a word, letter by letter, while others work around it. */
   async #type(tab: Tab): Promise<void> {
     const desk = { doc: tab.doc, choices: this.#choices, untouched: this.document.untouched }
-    const spot = this.#choices.pick(edits.spotsOf(desk))
+    const spot = this.#choices.pick(spotsOf(desk))
     if (spot === undefined) return
-    let caret = caretAt(spot.text, this.#choices.pick(edits.offsetsOf(spot.text)) ?? 0)
+    let caret = caretAt(spot.text, this.#choices.pick(offsetsOf(spot.text)) ?? 0)
     for (let left = this.#choices.between(2, 8); left > 0; left -= 1) {
       const place = Y.createAbsolutePositionFromRelativePosition(caret, tab.doc)
       const text = place?.type
       // Somebody has deleted the text, or the end of the run or of the tab has come.
       if (!(text instanceof Y.XmlText) || text._item?.deleted !== false || !this.tabs.includes(tab)) return
       if (this.#world.isOver) return
-      const offset = edits.nearestOffset(text, place?.index ?? 0)
+      const offset = nearestOffset(text, place?.index ?? 0)
       const { characters } = this.#world
       tab.press(text, { offset, characters })
       count(this.#world, 'keystrokes')
@@ -92,7 +92,7 @@ export class Seat {
     const place = Y.createAbsolutePositionFromRelativePosition(caret, tab.doc)
     const text = place?.type
     if (text instanceof Y.XmlText && text._item?.deleted === false && this.tabs.includes(tab))
-      tab.edit('types', () => text.insert(edits.nearestOffset(text, place?.index ?? 0), ' '))
+      tab.edit('types', () => text.insert(nearestOffset(text, place?.index ?? 0), ' '))
   }
 
   #open(): void {

@@ -11,7 +11,7 @@ export type Desk = { doc: Y.Doc; choices: Choices; untouched: ReadonlySet<string
 export type Spot = { text: Y.XmlText; element: Y.XmlElement }
 
 /** One change of the structure or the text, as an editor makes it in one transaction. It may find nothing to do. */
-export type Edit = (desk: Desk) => void
+type Edit = (desk: Desk) => void
 
 /** All Y texts of blocks that may be edited. */
 export function spotsOf(desk: Desk): Spot[] {
@@ -25,15 +25,22 @@ export function offsetsOf(text: Y.XmlText): number[] {
   return offsets
 }
 
-/** Makes an empty block an inviting one: editors put a Y text into it when somebody begins to type. */
-export function fillEmpty(desk: Desk): void {
+/** The last offset up to `index` at which no character is torn apart. */
+export function nearestOffset(text: Y.XmlText, index: number): number {
+  return offsetsOf(text).findLast((offset) => offset <= index) ?? 0
+}
+
+/** Puts an empty Y text into an empty block, as editors do when somebody begins to type there. */
+const fillEmpty: Edit = (desk) => {
   const empty = desk.choices.pick(topLevel(desk).filter((element) => isTextblock(element.nodeName) && !element.length))
   empty?.insert(0, [new Y.XmlText()])
 }
 
 /** Enter. Editors without a plugin for ids copy the id to the second half; others make a new id or leave it out. */
-export const split: Edit = (desk) => {
-  const spot = desk.choices.pick(spotsOf(desk).filter(({ element }) => ['paragraph', 'heading'].includes(element.nodeName)))
+const split: Edit = (desk) => {
+  const spot = desk.choices.pick(
+    spotsOf(desk).filter(({ element }) => ['paragraph', 'heading'].includes(element.nodeName)),
+  )
   const parent = spot?.element.parent
   if (!spot || !(parent instanceof Y.XmlFragment)) return
   const offset = desk.choices.pick(offsetsOf(spot.text)) ?? 0
@@ -55,7 +62,7 @@ export const split: Edit = (desk) => {
 }
 
 /** Backspace at the beginning of a block: its text goes to the end of the block before it. */
-export const join: Edit = (desk) => {
+const join: Edit = (desk) => {
   const all = bodyFragment(desk.doc).toArray()
   const isPlain = (child: unknown): child is Y.XmlElement =>
     child instanceof Y.XmlElement && ['paragraph', 'heading'].includes(child.nodeName) && !isUntouched(desk, child)
@@ -67,14 +74,14 @@ export const join: Edit = (desk) => {
 }
 
 /** Copies neighbouring blocks with their ids to another place. */
-export const paste: Edit = (desk) => {
+const paste: Edit = (desk) => {
   const run = runOf(desk, 3)
   const fragment = bodyFragment(desk.doc)
   if (run) fragment.insert(desk.choices.between(0, fragment.length), run.elements.map(copyOf))
 }
 
 /** Drags a block elsewhere. Yjs knows no moves, so an editor deletes the block and inserts a copy. */
-export const move: Edit = (desk) => {
+const move: Edit = (desk) => {
   const run = runOf(desk, 1)
   const fragment = bodyFragment(desk.doc)
   if (!run || fragment.length < 3) return
@@ -84,7 +91,7 @@ export const move: Edit = (desk) => {
 }
 
 /** Makes a paragraph a heading, or the other way round. Yjs cannot rename an element, so the editor makes it anew. */
-export const retype: Edit = (desk) => {
+const retype: Edit = (desk) => {
   const plains = topLevel(desk).filter(({ nodeName }) => ['paragraph', 'heading'].includes(nodeName))
   const old = desk.choices.pick(plains)
   if (!old) return
@@ -100,7 +107,7 @@ export const retype: Edit = (desk) => {
 }
 
 /** Deletes a few characters of one text. */
-export const deleteText: Edit = (desk) => {
+const deleteText: Edit = (desk) => {
   const spot = desk.choices.pick(spotsOf(desk).filter(({ text }) => text.length > 0))
   if (!spot) return
   const offsets = offsetsOf(spot.text)
@@ -110,7 +117,7 @@ export const deleteText: Edit = (desk) => {
 }
 
 /** Deletes up to three neighbouring blocks. */
-export const deleteBlocks: Edit = (desk) => {
+const deleteBlocks: Edit = (desk) => {
   const run = runOf(desk, 3)
   if (run && topLevel(desk).length > run.elements.length + 2) {
     bodyFragment(desk.doc).delete(run.index, run.elements.length)
@@ -118,7 +125,7 @@ export const deleteBlocks: Edit = (desk) => {
 }
 
 /** Makes a stretch of text bold or italic, or takes that away. */
-export const mark: Edit = (desk) => {
+const mark: Edit = (desk) => {
   const spots = spotsOf(desk).filter(({ text, element }) => text.length > 0 && element.nodeName !== 'codeBlock')
   const spot = desk.choices.pick(spots)
   if (!spot) return
@@ -131,7 +138,7 @@ export const mark: Edit = (desk) => {
 }
 
 /** Changes the level of a heading or ticks a task. */
-export const setAttribute: Edit = (desk) => {
+const setAttribute: Edit = (desk) => {
   const all = topLevel(desk).flatMap((element) => [element, ...childElements(element)])
   const chosen = desk.choices.pick(all.filter(({ nodeName }) => ['heading', 'taskItem'].includes(nodeName)))
   const [name, value] =
@@ -139,9 +146,25 @@ export const setAttribute: Edit = (desk) => {
   chosen?.setAttribute(name, value as unknown as string)
 }
 
+/** All edits but typing, by their names. */
+export const edits = {
+  split,
+  join,
+  paste,
+  move,
+  retype,
+  deleteText,
+  deleteBlocks,
+  mark,
+  setAttribute,
+  fillEmpty,
+} satisfies Record<string, Edit>
+
 /** The characters of a Y text, without marks. */
 function plain(text: Y.XmlText): string {
-  return (text.toDelta() as { insert: unknown }[]).map(({ insert }) => (typeof insert === 'string' ? insert : ' ')).join('')
+  return (text.toDelta() as { insert: unknown }[])
+    .map(({ insert }) => (typeof insert === 'string' ? insert : ' '))
+    .join('')
 }
 
 function topLevel(desk: Desk): Y.XmlElement[] {

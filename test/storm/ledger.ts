@@ -10,6 +10,8 @@ export type Keystroke = {
   elements: string[]
   /** The Yjs client and its clock behind the character; null for a program. */
   clock: { client: number; clock: number } | null
+  /** Whether its author was online, so that others could see it soon. */
+  isOnline: boolean
   /** When its author was told that it is stored; null as long as that has not happened. */
   savedAt: number | null
 }
@@ -85,6 +87,7 @@ export class Ledger {
     const typed = this.keystrokes.get(character)
     if (typed === undefined || this.#arrived.has(character)) return
     this.#arrived.add(character)
+    if (!typed.isOnline) return
     if (typed.clock !== null) this.latencies.typed.push(at - typed.at)
     else if (typed.savedAt !== null) this.latencies.written.push(at - typed.savedAt)
   }

@@ -2,7 +2,7 @@ import type { Client, Reply } from '../support/client.ts'
 import { Choices } from './choices.ts'
 import type { ApiWrite } from './ledger.ts'
 import { count, pause, type StormDocument, type World } from './world.ts'
-import * as writes from './writes.ts'
+import { type WriteRequest, writes } from './writes.ts'
 
 /** How often a program writes in which way. */
 const operations = {
@@ -42,7 +42,7 @@ export async function runProgram(world: World, { name, clients, restlessness }: 
 type Sending = {
   document: StormDocument
   client: Client
-  request: writes.WriteRequest
+  request: WriteRequest
   name: string
   operation: string
   words: string[]
@@ -58,7 +58,7 @@ async function read(client: Client, { id, untouched }: StormDocument) {
 async function send(world: World, { document, client, request, name, operation, words }: Sending): Promise<void> {
   const { method, path, body, guard, intended } = request
   const at = Date.now()
-  const headers = guard === null ? {} : { 'if-match': guard === '*' ? '*' : `"${guard}"` }
+  const headers: Record<string, string> = guard === null ? {} : { 'if-match': guard === '*' ? '*' : `"${guard}"` }
   const options = { headers, ...(body !== undefined && { body }) }
   const reply = await client.call(method, `/documents/${document.id}${path}`, options).catch(() => null)
   const endedAt = Date.now()
@@ -77,9 +77,9 @@ async function send(world: World, { document, client, request, name, operation, 
   if (made.status === 500) {
     world.violations.push(`${document.name}: ${method} ${path} by ${name} was answered with 500: ${reply?.text}`)
   }
-  for (const character of words) {
+  for (const character of words.filter((one) => payload.includes(one))) {
     const savedAt = outcome === 'acknowledged' ? endedAt : null
-    const place = { blocks: [], elements: [], clock: null }
+    const place = { blocks: [], elements: [], clock: null, isOnline: true }
     document.ledger.keystrokes.set(character, { character, by: name, at, savedAt, ...place })
   }
 }

@@ -1,8 +1,8 @@
 import * as Y from 'yjs'
 import { type Keystroke, type Ledger, typedIn } from './ledger.ts'
 
-/** What an editor is doing when a transaction of its Y document begins. */
-export type Doing = { by: string; action: string; typing: string | null }
+/** What an editor is doing when a transaction of its Y document begins, and whether it sees what others do at once. */
+export type Doing = { by: string; action: string; typing: string | null; isOnline: () => boolean }
 
 /**
  * Writes everything that a replica does and receives into the ledger of its document: what its own transactions remove
@@ -17,7 +17,7 @@ export function recordReplica(doc: Y.Doc, { ledger, doing }: { ledger: Ledger; d
     }
     const at = Date.now()
     if (transaction.local) recordRemoval(transaction, { ledger, doing, inserted, elements, at })
-    else for (const character of inserted) ledger.arrived(character, at)
+    else if (doing.isOnline()) for (const character of inserted) ledger.arrived(character, at)
   })
 }
 
@@ -25,7 +25,7 @@ export function recordReplica(doc: Y.Doc, { ledger, doing }: { ledger: Ledger; d
 export function placeOf(text: Y.XmlText): Pick<Keystroke, 'blocks' | 'elements'> {
   const blocks: string[] = []
   const elements: string[] = []
-  for (let type: Y.AbstractType<unknown> | null = text; type?._item; type = type.parent) {
+  for (let type: unknown = text; type instanceof Y.AbstractType && type._item; type = type.parent) {
     elements.push(nameOf(type._item))
     const id = type instanceof Y.XmlElement ? (type.getAttribute('id') as unknown) : undefined
     if (typeof id === 'string') blocks.push(id)

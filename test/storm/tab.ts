@@ -26,7 +26,7 @@ export class Tab {
   constructor({ url, token, document, by, ledger }: TabOptions) {
     this.by = by
     this.#ledger = ledger
-    this.#doing = { by, action: 'opens', typing: null }
+    this.#doing = { by, action: 'opens', typing: null, isOnline: () => this.#isOnline }
     recordReplica(this.doc, { ledger, doing: this.#doing })
     this.undo = new Y.UndoManager(bodyFragment(this.doc), { trackedOrigins: new Set([this]), captureTimeout: 300 })
     // The delays are shorter than a browser's, so that more happens within the minutes of a run.
@@ -46,6 +46,11 @@ export class Tab {
   /** Whether the server has shown the document, and has received everything that was done here. */
   get isLevel(): boolean {
     return this.#provider.synced && this.#provider.unsyncedChanges === 0
+  }
+
+  // The members are read late, since the recorder exists before the provider.
+  get #isOnline(): boolean {
+    return this.isOpen && this.#socket.status === 'connected'
   }
 
   /** Whether the tab has been shown the document. */
@@ -79,7 +84,8 @@ export class Tab {
   press(text: Y.XmlText, { offset, characters }: { offset: number; characters: Characters }): void {
     const character = characters.next()
     const place = placeOf(text)
-    const keystroke = { character, by: this.by, at: Date.now(), ...place, clock: null, savedAt: null }
+    const state = { isOnline: this.#isOnline, clock: null, savedAt: null }
+    const keystroke = { character, by: this.by, at: Date.now(), ...place, ...state }
     this.#ledger.keystrokes.set(character, keystroke)
     this.#doing.typing = character
     this.edit('types', () => text.insert(offset, character))

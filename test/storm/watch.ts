@@ -17,6 +17,14 @@ export type Claim = {
   text?: { block: string; text: string }
 }
 
+type Page = {
+  changes: (Parameters<typeof replay>[1][number] & { cursor: string; source_version: string })[]
+  freshness: string
+  sync_required: boolean
+  cursor: string
+  has_more: boolean
+}
+
 /** A program that follows the changes of a document from its first body on. */
 export class ChangesReader {
   readonly document: StormDocument
@@ -32,7 +40,10 @@ export class ChangesReader {
 
   /** Takes the baseline. */
   async begin(client: Client): Promise<this> {
-    const [{ body }, content] = [await client.get(this.#path), await client.get(`/documents/${this.document.id}/content`)]
+    const [{ body }, content] = [
+      await client.get(this.#path),
+      await client.get(`/documents/${this.document.id}/content`),
+    ]
     this.manifest = body.data.manifest.map(({ position: _, ...block }: KeptBlock & { position: number }) => block)
     this.#cursor = body.data.cursor
     this.version = content.body.data.version
@@ -43,12 +54,16 @@ export class ChangesReader {
   async step(client: Client): Promise<{ isCurrent: boolean; fault: string | null }> {
     const { status, body } = await client.get(`${this.#path}?after=${this.#cursor}`)
     if (status !== 200) return { isCurrent: false, fault: null }
-    const { changes, freshness, sync_required, cursor, has_more } = body.data
+    const { changes, freshness, sync_required, cursor, has_more } = body.data as Page
     if (freshness !== 'current') return { isCurrent: false, fault: null }
     if (sync_required) return { isCurrent: false, fault: 'the changes were said to be too old to follow' }
-    for (const batch of Map.groupBy(changes, (change: { cursor: string }) => change.cursor).values()) {
-      this.manifest = replay(this.manifest, batch as Parameters<typeof replay>[1])
-      this.version = (batch[0] as { source_version: string }).source_version
+    for (const batch of Map.groupBy(changes, (change) => change.cursor).values()) {
+      try {
+        this.manifest = replay(this.manifest, batch)
+      } catch (error) {
+        return { isCurrent: false, fault: `a batch of changes does not fit: ${error}` }
+      }
+      this.version = batch[0]?.source_version ?? this.version
       this.versions.push(this.version)
     }
     this.#cursor = cursor
@@ -110,7 +125,12 @@ async function watchRelations({ client, reader }: Look): Promise<Made> {
   type Relation = { source: { block_id: string }; evidence_freshness: string; source_version: string }
   const current = (body.data as Relation[]).filter(({ evidence_freshness }) => evidence_freshness === 'current')
   return current.map(({ source, source_version }) => {
-    return { what: 'relations', document: id, version: source_version, text: { block: source.block_id, text: 'svc://doc/' } }
+    return {
+      what: 'relations',
+      document: id,
+      version: source_version,
+      text: { block: source.block_id, text: 'svc://doc/' },
+    }
   })
 }
 

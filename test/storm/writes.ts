@@ -30,7 +30,7 @@ export type WriteRequest = {
 type Write = (reading: Reading) => Promise<WriteRequest | null> | WriteRequest | null
 
 /** Appends a word to a text block of any level, or replaces its text. Half of these writes carry no guard. */
-export const patch: Write = (reading) => {
+const patch: Write = (reading) => {
   const { choices } = reading
   const block = choices.pick(editable(reading).filter(({ type }) => isTextblock(type)))
   if (!block) return null
@@ -41,13 +41,19 @@ export const patch: Write = (reading) => {
 }
 
 /** Inserts one or two blocks, with or without ids of their own. */
-export const insert: Write = (reading) => {
+const insert: Write = (reading) => {
   const nodes = [fresh(reading), fresh(reading)].slice(reading.choices.between(0, 1))
-  return { method: 'POST', path: '/blocks', body: { position: place(reading), nodes }, guard: null, intended: new Set() }
+  return {
+    method: 'POST',
+    path: '/blocks',
+    body: { position: place(reading), nodes },
+    guard: null,
+    intended: new Set(),
+  }
 }
 
 /** Deletes a block of any level. */
-export const remove: Write = (reading) => {
+const remove: Write = (reading) => {
   const block = reading.choices.pick(editable(reading))
   if (!block) return null
   const guard = reading.choices.chance(0.7) ? blockHash(block) : null
@@ -55,19 +61,22 @@ export const remove: Write = (reading) => {
 }
 
 /** Moves a top-level block: a batch that deletes it and inserts it elsewhere with its id. */
-export const move: Write = (reading) => {
+const move: Write = (reading) => {
   const block = reading.choices.pick(topLevel(reading))
   if (!block) return null
   const others = { ...reading, blocks: reading.blocks.filter((one) => one !== block) }
   if (others.blocks.length === 0) return null
-  return batch([
-    { op: 'delete', block_id: block.attrs.id, if_match: blockHash(block) },
-    { op: 'insert', position: place(others), nodes: [block] },
-  ], { intended: idsOf(block), guard: null })
+  return batch(
+    [
+      { op: 'delete', block_id: block.attrs.id, if_match: blockHash(block) },
+      { op: 'insert', position: place(others), nodes: [block] },
+    ],
+    { intended: idsOf(block), guard: null },
+  )
 }
 
 /** Makes a paragraph a heading or the other way round. */
-export const retype: Write = (reading) => {
+const retype: Write = (reading) => {
   const plain = topLevel(reading).filter(({ type }) => type === 'paragraph' || type === 'heading')
   const block = reading.choices.pick(plain)
   if (!block) return null
@@ -78,7 +87,7 @@ export const retype: Write = (reading) => {
 }
 
 /** Several operations that hold for one version of the document. */
-export const several: Write = (reading) => {
+const several: Write = (reading) => {
   const changed = [reading.choices.pick(topLevel(reading)), reading.choices.pick(topLevel(reading))]
   const targets = [...new Set(changed)].filter((block) => block !== undefined && isTextblock(block.type)) as BlockNode[]
   const replacements = targets.map((block) => ({
@@ -92,7 +101,7 @@ export const several: Write = (reading) => {
 }
 
 /** Replaces the whole body: some blocks are changed, one is deleted, one is new, and two change places. */
-export const putJson: Write = (reading) => {
+const putJson: Write = (reading) => {
   const { choices } = reading
   const intended = new Set<string>()
   const touch = (block: BlockNode | undefined) => {
@@ -111,26 +120,41 @@ export const putJson: Write = (reading) => {
 }
 
 /** Writes the body back as Markdown with anchors: some blocks get a word more, and a paragraph comes to the end. */
-export const putMarkdown: Write = async (reading) => {
+const putMarkdown: Write = async (reading) => {
   const { status, body } = await reading.client.get(`/documents/${reading.id}/content?format=markdown&annotate=anchors`)
   if (status !== 200) return null
   const parts = String(body.data.content).split(/(?=<!-- block=)/)
   const simple = topLevel(reading).filter(({ type, content }) => type === 'paragraph' && isOneText(content))
   const chosen = reading.choices.pick(simple)?.attrs.id
-  const written = parts.map((part) => (chosen && part.includes(chosen) ? `${part.trimEnd()} ${reading.word()}\n\n` : part))
+  const written = parts.map((part) =>
+    chosen && part.includes(chosen) ? `${part.trimEnd()} ${reading.word()}\n\n` : part,
+  )
   const content = `${written.join('').trimEnd()}\n\nAdded ${reading.word()}\n`
   const intended = new Set(chosen ? [chosen] : [])
   return { method: 'PUT', path: '/content', body: { format: 'markdown', content }, guard: body.data.version, intended }
 }
 
 /** Brings one of the last kept versions back. */
-export const rollback: Write = async (reading) => {
+const rollback: Write = async (reading) => {
   const { body } = await reading.client.get(`/documents/${reading.id}/versions?limit=6`)
   const version = reading.choices.pick<{ seq: number }>(body.data ?? [])
   if (version === undefined) return null
   const guard = reading.choices.chance(0.5) ? reading.version : '*'
   return { method: 'POST', path: `/versions/${version.seq}/rollback`, guard, intended: null }
 }
+
+/** All ways to write, by their names. */
+export const writes = {
+  patch,
+  insert,
+  remove,
+  move,
+  retype,
+  several,
+  putJson,
+  putMarkdown,
+  rollback,
+} satisfies Record<string, Write>
 
 /** A block with all blocks in it. */
 export function withNested(block: BodyNode): BlockNode[] {

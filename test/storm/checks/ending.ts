@@ -1,4 +1,4 @@
-import * as Y from 'yjs'
+import type * as Y from 'yjs'
 import { linesToDocument } from '../../../shared/body/canonical.ts'
 import type { BlockNode, DocNode } from '../../../shared/body/document.ts'
 import { normaliseDocument } from '../../../shared/body/normalise.ts'

@@ -21,7 +21,11 @@ export async function checkHistory({ site }: StormSite, ending: Ending): Promise
   return [
     ...checkWrites(ledger.writes, bodies),
     ...unknown.map(({ to, version }) => `${to} was told that ${version} is saved, and no such body was ever stored`),
-    ...sequenceFault('events', events.map(({ version }) => version), versions.slice(1)),
+    ...sequenceFault(
+      'events',
+      events.map(({ version }) => version),
+      versions.slice(1),
+    ),
   ]
 }
 
@@ -44,12 +48,14 @@ function checkWrites(writes: readonly ApiWrite[], bodies: readonly LoggedBody[])
       if (index === -1) return [`${shown(write)} was acknowledged, and its version is not in the history`]
       reached.set(write.by, index)
       if (write.base === null || write.base === write.version) return []
-      const follows = bodies.some(({ version }, at) => version === write.version && bodies[at - 1]?.version === write.base)
+      const follows = bodies.some(
+        ({ version }, at) => version === write.version && bodies[at - 1]?.version === write.base,
+      )
       return follows ? [] : [`${shown(write)} was made for ${write.base}, and another body came between them`]
     })
 }
 
 /** A write in words. */
 export function shown({ by, operation, at, version, outcome }: ApiWrite): string {
-  return `${operation} of ${by} at ${new Date(at).toISOString()} (${outcome}, ${version})`
+  return `${operation} by ${by} at ${new Date(at).toISOString().slice(11)} (${outcome}, ${version})`
 }

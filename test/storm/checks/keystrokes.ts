@@ -87,7 +87,9 @@ function removedByProgram({ ledger, bodies }: Ending, { keystroke, index }: Miss
 
 /** The writes that may have made a body. */
 function writersOf(writes: readonly ApiWrite[], { version, at }: LoggedBody): ApiWrite[] {
-  const acknowledged = writes.filter((write) => write.version === version && write.at <= at && at <= write.endedAt + 1000)
+  const acknowledged = writes.filter(
+    (write) => write.version === version && write.at <= at && at <= write.endedAt + 1000,
+  )
   if (acknowledged.length > 0) return acknowledged
   return writes.filter((write) => write.outcome === 'unknown' && write.at <= at)
 }
@@ -118,21 +120,40 @@ function explains(
 
 function describe({ bodies, ledger }: Ending, { keystroke, index }: Missing): string {
   const { character, by, at, savedAt, blocks } = keystroke
-  const time = (ms: number | null) => (ms === null ? 'never' : new Date(ms).toISOString())
   const before = index === null ? undefined : bodies[index]
-  const after = index === null ? undefined : bodies[index + 1]
-  const homes = before === undefined ? [] : homesOf(before.lines, character)
-  const near = ledger.removals.filter(({ elements, blocks: removed, remade }) =>
-    [...ledger.blocksOf(keystroke), ...homes].some((id) => removed.has(id) || remade.has(id)) ||
-    keystroke.elements.some((element) => elements.has(element)),
+  const homes = new Set([...ledger.blocksOf(keystroke), ...homesOf(before?.lines ?? [], character)])
+  const isNear = (ids: ReadonlySet<string> | null) => ids === null || [...homes].some((id) => ids.has(id))
+  const removals = ledger.removals
+    .filter(
+      (one) => isNear(one.blocks) || isNear(one.remade) || keystroke.elements.some((name) => one.elements.has(name)),
+    )
+    .map((one) => ({ at: one.at, text: `${one.by} removed the block by ${one.action}, stored ${time(one.storedAt)}` }))
+  const writes = ledger.writes
+    .filter(({ outcome, intended }) => outcome !== 'refused' && isNear(intended))
+    .map((write) => ({ at: write.at, text: shown(write) }))
+  const stored = [before, bodies[(index ?? bodies.length) + 1]].flatMap((body) =>
+    body === undefined
+      ? []
+      : [
+          {
+            at: body.at,
+            text: `body ${body.bodySeq} ${body === before ? 'has' : 'lacks'} it, stored by ${storer(body)}`,
+          },
+        ],
   )
+  const story = [...removals, ...writes, ...stored].sort((one, other) => one.at - other.at)
+  const close = story.filter((event) => Math.abs(event.at - at) < 5000 || stored.includes(event))
   return [
     `${shownCharacter(character)} is missing. ${by} typed it at ${time(at)} in ${blocks.join(' in ')}, saved ${time(savedAt)}`,
-    before === undefined
-      ? '    no stored body ever had it'
-      : `    last in body ${before.bodySeq} (${time(before.at)}) in ${homes.join(' in ')}`,
-    ...(after === undefined ? [] : [`    gone in body ${after.bodySeq} (${time(after.at)}), stored by ${after.byApi ? 'the API' : 'a collab process'}`]),
-    ...(after?.byApi ? writersOf(ledger.writes, after).map((write) => `    ${shown(write)}, about ${[...(write.intended ?? ['everything'])]}`) : []),
-    ...near.slice(-4).map((one) => `    ${one.by} removed the block at ${time(one.at)} by ${one.action}, stored ${time(one.storedAt)}`),
-  ].join('\n')
+    ...(before === undefined ? ['no stored body ever had it'] : [`it stood in ${[...homes].join(' in ')}`]),
+    ...close.map((event) => `${time(event.at)} ${event.text}`),
+  ].join('\n    ')
+}
+
+function storer({ byApi }: LoggedBody): string {
+  return byApi ? 'the API' : 'a collab process'
+}
+
+function time(at: number | null): string {
+  return at === null ? 'never' : new Date(at).toISOString().slice(11)
 }
