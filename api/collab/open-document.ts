@@ -59,8 +59,8 @@ export class OpenDocument {
   readonly #session: EditSession
   /** The user who typed last; empty before anybody has. */
   #typist = ''
-  /** The last `saved` message without `complete`; null until this process has stored text. */
-  #saved: SaveState | null = null
+  /** What is stored, as far as this process knows. */
+  #saved: SaveState
   /** When a notification came that no operation has answered yet, in milliseconds of `performance.now()`. */
   #noticedAt: number | null = null
   #running: Promise<void> | null = null
@@ -83,6 +83,7 @@ export class OpenDocument {
     this.#onDeleted = onDeleted
     this.#pending = new PendingText(context.pending)
     this.#session = new EditSession(context.timing.snapshotMs)
+    this.#saved = stateOf(replica)
     live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
     this.#schedule()
   }
@@ -207,6 +208,9 @@ export class OpenDocument {
   async #sync(): Promise<void> {
     const { updates } = await this.#context.store.sync(this.#replica)
     await applyInTurns(this.live, updates)
+    const { version } = this.#saved
+    this.#saved = stateOf(this.#replica)
+    if (updates.length > 0 || version !== this.#saved.version) this.#tellSaved()
   }
 
   async #flush(): Promise<void> {
@@ -215,19 +219,27 @@ export class OpenDocument {
     const version = this.#session.next({ isLast: this.live.getConnectionsCount() === 0 })
     const flush = { replica: this.#replica, updates: this.#pending.take(), caller: { userId: this.#typist }, version }
     try {
-      const { updates, changed, document, stateVector } = await store.flush(flush)
+      const { updates, changed } = await store.flush(flush)
       await applyInTurns(this.live, updates)
       this.#pending.stored()
       this.#session.flushed({ version, changed })
       metrics.flushed('done', (performance.now() - began) / 1000)
-      this.#saved = { version: document.version, stateVector }
-      this.live.broadcastStateless(savedMessage({ ...this.#saved, complete: this.#pending.isEmpty }))
+      this.#saved = stateOf(this.#replica)
+      this.#tellSaved()
     } catch (error) {
       metrics.flushed(error instanceof Refusal ? 'refused' : 'failed', (performance.now() - began) / 1000)
       throw error
     } finally {
       this.#flushedAt = performance.now()
     }
+  }
+
+  #tellSaved(): void {
+    this.live.broadcastStateless(this.#savedMessage())
+  }
+
+  #savedMessage(): string {
+    return savedMessage({ ...this.#saved, complete: this.#pending.isEmpty })
   }
 
   #failed(error: unknown): void {
@@ -253,6 +265,10 @@ export class OpenDocument {
     this.close()
     this.#onDeleted()
   }
+}
+
+function stateOf({ version, stateVector }: LiveReplica): SaveState {
+  return { version, stateVector: stateVector ?? Uint8Array.of(0) }
 }
 
 // Applies stored updates, with a turn of the event loop after each: they are cut so that none takes long.
