@@ -16,6 +16,7 @@ It starts a service of its own: PostgreSQL, two API processes, two collab proces
   --programs N   clients that write over the API, 4 by default
   --blocks N     blocks of the largest of the five documents, 1,000 by default
   --kill N       seconds between two kills of a collab process, 30 by default; 0 kills none
+  --patience N   seconds to wait at the end until everybody has everything, 180 by default
   --calm         neither kills, nor restarts PostgreSQL, nor slows a link
   --help         prints this
 
@@ -28,6 +29,7 @@ const flags = {
   programs: { type: 'string', default: '4' },
   blocks: { type: 'string', default: '1000' },
   kill: { type: 'string', default: '30' },
+  patience: { type: 'string', default: '180' },
   calm: { type: 'boolean', default: false },
 } as const
 
@@ -39,7 +41,7 @@ await runCommandLine({ usage, options: flags }, async ({ values }) => {
   try {
     const t = { teardown: (end: () => unknown) => void ends.unshift(end) }
     const result = await runStorm(t, {
-      ...{ seed, editors, programs, largest, seconds: minutes * 60, patience: 180 },
+      ...{ seed, editors, programs, largest, seconds: minutes * 60, patience: numberOf('patience') },
       killEverySeconds: calm || kill === 0 ? null : kill,
       restartPostgresAt: calm ? null : 0.5,
       linkMs: calm ? null : 2000,

@@ -3,7 +3,6 @@ import * as Y from 'yjs'
 import { storedReplica } from './checks/ending.ts'
 import type { Seat } from './editors.ts'
 import type { StormSite } from './storm-site.ts'
-import type { Tab } from './tab.ts'
 
 /**
  * Waits until everybody is online and has everything, everything is stored and its authors know it, and the workers
@@ -23,10 +22,10 @@ async function unrestOf(storm: StormSite, seats: readonly Seat[]): Promise<strin
   const tabs = seats.flatMap((seat) => seat.tabs)
   const unconnected = tabs
     .filter((tab) => !tab.isLevel)
-    .map((tab) => `${tab.by} is not level with its server${reasons(tab)}`)
+    .map((tab) => `${tab.by} is not level with its server: ${tab.state}`)
   const untold = tabs
     .filter((tab) => tab.unsaved.size > 0)
-    .map((tab) => `${tab.by} was not told that ${tab.unsaved.size} of its keystrokes are stored${reasons(tab)}`)
+    .map((tab) => `${tab.by} was not told that ${tab.unsaved.size} of its keystrokes are stored: ${tab.state}`)
   if (unconnected.length + untold.length > 0) return [...unconnected, ...untold]
   const apart = (await Promise.all(groups(seats).map((group) => apartOf(storm, group)))).flat()
   return apart.length > 0 ? apart : unfinishedWork(storm)
@@ -59,8 +58,4 @@ async function unfinishedWork({ site }: StormSite): Promise<string[]> {
     ...stale.map(({ projection, count }) => `${count} documents wait for the projection ${projection}`),
     ...(events.count > 0 ? [`${events.count} events have no number`] : []),
   ]
-}
-
-function reasons({ refusals }: Tab): string {
-  return refusals.length === 0 ? '' : ` (${[...new Set(refusals)].join(', ')})`
 }

@@ -52,8 +52,8 @@ export async function runStorm(t: Teardown, plan: StormPlan): Promise<StormResul
   await blow(world, { storm, plan, seats, readers, claims })
   const unrest = await untilQuiet(storm, seats, plan.patience)
   world.violations.push(...unrest.map((what) => `after ${plan.patience} s of quiet: ${what}`))
-  const explained = await check(world, { storm, seats, readers, claims })
   await keep(directory, { world, storm })
+  const explained = await check(world, { storm, seats, readers, claims })
   return { world, violations: world.violations, explained, directory }
 }
 

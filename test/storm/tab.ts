@@ -21,6 +21,8 @@ export class Tab {
   readonly #provider: HocuspocusProvider
   readonly #unsaved = new Set<Keystroke>()
   #removalsStored = 0
+  /** What follows when the connection has been closed. */
+  #closed = () => {}
   #lastSaved: { complete: boolean; vector: Map<number, number> } | null = null
 
   constructor({ url, token, document, by, ledger }: TabOptions) {
@@ -40,6 +42,10 @@ export class Tab {
       onStateless: ({ payload }) => this.#hear(JSON.parse(payload)),
       onAuthenticationFailed: ({ reason }) => this.refusals.push(reason),
     })
+    this.#socket.on('disconnect', () => {
+      this.#closed()
+      this.#closed = () => {}
+    })
     this.#provider.attach()
   }
 
@@ -51,6 +57,13 @@ export class Tab {
   // The members are read late, since the recorder exists before the provider.
   get #isOnline(): boolean {
     return this.isOpen && this.#socket.status === 'connected'
+  }
+
+  /** The state of the connection, for a person who looks for a cause. */
+  get state(): string {
+    const { synced, unsyncedChanges, isAuthenticated } = this.#provider
+    const known = { status: this.#socket.status, isAuthenticated, synced, unsyncedChanges }
+    return [JSON.stringify(known), ...new Set(this.refusals)].join(', ')
   }
 
   /** Whether the tab has been shown the document. */
@@ -100,8 +113,10 @@ export class Tab {
     this.#socket.disconnect()
   }
 
+  /** Connects again. The provider ignores this call while it still closes the old connection, so the tab waits for it. */
   goOnline(): void {
-    void this.#socket.connect()
+    if (this.#socket.status === 'disconnected') void this.#socket.connect()
+    else this.#closed = () => void this.#socket.connect()
   }
 
   /** Closes the tab at once. What was not sent is gone with it. */

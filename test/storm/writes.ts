@@ -113,8 +113,9 @@ const putJson: Write = (reading) => {
   const content: BodyNode[] = reading.blocks
     .filter((block) => block !== deleted)
     .map((block) => (block === edited ? { ...block, content: [...(block.content ?? []), textOf(reading)] } : block))
-  const [from, to] = [choices.between(0, content.length - 1), choices.between(0, content.length)]
-  content.splice(to, 0, ...content.splice(from, 1), fresh(reading))
+  const moved = choices.pick(topLevel(reading).filter((block) => block !== deleted && block !== edited))
+  if (moved) content.splice(choices.between(0, content.length - 1), 0, ...content.splice(content.indexOf(moved), 1))
+  content.splice(choices.between(0, content.length), 0, fresh(reading))
   const body = { format: 'tiptap-json', document: { type: 'doc', content } }
   return { method: 'PUT', path: '/content', body, guard: reading.version, intended }
 }

@@ -1,6 +1,6 @@
 import type * as Y from 'yjs'
 import { linesToDocument } from '../../../shared/body/canonical.ts'
-import type { BlockNode, DocNode } from '../../../shared/body/document.ts'
+import type { BlockNode } from '../../../shared/body/document.ts'
 import { normaliseDocument } from '../../../shared/body/normalise.ts'
 import { bodyFragment, readDocument } from '../../../shared/body/yjs/encoding.ts'
 import { openState } from '../../../shared/body/yjs/state.ts'
@@ -51,9 +51,13 @@ export async function storedReplica({ site }: Pick<StormSite, 'site'>, id: strin
   return openState(...states.map(({ state }) => state), ...log.map(({ update }) => update))
 }
 
-/** The body of a Y document in normal form. */
-export function bodyOf(doc: Y.Doc): DocNode {
-  return normaliseDocument(readDocument(bodyFragment(doc)).document, { from: 'json' }).result
+/** The blocks of a Y document in normal form, or the reason why there is no normal form. */
+export function shownBlocks(doc: Y.Doc): readonly BlockNode[] | { fault: string } {
+  try {
+    return normaliseDocument(readDocument(bodyFragment(doc)).document, { from: 'json' }).result.content
+  } catch (error) {
+    return { fault: String(error) }
+  }
 }
 
 /** The blocks of a stored body. */

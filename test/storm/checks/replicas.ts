@@ -1,7 +1,7 @@
 import type { BlockNode } from '../../../shared/body/document.ts'
 import { untouchedText } from '../documents.ts'
 import { withNested } from '../writes.ts'
-import { blocksOf, bodyOf, type Ending } from './ending.ts'
+import { blocksOf, type Ending, shownBlocks } from './ending.ts'
 
 /** Compares all replicas of a document with its stored body, and the body with what may never have changed in it. */
 export function checkReplicas(ending: Ending): string[] {
@@ -9,8 +9,8 @@ export function checkReplicas(ending: Ending): string[] {
   const want = blocksOf(final)
   const replicas = [
     { who: 'the API', blocks: api.blocks },
-    { who: 'the stored Y document', blocks: bodyOf(stored).content },
-    ...tabs.map(({ by, doc }) => ({ who: `the replica of ${by}`, blocks: bodyOf(doc).content })),
+    { who: 'the stored Y document', blocks: shownBlocks(stored) },
+    ...tabs.map(({ by, doc }) => ({ who: `the replica of ${by}`, blocks: shownBlocks(doc) })),
   ]
   const different = replicas.flatMap(({ who, blocks }) => {
     const difference = firstDifference(blocks, want)
@@ -20,7 +20,8 @@ export function checkReplicas(ending: Ending): string[] {
   return [...different, ...checkIds(want), ...checkUntouched(ending)]
 }
 
-function firstDifference(got: readonly BlockNode[], want: readonly BlockNode[]): string | null {
+function firstDifference(got: ReturnType<typeof shownBlocks>, want: readonly BlockNode[]): string | null {
+  if ('fault' in got) return got.fault
   for (let index = 0; index < Math.max(got.length, want.length); index += 1) {
     const [one, other] = [JSON.stringify(got[index]), JSON.stringify(want[index])]
     if (one !== other) return `block ${index} is\n      ${one}\n    instead of\n      ${other}`
