@@ -17,10 +17,10 @@ export function checkKeystrokes(ending: Ending): { violations: string[]; explain
   const missing = [...ledger.keystrokes.values()].filter((one) => one.savedAt !== null && !present.has(one.character))
   const last = lastBodies(ending.bodies, missing)
   const explained: Explained = new Map()
-  const violations = missing.flatMap((keystroke) => {
+  const lost = missing.flatMap((keystroke) => {
     const index = last.get(keystroke.character) ?? null
     const reason = reasonOf(ending, { keystroke, index })
-    if (reason === null) return [describe(ending, { keystroke, index })]
+    if (reason === null) return [{ keystroke, index }]
     explained.set(reason, (explained.get(reason) ?? 0) + 1)
     return []
   })
@@ -29,7 +29,7 @@ export function checkKeystrokes(ending: Ending): { violations: string[]; explain
   return {
     explained,
     violations: [
-      ...violations,
+      ...describe(ending, lost),
       ...[...new Set(doubled)].map((one) => `${shownCharacter(one)} is there twice, and no editor has copied it`),
       ...foreign.map((one) => `${shownCharacter(one)} belongs to another document`),
     ],
@@ -118,8 +118,21 @@ function explains(
   return isInside && !isMoved ? 'typed into a block that an editor deleted' : null
 }
 
-function describe({ bodies, ledger }: Ending, { keystroke, index }: Missing): string {
-  const { character, by, at, savedAt, blocks } = keystroke
+/** The stories of missing keystrokes. Keystrokes of one author with the same story, such as a word, are told once. */
+function describe(ending: Ending, lost: readonly Missing[]): string[] {
+  const stories = Map.groupBy(lost, (missing) => `${missing.keystroke.by} ${storyOf(ending, missing).join()}`)
+  return [...stories.values()].map((group) => {
+    const [first] = group as [Missing]
+    const { character, by, at, savedAt, blocks } = first.keystroke
+    const others = group.length > 1 ? ` and ${group.length - 1} more` : ''
+    const place = blocks.length > 0 ? blocks.join(' in ') : 'a block without id'
+    const head = `${shownCharacter(character)}${others} missing: ${by} typed it at ${time(at)} in ${place}, saved ${time(savedAt)}`
+    return [head, ...storyOf(ending, first)].join('\n    ')
+  })
+}
+
+function storyOf({ bodies, ledger }: Ending, { keystroke, index }: Missing): string[] {
+  const { character, at } = keystroke
   const before = index === null ? undefined : bodies[index]
   const homes = new Set([...ledger.blocksOf(keystroke), ...homesOf(before?.lines ?? [], character)])
   const isNear = (ids: ReadonlySet<string> | null) => ids === null || [...homes].some((id) => ids.has(id))
@@ -143,11 +156,11 @@ function describe({ bodies, ledger }: Ending, { keystroke, index }: Missing): st
   )
   const story = [...removals, ...writes, ...stored].sort((one, other) => one.at - other.at)
   const close = story.filter((event) => Math.abs(event.at - at) < 5000 || stored.includes(event))
+  const place = before === undefined ? 'no stored body ever had it' : 'it was stored'
   return [
-    `${shownCharacter(character)} is missing. ${by} typed it at ${time(at)} in ${blocks.join(' in ')}, saved ${time(savedAt)}`,
-    ...(before === undefined ? ['no stored body ever had it'] : [`it stood in ${[...homes].join(' in ')}`]),
+    `${place}; its block: ${[...homes].join(', ') || 'none'}`,
     ...close.map((event) => `${time(event.at)} ${event.text}`),
-  ].join('\n    ')
+  ]
 }
 
 function storer({ byApi }: LoggedBody): string {
