@@ -3,7 +3,6 @@ import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { type EditorStanding, editorStandings } from '../../shared/documents/editor-standings.ts'
 import type { Logger } from '../../shared/process/log.ts'
-import { forgetStates } from './awareness.ts'
 import { Denial, type DenialReason } from './denial.ts'
 import type { EditorConnection } from './editor.ts'
 import { rightsOf } from './rights.ts'
@@ -68,7 +67,6 @@ export class Connections {
       if (!this.#open.delete(connection)) return
       this.#ofDocument.add(documentId, -1)
       this.#ofSocket.add(socketId, -1)
-      forgetStates(connection)
     })
   }
 
@@ -127,6 +125,13 @@ function apply(connection: EditorConnection, standing: EditorStanding): void {
   // A provider takes this message as a new answer to its token, and tells the editor what it may do now.
   const message = new OutgoingMessage(connection.messageAddress).writeAuthenticated(rights.readOnly)
   connection.send(message.toUint8Array())
+  if (!rights.readOnly) askForMissed(connection)
+}
+
+// What a client has typed while it could only read is still in its document, and later text cannot do without it.
+function askForMissed(connection: EditorConnection): void {
+  const message = new OutgoingMessage(connection.messageAddress).createSyncMessage()
+  connection.send(message.writeFirstSyncStepFor(connection.document).toUint8Array())
 }
 
 function close(connection: EditorConnection, reason: DenialReason): void {

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../shared/errors/errors.ts'
 
 /**
- * The reasons for which a connection to a document is denied or closed (api/guide/live-editing.md#refusals). They are
+ * The reasons for which a connection to a document is denied or closed (api/guide/collaboration.md#refusals). They are
  * codes of errors of the API, except `too_many_connections`, which only live editing has.
  */
 export type DenialReason =

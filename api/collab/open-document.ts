@@ -1,7 +1,7 @@
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { Connection, Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
-import type { DocumentKey } from '../../shared/body/live/queries.ts'
+import type { ChangedBody, DocumentKey } from '../../shared/body/live/queries.ts'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
@@ -10,18 +10,26 @@ import type { DocumentStore } from './document-store.ts'
 import { EditSession } from './edit-session.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { originOf, ownOrigin } from './origins.ts'
+import { peerOrigin } from './peers/awareness.ts'
+import type { Peers, Relay } from './peers/peers.ts'
 import { type ByteCount, type FlushPauses, PendingText } from './pending-text.ts'
 import { type SaveState, savedMessage, unsavedMessage } from './save-messages.ts'
 
 /** The parts of the process that every open document uses. */
 export type OpenDocumentContext = {
   store: DocumentStore
+  peers: Peers
   metrics: CollabMetrics
   log: Logger
   /** The pauses after which text is stored, and the milliseconds of editing after which a version is kept. */
   timing: FlushPauses & { snapshotMs: number }
   /** The bytes of typed text of all documents that no commit has stored yet. */
   pending: ByteCount
+}
+
+type Notice = Pick<ChangedBody, 'bodySeq' | 'byTyping'> & {
+  /** When the process has heard of the change, in milliseconds of `performance.now()`. */
+  at: number
 }
 
 type Opening = {
@@ -57,12 +65,13 @@ export class OpenDocument {
   readonly #onDeleted: () => void
   readonly #pending: PendingText
   readonly #session: EditSession
+  readonly #relay: Relay
   /** The user who typed last; empty before anybody has. */
   #typist = ''
   /** What is stored, as far as this process knows. */
   #saved: SaveState
-  /** When a notification came that no operation has answered yet, in milliseconds of `performance.now()`. */
-  #noticedAt: number | null = null
+  /** A change of the body that this process has heard of and not read yet. */
+  #notice: Notice | null = null
   #running: Promise<void> | null = null
   #timer: NodeJS.Timeout | undefined
   #failures = 0
@@ -72,6 +81,8 @@ export class OpenDocument {
   #flushedAt = Number.NEGATIVE_INFINITY
   #lookAt = performance.now() + lookMs
   #isHurried = false
+  /** How many other processes are gone that have relayed text and have not stored it. */
+  #takeOvers = 0
   #isClosed = false
 
   private constructor(live: Document, replica: LiveReplica, { key, context, onUnused, onDeleted }: Opening) {
@@ -85,6 +96,12 @@ export class OpenDocument {
     this.#session = new EditSession(context.timing.snapshotMs)
     this.#saved = stateOf(replica)
     live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
+    this.#relay = context.peers.join(key.id, {
+      awareness: live.awareness,
+      receive: (update, process) => Y.applyUpdate(live, update, peerOrigin(process)),
+      pending: () => this.#pending.updates,
+      takeOver: () => this.#takeOver(),
+    })
     this.#schedule()
   }
 
@@ -102,7 +119,7 @@ export class OpenDocument {
 
   /** Whether everything that this process has received is stored, and the history has what it should keep. */
   get isDone(): boolean {
-    return this.#isClosed || (this.#pending.isEmpty && !this.#session.isOpen)
+    return this.#isClosed || (!this.#hasText && !this.#session.isOpen)
   }
 
   get isClosed(): boolean {
@@ -115,9 +132,10 @@ export class OpenDocument {
       connection.sendStateless(savedMessage({ ...this.#saved, complete: this.#pending.isEmpty }))
   }
 
-  /** Asks for the writes of others, of which a notification has told or may have been missed. */
-  notice(): void {
-    this.#noticedAt ??= performance.now()
+  /** Asks for a change that others have made, unless this process knows the body already. */
+  notice({ bodySeq, byTyping }: Pick<ChangedBody, 'bodySeq' | 'byTyping'>): void {
+    const { at, ...earlier } = this.#notice ?? { at: performance.now(), bodySeq: 0, byTyping: true }
+    this.#notice = { at, bodySeq: Math.max(bodySeq, earlier.bodySeq), byTyping: byTyping && earlier.byTyping }
     this.#schedule()
   }
 
@@ -129,22 +147,24 @@ export class OpenDocument {
 
   /** Stores pending text, again and again, until everything is stored or the signal aborts. Returns whether it is. */
   async drain(signal: AbortSignal): Promise<boolean> {
-    while (!this.#pending.isEmpty && !signal.aborted) {
+    while (this.#hasText && !signal.aborted) {
       this.#notBefore = Math.min(this.#notBefore, performance.now() + firstRetryMs)
       this.hurry()
       await Promise.race([this.#running ?? pause(firstRetryMs, signal), aborted(signal)])
     }
-    return this.#pending.isEmpty
+    return !this.#hasText
   }
 
-  /** Folds the log of a document that nobody uses any more. */
+  /** Folds the log into the stored state. A failure is of no consequence: a later call folds the log. */
   async compact(): Promise<void> {
-    await this.#context.store.compact(this.#replica)
+    const { store, log } = this.#context
+    await store.compact(this.#replica).catch((err: unknown) => log.debug({ err }, 'a log could not be folded'))
   }
 
   /** Ends all work for the document. What is pending is dropped. */
   close(): void {
     this.#isClosed = true
+    this.#relay.leave()
     this.#pending.clear()
     clearTimeout(this.#timer)
   }
@@ -154,7 +174,14 @@ export class OpenDocument {
     if (kind === 'stored' || kind === 'peer' || this.#isClosed) return
     if (editor !== null) this.#typist = editor.userId
     this.#pending.add(update)
+    this.#relay.send(update, this.#typist)
     if (this.#wasRefused) this.#notBefore = Math.min(this.#notBefore, performance.now() + refusedRetryMs)
+    this.#schedule()
+  }
+
+  // All processes that have the text store it, which does no harm.
+  #takeOver(): void {
+    this.#takeOvers += 1
     this.#schedule()
   }
 
@@ -167,10 +194,17 @@ export class OpenDocument {
   }
 
   #dueAt(): number {
-    if (this.#isHurried || this.#isLeft) return Number.NEGATIVE_INFINITY
-    if (this.#pending.isEmpty) return this.#noticedAt ?? this.#lookAt
+    if (this.#isHurried || this.#takeOvers > 0 || this.#isLeft) return Number.NEGATIVE_INFINITY
+    if (this.#pending.isEmpty) return this.#notice?.at ?? this.#lookAt
     const typed = this.#pending.dueAt(this.#context.timing)
-    return this.#noticedAt === null ? typed : Math.min(typed, this.#flushedAt + noticePauseMs)
+    // Text that is stored before a block is moved by a program moves with the block. So the text does not wait.
+    const isUrgent = this.#notice?.byTyping === false && this.#notice.bodySeq > this.#replica.bodySeq
+    return isUrgent ? Math.min(typed, this.#flushedAt + noticePauseMs) : typed
+  }
+
+  // Whether there is text that this process must store.
+  get #hasText(): boolean {
+    return !this.#pending.isEmpty || this.#takeOvers > 0
   }
 
   // Whether the last editor has left before the last text or the last version was stored.
@@ -188,44 +222,59 @@ export class OpenDocument {
 
   // One operation. What happens meanwhile asks for another operation.
   async #operate(): Promise<void> {
-    const noticedAt = this.#noticedAt
-    this.#noticedAt = null
+    const notice = this.#notice
+    this.#notice = null
     this.#isHurried = false
     this.#lookAt = performance.now() + lookMs
     try {
-      if (this.#pending.isEmpty && !this.#isLeft) await this.#sync()
-      else await this.#flush()
+      const hasFollowed = await (this.#hasText || this.#isLeft ? this.#flush() : this.#sync())
       this.#failures = 0
       this.#wasRefused = false
-      if (noticedAt !== null) this.#context.metrics.followed((performance.now() - noticedAt) / 1000)
+      if (notice !== null && hasFollowed) this.#context.metrics.followed((performance.now() - notice.at) / 1000)
+      this.#forgetKnownNotice()
       if (this.#replica.isLogLong) await this.compact()
     } catch (error) {
-      this.#noticedAt ??= noticedAt
+      if (notice !== null) this.notice(notice)
       this.#failed(error)
     }
   }
 
-  async #sync(): Promise<void> {
+  // A flush notifies its own process too, often before the answer to its commit arrives.
+  #forgetKnownNotice(): void {
+    if (this.#notice !== null && this.#notice.bodySeq <= this.#replica.bodySeq) this.#notice = null
+  }
+
+  // Returns whether others had written.
+  async #sync(): Promise<boolean> {
     const { updates } = await this.#context.store.sync(this.#replica)
     await applyInTurns(this.live, updates)
     const { version } = this.#saved
     this.#saved = stateOf(this.#replica)
     if (updates.length > 0 || version !== this.#saved.version) this.#tellSaved()
+    return updates.length > 0
   }
 
-  async #flush(): Promise<void> {
+  // Returns whether others had written.
+  async #flush(): Promise<boolean> {
     const { store, metrics } = this.#context
     const began = performance.now()
     const version = this.#session.next({ isLast: this.live.getConnectionsCount() === 0 })
-    const flush = { replica: this.#replica, updates: this.#pending.take(), caller: { userId: this.#typist }, version }
+    // What others have typed meanwhile is stored as well, since the text that was typed here may follow it.
+    const relayed = this.#relay.forFlush()
+    const updates = [...relayed.updates, ...this.#pending.take()]
+    const userId = this.#typist || relayed.typist || ''
+    const takeOvers = this.#takeOvers
     try {
-      const { updates, changed } = await store.flush(flush)
-      await applyInTurns(this.live, updates)
+      const flushed = await store.flush({ replica: this.#replica, updates, caller: { userId }, version })
+      await applyInTurns(this.live, flushed.updates)
       this.#pending.stored()
-      this.#session.flushed({ version, changed })
+      relayed.stored()
+      this.#takeOvers -= takeOvers
+      this.#session.flushed({ version, changed: flushed.changed })
       metrics.flushed('done', (performance.now() - began) / 1000)
       this.#saved = stateOf(this.#replica)
       this.#tellSaved()
+      return flushed.updates.length > 0
     } catch (error) {
       metrics.flushed(error instanceof Refusal ? 'refused' : 'failed', (performance.now() - began) / 1000)
       throw error

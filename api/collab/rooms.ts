@@ -3,6 +3,7 @@ import { type Connection, type Document, Hocuspocus, type onAuthenticatePayload 
 import { messageYjsSyncStep1 } from 'y-protocols/sync'
 import * as Y from 'yjs'
 import { clientAddress } from '../../shared/auth/forwarded-address.ts'
+import type { ChangedBody } from '../../shared/body/live/queries.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { isOutage } from '../../shared/database/outages.ts'
@@ -19,6 +20,7 @@ import type { DocumentStore } from './document-store.ts'
 import type { Editor, EditorContext } from './editor.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { OpenDocument, type OpenDocumentContext } from './open-document.ts'
+import type { Peers } from './peers/peers.ts'
 import { unsavedMessage } from './save-messages.ts'
 
 /** What the process keeps with each connection. */
@@ -27,6 +29,7 @@ type ConnectionContext = EditorContext & { socket: ClientSocket; address: string
 type Parts = {
   database: Database
   store: DocumentStore
+  peers: Peers
   rateLimiter: RateLimiter
   metrics: CollabMetrics
   log: Logger
@@ -58,13 +61,13 @@ export class Rooms {
   #isEnding = false
 
   constructor(parts: Parts) {
-    const { store, metrics, log, config } = parts
+    const { store, peers, metrics, log, config } = parts
     this.#parts = parts
     this.#connections = new Connections(parts)
     this.#connections.watch()
     const { COLLAB_DEBOUNCE_MS: debounceMs, COLLAB_MAX_DEBOUNCE_MS: maxDebounceMs } = config
     const timing = { debounceMs, maxDebounceMs, snapshotMs: config.COLLAB_SNAPSHOT_MS }
-    this.#context = { store, metrics, log, timing, pending: { bytes: 0 } }
+    this.#context = { store, peers, metrics, log, timing, pending: { bytes: 0 } }
     this.#hocuspocus = new ProtocolServer({
       quiet: true,
       timeout: silenceMs,
@@ -93,14 +96,14 @@ export class Rooms {
     socket.onClose((code, reason) => client.handleClose({ code, reason }))
   }
 
-  /** Tells the open document that a notification has named it. */
-  notice(documentId: string): void {
-    this.#open.get(documentId)?.notice()
+  /** Tells an open document that its body has changed. */
+  notice(changed: ChangedBody): void {
+    this.#open.get(changed.documentId)?.notice(changed)
   }
 
   /** Tells all open documents that notifications may have been missed. */
   noticeAll(): void {
-    for (const opened of this.#open.values()) opened.notice()
+    for (const opened of this.#open.values()) opened.notice({ bodySeq: Number.POSITIVE_INFINITY, byTyping: false })
   }
 
   get figures() {
@@ -203,7 +206,7 @@ export class Rooms {
     const opened = this.#open.get(live.name)
     if (opened === undefined || opened.live !== live) return
     if (opened.isDone && !opened.isClosed && !this.#isEnding) {
-      await opened.compact().catch((err: unknown) => this.#parts.log.debug({ err }, 'a log could not be folded'))
+      await opened.compact()
     }
     if (!opened.isDone) {
       opened.hurry()

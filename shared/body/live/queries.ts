@@ -15,6 +15,20 @@ export type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
  */
 export const liveBodiesChannel = 'svc_live_bodies'
 
+/** What a notification says: the body of a document has changed. */
+export type ChangedBody = {
+  documentId: string
+  bodySeq: number
+  /** Whether nothing but typed text of a live process has changed the body. */
+  byTyping: boolean
+}
+
+/** Reads the payload of a notification on `liveBodiesChannel`. */
+export function readChangedBody(payload: string): ChangedBody {
+  const [documentId = '', bodySeq, how] = payload.split(' ')
+  return { documentId, bodySeq: Number(bodySeq), byTyping: how === 'typed' }
+}
+
 const Bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array)
 const HeadShape = Type.Object({ body_seq: Type.Number(), n: Type.Number(), folded_n: Type.Number() })
 
