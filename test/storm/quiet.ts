@@ -37,18 +37,15 @@ function groups(seats: readonly Seat[]) {
 }
 
 async function apartOf(storm: StormSite, { document, tabs }: ReturnType<typeof groups>[number]): Promise<string[]> {
-  const vectors = tabs.map(({ by, doc }) => ({ by, vector: vectorOf(doc) }))
-  const [first] = vectors
-  const apart = vectors.filter(({ vector }) => vector !== first?.vector)
-  if (apart.length > 0) return apart.map(({ by }) => `${document.name}: ${by} and ${first?.by} have different updates`)
-  const isStored = vectorOf(await storedReplica(storm, document.id)) === first?.vector
-  return isStored ? [] : [`${document.name}: the replicas have updates that are not stored`]
-}
-
-/** The state vector of a document as text, the same for equal vectors. */
-function vectorOf(doc: Y.Doc): string {
-  const vector = Y.decodeStateVector(Y.encodeStateVector(doc))
-  return JSON.stringify([...vector].sort(([one], [other]) => one - other))
+  const replicas = tabs.map(({ by, doc }) => ({ by, snapshot: Y.snapshot(doc) }))
+  const [first] = replicas
+  if (first === undefined) return []
+  const apart = replicas.filter(({ snapshot }) => !Y.equalSnapshots(snapshot, first.snapshot))
+  if (apart.length > 0) return apart.map(({ by }) => `${document.name}: ${by} and ${first.by} have different updates`)
+  const stored = Y.snapshot(await storedReplica(storm, document.id))
+  return Y.equalSnapshots(stored, first.snapshot)
+    ? []
+    : [`${document.name}: the replicas have updates that are not stored`]
 }
 
 async function unfinishedWork({ site }: StormSite): Promise<string[]> {
