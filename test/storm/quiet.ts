@@ -6,14 +6,22 @@ import type { StormSite } from './storm-site.ts'
 
 /**
  * Waits until everybody is online and has everything, everything is stored and its authors know it, and the workers
- * have nothing left to do. Returns what is still missing when the patience, in seconds, is over.
+ * have nothing left to do. Returns what is still missing when the patience, in seconds, is over, and what was missing
+ * how long after the end.
  */
-export async function untilQuiet(storm: StormSite, seats: readonly Seat[], patience: number): Promise<string[]> {
+export async function untilQuiet(
+  storm: StormSite,
+  seats: readonly Seat[],
+  patience: number,
+): Promise<{ unrest: string[]; waits: Map<string, number> }> {
   for (const seat of seats) seat.comeBack()
-  const deadline = Date.now() + patience * 1000
+  const began = Date.now()
+  const waits = new Map<string, number>()
   for (;;) {
     const unrest = await unrestOf(storm, seats)
-    if (unrest.length === 0 || Date.now() > deadline) return unrest
+    const waited = Date.now() - began
+    if (unrest.length === 0 || waited > patience * 1000) return { unrest, waits }
+    for (const missing of unrest) waits.set(missing, waited)
     await sleep(200)
   }
 }

@@ -50,9 +50,9 @@ export async function runStorm(t: Teardown, plan: StormPlan): Promise<StormResul
   t.teardown(() => closeAll(seats))
   const claims: Claim[] = []
   await blow(world, { storm, plan, seats, readers, claims })
-  const calm = Date.now()
-  const unrest = await untilQuiet(storm, seats, plan.patience)
-  world.counts.set('until everybody had everything, ms', Date.now() - calm)
+  const { unrest, waits } = await untilQuiet(storm, seats, plan.patience)
+  await writeFile(join(directory, 'waits.txt'), [...waits].map(([what, ms]) => `${ms} ms: ${what}\n`).join(''))
+  world.counts.set('until everybody had everything, ms', Math.max(0, ...waits.values()))
   world.violations.push(...unrest.map((what) => `after ${plan.patience} s of quiet: ${what}`))
   await keep(directory, { world, storm })
   const explained = await check(world, { storm, seats, readers, claims })
