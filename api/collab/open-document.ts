@@ -3,6 +3,7 @@ import type { Connection, Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import type { ChangedBody, DocumentKey } from '../../shared/body/live/queries.ts'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
+import { type DecodedUpdate, TextRescue } from '../../shared/body/yjs/rescue.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
@@ -13,7 +14,7 @@ import { originOf, ownOrigin } from './origins.ts'
 import { peerOrigin } from './peers/awareness.ts'
 import type { Peers, Relay } from './peers/peers.ts'
 import { type ByteCount, type FlushPauses, PendingText } from './pending-text.ts'
-import { type SaveState, savedMessage, unsavedMessage } from './save-messages.ts'
+import { lostTextMessage, type SaveState, savedMessage, unsavedMessage } from './save-messages.ts'
 
 /** The parts of the process that every open document uses. */
 export type OpenDocumentContext = {
@@ -65,6 +66,7 @@ export class OpenDocument {
   readonly #onDeleted: () => void
   readonly #pending: PendingText
   readonly #session: EditSession
+  readonly #rescue: TextRescue
   readonly #relay: Relay
   /** The user who typed last; empty before anybody has. */
   #typist = ''
@@ -84,6 +86,7 @@ export class OpenDocument {
   /** How many other processes are gone that have relayed text and have not stored it. */
   #takeOvers = 0
   #isClosed = false
+  #toldComplete = false
 
   private constructor(live: Document, replica: LiveReplica, { key, context, onUnused, onDeleted }: Opening) {
     this.live = live
@@ -96,11 +99,17 @@ export class OpenDocument {
     this.#session = new EditSession(context.timing.snapshotMs)
     this.#saved = stateOf(replica)
     live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
+    this.#rescue = new TextRescue(live, {
+      isOwn: (origin) => originOf(origin).connection !== null,
+      origin: ownOrigin('rescue'),
+      onLost: (lost, origin) => originOf(origin).connection?.sendStateless(lostTextMessage(lost)),
+    })
     this.#relay = context.peers.join(key.id, {
       awareness: live.awareness,
-      receive: (update, process) => Y.applyUpdate(live, update, peerOrigin(process)),
+      receive: (update, process) => this.#rescue.apply(update, peerOrigin(process)),
       pending: () => this.#pending.updates,
       takeOver: () => this.#takeOver(),
+      settled: () => this.#tellComplete(),
     })
     this.#schedule()
   }
@@ -108,7 +117,10 @@ export class OpenDocument {
   /** Loads a document into the empty `live` document. Throws what `openLive` throws. */
   static async open(live: Document, opening: Opening): Promise<OpenDocument> {
     const { replica, updates } = await opening.context.store.open(opening.key)
-    await applyInTurns(live, updates)
+    for (const update of updates) {
+      Y.applyUpdate(live, update, ownOrigin('stored'))
+      await eventLoopTurn()
+    }
     return new OpenDocument(live, replica, opening)
   }
 
@@ -128,8 +140,12 @@ export class OpenDocument {
 
   /** Tells a new connection what is stored. */
   greet(connection: Connection): void {
-    if (this.#saved !== null)
-      connection.sendStateless(savedMessage({ ...this.#saved, complete: this.#pending.isEmpty }))
+    connection.sendStateless(savedMessage({ ...this.#saved, complete: this.#isComplete }))
+  }
+
+  /** Is told of an update of a connection, which Hocuspocus applies next. */
+  announce(update: DecodedUpdate, connection: Connection): void {
+    this.#rescue.announce(update, { source: 'connection', connection })
   }
 
   /** Asks for a change that others have made, unless this process knows the body already. */
@@ -165,14 +181,15 @@ export class OpenDocument {
   close(): void {
     this.#isClosed = true
     this.#relay.leave()
+    this.#rescue.close()
     this.#pending.clear()
     clearTimeout(this.#timer)
   }
 
   #onUpdate(update: Uint8Array, origin: unknown): void {
-    const { kind, editor } = originOf(origin)
+    const { kind, connection } = originOf(origin)
     if (kind === 'stored' || kind === 'peer' || this.#isClosed) return
-    if (editor !== null) this.#typist = editor.userId
+    if (connection !== null) this.#typist = connection.context.editor.userId
     this.#pending.add(update)
     this.#relay.send(update, this.#typist)
     if (this.#wasRefused) this.#notBefore = Math.min(this.#notBefore, performance.now() + refusedRetryMs)
@@ -197,9 +214,19 @@ export class OpenDocument {
     if (this.#isHurried || this.#takeOvers > 0 || this.#isLeft) return Number.NEGATIVE_INFINITY
     if (this.#pending.isEmpty) return this.#notice?.at ?? this.#lookAt
     const typed = this.#pending.dueAt(this.#context.timing)
-    // Text that is stored before a block is moved by a program moves with the block. So the text does not wait.
-    const isUrgent = this.#notice?.byTyping === false && this.#notice.bodySeq > this.#replica.bodySeq
+    const isUrgent = this.#notice !== null && this.#isByProgram(this.#notice)
     return isUrgent ? Math.min(typed, this.#flushedAt + noticePauseMs) : typed
+  }
+
+  // Whether a program has changed the body. Text that is stored before a block is moved by a program moves with the
+  // block. So text does not wait, and text that was relayed from another process is stored as well.
+  #isByProgram({ byTyping, bodySeq }: Notice): boolean {
+    return !byTyping && bodySeq > this.#replica.bodySeq
+  }
+
+  // Whether everything that this process has received is stored.
+  get #isComplete(): boolean {
+    return this.#pending.isEmpty && !this.#relay.holdsUnstored
   }
 
   // Whether there is text that this process must store.
@@ -227,7 +254,8 @@ export class OpenDocument {
     this.#isHurried = false
     this.#lookAt = performance.now() + lookMs
     try {
-      const hasFollowed = await (this.#hasText || this.#isLeft ? this.#flush() : this.#sync())
+      const mustFlush = this.#hasText || this.#isLeft || this.#isRelayedTextInDanger(notice)
+      const hasFollowed = await (mustFlush ? this.#flush() : this.#sync())
       this.#failures = 0
       this.#wasRefused = false
       if (notice !== null && hasFollowed) this.#context.metrics.followed((performance.now() - notice.at) / 1000)
@@ -239,6 +267,10 @@ export class OpenDocument {
     }
   }
 
+  #isRelayedTextInDanger(notice: Notice | null): boolean {
+    return notice !== null && this.#isByProgram(notice) && this.#relay.holdsUnstored
+  }
+
   // A flush notifies its own process too, often before the answer to its commit arrives.
   #forgetKnownNotice(): void {
     if (this.#notice !== null && this.#notice.bodySeq <= this.#replica.bodySeq) this.#notice = null
@@ -247,7 +279,7 @@ export class OpenDocument {
   // Returns whether others had written.
   async #sync(): Promise<boolean> {
     const { updates } = await this.#context.store.sync(this.#replica)
-    await applyInTurns(this.live, updates)
+    await this.#follow(updates)
     const { version } = this.#saved
     this.#saved = stateOf(this.#replica)
     if (updates.length > 0 || version !== this.#saved.version) this.#tellSaved()
@@ -258,19 +290,23 @@ export class OpenDocument {
   async #flush(): Promise<boolean> {
     const { store, metrics } = this.#context
     const began = performance.now()
-    const version = this.#session.next({ isLast: this.live.getConnectionsCount() === 0 })
+    const isLast = this.live.getConnectionsCount() === 0
+    // Text that another process has only relayed belongs to the editing session of the other process.
+    const isOurs = this.#hasText || isLast
+    const version = isOurs ? this.#session.next({ isLast }) : 'none'
     // What others have typed meanwhile is stored as well, since the text that was typed here may follow it.
     const relayed = this.#relay.forFlush()
+    const typists = this.#pending.isEmpty ? [relayed.typist, this.#typist] : [this.#typist, relayed.typist]
+    const userId = typists.find((typist) => typist !== '') ?? ''
     const updates = [...relayed.updates, ...this.#pending.take()]
-    const userId = this.#typist || relayed.typist || ''
     const takeOvers = this.#takeOvers
     try {
       const flushed = await store.flush({ replica: this.#replica, updates, caller: { userId }, version })
-      await applyInTurns(this.live, flushed.updates)
+      await this.#follow(flushed.updates)
       this.#pending.stored()
       relayed.stored()
       this.#takeOvers -= takeOvers
-      this.#session.flushed({ version, changed: flushed.changed })
+      if (isOurs) this.#session.flushed({ version, changed: flushed.changed })
       metrics.flushed('done', (performance.now() - began) / 1000)
       this.#saved = stateOf(this.#replica)
       this.#tellSaved()
@@ -283,12 +319,22 @@ export class OpenDocument {
     }
   }
 
-  #tellSaved(): void {
-    this.live.broadcastStateless(this.#savedMessage())
+  // Applies stored updates, with a turn of the event loop after each: they are cut so that none takes long.
+  async #follow(updates: readonly Uint8Array[]): Promise<void> {
+    for (const [index, update] of updates.entries()) {
+      if (index > 0) await eventLoopTurn()
+      this.#rescue.apply(update, ownOrigin('stored'))
+    }
   }
 
-  #savedMessage(): string {
-    return savedMessage({ ...this.#saved, complete: this.#pending.isEmpty })
+  #tellSaved(): void {
+    this.#toldComplete = this.#isComplete
+    this.live.broadcastStateless(savedMessage({ ...this.#saved, complete: this.#isComplete }))
+  }
+
+  // The other processes have stored what they have relayed, and the last message to the editors did not know that.
+  #tellComplete(): void {
+    if (!this.#toldComplete && this.#isComplete) this.#tellSaved()
   }
 
   #failed(error: unknown): void {
@@ -318,14 +364,6 @@ export class OpenDocument {
 
 function stateOf({ version, stateVector }: LiveReplica): SaveState {
   return { version, stateVector: stateVector ?? Uint8Array.of(0) }
-}
-
-// Applies stored updates, with a turn of the event loop after each: they are cut so that none takes long.
-async function applyInTurns(live: Document, updates: readonly Uint8Array[]): Promise<void> {
-  for (const [index, update] of updates.entries()) {
-    if (index > 0) await eventLoopTurn()
-    Y.applyUpdate(live, update, ownOrigin('stored'))
-  }
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
