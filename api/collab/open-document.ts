@@ -3,7 +3,8 @@ import type { Connection, Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import type { ChangedBody, DocumentKey } from '../../shared/body/live/queries.ts'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
-import { type DecodedUpdate, TextRescue } from '../../shared/body/yjs/rescue.ts'
+import type { ClientUpdate } from '../../shared/body/yjs/client-update.ts'
+import { TextRescue } from '../../shared/body/yjs/rescue.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
@@ -144,7 +145,7 @@ export class OpenDocument {
   }
 
   /** Is told of an update of a connection, which Hocuspocus applies next. */
-  announce(update: DecodedUpdate, connection: Connection): void {
+  announce(update: ClientUpdate, connection: Connection): void {
     this.#rescue.announce(update, { source: 'connection', connection })
   }
 
@@ -175,6 +176,15 @@ export class OpenDocument {
   async compact(): Promise<void> {
     const { store, log } = this.#context
     await store.compact(this.#replica).catch((err: unknown) => log.debug({ err }, 'a log could not be folded'))
+  }
+
+  /**
+   * Makes pending what only the live document holds. There is such text when the database was set back to an earlier
+   * state, or when an update of an editor had to wait for text that came from elsewhere.
+   */
+  regainText(): void {
+    if (this.#isClosed || !this.#isComplete || !isBeyond(this.live, this.#saved.stateVector)) return
+    this.#pending.add(Y.encodeStateAsUpdate(this.live, this.#saved.stateVector))
   }
 
   /** Ends all work for the document. What is pending is dropped. */
@@ -282,6 +292,7 @@ export class OpenDocument {
     await this.#follow(updates)
     const { version } = this.#saved
     this.#saved = stateOf(this.#replica)
+    this.regainText()
     if (updates.length > 0 || version !== this.#saved.version) this.#tellSaved()
     return updates.length > 0
   }
@@ -360,6 +371,13 @@ export class OpenDocument {
     this.close()
     this.#onDeleted()
   }
+}
+
+function isBeyond(live: Document, stateVector: Uint8Array): boolean {
+  const stored = Y.decodeStateVector(stateVector)
+  return [...Y.decodeStateVector(Y.encodeStateVector(live))].some(
+    ([client, clock]) => clock > (stored.get(client) ?? 0),
+  )
 }
 
 function stateOf({ version, stateVector }: LiveReplica): SaveState {
