@@ -50,10 +50,9 @@ async function apartOf(storm: StormSite, { document, tabs }: ReturnType<typeof g
   if (first === undefined) return []
   const apart = replicas.filter(({ snapshot }) => !Y.equalSnapshots(snapshot, first.snapshot))
   if (apart.length > 0) return apart.map(({ by }) => `${document.name}: ${by} and ${first.by} have different updates`)
-  const stored = Y.snapshot(await storedReplica(storm, document.id))
-  return Y.equalSnapshots(stored, first.snapshot)
-    ? []
-    : [`${document.name}: the replicas have updates that are not stored`]
+  const stored = await storedReplica(storm, document.id)
+  const isStored = stored !== null && Y.equalSnapshots(Y.snapshot(stored), first.snapshot)
+  return isStored ? [] : [`${document.name}: the replicas have updates that are not stored`]
 }
 
 async function unfinishedWork({ site }: StormSite): Promise<string[]> {

@@ -21,15 +21,16 @@ export type Ending = {
   final: LoggedBody
   /** The answer of the API to a read of the content. */
   api: { version: string; blocks: readonly BlockNode[] }
-  /** The Y document that the database holds. */
-  stored: Y.Doc
+  /** The Y document that the database holds; null when nobody has opened the document. */
+  stored: Y.Doc | null
 }
 
 /** Reads everything about a document for the checks. */
 export async function endingOf(
-  { site }: StormSite,
+  storm: StormSite,
   { document, tabs }: { document: StormDocument; tabs: readonly Tab[] },
 ): Promise<Ending> {
+  const { site } = storm
   const { id, ledger } = document
   const bodies = await loggedBodies(site, id)
   const [row] = await site.ask('SELECT body_seq::int AS seq FROM documents WHERE id = $1', [id])
@@ -37,17 +38,18 @@ export async function endingOf(
   if (final === undefined) throw new Error(`${document.name}: the current body ${row.seq} was never stored`)
   const { data } = (await site.client.get(`/documents/${id}/content`)).body
   const api = { version: data.version, blocks: data.document.content }
-  return { document, ledger, tabs, bodies, final, api, stored: await storedReplica({ site } as StormSite, id) }
+  return { document, ledger, tabs, bodies, final, api, stored: await storedReplica(storm, id) }
 }
 
-/** The Y document of the database: the state with the log behind it. */
-export async function storedReplica({ site }: Pick<StormSite, 'site'>, id: string): Promise<Y.Doc> {
+/** The Y document of the database: the state with the log behind it. Null when there is none. */
+export async function storedReplica({ site }: Pick<StormSite, 'site'>, id: string): Promise<Y.Doc | null> {
   const states = await site.ask('SELECT state FROM document_y_states WHERE document_id = $1', [id])
   const log = await site.ask(
     `SELECT update FROM document_y_updates JOIN document_y_states USING (workspace_id, document_id)
      WHERE document_id = $1 AND document_y_updates.n > folded_n ORDER BY document_y_updates.n`,
     [id],
   )
+  if (states.length === 0) return null
   return openState(...states.map(({ state }) => state), ...log.map(({ update }) => update))
 }
 

@@ -9,7 +9,7 @@ export function checkReplicas(ending: Ending): string[] {
   const want = blocksOf(final)
   const replicas = [
     { who: 'the API', blocks: api.blocks },
-    { who: 'the stored Y document', blocks: shownBlocks(stored) },
+    ...(stored === null ? [] : [{ who: 'the stored Y document', blocks: shownBlocks(stored) }]),
     ...tabs.map(({ by, doc }) => ({ who: `the replica of ${by}`, blocks: shownBlocks(doc) })),
   ]
   const different = replicas.flatMap(({ who, blocks }) => {
