@@ -48,6 +48,16 @@ export class Seat {
     this.#offline = null
   }
 
+  /** Reloads some tabs which were told that everything is saved, as people do who trust that message. */
+  reloadSaved(): void {
+    for (const tab of this.tabs.filter(({ unsaved }) => unsaved.size === 0)) {
+      if (!this.#choices.chance(0.5)) continue
+      this.#close(tab)
+      this.#open()
+      count(this.#world, 'edit: reload of a saved tab before a kill')
+    }
+  }
+
   async #act(tab: Tab): Promise<void> {
     const action = this.#chooseAction(tab)
     count(this.#world, `edit: ${action}`)

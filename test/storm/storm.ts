@@ -103,7 +103,7 @@ async function blow(world: World, { storm, plan, seats, readers, claims }: Weath
       ...seats.map((seat) => seat.work()),
       ...programs.map((clients, number) => runProgram(world, { name: `program${number}`, clients, restlessness })),
       watch(world, { client: storm.site.client, readers, claims }),
-      killProcesses(world, storm, plan),
+      killProcesses(world, { storm, seats, plan }),
       restartPostgres(world, storm, plan),
     ])
   } finally {
