@@ -21,7 +21,12 @@ export type Removal = {
   by: string
   action: string
   at: number
-  /** When the editor was told that everything so far is stored; null as long as that has not happened. */
+  /** The Yjs client and its clock after the removal. What the client makes next has this clock. */
+  clock: { client: number; clock: number }
+  /**
+   * When the editor was told that something is stored which it made after the removal, so that the removal is stored,
+   * too; null as long as that has not happened. A removal alone has no clock.
+   */
   storedAt: number | null
   characters: ReadonlySet<string>
   elements: ReadonlySet<string>

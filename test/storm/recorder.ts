@@ -46,7 +46,9 @@ function recordRemoval(
   }
   if (removed.characters.size === 0 && removed.elements.size === 0) return
   const remade = new Set(elements.map((element) => element.getAttribute('id') as unknown).filter(isText))
-  ledger.removals.push({ by: doing.by, action: doing.action, at, storedAt: null, ...removed, remade })
+  const { clientID: client, store } = transaction.doc
+  const clock = { client, clock: Y.getState(store, client) }
+  ledger.removals.push({ by: doing.by, action: doing.action, at, clock, storedAt: null, ...removed, remade })
 }
 
 function removedBy(transaction: Y.Transaction) {

@@ -2,7 +2,7 @@ import { HocuspocusProvider, HocuspocusProviderWebsocket } from '@hocuspocus/pro
 import WebSocket from 'ws'
 import * as Y from 'yjs'
 import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
-import type { Characters, Keystroke, Ledger } from './ledger.ts'
+import type { Characters, Keystroke, Ledger, Removal } from './ledger.ts'
 import { type Doing, placeOf, recordReplica } from './recorder.ts'
 
 /** Where a tab connects, and to what. */
@@ -20,10 +20,11 @@ export class Tab {
   readonly #socket: HocuspocusProviderWebsocket
   readonly #provider: HocuspocusProvider
   readonly #unsaved = new Set<Keystroke>()
-  #removalsStored = 0
+  /** Own removals that may not be stored yet, of the first so many removals of the ledger. */
+  readonly #unstored = new Set<Removal>()
+  #removalsSeen = 0
   /** What follows when the connection has been closed. */
   #closed = () => {}
-  #lastSaved: { complete: boolean; vector: Map<number, number> } | null = null
 
   constructor({ url, token, document, by, ledger }: TabOptions) {
     this.by = by
@@ -69,11 +70,6 @@ export class Tab {
   /** Whether the tab has been shown the document. */
   get isOpen(): boolean {
     return this.#provider.synced
-  }
-
-  /** Whether the tab was told that everything which anybody has typed is stored. */
-  get isSaved(): boolean {
-    return this.#lastSaved?.complete === true && this.#unsaved.size === 0
   }
 
   /** The keystrokes that the tab was not told to be stored. */
@@ -131,27 +127,30 @@ export class Tab {
     if (message.type === 'saved') {
       const { version, complete, state_vector } = message as unknown as SavedMessage
       this.#ledger.saves.push({ to: this.by, at, version, complete })
-      this.#confirm({ complete, vector: Y.decodeStateVector(Buffer.from(state_vector, 'base64')) }, at)
+      this.#confirm(Y.decodeStateVector(Buffer.from(state_vector, 'base64')), at)
     } else if (message.type === 'lost_text') {
       const { block_id, text } = message as unknown as { block_id: string | null; text: string }
       this.#ledger.lost.push({ to: this.by, at, block: block_id, text })
     } else if (message.type === 'unsaved') this.refusals.push(`unsaved: ${message['reason']}`)
   }
 
-  #confirm(saved: { complete: boolean; vector: Map<number, number> }, at: number): void {
-    this.#lastSaved = saved
+  #confirm(vector: ReadonlyMap<number, number>, at: number): void {
     for (const keystroke of this.#unsaved) {
       const { clock } = keystroke
-      if (clock === null || (saved.vector.get(clock.client) ?? 0) < clock.clock) continue
+      if (clock === null || (vector.get(clock.client) ?? 0) < clock.clock) continue
       keystroke.savedAt = at
       this.#ledger.latencies.saved.push(at - keystroke.at)
       this.#unsaved.delete(keystroke)
     }
-    if (!saved.complete || !this.isLevel) return
     const { removals } = this.#ledger
-    for (; this.#removalsStored < removals.length; this.#removalsStored += 1) {
-      const removal = removals[this.#removalsStored]
-      if (removal?.by === this.by && removal.storedAt === null) removal.storedAt = at
+    for (; this.#removalsSeen < removals.length; this.#removalsSeen += 1) {
+      const removal = removals[this.#removalsSeen]
+      if (removal?.by === this.by) this.#unstored.add(removal)
+    }
+    for (const removal of this.#unstored) {
+      if ((vector.get(removal.clock.client) ?? 0) <= removal.clock.clock) continue
+      removal.storedAt = at
+      this.#unstored.delete(removal)
     }
   }
 }

@@ -155,7 +155,8 @@ function storyOf({ bodies, ledger }: Ending, { keystroke, index }: Missing): str
         ],
   )
   const story = [...removals, ...writes, ...stored].sort((one, other) => one.at - other.at)
-  const close = story.filter((event) => Math.abs(event.at - at) < 5000 || stored.includes(event))
+  const times = [at, ...stored.map((event) => event.at)]
+  const close = story.filter((event) => times.some((moment) => Math.abs(event.at - moment) < 5000))
   const place = before === undefined ? 'no stored body ever had it' : 'it was stored'
   return [
     `${place}; its block: ${[...homes].join(', ') || 'none'}`,
