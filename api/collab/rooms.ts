@@ -36,10 +36,11 @@ type Parts = {
   config: Config
 }
 
-// What a socket may send before it is authenticated. A provider sends its token, a state vector and its cursor.
+// What a socket may send before its connection is authenticated and the document is loaded. A provider sends its token,
+// a state vector, its cursor, and what is typed meanwhile.
 const unauthenticated = {
   maxUnauthenticatedQueueSize: 1024 * 1024,
-  maxUnauthenticatedQueueMessages: 200,
+  maxUnauthenticatedQueueMessages: 1000,
   maxPendingDocuments: 20,
 }
 // The milliseconds without a message after which a socket is closed. Providers send their cursor every 15 s.

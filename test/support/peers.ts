@@ -94,9 +94,12 @@ export async function eventually(isTrue: () => boolean | Promise<boolean>): Prom
 export async function startNetwork(t: Teardown, target: string) {
   let address = new URL(target)
   const sockets = new Set<Socket>()
+  const clients = new Set<Socket>()
   let isCut = false
   const relay = createServer((client) => {
     if (isCut) return client.destroy()
+    clients.add(client)
+    client.on('close', () => clients.delete(client))
     const server = connect(Number(address.port), address.hostname)
     for (const [socket, opposite] of [
       [client, server],
@@ -127,5 +130,11 @@ export async function startNetwork(t: Teardown, target: string) {
     isCut = false
     address = new URL(to)
   }
-  return { url: url.href, cut, heal }
+  /** Holds back what clients send, until the returned function is called. */
+  const hold = () => {
+    const held = [...clients]
+    for (const client of held) client.pause()
+    return () => held.forEach((client) => void client.resume())
+  }
+  return { url: url.href, cut, heal, hold }
 }
