@@ -20,6 +20,7 @@ export async function checkHistory({ site }: StormSite, ending: Ending): Promise
   const unknown = ledger.saves.filter(({ version }) => !known.has(version))
   return [
     ...checkWrites(ledger.writes, bodies),
+    ...checkReach(ledger.writes, bodies),
     ...unknown.map(({ to, version }) => `${to} was told that ${version} is saved, and no such body was ever stored`),
     ...sequenceFault(
       'events',
@@ -53,6 +54,24 @@ function checkWrites(writes: readonly ApiWrite[], bodies: readonly LoggedBody[])
       )
       return follows ? [] : [`${shown(write)} was made for ${write.base}, and another body came between them`]
     })
+}
+
+// A write changes or removes no other top-level block than those that it was about or that hold such a block.
+function checkReach(writes: readonly ApiWrite[], bodies: readonly LoggedBody[]): string[] {
+  return bodies.flatMap((body, index) => {
+    const before = bodies[index - 1]
+    const made = writes.filter(
+      ({ version, at, endedAt }) => version === body.version && at <= body.at && body.at <= endedAt,
+    )
+    const [write] = made
+    if (!body.byApi || before === undefined || write === undefined || made.length > 1 || write.intended === null)
+      return []
+    const after = new Set(body.lines)
+    const intended = [...write.intended]
+    return before.lines
+      .filter((line) => !after.has(line) && !intended.some((id) => line.includes(id)))
+      .map((line) => `${shown(write)} was about ${intended.join(', ') || 'new blocks'} and changed ${line}`)
+  })
 }
 
 /** A write in words. */
