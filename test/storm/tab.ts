@@ -109,7 +109,7 @@ export class Tab {
     this.#socket.disconnect()
   }
 
-  /** Connects again. The provider ignores this call while it still closes the old connection, so the tab waits for it. */
+  /** Connects again. The provider ignores `connect` while it closes its old connection, so the tab waits until then. */
   goOnline(): void {
     if (this.#socket.status === 'disconnected') void this.#socket.connect()
     else this.#closed = () => void this.#socket.connect()

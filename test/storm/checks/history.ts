@@ -5,8 +5,8 @@ import type { Ending } from './ending.ts'
 
 /**
  * Compares what programs and editors were told with the history: each acknowledged write and each `saved` message names
- * a body that was stored, a guarded write follows the body of its guard, and the events name the versions of all bodies in
- * their order.
+ * a body that was stored, a guarded write follows the body of its guard, a write changes only the blocks that it was
+ * about, and the events name the versions of all bodies in their order.
  */
 export async function checkHistory({ site }: StormSite, ending: Ending): Promise<string[]> {
   const { document, ledger, bodies } = ending
