@@ -14,7 +14,10 @@ export function logLibraryErrors(log: Logger): void {
 }
 
 // The message of an error can quote the text that could not be read, and the stack begins with the message.
-function placeOf({ name, stack = '' }: Error): { error: string; frames: string[] } {
-  const frames = stack.split('\n').filter((line) => /^ +at /.test(line))
+function placeOf({ name, message, stack = '' }: Error): { error: string; frames: string[] } {
+  const frames = stack
+    .slice(stack.indexOf(message) + message.length)
+    .trim()
+    .split('\n')
   return { error: name, frames: frames.map((line) => line.trim()) }
 }
