@@ -19,7 +19,7 @@ import { type StormSite, startStormSite } from './storm-site.ts'
 import { ChangesReader, type Claim, watch } from './watch.ts'
 import type { StormDocument, World } from './world.ts'
 
-/** A run: how long it takes, who takes part, and what fails. */
+/** How long a run takes, who takes part, and what fails. */
 export type StormPlan = FaultPlan & {
   seed: number
   editors: number
@@ -106,6 +106,8 @@ async function blow(world: World, { storm, plan, seats, readers, claims }: Weath
       killProcesses(world, { storm, seats, plan }),
       restartPostgres(world, storm, plan),
     ])
+  } catch (error) {
+    world.violations.push(`the run broke off: ${error instanceof Error ? error.stack : error}`)
   } finally {
     clearTimeout(end)
     world.isOver = true

@@ -69,8 +69,8 @@ export async function checkRebuild({ site }: StormSite, { document, final, ledge
   if (made.status !== 201) return [`a new document with the final body is refused: ${made.text}`]
   const copy = made.body.data
   await until(async () => (await site.ask('SELECT FROM stale_projections')).length === 0)
-  const words = [...new Set(final.lines.join('\n').match(/storm[0-9]+x/g))].slice(0, 40)
-  const gone = ledger.writes.flatMap(({ payload }) => payload.match(/storm[0-9]+x/g) ?? []).slice(-20)
+  const words = [...new Set(final.lines.join('\n').match(/storm[0-9]+x/g))].slice(0, 20)
+  const gone = ledger.writes.flatMap(({ payload }) => payload.match(/storm[0-9]+x/g) ?? []).slice(-10)
   const faults: string[] =
     copy.version === final.version ? [] : [`its version is ${copy.version}, not ${final.version}`]
   for (const word of new Set([...words, ...gone])) {
