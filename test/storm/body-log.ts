@@ -26,7 +26,8 @@ export async function keepBodies(site: Site): Promise<void> {
 /** All bodies of a document in the order in which they were stored. */
 export async function loggedBodies(site: Site, documentId: string): Promise<LoggedBody[]> {
   const rows = await site.ask(
-    `SELECT body_seq::int, version, body, extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000 AS at, stored_by LIKE 'svc-api%' AS by_api
+    `SELECT body_seq::int, version, body, stored_by LIKE 'svc-api%' AS by_api,
+       extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000 AS at
      FROM storm.bodies WHERE document_id = $1 ORDER BY body_seq`,
     [documentId],
   )
