@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import type { Browser, Page } from 'playwright-core'
+import { root } from '../processes.ts'
+import type { Teardown } from '../site.ts'
+
+/** A page with a stock Tiptap editor that is connected to one document. */
+export type EditorPage = {
+  page: Page
+  /** The body as the editor has it. */
+  json: () => Promise<{ type: string; attrs?: object; content?: object[]; text?: string }[]>
+  /** Sets the caret into the text of the top-level block at a position, behind so many characters, and types. */
+  type: (place: { block: number; offset?: number }, text: string) => Promise<void>
+  /** The stateless messages so far. */
+  messages: () => Promise<{ type: string; [member: string]: unknown }[]>
+}
+
+/** Opens pages with a stock editor in a browser. `incidents` has errors of pages, and requests to other hosts. */
+export async function editorPages(t: Teardown, browser: Browser) {
+  const incidents: string[] = []
+  const origin = await serve(t)
+
+  /** Opens a page with an editor of the document `name`, and waits until it shows the document. */
+  async function open(address: { url: string; name: string; token: string }): Promise<EditorPage> {
+    const context = await browser.newContext()
+    context.setDefaultTimeout(0)
+    const page = await context.newPage()
+    page.on('pageerror', (error) => incidents.push(`error ${error.message}`))
+    page.on('console', (message) => message.type() === 'error' && incidents.push(`console ${message.text()}`))
+    page.on('request', (request) => {
+      if (new URL(request.url()).hostname !== '127.0.0.1') incidents.push(`request ${request.url()}`)
+    })
+    await page.goto(origin)
+    await page.evaluate(`openEditor(${JSON.stringify(address)})`)
+    await page.waitForFunction('provider.synced')
+    return {
+      page,
+      json: () => page.evaluate('editor.getJSON().content'),
+      messages: () => page.evaluate('messages'),
+      async type({ block, offset }, text) {
+        await page.evaluate(caret(block, offset))
+        await page.keyboard.type(text)
+      },
+    }
+  }
+
+  return { open, incidents }
+}
+
+// The position in front of a block is one before its text. A caret without an offset stands behind the text.
+function caret(block: number, offset: number | undefined): string {
+  return `{
+    const before = editor.state.doc.content.content.slice(0, ${block}).reduce((sum, node) => sum + node.nodeSize, 0)
+    const { content } = editor.state.doc.child(${block})
+    editor.commands.setTextSelection(before + 1 + ${offset ?? 'content.size'})
+    editor.view.focus()
+  }`
+}
+
+async function serve(t: Teardown): Promise<string> {
+  const bundled = await build({
+    entryPoints: [join(root, 'test/support/editor-page/page.ts')],
+    ...{ bundle: true, write: false, format: 'iife', platform: 'browser', logLevel: 'error' },
+  })
+  const script = bundled.outputFiles[0]?.text ?? ''
+  const server = createServer((request, response) => {
+    const isScript = request.url === '/page.js'
+    response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html; charset=utf-8' })
+    response.end(
+      isScript ? script : '<!doctype html><title>Editor</title><div id=editor></div><script src=page.js></script>',
+    )
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
