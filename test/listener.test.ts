@@ -29,7 +29,7 @@ t.test('a connection that is lost while it begins to listen is made again', asyn
   const listener = listen({
     url: proxied.href,
     channel: 'svc_test',
-    onNotify: heard.resolve,
+    onNotify: () => heard.resolve(),
     onError: (error) => errors.push(error),
   })
   t.teardown(async () => {

@@ -84,6 +84,40 @@ export const settings = {
     pattern: /^(\*|https?:\/\/[^/\s,]+)$/,
     allowed: '* or http(s) origins, comma-separated',
   }),
+  COLLAB_PORT: integer({ meaning: 'port of the live editing process; 0 picks a free one', fallback: 3002, max: 65535 }),
+  COLLAB_URL: text({
+    meaning: 'address at which editors reach live editing, as `GET /api/v1/me` answers it',
+    defaultText: '`/collab` at `COLLAB_PORT` of the host of `PUBLIC_ORIGIN`; `npm start` at the port of the API',
+    pattern: /^wss?:\/\/[^/\s?#]+(\/[^\s?#]*)?$/,
+    allowed: 'a ws:// or wss:// URL',
+  }),
+  COLLAB_DEBOUNCE_MS: integer({
+    meaning: 'pause in typing after which an open document is saved',
+    fallback: 2000,
+    max: 60_000,
+  }),
+  COLLAB_MAX_DEBOUNCE_MS: integer({
+    meaning: 'how long typing without a pause may go unsaved',
+    fallback: 10_000,
+    max: 60_000,
+  }),
+  COLLAB_SNAPSHOT_MS: integer({
+    meaning: 'how long people edit a document until a version of it is kept',
+    fallback: 600_000,
+    min: 100,
+  }),
+  COLLAB_MAX_CONNECTIONS_PER_DOCUMENT: integer({
+    meaning: 'connections of editors to one document in one process',
+    fallback: 100,
+    min: 1,
+    max: 100_000,
+  }),
+  COLLAB_MAX_CONNECTIONS: integer({
+    meaning: 'connections of editors to one process',
+    fallback: 1000,
+    min: 1,
+    max: 100_000,
+  }),
   LOG_FORMAT: choice(
     'form of a line of the log: for programs, for people, or for people where standard output is a terminal',
     ['auto', 'json', 'text'],

@@ -11,14 +11,14 @@ export type Listener = { close: () => Promise<void> }
 
 /**
  * Listens on a channel, on a connection of its own, since a pooled connection cannot listen. `onNotify` is called for
- * every notification, and once after each (re)connect, because what happened in between went unheard. TCP notices a
- * silent network within fifteen seconds. A statement every 30 s also notices a proxy that answers for a silent
- * database.
+ * every notification with its payload, and with null after each (re)connect, because what happened in between went
+ * unheard. TCP notices a silent network within fifteen seconds. A statement every 30 s also notices a proxy that
+ * answers for a silent database.
  */
 export function listen(options: {
   url: string
   channel: string
-  onNotify: () => void
+  onNotify: (payload: string | null) => void
   onError: (error: Error) => void
 }): Listener {
   const stop = new AbortController()
@@ -44,7 +44,10 @@ export function listen(options: {
 }
 
 // Settles when the connection has ended.
-async function session(client: pg.Client, options: { channel: string; onNotify: () => void }): Promise<void> {
+async function session(
+  client: pg.Client,
+  options: { channel: string; onNotify: (payload: string | null) => void },
+): Promise<void> {
   const over = new Promise<void>((resolve, reject) => {
     client.once('end', resolve)
     client.once('error', reject)
@@ -53,10 +56,10 @@ async function session(client: pg.Client, options: { channel: string; onNotify: 
   // This handler keeps the second rejection from ending the process.
   over.catch(() => {})
   client.on('error', () => {})
-  client.on('notification', options.onNotify)
+  client.on('notification', ({ payload = '' }) => options.onNotify(payload))
   await client.connect()
   await client.query(`LISTEN ${pg.escapeIdentifier(options.channel)}`)
-  options.onNotify()
+  options.onNotify(null)
   const probing = setInterval(() => void client.query('SELECT 1').catch(() => {}), probeMs)
   try {
     await over

@@ -1,0 +1,81 @@
+import type { RawData, WebSocket } from 'ws'
+import type { CollabMetrics } from './metrics.ts'
+
+// The bytes that may wait for a reader. Above this limit the next message cuts the reader off.
+const mostWaitingBytes = 16 * 1024 * 1024
+// A reader is slow when more than so many bytes wait for it and it has read nothing for `patienceMs`.
+const slowBytes = 64 * 1024
+const patienceMs = 10_000
+
+/**
+ * The socket of one client, as Hocuspocus uses it. Counts bytes and cuts off a reader that does not keep up: the
+ * client connects again and gets what it lacks. So a slow reader costs bounded memory and delays nobody else.
+ */
+export class ClientSocket {
+  readonly #socket: WebSocket
+  readonly #metrics: CollabMetrics
+  /** Whether a document has been opened through this socket. */
+  authenticated = false
+  readonly openedAt = performance.now()
+  #sent = 0
+  #read = 0
+  #readAt = performance.now()
+
+  constructor(socket: WebSocket, metrics: CollabMetrics) {
+    this.#socket = socket
+    this.#metrics = metrics
+  }
+
+  get readyState(): number {
+    return this.#socket.readyState
+  }
+
+  /** Calls `handle` with each binary message. A text message closes the socket, since the protocol has none. */
+  onMessage(handle: (message: Uint8Array) => void): void {
+    this.#socket.on('message', (data: RawData, isBinary) => {
+      if (!isBinary) return this.close(1003, 'Unsupported Data')
+      const message = data as Buffer
+      this.#metrics.bytes('in', message.byteLength)
+      handle(message)
+    })
+  }
+
+  /** Calls `handle` once, when the socket is closed. */
+  onClose(handle: (code: number, reason: string) => void): void {
+    this.#socket.on('close', (code, reason) => handle(code, reason.toString()))
+    // An error, such as a message that is too large, is followed by `close`.
+    this.#socket.on('error', () => {})
+  }
+
+  send(message: Uint8Array): void {
+    if (this.#socket.bufferedAmount > mostWaitingBytes) return this.cut('slow')
+    this.#sent += message.byteLength
+    this.#metrics.bytes('out', message.byteLength)
+    this.#socket.send(message)
+  }
+
+  close(code = 1000, reason = ''): void {
+    this.#socket.close(code, reason)
+  }
+
+  /** Ends the connection at once, without a closing handshake. */
+  cut(reason: 'slow' | 'silent' | 'unauthenticated'): void {
+    if (this.#socket.readyState === this.#socket.CLOSED) return
+    this.#metrics.cut(reason)
+    this.#socket.terminate()
+  }
+
+  /** Ends the connection at once, as the end of the process does. */
+  terminate(): void {
+    this.#socket.terminate()
+  }
+
+  /** Cuts off a client that reads nothing although messages wait for it. Is called about every second. */
+  check(now: number): void {
+    const waiting = this.#socket.bufferedAmount
+    const read = this.#sent - waiting
+    if (waiting < slowBytes || read > this.#read) this.#readAt = now
+    this.#read = read
+    if (now - this.#readAt > patienceMs) this.cut('slow')
+  }
+}

@@ -1,0 +1,146 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import { requireMetricsToken } from '../../shared/auth/bearer.ts'
+import type { Config } from '../../shared/config/config.ts'
+import { Refusal } from '../../shared/errors/errors.ts'
+import type { Readiness } from '../../shared/health/readiness.ts'
+import { ClientSocket } from './client-socket.ts'
+import type { CollabMetrics } from './metrics.ts'
+import type { Rooms } from './rooms.ts'
+
+const path = '/collab'
+const mostMessageBytes = 5 * 1024 * 1024
+// The time that a socket has to authenticate a connection.
+const authenticationMs = 15_000
+const checkMs = 1000
+// The time, in milliseconds, that clients have to answer the closing handshake.
+const closingMs = 2000
+
+type Options = { config: Pick<Config, 'METRICS_TOKEN'>; readiness: () => Promise<Readiness> }
+
+/** What the server serves once the database is there. */
+export type Served = { rooms: Rooms; metrics: CollabMetrics }
+
+/** The HTTP server of the process: probes, metrics, and the upgrade to WebSocket at `/collab`. */
+export class CollabServer {
+  readonly #options: Options
+  readonly #http: Server
+  readonly #upgrades = new WebSocketServer({ noServer: true, maxPayload: mostMessageBytes })
+  readonly #sockets = new Set<ClientSocket>()
+  readonly #checking: NodeJS.Timeout
+  #served: Served | null = null
+  #ending = false
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#http = createServer((request, response) => void this.#answer(request, response))
+    this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, { socket, head }))
+    this.#checking = setInterval(() => this.#check(), checkMs)
+  }
+
+  get sockets(): number {
+    return this.#sockets.size
+  }
+
+  /** Listens and returns the port. An empty `host` means all interfaces. Throws when the port is taken. */
+  async listen({ host, port }: { host: string; port: number }): Promise<number> {
+    this.#http.listen({ port, ...(host !== '' && { host }) })
+    await once(this.#http, 'listening')
+    return (this.#http.address() as AddressInfo).port
+  }
+
+  /** Accepts sockets from now on. */
+  serve(served: Served): void {
+    this.#served = served
+  }
+
+  /** Stops listening and closes all sockets, so that their clients connect to another process. */
+  async end(): Promise<void> {
+    this.#ending = true
+    this.#http.close()
+    this.#http.closeIdleConnections()
+    for (const socket of this.#sockets) socket.close(1012, 'Service Restart')
+    const late = performance.now() + closingMs
+    while (this.#sockets.size > 0 && performance.now() < late) await new Promise((resolve) => setTimeout(resolve, 20))
+    for (const socket of this.#sockets) socket.terminate()
+    clearInterval(this.#checking)
+    this.#http.closeAllConnections()
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method } = request
+    if (method !== 'GET' && method !== 'HEAD') return send(response, 405, { headers: { Allow: 'GET, HEAD' } })
+    if (request.url === '/healthz') return sendJson(response, 200, { status: 'ok' })
+    if (request.url === '/readyz') return this.#answerReadiness(response)
+    if (request.url === '/metrics') return this.#answerMetrics(request, response)
+    if (request.url?.split('?')[0] === path) return send(response, 426, { headers: { Upgrade: 'websocket' } })
+    send(response, 404)
+  }
+
+  async #answerReadiness(response: ServerResponse): Promise<void> {
+    const ready = await this.#options.readiness()
+    const serves = ready.status === 'ok' && this.#served !== null && !this.#ending
+    sendJson(response, serves ? 200 : 503, { ...ready, status: serves ? 'ok' : 'unavailable' })
+  }
+
+  async #answerMetrics(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#served === null) return send(response, 503)
+    try {
+      requireMetricsToken(this.#options.config.METRICS_TOKEN, request.headers.authorization)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return send(response, error.status, { headers: error.headers })
+    }
+    const { registry } = this.#served.metrics
+    send(response, 200, { headers: { 'Content-Type': registry.contentType }, text: await registry.metrics() })
+  }
+
+  #upgrade(request: IncomingMessage, { socket, head }: { socket: Duplex; head: Buffer }): void {
+    const served = this.#served
+    socket.on('error', () => {})
+    if (request.url?.split('?')[0] !== path) return refuse(socket, '404 Not Found')
+    if (served === null || this.#ending) return refuse(socket, '503 Service Unavailable')
+    this.#upgrades.handleUpgrade(request, socket, head, (upgraded) => {
+      const client = new ClientSocket(upgraded, served.metrics)
+      this.#sockets.add(client)
+      client.onClose(() => this.#sockets.delete(client))
+      served.rooms.connect(client, webRequest(request))
+    })
+  }
+
+  #check(): void {
+    const now = performance.now()
+    for (const socket of this.#sockets) {
+      if (!socket.authenticated && now - socket.openedAt > authenticationMs) socket.cut('unauthenticated')
+      else socket.check(now)
+    }
+  }
+}
+
+// Hocuspocus asks for the headers and the address in the form of the Fetch standard.
+function webRequest(request: IncomingMessage): Request {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(request.headers)) {
+    for (const one of [value ?? []].flat()) headers.append(name, one)
+  }
+  return new Request(`http://localhost${request.url ?? path}`, { headers })
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  send(response, status, { headers: { 'Content-Type': 'application/json' }, text: JSON.stringify(body) })
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  { headers = {}, text = '' }: { headers?: Record<string, string>; text?: string } = {},
+): void {
+  response.writeHead(status, { 'Cache-Control': 'no-store', ...headers }).end(text)
+}

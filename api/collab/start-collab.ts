@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import { liveBodiesChannel } from '../../shared/body/live/queries.ts'
+import type { Config } from '../../shared/config/config.ts'
+import { openDatabase } from '../../shared/database/database.ts'
+import { listen } from '../../shared/database/listener.ts'
+import { openJobs } from '../../shared/jobs/send.ts'
+import type { Logger } from '../../shared/process/log.ts'
+import { DocumentStore } from './document-store.ts'
+import { createCollabMetrics } from './metrics.ts'
+import { Rooms } from './rooms.ts'
+
+const poolSize = 12
+
+/**
+ * Opens the parts of the process: pool, job queue, rooms, the listener for changed bodies. The database must be
+ * migrated before. `sockets` tells the number of open sockets for the metrics.
+ */
+export async function startCollab({ config, log, sockets }: { config: Config; log: Logger; sockets: () => number }) {
+  const database = await openDatabase({ url: config.DATABASE_URL, poolSize, name: `svc-collab ${randomUUID()}` })
+  const jobs = await openJobs({ database, onError: (error) => log.error({ err: error }, 'job queue') })
+  const metrics = createCollabMetrics(() => ({ ...rooms.figures, sockets: sockets() }))
+  const store = new DocumentStore({ database, jobs, config })
+  const rooms: Rooms = new Rooms({ database, store, metrics, log, config })
+  const listener = listen({
+    url: config.DATABASE_URL,
+    channel: liveBodiesChannel,
+    onNotify(payload) {
+      // Without a payload, notifications may have been missed.
+      if (payload === null) rooms.noticeAll()
+      else rooms.notice(payload.split(' ')[0] ?? '')
+    },
+    onError: (err) => log.warn({ err }, 'listening for changed bodies'),
+  })
+  return {
+    database,
+    metrics,
+    rooms,
+    async close() {
+      await listener.close()
+      await jobs.stop()
+      await database.end()
+    },
+  }
+}
