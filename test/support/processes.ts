@@ -65,14 +65,6 @@ export async function startApi(
   return { ...started, origin }
 }
 
-/** Starts a collaboration process on `COLLAB_PORT` of the settings, and resolves when it serves editors at `url`. */
-export async function startCollab(env: Settings): Promise<ServiceProcess & { origin: string; url: string }> {
-  const started = startProcess('api/collab/main.ts', { env })
-  const origin = `http://127.0.0.1:${env['COLLAB_PORT']}`
-  await until(started, async () => (await fetch(`${origin}/readyz`).catch(() => undefined))?.ok ?? false)
-  return { ...started, origin, url: `${origin.replace('http', 'ws')}/collab` }
-}
-
 /** Starts one process for the worker types. Resolves when it takes jobs. */
 export async function startWorker(types: string[], env: Settings, location?: ProcessLocation): Promise<ServiceProcess> {
   const started = startProcess('workers/main.ts', {

@@ -26,13 +26,13 @@ const stockNames = [
   ...['horizontalRule', 'hardBreak', 'bold', 'italic', 'strike', 'code', 'underline', 'link'],
 ]
 
-// The attributes that the nodes of the StarterKit lack. A second half of a split block must not repeat the block id.
+// The attributes that the nodes of the StarterKit lack. Both halves of a split block have its id until the server repairs it.
 const attributesOfBlocks = Extension.create({
   name: 'attributesOfBlocks',
   addGlobalAttributes: () => [
     {
       types: Object.keys(bodySchema.nodes).filter(isBlockType),
-      attributes: { id: { default: null, rendered: false, keepOnSplit: false } },
+      attributes: { id: { default: null, rendered: false } },
     },
     { types: ['paragraph', 'heading'], attributes: { textAlign: { default: null, rendered: false } } },
   ],

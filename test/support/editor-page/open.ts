@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
+import type { BodyNode } from '../../../shared/body/document.ts'
 import { root } from '../processes.ts'
 import type { Teardown } from '../site.ts'
 
@@ -11,9 +12,11 @@ import type { Teardown } from '../site.ts'
 export type EditorPage = {
   page: Page
   /** The body as the editor has it. */
-  json: () => Promise<{ type: string; attrs?: object; content?: object[]; text?: string }[]>
+  json: () => Promise<BodyNode[]>
   /** Sets the caret into the text of the top-level block at a position, behind so many characters, and types. */
   type: (place: { block: number; offset?: number }, text: string) => Promise<void>
+  /** Selects the text of the top-level block at a position. */
+  select: (place: { block: number }) => Promise<void>
   /** The stateless messages so far. */
   messages: () => Promise<{ type: string; [member: string]: unknown }[]>
 }
@@ -41,21 +44,23 @@ export async function editorPages(t: Teardown, browser: Browser) {
       json: () => page.evaluate('editor.getJSON().content'),
       messages: () => page.evaluate('messages'),
       async type({ block, offset }, text) {
-        await page.evaluate(caret(block, offset))
+        await page.evaluate(selection(block, { from: offset ?? 'end', to: offset ?? 'end' }))
         await page.keyboard.type(text)
       },
+      select: ({ block }) => page.evaluate(selection(block, { from: 0, to: 'end' })),
     }
   }
 
   return { open, incidents }
 }
 
-// The position in front of a block is one before its text. A caret without an offset stands behind the text.
-function caret(block: number, offset: number | undefined): string {
+// Sets the selection within the text of a top-level block. The text begins one position behind the block.
+function selection(block: number, { from, to }: { from: number | 'end'; to: number | 'end' }): string {
   return `{
-    const before = editor.state.doc.content.content.slice(0, ${block}).reduce((sum, node) => sum + node.nodeSize, 0)
-    const { content } = editor.state.doc.child(${block})
-    editor.commands.setTextSelection(before + 1 + ${offset ?? 'content.size'})
+    const { content } = editor.state.doc
+    const begin = 1 + content.content.slice(0, ${block}).reduce((sum, node) => sum + node.nodeSize, 0)
+    const end = content.child(${block}).content.size
+    editor.commands.setTextSelection({ from: begin + ${from}, to: begin + ${to} })
     editor.view.focus()
   }`
 }
