@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, Server as TcpServer } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { setImmediate as eventLoopTurn, setTimeout as sleep } from 'node:timers/promises'
 
 // The milliseconds for which the server still waits for calls on idle connections. A client may have sent such a call
@@ -11,6 +12,14 @@ const longestCallMs = 7000
 // The most turns of the event loop for which the server waits while new connections still arrive.
 const mostTurns = 1000
 
+/** What takes over the connections that some requests ask to upgrade to another protocol. */
+export type Upgrades = {
+  /** Whether the request is taken over. All others are answered as if they asked for no upgrade. */
+  accepts: (request: IncomingMessage) => boolean
+  /** Takes over the connection; `head` is what the client has sent after its request. */
+  handOn: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+}
+
 /** The HTTP server of the process. The server stops without dropping a call. */
 export class HttpServer {
   readonly #server: Server
@@ -18,15 +27,17 @@ export class HttpServer {
   #answer: RequestListener
   #draining = false
 
-  /** `answer` serves every request until `serve` replaces it. */
-  constructor(answer: RequestListener) {
+  /** `answer` serves every request until `serve` replaces it. `upgrades` takes over connections; null takes none. */
+  constructor(answer: RequestListener, upgrades: Upgrades | null) {
     this.#answer = answer
-    this.#server = createServer((request, response) => {
+    const shouldUpgradeCallback = (request: IncomingMessage) => upgrades?.accepts(request) ?? false
+    this.#server = createServer({ shouldUpgradeCallback }, (request, response) => {
       this.#open.add(response)
       response.on('close', () => this.#open.delete(response))
       if (this.#draining) response.setHeader('Connection', 'close')
       this.#answer(request, response)
     })
+    this.#server.on('upgrade', (request, socket, head) => upgrades?.handOn(request, socket, head))
     // Load balancers and clients as a rule close idle connections after 60 s. The server closes them only after 65 s,
     // so that no client sends a request into a connection that is closing.
     this.#server.keepAliveTimeout = 65_000

@@ -5,6 +5,7 @@ import { createLogger } from '../shared/process/log.ts'
 import { warnAboutSettings } from '../shared/process/setting-warnings.ts'
 import { onStopSignal } from '../shared/process/stop-signals.ts'
 import { createApp } from './app.ts'
+import { CollabGateway } from './collab-gateway.ts'
 import { HttpServer } from './http-server.ts'
 import { startService } from './start-service.ts'
 import { createWaitingApp } from './waiting-app.ts'
@@ -15,7 +16,9 @@ const config = processConfig()
 const log = createLogger({ service: 'api', config })
 warnAboutSettings({ config, log })
 let readiness = unreached
-const server = new HttpServer(createWaitingApp({ readiness: () => readiness, origin: config.PUBLIC_ORIGIN }))
+const gateway = config.COLLAB_HAND_ON ? new CollabGateway({ config, log }) : null
+const waiting = createWaitingApp({ readiness: () => readiness, origin: config.PUBLIC_ORIGIN })
+const server = new HttpServer(waiting, gateway)
 log.info({ port: await server.listen({ host: config.HOST, port: config.PORT }) }, 'listening')
 
 const watched = { url: config.DATABASE_URL, log, patienceSeconds: config.DATABASE_PATIENCE_SECONDS }
@@ -35,6 +38,7 @@ onStopSignal(log, {
   async stop() {
     const closed = server.close()
     service.eventStreams.end()
+    await gateway?.close()
     await closed
     endWatch()
     await service.close()

@@ -3,7 +3,7 @@ import { openFileStore } from '../shared/attachments/store.ts'
 import type { OpenIdProvider } from '../shared/auth/openid.ts'
 import type { Config } from '../shared/config/config.ts'
 import { openDatabase } from '../shared/database/database.ts'
-import { apiSessionName } from '../shared/health/queries.ts'
+import { sessionName } from '../shared/health/queries.ts'
 import { openJobs } from '../shared/jobs/send.ts'
 import type { Logger } from '../shared/process/log.ts'
 import { openEventStreams } from './event-streams/hub.ts'
@@ -26,7 +26,11 @@ export async function startService(options: {
   checkResponses?: boolean
 }): Promise<Service & { close: () => Promise<void> }> {
   const { config, log } = options
-  const database = await openDatabase({ url: config.DATABASE_URL, poolSize: 20, name: apiSessionName(randomUUID()) })
+  const database = await openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: 20,
+    name: sessionName('api', randomUUID()),
+  })
   const jobs = await openJobs({ database, onError: (error) => log.error({ err: error }, 'job queue') })
   const metrics = createHttpMetrics()
   observeProcess({ registry: metrics.registry, database })

@@ -28,6 +28,7 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   CORS_ALLOWED_ORIGINS: { wrong: '*, kb.test', right: 'http://a, http://b', value: ['http://a', 'http://b'] },
   COLLAB_PORT: { wrong: '65536', right: '0', value: 0 },
   COLLAB_URL: { wrong: 'https://kb.test/collab', right: 'wss://kb.test/collab', value: 'wss://kb.test/collab' },
+  COLLAB_HAND_ON: { wrong: '1', right: 'true', value: true },
   COLLAB_DEBOUNCE_MS: { wrong: '2s', right: '0', value: 0 },
   COLLAB_MAX_DEBOUNCE_MS: { wrong: '60001', right: '500', value: 500 },
   COLLAB_SNAPSHOT_MS: { wrong: '99', right: '100', value: 100 },

@@ -18,6 +18,15 @@ t.test('a caller learns who they are, what their token may do and in which works
     { id: /^ws_/, name: 'Second', role: 'viewer' },
   ])
   t.equal(body.data.expires_at, null)
+  t.equal(body.data.collaboration_url, 'ws://localhost:3002/collab')
+})
+
+t.test('an editor is told the address of live editing, which demands TLS where the service does', async (t) => {
+  const addresses = { 'wss://kb.test:3002/collab': {}, 'wss://live.kb.test/': { COLLAB_URL: 'wss://live.kb.test/' } }
+  for (const [expected, settings] of Object.entries(addresses)) {
+    const { signUp } = await startTestService(t, { PUBLIC_ORIGIN: 'https://kb.test:8443', ...settings })
+    t.equal((await (await signUp()).get('/me')).body.data.collaboration_url, expected)
+  }
 })
 
 t.test('nobody learns anything without a token', async (t) => {

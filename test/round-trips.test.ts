@@ -1,6 +1,7 @@
 import t from 'tap'
 import { workersOf } from '../workers/types.ts'
 import { p, text } from './body/build.ts'
+import { LiveProcess, Site, textAt } from './live-bodies/site.ts'
 import type { Reply } from './support/client.ts'
 import { startCountingProxy } from './support/counting-proxy.ts'
 import { make, put } from './support/documents.ts'
@@ -10,7 +11,8 @@ import { startWorkers, untilFresh } from './support/workers.ts'
 
 /*
  * What a request costs on PostgreSQL, over all connections of the API process: its statements, BEGIN and COMMIT
- * included, and the round trips in which they travel. Rate limits are as in production.
+ * included, and the round trips in which they travel. Rate limits are as in production. The same is counted for the
+ * live process, which stores what people type and catches up with writes of the API.
  */
 
 const limits = { RATE_READ_PER_MIN: '600', RATE_WRITE_PER_MIN: '600', RATE_SEARCH_PER_MIN: '600' }
@@ -68,6 +70,27 @@ const costs: Record<string, Cost> = {
   'a body': { roundTrips: 2, statements: 2, call: () => ada.get(`/documents/${id}/content`) },
 }
 
+const site = await Site.of(service, ada)
+const live = await LiveProcess.open(site, { workspace_id: ada.workspace_id, id: (await make(ada, blocks)).id })
+const typed = (version: 'none' | 'after') => async (index: number) => {
+  textAt(live.doc, 0).insert(0, `${index} `)
+  return () => live.flush(site.caller, version)
+}
+const written = async (index: number) => {
+  await put(ada, live.key.id, edited(index))
+  return () => live.sync()
+}
+const nothing = async () => () => live.sync()
+
+type LiveCost = { roundTrips: number; statements: number; prepare: (index: number) => Promise<() => Promise<unknown>> }
+
+const liveCosts: Record<string, LiveCost> = {
+  'storing typed text': { roundTrips: 3, statements: 11, prepare: typed('none') },
+  'storing typed text and a version': { roundTrips: 3, statements: 12, prepare: typed('after') },
+  'catching up with a write of the API': { roundTrips: 3, statements: 7, prepare: written },
+  'finding that nothing is new': { roundTrips: 1, statements: 1, prepare: nothing },
+}
+
 async function search(): Promise<Reply> {
   const reply = await ada.get('/search?q=storks')
   if (reply.body.data.length === 0) throw new Error('nothing was found')
@@ -84,6 +107,19 @@ for (const [name, { roundTrips, statements, call }] of Object.entries(costs)) {
     for (let index = 0; index < warmUp; index += 1) t.match(await call(index), { status: /^20[01]$/ })
     const traffic = await proxy.count(() => call(warmUp))
     t.not(traffic.statements.length, 0)
+    t.ok(traffic.roundTrips <= roundTrips, `${traffic.roundTrips} round trips`)
+    t.ok(
+      traffic.statements.length <= statements,
+      `${traffic.statements.length} statements: ${traffic.statements.join('\n')}`,
+    )
+  })
+}
+
+for (const [name, { roundTrips, statements, prepare }] of Object.entries(liveCosts)) {
+  t.test(`${name} costs at most ${roundTrips} round trips with ${statements} statements`, async (t) => {
+    for (let index = 0; index < warmUp; index += 1) await (await prepare(index))()
+    const work = await prepare(warmUp)
+    const traffic = await proxy.count(work)
     t.ok(traffic.roundTrips <= roundTrips, `${traffic.roundTrips} round trips`)
     t.ok(
       traffic.statements.length <= statements,

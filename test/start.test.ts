@@ -181,7 +181,7 @@ function listeners(port: string): string[] {
 
 function start(...words: string[]) {
   const { NODE_OPTIONS: _tap, DATABASE_URL: _none, NODE_ENV: _test, ...environment } = process.env
-  const env = { ...environment, DATA_DIR: directory, PORT: '0', LOG_LEVEL: 'warn' }
+  const env = { ...environment, DATA_DIR: directory, PORT: '0', COLLAB_PORT: '0', LOG_LEVEL: 'warn' }
   const child = spawn('npm', ['start', ...words], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))
   let output = ''

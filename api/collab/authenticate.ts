@@ -1,59 +1,97 @@
-import type { Caller } from '../../shared/auth/caller.ts'
+import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
+import { membershipsOf } from '../../shared/auth/queries.ts'
+import { scopes } from '../../shared/auth/scopes.ts'
+import { findSessionByHash } from '../../shared/auth/sessions.ts'
+import { isTicket, readTicket } from '../../shared/auth/tickets.ts'
+import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { visibleDocument } from '../../shared/documents/queries.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
-import { authenticate } from '../http/authenticate.ts'
+import { callerOf } from '../http/authenticate.ts'
+import type { RateLimiter } from '../http/rate-limit.ts'
+import { Denial } from './denial.ts'
+import { authorOf, type Editor } from './editor.ts'
+import { rightsOf } from './rights.ts'
 
-/** The user behind a connection to one document, with the rights at the time of the authentication. */
-export type Editor = {
-  caller: Caller
-  /** The workspace of the document. */
-  workspaceId: string
-  readOnly: boolean
-  /** The name that other editors see. */
-  name: string
+/** A client's attempt to open a document. */
+export type Attempt = {
+  /** What the client sends as its token: a bearer token or a ticket. */
+  token: string
+  documentId: string
+  /** The Origin header of the connection; null when the client has sent none. */
+  origin: string | null
+  /** The address of the client, as the key of rate limits. */
+  address: string
 }
 
-/** The reasons of a denied connection, which the protocol tells the client. */
-export type DenialReason =
-  | 'missing_token'
-  | 'invalid_token'
-  | 'insufficient_scope'
-  | 'document_not_found'
-  | 'too_many_connections'
-  | 'service_unavailable'
+type Context = { database: Database; config: Config; rateLimiter: RateLimiter }
 
-/** A connection that is denied. It has no message, because Hocuspocus prints the messages of errors. */
-export class Denial extends Error {
-  readonly reason: DenialReason
-
-  constructor(reason: DenialReason) {
-    super('')
-    this.reason = reason
+/**
+ * Finds the user who opens a document and what the user may do there (api/guide/collaboration.md#tokens-and-tickets).
+ * Throws a Denial; a denial for what the client has sent counts against its address.
+ */
+export async function authenticateEditor(context: Context, attempt: Attempt): Promise<Editor> {
+  requireOrigin(context.config, attempt.origin)
+  const { caller, sessionHash } = await identify(context, attempt)
+  const { documentId } = attempt
+  const document = await visibleDocument(context.database, { documentId, workspaceIds: visibleWorkspaces(caller) })
+  const membership = caller.memberships.find(({ workspace_id }) => workspace_id === document?.workspace_id)
+  const rights = rightsOf({ admitted: true, scopes: caller.scopes, role: membership?.role ?? null })
+  if (rights.denied !== null) throw new Denial(rights.denied)
+  return {
+    caller,
+    userId: caller.userId,
+    workspaceId: membership?.workspace_id ?? '',
+    documentId,
+    tokenId: sessionHash === null ? caller.tokenId : null,
+    sessionHash,
+    readOnly: rights.readOnly,
+    author: authorOf(caller),
   }
 }
 
-/** Finds the user whose bearer token a client has sent for a document. Throws a Denial. */
-export async function authenticateEditor(
-  context: { database: Database; pepper: string },
-  { token, documentId }: { token: string; documentId: string },
-): Promise<Editor> {
-  if (token === '') throw new Denial('missing_token')
-  const caller = await callerOf(context, token)
-  if (!caller.scopes.includes('documents:read')) throw new Denial('insufficient_scope')
-  const workspaceIds = caller.memberships.map(({ workspace_id }) => workspace_id)
-  const document = await visibleDocument(context.database, { documentId, workspaceIds })
-  if (document === null) throw new Denial('document_not_found')
-  const membership = caller.memberships.find(({ workspace_id }) => workspace_id === document.workspace_id)
-  const readOnly = !caller.scopes.includes('documents:write') || membership?.role === 'viewer'
-  return { caller, workspaceId: document.workspace_id, readOnly, name: caller.name }
+// A browser sends the header with every page's connection, and other programs as a rule do not. So a foreign page that
+// got hold of a token cannot use the token in a browser.
+function requireOrigin({ PUBLIC_ORIGIN, CORS_ALLOWED_ORIGINS: allowed }: Config, origin: string | null): void {
+  if (origin === null || origin === PUBLIC_ORIGIN || allowed.includes('*') || allowed.includes(origin)) return
+  throw new Denial('forbidden')
 }
 
-async function callerOf(context: { database: Database; pepper: string }, token: string): Promise<Caller> {
+/** A caller, and the session that let the caller in; null where it was a token. */
+type Identified = { caller: Caller; sessionHash: string | null }
+
+// Failed attempts count against the address, as in the API, so that nobody can try many tokens.
+async function identify(context: Context, attempt: Attempt): Promise<Identified> {
+  const { token, documentId, address } = attempt
   try {
-    return await authenticate(context, `Bearer ${token}`)
+    if (token === '') throw new Denial('missing_token')
+    if (isTicket(token)) return await holderOf(context, { ticket: token, documentId })
+    const { database, config } = context
+    return { caller: await callerOf({ database, pepper: config.TOKEN_PEPPER }, token), sessionHash: null }
   } catch (error) {
-    if (error instanceof Refusal) throw new Denial('invalid_token')
-    throw error
+    if (!(error instanceof Refusal || error instanceof Denial)) throw error
+    await countFailure(context.rateLimiter, address)
+    throw error instanceof Denial ? error : new Denial('invalid_token')
   }
+}
+
+async function countFailure(rateLimiter: RateLimiter, address: string): Promise<void> {
+  try {
+    await rateLimiter.consume('ip', address)
+  } catch (error) {
+    throw error instanceof Refusal ? new Denial('rate_limited') : error
+  }
+}
+
+// The user of a ticket acts by role alone. A session has no scopes, so a caller of a ticket has all of them.
+async function holderOf(
+  { database, config }: Context,
+  presented: { ticket: string; documentId: string },
+): Promise<Identified> {
+  const ticket = readTicket(config.SESSION_SECRET, presented.ticket)
+  if (ticket === null || ticket.documentId !== presented.documentId) throw new Denial('invalid_token')
+  const user = await findSessionByHash(database, Buffer.from(ticket.sessionHash, 'hex'))
+  if (user === null || user.userId !== ticket.userId) throw new Denial('invalid_token')
+  const memberships = await membershipsOf(database, user.userId)
+  return { caller: { ...user, tokenId: '', scopes, expiresAt: null, memberships }, sessionHash: ticket.sessionHash }
 }

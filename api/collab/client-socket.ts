@@ -15,7 +15,7 @@ export class ClientSocket {
   readonly #socket: WebSocket
   readonly #metrics: CollabMetrics
   /** Whether a document has been opened through this socket. */
-  authenticated = false
+  isAuthenticated = false
   readonly openedAt = performance.now()
   #sent = 0
   #read = 0
@@ -33,7 +33,10 @@ export class ClientSocket {
   /** Calls `handle` with each binary message. A text message closes the socket, since the protocol has none. */
   onMessage(handle: (message: Uint8Array) => void): void {
     this.#socket.on('message', (data: RawData, isBinary) => {
-      if (!isBinary) return this.close(1003, 'Unsupported Data')
+      if (!isBinary) {
+        this.close(1003, 'Unsupported Data')
+        return
+      }
       const message = data as Buffer
       this.#metrics.bytes('in', message.byteLength)
       handle(message)
@@ -48,7 +51,10 @@ export class ClientSocket {
   }
 
   send(message: Uint8Array): void {
-    if (this.#socket.bufferedAmount > mostWaitingBytes) return this.cut('slow')
+    if (this.#socket.bufferedAmount > mostWaitingBytes) {
+      this.cut('slow')
+      return
+    }
     this.#sent += message.byteLength
     this.#metrics.bytes('out', message.byteLength)
     this.#socket.send(message)

@@ -1,29 +1,27 @@
-import type { Caller } from '../../shared/auth/caller.ts'
 import {
   compactLive,
+  type Flush,
   type Flushed,
-  type LiveUpdates,
+  type LiveContext,
   openLive,
   persistLive,
-  syncY,
+  syncLive,
 } from '../../shared/body/live/live-document.ts'
 import type { DocumentKey } from '../../shared/body/live/queries.ts'
-import { computingAhead } from '../../shared/computations/ahead.ts'
-import type { Config } from '../../shared/config/config.ts'
-import { bodyConsequences } from '../../shared/consequences/body.ts'
-import { type Database, inTransaction } from '../../shared/database/database.ts'
-import type { Jobs } from '../../shared/jobs/send.ts'
+import type { LiveReplica } from '../../shared/body/live/replica.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { Turns } from '../../shared/turns/turns.ts'
 
-// Database operations at a time in this process, and for the documents of one workspace. A turn that waits here holds
-// no connection and no lock.
+// Database operations at a time in this process, and for the documents of one workspace.
 const atOnce = 6
 const ofOneWorkspace = 4
 
-/** The operations of open documents on the database. Each waits for its turn, in an order that is fair to documents. */
+/**
+ * The database operations of open documents. Each operation waits for its turn, in an order that is fair to workspaces
+ * and to their documents. An operation that waits holds no connection and no lock.
+ */
 export class DocumentStore {
-  readonly #context: { database: Database; jobs: Jobs; config: Config }
+  readonly #context: LiveContext
   readonly #turns = new Turns({
     atOnce,
     ofOneWorkspace,
@@ -32,35 +30,28 @@ export class DocumentStore {
     patienceMs: 0,
   })
 
-  constructor(context: { database: Database; jobs: Jobs; config: Config }) {
+  constructor(context: LiveContext) {
     this.#context = context
   }
 
-  open(key: DocumentKey): Promise<LiveUpdates> {
-    const { database } = this.#context
-    return this.#inTurn(key, () => inTransaction(database, (tx) => openLive(tx, key)))
+  /** Opens a document; see `openLive`. */
+  open(key: DocumentKey): Promise<{ replica: LiveReplica; updates: Uint8Array[] }> {
+    return this.#inTurn(key, () => openLive(this.#context, key))
   }
 
-  sync(key: DocumentKey, seen: number): Promise<LiveUpdates> {
-    const { database } = this.#context
-    return this.#inTurn(key, () => inTransaction(database, (tx) => syncY(tx, { ...key, seen })))
+  /** Reads the writes of others; see `syncLive`. */
+  sync(replica: LiveReplica): Promise<{ updates: Uint8Array[] }> {
+    return this.#inTurn(replica.key, () => syncLive(this.#context, { replica }))
   }
 
-  flush(key: DocumentKey, typed: { caller: Caller; updates: readonly Uint8Array[]; seen: number }): Promise<Flushed> {
-    const { database, jobs, config } = this.#context
-    const consequences = { body: bodyConsequences }
-    return this.#inTurn(key, () =>
-      computingAhead((ahead) =>
-        inTransaction(database, (tx) =>
-          persistLive({ tx, jobs, config, ahead, consequences }, { documentId: key.id, ...typed }),
-        ),
-      ),
-    )
+  /** Stores typed text; see `persistLive`. */
+  flush(flush: Flush): Promise<Flushed> {
+    return this.#inTurn(flush.replica.key, () => persistLive(this.#context, flush))
   }
 
-  compact(key: DocumentKey): Promise<void> {
-    const { database } = this.#context
-    return this.#inTurn(key, () => inTransaction(database, (tx) => compactLive(tx, key)))
+  /** Folds the log of a document into its state; see `compactLive`. */
+  compact(replica: LiveReplica): Promise<void> {
+    return this.#inTurn(replica.key, () => compactLive(this.#context, { replica }))
   }
 
   // A document takes the place of the user, so that the documents of a workspace take turns.

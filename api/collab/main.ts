@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { processConfig } from '../../shared/config/config.ts'
 import { untilReady, watchDatabase } from '../../shared/health/database-watch.ts'
 import { readiness, unreached } from '../../shared/health/readiness.ts'
@@ -17,7 +18,9 @@ warnAboutSettings({ config, log })
 for (const method of ['log', 'info', 'warn', 'error'] as const) console[method] = () => {}
 
 // The longest time, in milliseconds, for storing open documents before the process ends.
-const longestDrainMs = 18_000
+const longestDrainMs = 14_000
+// The longest wait, in milliseconds, for the processing of messages that have arrived.
+const longestProcessingMs = 2000
 
 let ready = async () => unreached
 const server = new CollabServer({ config, readiness: () => ready() })
@@ -31,15 +34,14 @@ await untilReady({
   },
 })
 const collab = await startCollab({ config, log, sockets: () => server.sockets })
-const endWatch = watchDatabase(collab.database, watched)
+const endWatch = watchDatabase(collab.database, { ...watched, mayEnd: () => !collab.rooms.holdsTextAlone })
 ready = () => readiness(collab.database)
 server.serve(collab)
 log.info('serving')
 
 onStopSignal(log, {
   async drain() {
-    collab.rooms.end()
-    await collab.rooms.processed()
+    await Promise.race([collab.rooms.end(), sleep(longestProcessingMs, undefined, { ref: false })])
     await server.end()
     const unstored = await collab.rooms.drain(AbortSignal.timeout(longestDrainMs))
     if (unstored.length === 0) return

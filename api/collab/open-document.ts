@@ -1,81 +1,103 @@
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { Connection, Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
-import type { Caller } from '../../shared/auth/caller.ts'
-import type { LiveUpdates } from '../../shared/body/live/live-document.ts'
-import type { DocumentKey } from '../../shared/body/live/queries.ts'
-import { Refusal } from '../../shared/errors/errors.ts'
+import type { ChangedBody, DocumentKey } from '../../shared/body/live/queries.ts'
+import type { LiveReplica } from '../../shared/body/live/replica.ts'
+import { isOutage } from '../../shared/database/outages.ts'
+import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import type { DocumentStore } from './document-store.ts'
+import { EditSession } from './edit-session.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { originOf, ownOrigin } from './origins.ts'
-import { PendingText } from './pending-text.ts'
-import { savedMessage, unsavedMessage } from './save-messages.ts'
+import { type ByteCount, type FlushPauses, PendingText } from './pending-text.ts'
+import { type SaveState, savedMessage, unsavedMessage } from './save-messages.ts'
 
 /** The parts of the process that every open document uses. */
 export type OpenDocumentContext = {
   store: DocumentStore
   metrics: CollabMetrics
   log: Logger
-  /** Pauses in milliseconds: without typing, and at most, before typed text is stored. */
-  timing: { debounceMs: number; maxDebounceMs: number }
+  /** The pauses after which text is stored, and the milliseconds of editing after which a version is kept. */
+  timing: FlushPauses & { snapshotMs: number }
+  /** The bytes of typed text of all documents that no commit has stored yet. */
+  pending: ByteCount
 }
 
-// The pause after a failed operation: doubled with each failure, up to the longest.
+type Notice = Pick<ChangedBody, 'bodySeq' | 'byTyping'> & {
+  /** When the process has heard of the change, in milliseconds of `performance.now()`. */
+  at: number
+}
+
+type Opening = {
+  key: DocumentKey
+  context: OpenDocumentContext
+  /** Called when the document has no connections and nothing left to store, so that it may be unloaded. */
+  onUnused: () => void
+  /** Called when the document no longer exists, after it was closed. */
+  onDeleted: () => void
+}
+
+// The pause after a failed operation, in milliseconds: doubled with each failure, up to the longest.
 const firstRetryMs = 500
 const longestRetryMs = 15_000
-// The least time between the end of a flush and a flush that a notification asks for. Without this pause, two processes
-// whose users type without a break would flush after each other without a break.
+// The pause after new text is typed into a document whose commit was refused: the text may be what was missing.
+const refusedRetryMs = 1000
+// The least milliseconds between the end of a flush and a flush for which a notification is the reason. Without this
+// pause, two processes whose users type without a break would flush in turn without a break.
 const noticePauseMs = 100
-// The interval at which an open document looks for writes whose notification was lost.
-const lookMs = 30_000
+// The interval, in milliseconds, at which an open document looks for writes whose notification was lost.
+const lookMs = 15_000
 
 /**
- * One open document of this process: the live document that its editors see, the text that was typed and is not stored
- * yet, and the operations that bring the live document and the database together, one at a time.
+ * One open document of this process: the live document that its editors see, the typed text that is not stored yet, and
+ * the operations that bring the live document and the database together, one at a time.
  */
 export class OpenDocument {
   readonly live: Document
   readonly key: DocumentKey
   readonly #context: OpenDocumentContext
-  readonly #onUnused: (opened: OpenDocument) => void
-  readonly #pending = new PendingText()
-  #lastTypist: Caller | null = null
-  /** The number of the newest row of the log that the live document has. */
-  #seen: number
-  /** When a notification came that no operation has answered yet, in milliseconds of `performance.now()`. */
-  #noticedAt: number | null = null
+  readonly #replica: LiveReplica
+  readonly #onUnused: () => void
+  readonly #onDeleted: () => void
+  readonly #pending: PendingText
+  readonly #session: EditSession
+  /** The user who typed last; empty before anybody has. */
+  #typist = ''
+  /** What is stored, as far as this process knows. */
+  #saved: SaveState
+  /** A change of the body that this process has heard of and not read yet. */
+  #notice: Notice | null = null
   #running: Promise<void> | null = null
   #timer: NodeJS.Timeout | undefined
   #failures = 0
-  #notBefore = 0
+  /** Whether the last operation failed because of what the document holds. */
+  #wasRefused = false
+  #notBefore = Number.NEGATIVE_INFINITY
   #flushedAt = Number.NEGATIVE_INFINITY
   #lookAt = performance.now() + lookMs
-  #hurried = false
-  #closed = false
-  /** The version of the stored body; null until this process has stored one. */
-  #version: string | null = null
-  /** The Yjs state vector of what is stored. */
-  readonly #storedClocks: Map<number, number>
+  #isHurried = false
+  #isClosed = false
 
-  private constructor(
-    live: Document,
-    { key, context, seen, onUnused }: { key: DocumentKey; context: OpenDocumentContext; seen: number } & Unused,
-  ) {
+  private constructor(live: Document, replica: LiveReplica, { key, context, onUnused, onDeleted }: Opening) {
     this.live = live
     this.key = key
     this.#context = context
-    this.#seen = seen
+    this.#replica = replica
     this.#onUnused = onUnused
-    this.#storedClocks = Y.decodeStateVector(Y.encodeStateVector(live))
+    this.#onDeleted = onDeleted
+    this.#pending = new PendingText(context.pending)
+    this.#session = new EditSession(context.timing.snapshotMs)
+    this.#saved = stateOf(replica)
     live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
     this.#schedule()
   }
 
   /** Loads a document into the empty `live` document. Throws what `openLive` throws. */
-  static async open(live: Document, input: { key: DocumentKey; context: OpenDocumentContext } & Unused) {
-    const opened = await input.context.store.open(input.key)
-    for (const update of opened.updates) Y.applyUpdate(live, update, ownOrigin('stored'))
-    return new OpenDocument(live, { ...input, seen: opened.n })
+  static async open(live: Document, opening: Opening): Promise<OpenDocument> {
+    const { replica, updates } = await opening.context.store.open(opening.key)
+    await applyInTurns(live, updates)
+    return new OpenDocument(live, replica, opening)
   }
 
   /** The bytes of typed text that no commit has stored yet. */
@@ -83,198 +105,208 @@ export class OpenDocument {
     return this.#pending.bytes
   }
 
-  /** Whether everything that this process has received is stored. */
-  get stored(): boolean {
-    return this.#pending.empty
+  /** Whether everything that this process has received is stored, and the history has what it should keep. */
+  get isDone(): boolean {
+    return this.#isClosed || (this.#pending.isEmpty && !this.#session.isOpen)
   }
 
-  get closed(): boolean {
-    return this.#closed
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
   /** Tells a new connection what is stored. */
   greet(connection: Connection): void {
-    if (this.#version !== null) connection.sendStateless(this.#savedMessage(this.#version))
+    if (this.#saved !== null)
+      connection.sendStateless(savedMessage({ ...this.#saved, complete: this.#pending.isEmpty }))
   }
 
-  /** Asks for the writes of others, of which a notification has told or may have been missed. */
-  notice(): void {
-    this.#noticedAt ??= performance.now()
+  /** Asks for a change that others have made, unless this process knows the body already. */
+  notice({ bodySeq, byTyping }: Pick<ChangedBody, 'bodySeq' | 'byTyping'>): void {
+    const { at, ...earlier } = this.#notice ?? { at: performance.now(), bodySeq: 0, byTyping: true }
+    this.#notice = { at, bodySeq: Math.max(bodySeq, earlier.bodySeq), byTyping: byTyping && earlier.byTyping }
     this.#schedule()
   }
 
   /** Stores pending text without waiting for a pause in typing. */
   hurry(): void {
-    this.#hurried = true
+    this.#isHurried = true
     this.#schedule()
   }
 
-  /** Stores everything, with retries, until it is stored or the signal aborts. Returns whether everything is stored. */
+  /** Stores pending text, again and again, until everything is stored or the signal aborts. Returns whether it is. */
   async drain(signal: AbortSignal): Promise<boolean> {
-    while (!this.#pending.empty && !this.#closed && !signal.aborted) {
-      this.#notBefore = 0
+    while (!this.#pending.isEmpty && !signal.aborted) {
+      this.#notBefore = Math.min(this.#notBefore, performance.now() + firstRetryMs)
       this.hurry()
-      await this.#running
-      if (!this.#pending.empty) await pause(firstRetryMs, signal)
+      await Promise.race([this.#running ?? pause(firstRetryMs, signal), aborted(signal)])
     }
-    return this.#pending.empty || this.#closed
+    return this.#pending.isEmpty
   }
 
-  /**
-   * Folds the log of the document, which nobody uses any more. Called before the document is forgotten; text that is
-   * typed meanwhile stays pending.
-   */
+  /** Folds the log into the stored state. A failure is of no consequence: a later call folds the log. */
   async compact(): Promise<void> {
-    await this.#running
-    await this.#context.store.compact(this.key)
+    const { store, log } = this.#context
+    await store.compact(this.#replica).catch((err: unknown) => log.debug({ err }, 'a log could not be folded'))
   }
 
-  /** Forgets the document. What is pending is dropped. */
+  /** Ends all work for the document. What is pending is dropped. */
   close(): void {
-    this.#closed = true
+    this.#isClosed = true
     this.#pending.clear()
     clearTimeout(this.#timer)
   }
 
   #onUpdate(update: Uint8Array, origin: unknown): void {
     const { kind, editor } = originOf(origin)
-    if (kind === 'stored' || kind === 'peer' || this.#closed) return
-    if (editor !== null) this.#lastTypist = editor.caller
+    if (kind === 'stored' || kind === 'peer' || this.#isClosed) return
+    if (editor !== null) this.#typist = editor.userId
     this.#pending.add(update)
+    if (this.#wasRefused) this.#notBefore = Math.min(this.#notBefore, performance.now() + refusedRetryMs)
     this.#schedule()
   }
 
   #schedule(): void {
     clearTimeout(this.#timer)
-    if (this.#closed || this.#running !== null) return
-    const wait = this.#dueAt() - performance.now()
-    if (wait <= 0) this.#run()
-    else this.#timer = setTimeout(() => this.#run(), wait)
+    if (this.#isClosed || this.#running !== null) return
+    const wait = Math.max(this.#dueAt(), this.#notBefore) - performance.now()
+    if (wait > 0) this.#timer = setTimeout(() => this.#run(), wait)
+    else this.#run()
   }
 
   #dueAt(): number {
-    const due = this.#pending.empty ? (this.#noticedAt ?? this.#lookAt) : this.#flushDueAt()
-    return Math.max(due, this.#notBefore)
+    if (this.#isHurried || this.#isLeft) return Number.NEGATIVE_INFINITY
+    if (this.#pending.isEmpty) return this.#notice?.at ?? this.#lookAt
+    const typed = this.#pending.dueAt(this.#context.timing)
+    // Text that is stored before a block is moved by a program moves with the block. So the text does not wait.
+    const isUrgent = this.#notice?.byTyping === false && this.#notice.bodySeq > this.#replica.bodySeq
+    return isUrgent ? Math.min(typed, this.#flushedAt + noticePauseMs) : typed
   }
 
-  #flushDueAt(): number {
-    if (this.#hurried) return Number.NEGATIVE_INFINITY
-    const typed = this.#pending.dueAt(this.#context.timing)
-    return this.#noticedAt === null ? typed : Math.min(typed, this.#flushedAt + noticePauseMs)
+  // Whether the last editor has left before the last text or the last version was stored.
+  get #isLeft(): boolean {
+    return !this.isDone && this.live.getConnectionsCount() === 0
   }
 
   #run(): void {
     this.#running = this.#operate().finally(() => {
       this.#running = null
-      if (this.#pending.empty && this.live.getConnectionsCount() === 0) this.#onUnused(this)
+      if (this.isDone && this.live.getConnectionsCount() === 0) this.#onUnused()
       this.#schedule()
     })
   }
 
-  // One operation. A notification that comes meanwhile asks for another operation.
+  // One operation. What happens meanwhile asks for another operation.
   async #operate(): Promise<void> {
-    const noticedAt = this.#noticedAt
-    this.#noticedAt = null
+    const notice = this.#notice
+    this.#notice = null
+    this.#isHurried = false
     this.#lookAt = performance.now() + lookMs
-    this.#hurried = false
-    const wasPending = !this.#pending.empty
     try {
-      const { updates, n } = await (wasPending ? this.#flush() : this.#sync())
-      for (const update of updates) this.#follow(update)
-      this.#seen = n
+      const hasFollowed = await (this.#pending.isEmpty && !this.#isLeft ? this.#sync() : this.#flush())
       this.#failures = 0
-      if (wasPending || updates.length > 0) this.#tellSaved()
-      if (noticedAt !== null) this.#context.metrics.followed((performance.now() - noticedAt) / 1000)
+      this.#wasRefused = false
+      if (notice !== null && hasFollowed) this.#context.metrics.followed((performance.now() - notice.at) / 1000)
+      this.#forgetKnownNotice()
+      if (this.#replica.isLogLong) await this.compact()
     } catch (error) {
-      this.#noticedAt ??= noticedAt
+      if (notice !== null) this.notice(notice)
       this.#failed(error)
     }
   }
 
-  #sync(): Promise<LiveUpdates> {
-    return this.#context.store.sync(this.key, this.#seen)
+  // A flush notifies its own process too, often before the answer to its commit arrives.
+  #forgetKnownNotice(): void {
+    if (this.#notice !== null && this.#notice.bodySeq <= this.#replica.bodySeq) this.#notice = null
   }
 
-  async #flush(): Promise<LiveUpdates> {
+  // Returns whether others had written.
+  async #sync(): Promise<boolean> {
+    const { updates } = await this.#context.store.sync(this.#replica)
+    await applyInTurns(this.live, updates)
+    const { version } = this.#saved
+    this.#saved = stateOf(this.#replica)
+    if (updates.length > 0 || version !== this.#saved.version) this.#tellSaved()
+    return updates.length > 0
+  }
+
+  // Returns whether others had written.
+  async #flush(): Promise<boolean> {
+    const { store, metrics } = this.#context
     const began = performance.now()
-    const batch = this.#pending.take()
-    const clocks = Y.decodeStateVector(Y.encodeStateVector(this.live))
+    const version = this.#session.next({ isLast: this.live.getConnectionsCount() === 0 })
+    const flush = { replica: this.#replica, updates: this.#pending.take(), caller: { userId: this.#typist }, version }
     try {
-      const caller = this.#lastTypist
-      if (caller === null) throw new Error('pending text without an author')
-      const flushed = await this.#context.store.flush(this.key, { caller, updates: batch, seen: this.#seen })
+      const { updates, changed } = await store.flush(flush)
+      await applyInTurns(this.live, updates)
       this.#pending.stored()
-      this.#context.metrics.flushed('done', (performance.now() - began) / 1000)
-      this.#version = flushed.document.version
-      this.#noteStored(clocks)
-      return flushed
+      this.#session.flushed({ version, changed })
+      metrics.flushed('done', (performance.now() - began) / 1000)
+      this.#saved = stateOf(this.#replica)
+      this.#tellSaved()
+      return updates.length > 0
     } catch (error) {
-      this.#pending.giveBack()
-      this.#context.metrics.flushed(error instanceof Refusal ? 'refused' : 'failed', (performance.now() - began) / 1000)
+      metrics.flushed(error instanceof Refusal ? 'refused' : 'failed', (performance.now() - began) / 1000)
       throw error
     } finally {
       this.#flushedAt = performance.now()
     }
   }
 
-  // Applies an update that is stored.
-  #follow(update: Uint8Array): void {
-    Y.applyUpdate(this.live, update, ownOrigin('stored'))
-    this.#noteStored(Y.parseUpdateMeta(update).to)
-  }
-
-  #noteStored(clocks: ReadonlyMap<number, number>): void {
-    for (const [client, clock] of clocks) {
-      this.#storedClocks.set(client, Math.max(clock, this.#storedClocks.get(client) ?? 0))
-    }
-  }
-
   #tellSaved(): void {
-    if (this.#version !== null) this.live.broadcastStateless(this.#savedMessage(this.#version))
+    this.live.broadcastStateless(this.#savedMessage())
   }
 
-  #savedMessage(version: string): string {
-    return savedMessage({ version, vector: Y.encodeStateVector(this.#storedClocks), complete: this.#pending.empty })
+  #savedMessage(): string {
+    return savedMessage({ ...this.#saved, complete: this.#pending.isEmpty })
   }
 
   #failed(error: unknown): void {
-    if (this.#closed) return
-    const code = error instanceof Refusal ? error.code : 'service_unavailable'
-    if (code === 'document_not_found') return this.#deleted()
+    if (this.#isClosed) return
+    const reason: ErrorCode = error instanceof Refusal ? error.code : 'service_unavailable'
+    if (reason === 'document_not_found') {
+      this.#deleted()
+      return
+    }
     this.#failures += 1
+    this.#wasRefused = error instanceof Refusal && reason !== 'service_unavailable'
     const wait = Math.min(firstRetryMs * 2 ** (this.#failures - 1), longestRetryMs)
     this.#notBefore = performance.now() + wait * (0.75 + Math.random() / 2)
-    if (this.#failures === 1 && !(error instanceof Refusal)) {
+    // The watch of the database logs its outages, once for all documents.
+    if (this.#failures === 1 && !isOutage(error)) {
       this.#context.log.warn({ err: error, document_id: this.key.id }, 'an open document could not be stored or read')
     }
-    if (!this.#pending.empty) this.live.broadcastStateless(unsavedMessage(code))
+    if (!this.#pending.isEmpty) this.live.broadcastStateless(unsavedMessage(reason))
   }
 
   // Nobody can store text into a deleted document, so the text is dropped with it.
   #deleted(): void {
-    const connections = this.live.getConnections()
     this.close()
-    for (const connection of connections) {
-      this.#context.metrics.cut('deleted')
-      connection.close({ code: 4404, reason: 'document_not_found' })
-    }
-    this.#onUnused(this)
+    this.#onDeleted()
   }
 }
 
-type Unused = {
-  /** Called when the document has neither connections nor pending text, so that it may be unloaded. */
-  onUnused: (opened: OpenDocument) => void
+function stateOf({ version, stateVector }: LiveReplica): SaveState {
+  return { version, stateVector: stateVector ?? Uint8Array.of(0) }
+}
+
+// Applies stored updates, with a turn of the event loop after each: they are cut so that none takes long.
+async function applyInTurns(live: Document, updates: readonly Uint8Array[]): Promise<void> {
+  for (const [index, update] of updates.entries()) {
+    if (index > 0) await eventLoopTurn()
+    Y.applyUpdate(live, update, ownOrigin('stored'))
+  }
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, milliseconds)
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    signal.addEventListener('abort', done)
+    const timer = setTimeout(resolve, milliseconds)
+    signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
+  })
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 }

@@ -1,5 +1,5 @@
 import { isTransactionOrigin, type LocalTransactionOrigin } from '@hocuspocus/server'
-import type { Editor } from './authenticate.ts'
+import type { Editor } from './editor.ts'
 
 /**
  * Where an update of a live document comes from: `typed` from a connection of this process, `stored` from the

@@ -1,16 +1,29 @@
+/** A count of bytes, shared by all that add to it. */
+export type ByteCount = { bytes: number }
+
+/** The pauses after which typed text is stored, in milliseconds: without further typing, and at most. */
+export type FlushPauses = { debounceMs: number; maxDebounceMs: number }
+
 /**
- * The updates of one document that no commit has stored yet, in the order of their arrival. A flush takes all of them;
- * they stay here until it has stored them or has given them back.
+ * The updates of one document that no commit has stored yet, in the order of their arrival. A flush takes all of them,
+ * and they stay here until the flush has stored them or has failed.
  */
 export class PendingText {
-  #waiting: Uint8Array[] = []
-  #taken: Uint8Array[] = []
+  readonly #total: ByteCount
+  #updates: Uint8Array[] = []
   #bytes = 0
+  /** How many of the updates a flush has taken. */
+  #taken = 0
   #firstAt = 0
   #lastAt = 0
 
-  get empty(): boolean {
-    return this.#waiting.length === 0 && this.#taken.length === 0
+  /** `total` counts the bytes of all documents of the process. */
+  constructor(total: ByteCount) {
+    this.#total = total
+  }
+
+  get isEmpty(): boolean {
+    return this.#updates.length === 0
   }
 
   /** The bytes of all updates, including those that a flush has taken. */
@@ -20,38 +33,38 @@ export class PendingText {
 
   add(update: Uint8Array): void {
     this.#lastAt = performance.now()
-    if (this.#waiting.length === 0) this.#firstAt = this.#lastAt
-    this.#waiting.push(update)
-    this.#bytes += update.byteLength
+    if (this.#updates.length === this.#taken) this.#firstAt = this.#lastAt
+    this.#updates.push(update)
+    this.#count(update.byteLength)
   }
 
   /** When the updates have to be stored, in milliseconds of `performance.now()`. */
-  dueAt({ debounceMs, maxDebounceMs }: { debounceMs: number; maxDebounceMs: number }): number {
+  dueAt({ debounceMs, maxDebounceMs }: FlushPauses): number {
     return Math.min(this.#lastAt + debounceMs, this.#firstAt + maxDebounceMs)
   }
 
   /** Takes all updates for a flush. */
   take(): readonly Uint8Array[] {
-    this.#taken.push(...this.#waiting)
-    this.#waiting = []
-    return this.#taken
+    this.#taken = this.#updates.length
+    return this.#updates.slice()
   }
 
-  /** Forgets the updates that the flush has stored. */
+  /** Forgets the updates that the flush has taken and stored. */
   stored(): void {
-    this.#taken = []
-    this.#bytes = this.#waiting.reduce((sum, update) => sum + update.byteLength, 0)
+    const stored = this.#updates.splice(0, this.#taken)
+    this.#taken = 0
+    this.#count(-stored.reduce((sum, { byteLength }) => sum + byteLength, 0))
   }
 
-  /** Takes back the updates of a flush that has failed. */
-  giveBack(): void {
-    this.#waiting = [...this.#taken, ...this.#waiting]
-    this.#taken = []
-  }
-
+  /** Forgets all updates. */
   clear(): void {
-    this.#waiting = []
-    this.#taken = []
-    this.#bytes = 0
+    this.#updates = []
+    this.#taken = 0
+    this.#count(-this.#bytes)
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes
+    this.#total.bytes += bytes
   }
 }

@@ -1,17 +1,38 @@
-import { type Connection, type Document, Hocuspocus } from '@hocuspocus/server'
+import type { IncomingMessage } from 'node:http'
+import { type Connection, type Document, Hocuspocus, type onAuthenticatePayload } from '@hocuspocus/server'
+import { messageYjsSyncStep1 } from 'y-protocols/sync'
+import * as Y from 'yjs'
+import { clientAddress } from '../../shared/auth/forwarded-address.ts'
+import type { ChangedBody } from '../../shared/body/live/queries.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
+import { isOutage } from '../../shared/database/outages.ts'
+import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
-import { authenticateEditor, Denial, type Editor } from './authenticate.ts'
+import type { RateLimiter } from '../http/rate-limit.ts'
+import { addressOf } from '../http/requesters.ts'
+import { authenticateEditor } from './authenticate.ts'
+import { isTooLargeAwareness, nameStates } from './awareness.ts'
 import type { ClientSocket } from './client-socket.ts'
+import { Connections } from './connections.ts'
+import { Denial } from './denial.ts'
 import type { DocumentStore } from './document-store.ts'
+import type { Editor, EditorContext } from './editor.ts'
 import type { CollabMetrics } from './metrics.ts'
-import { OpenDocument } from './open-document.ts'
+import { OpenDocument, type OpenDocumentContext } from './open-document.ts'
+import { unsavedMessage } from './save-messages.ts'
 
-/** What the process knows of a connection: its socket, and its editor once the connection is authenticated. */
-export type ConnectionContext = { socket: ClientSocket; editor: Editor }
+/** What the process keeps with each connection. */
+type ConnectionContext = EditorContext & { socket: ClientSocket; address: string; origin: string | null }
 
-type Parts = { database: Database; store: DocumentStore; metrics: CollabMetrics; log: Logger; config: Config }
+type Parts = {
+  database: Database
+  store: DocumentStore
+  rateLimiter: RateLimiter
+  metrics: CollabMetrics
+  log: Logger
+  config: Config
+}
 
 // What a socket may send before it is authenticated. A provider sends its token, a state vector and its cursor.
 const unauthenticated = {
@@ -19,73 +40,88 @@ const unauthenticated = {
   maxUnauthenticatedQueueMessages: 200,
   maxPendingDocuments: 20,
 }
-// A socket without a message for so long is closed. Providers send their cursor every 15 s.
+// The milliseconds without a message after which a socket is closed. Providers send their cursor every 15 s.
 const silenceMs = 60_000
+// The most bytes of typed text that wait to be stored, of one document and of all. A commit that is refused or a
+// database that is out of reach makes text wait.
+const mostPending = { document: 32 * 1024 * 1024, process: 256 * 1024 * 1024 }
 
-/** The rooms of this process: Hocuspocus speaks the protocol, and each of its documents has an OpenDocument. */
+/**
+ * The rooms of this process. Hocuspocus speaks the protocol and knows the connections; each of its documents has an
+ * OpenDocument, which stores what is typed.
+ */
 export class Rooms {
   readonly #parts: Parts
   readonly #hocuspocus: ProtocolServer
+  readonly #connections: Connections
   readonly #open = new Map<string, OpenDocument>()
-  #ending = false
+  readonly #context: OpenDocumentContext
+  #isEnding = false
 
   constructor(parts: Parts) {
+    const { store, metrics, log, config } = parts
     this.#parts = parts
+    this.#connections = new Connections(parts)
+    this.#connections.watch()
+    const { COLLAB_DEBOUNCE_MS: debounceMs, COLLAB_MAX_DEBOUNCE_MS: maxDebounceMs } = config
+    const timing = { debounceMs, maxDebounceMs, snapshotMs: config.COLLAB_SNAPSHOT_MS }
+    this.#context = { store, metrics, log, timing, pending: { bytes: 0 } }
     this.#hocuspocus = new ProtocolServer({
       quiet: true,
       timeout: silenceMs,
       ...unauthenticated,
-      onAuthenticate: async (payload) => {
-        const { token, documentName: documentId, connectionConfig, context } = payload
-        const editor = await this.#denying(() => this.#authenticate({ token, documentId }))
-        connectionConfig.readOnly = editor.readOnly
-        context.socket.authenticated = true
-        return { editor }
+      onAuthenticate: (payload) => this.#denying(payload.context, () => this.#authenticate(payload)),
+      onLoadDocument: ({ document, context }) => this.#denying(context, () => this.#load(document, context.editor)),
+      connected: async ({ connection }) => this.#welcome(connection),
+      beforeSync: async ({ connection, type, payload }) => this.#check(connection, { type, payload }),
+      beforeHandleAwareness: async ({ states, connection, document }) => {
+        if (connection !== undefined) nameStates({ states, connection, document })
       },
-      onLoadDocument: (payload) => this.#denying(() => this.#load(payload.document, payload.context.editor)),
-      connected: async ({ connection }) => {
-        const opened = this.#openedOf(connection)
-        if (opened === undefined) connection.context.socket.close(...reset)
-        else opened.greet(connection)
-      },
-      beforeSync: async ({ connection, type, payload }) => this.#checkUpdate({ connection, type, payload }),
       beforeUnloadDocument: ({ document }) => this.#unload(document),
     })
   }
 
   /** Serves a client until it closes its socket. */
-  connect(socket: ClientSocket, request: Request): void {
-    const client = this.#hocuspocus.handleConnection(socket, request, { socket } as ConnectionContext)
-    socket.onMessage((message) => client.handleMessage(message))
+  connect(socket: ClientSocket, request: IncomingMessage): void {
+    const { SESSION_SECRET: secret, TRUST_PROXY: proxies } = this.#parts.config
+    const address = addressOf({ ip: clientAddress(request, { secret, proxies }) })
+    const context = { socket, address, origin: request.headers.origin ?? null }
+    // The editor is added when the connection is authenticated.
+    const client = this.#hocuspocus.handleConnection(socket, webRequest(request), context as ConnectionContext)
+    socket.onMessage((message) => {
+      if (!isTooLargeAwareness(message)) client.handleMessage(message)
+    })
     socket.onClose((code, reason) => client.handleClose({ code, reason }))
   }
 
-  /** Tells the open document that a notification has named it. */
-  notice(documentId: string): void {
-    this.#open.get(documentId)?.notice()
+  /** Tells an open document that its body has changed. */
+  notice(changed: ChangedBody): void {
+    this.#open.get(changed.documentId)?.notice(changed)
   }
 
   /** Tells all open documents that notifications may have been missed. */
   noticeAll(): void {
-    for (const opened of this.#open.values()) opened.notice()
+    for (const opened of this.#open.values()) opened.notice({ bodySeq: Number.POSITIVE_INFINITY, byTyping: false })
   }
 
   get figures() {
-    const documents = [...this.#open.values()]
     return {
-      documents: documents.length,
-      connections: documents.reduce((sum, { live }) => sum + live.getConnectionsCount(), 0),
-      pendingBytes: documents.reduce((sum, { pendingBytes }) => sum + pendingBytes, 0),
+      documents: this.#open.size,
+      connections: this.#connections.size,
+      pendingBytes: this.#context.pending.bytes,
     }
   }
 
-  /** Refuses new connections. */
-  end(): void {
-    this.#ending = true
+  /** Whether there is text that is not stored and that no editor has any more: its editors have left. */
+  get holdsTextAlone(): boolean {
+    return [...this.#open.values()].some(
+      ({ live, pendingBytes }) => pendingBytes > 0 && live.getConnectionsCount() === 0,
+    )
   }
 
-  /** Resolves when the messages that have arrived on all connections are processed. */
-  async processed(): Promise<void> {
+  /** Opens no more documents. Resolves when the messages that have arrived are processed. */
+  async end(): Promise<void> {
+    this.#isEnding = true
     const connections = [...this.#open.values()].flatMap(({ live }) => live.getConnections())
     await Promise.all(connections.map((connection) => connection.waitForPendingMessages()))
   }
@@ -97,81 +133,158 @@ export class Rooms {
     return documents.filter((_, index) => !stored[index])
   }
 
-  async #authenticate(named: { token: string; documentId: string }): Promise<Editor> {
-    if (this.#ending) throw new Denial('service_unavailable')
-    const { database, config } = this.#parts
-    return authenticateEditor({ database, pepper: config.TOKEN_PEPPER }, named)
+  /** Forgets all documents, and what is pending in them. */
+  close(): void {
+    this.#connections.close()
+    for (const opened of this.#open.values()) {
+      opened.close()
+      opened.live.destroy()
+    }
+  }
+
+  async #authenticate({ token, documentName: documentId, socketId, connectionConfig, context }: onAuthenticatePayload) {
+    if (this.#isEnding) throw new Denial('service_unavailable')
+    this.#connections.admit({ documentId, socketId })
+    const { address, origin, socket } = context as ConnectionContext
+    const editor = await authenticateEditor(this.#parts, { token, documentId, origin, address })
+    connectionConfig.readOnly = editor.readOnly
+    socket.isAuthenticated = true
+    return { editor }
   }
 
   async #load(live: Document, editor: Editor): Promise<void> {
-    const { store, metrics, log, config } = this.#parts
-    const timing = { debounceMs: config.COLLAB_DEBOUNCE_MS, maxDebounceMs: config.COLLAB_MAX_DEBOUNCE_MS }
     try {
       const opened = await OpenDocument.open(live, {
-        key: { workspace_id: editor.workspaceId, id: live.name },
-        context: { store, metrics, log, timing },
+        key: { workspace_id: editor.workspaceId, id: editor.documentId },
+        context: this.#context,
         onUnused: () => void this.#hocuspocus.unloadDocument(live),
+        onDeleted: () => this.#closeDeleted(live),
       })
       this.#open.set(live.name, opened)
     } catch (error) {
-      // Hocuspocus forgets the document without stopping the timer of its awareness.
+      // Hocuspocus forgets the document, but the timer of its awareness would go on.
       live.destroy()
       throw error
     }
   }
 
-  // Throwing keeps the document in memory.
-  async #unload(document: Document): Promise<void> {
-    const opened = this.#open.get(document.name)
-    if (opened === undefined || opened.live !== document) return
-    if (!opened.closed) {
-      if (!opened.stored) {
-        opened.hurry()
-        throw new Veto()
-      }
-      await opened.compact().catch(() => {})
-      if (!opened.stored || document.getConnectionsCount() > 0) throw new Veto()
+  #welcome(connection: Connection<ConnectionContext>): void {
+    const opened = this.#openedOf(connection)
+    // The document was unloaded while the connection was made. The client opens it anew.
+    if (opened === undefined) {
+      connection.context.socket.close(...reset)
+      return
     }
+    this.#connections.add(connection)
+    opened.greet(connection)
+  }
+
+  // Is called before an update is applied. Throwing closes the connection.
+  #check(connection: Connection<ConnectionContext>, { type, payload }: { type: number; payload: Uint8Array }): void {
+    const opened = this.#openedOf(connection)
+    if (opened === undefined) {
+      connection.context.socket.close(...reset)
+      throw new ClosingError('Reset Connection')
+    }
+    if (type === messageYjsSyncStep1 || connection.readOnly) return
+    requireUpdate(payload)
+    const { bytes: processBytes } = this.#context.pending
+    const { byteLength } = payload
+    if (opened.pendingBytes + byteLength <= mostPending.document && processBytes + byteLength <= mostPending.process) {
+      return
+    }
+    this.#parts.metrics.cut('overloaded')
+    connection.sendStateless(unsavedMessage('service_unavailable'))
+    connection.context.socket.close(...tryAgainLater)
+    throw new ClosingError('service_unavailable')
+  }
+
+  // Throwing keeps the document in memory.
+  async #unload(live: Document): Promise<void> {
+    const opened = this.#open.get(live.name)
+    if (opened === undefined || opened.live !== live) return
+    if (opened.isDone && !opened.isClosed && !this.#isEnding) {
+      await opened.compact()
+    }
+    if (!opened.isDone) {
+      opened.hurry()
+      throw new Veto()
+    }
+    if (live.getConnectionsCount() > 0) throw new Veto()
     opened.close()
-    this.#open.delete(document.name)
+    this.#open.delete(live.name)
   }
 
-  #checkUpdate({ connection, type, payload }: { connection: Connection; type: number; payload: Uint8Array }): void {
-    if (this.#openedOf(connection) === undefined) throw new Malformed()
-    void type
-    void payload
+  #closeDeleted(live: Document): void {
+    for (const connection of live.getConnections()) {
+      this.#parts.metrics.cut('deleted')
+      connection.close({ code: 4404, reason: 'document_not_found' })
+    }
+    void this.#hocuspocus.unloadDocument(live)
   }
 
-  #openedOf({ document }: Connection): OpenDocument | undefined {
+  #openedOf({ document }: Connection<ConnectionContext>): OpenDocument | undefined {
     const opened = this.#open.get(document.name)
-    return opened?.live === document && !opened.closed ? opened : undefined
+    return opened?.live === document && !opened.isClosed ? opened : undefined
   }
 
-  // Turns an unexpected error into a denial, since Hocuspocus prints errors and the provider needs a reason.
-  async #denying<T>(work: () => Promise<T>): Promise<T> {
+  // Gives the client a reason. When the process cannot serve it at the moment, the socket is closed, because a provider
+  // tries again after that and not after a denial.
+  async #denying<T>({ socket }: ConnectionContext, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (error instanceof Denial) throw error
-      const { code } = error as { code?: unknown }
-      if (code === 'document_not_found') throw new Denial('document_not_found')
-      this.#parts.log.warn({ err: error }, 'a document could not be opened')
-      throw new Denial('service_unavailable')
+      const denial = denialOf(error)
+      if (denial.reason === 'service_unavailable') socket.close(...tryAgainLater)
+      if (denial !== error && denial.reason === 'service_unavailable' && !isOutage(error)) {
+        this.#parts.log.warn({ err: error }, 'a document could not be opened')
+      }
+      throw denial
     }
   }
 }
 
-// The code and reason with which a socket is closed so that its provider connects again.
+// Codes and reasons of closing sockets. Providers connect again after any of them.
 const reset = [4205, 'Reset Connection'] as const
+const tryAgainLater = [1013, 'Try Again Later'] as const
 
-// Both have no message, because Hocuspocus prints the messages of errors.
+// Errors for Hocuspocus have no message, because Hocuspocus prints messages.
 class Veto extends Error {}
-class Malformed extends Error {
+class ClosingError extends Error {
   readonly code = reset[0]
-  readonly reason = reset[1]
+  readonly reason: string
+
+  constructor(reason: string) {
+    super('')
+    this.reason = reason
+  }
 }
 
 /** Hocuspocus without its own way of storing documents. */
 class ProtocolServer extends Hocuspocus<ConnectionContext> {
   override async storeDocumentHooks(): Promise<void> {}
+}
+
+function denialOf(error: unknown): Denial {
+  if (error instanceof Denial) return error
+  const isGone = error instanceof Refusal && error.code === 'document_not_found'
+  return new Denial(isGone ? 'document_not_found' : 'service_unavailable')
+}
+
+// An update that cannot be read would be answered as if it had been applied.
+function requireUpdate(payload: Uint8Array): void {
+  try {
+    Y.decodeUpdate(payload)
+  } catch {
+    throw new ClosingError('invalid_request')
+  }
+}
+
+// Hocuspocus asks for the headers and the address in the form of the Fetch standard.
+function webRequest(request: IncomingMessage): Request {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(request.headers)) {
+    for (const one of [value ?? []].flat()) headers.append(name, one)
+  }
+  return new Request(new URL(request.url ?? '/', 'http://localhost'), { headers })
 }

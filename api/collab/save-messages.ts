@@ -3,12 +3,12 @@ export type SaveState = {
   /** The version of the stored body. */
   version: string
   /** The Yjs state vector of what is stored. */
-  vector: Uint8Array
+  stateVector: Uint8Array
 }
 
 /** The message to editors after a commit. `complete`: nothing that this process has received is still unstored. */
-export function savedMessage({ version, vector, complete }: SaveState & { complete: boolean }): string {
-  const state_vector = Buffer.from(vector).toString('base64')
+export function savedMessage({ version, stateVector, complete }: SaveState & { complete: boolean }): string {
+  const state_vector = Buffer.from(stateVector).toString('base64')
   return JSON.stringify({ type: 'saved', version, complete, state_vector })
 }
 

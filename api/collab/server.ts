@@ -101,32 +101,29 @@ export class CollabServer {
   #upgrade(request: IncomingMessage, { socket, head }: { socket: Duplex; head: Buffer }): void {
     const served = this.#served
     socket.on('error', () => {})
-    if (request.url?.split('?')[0] !== path) return refuse(socket, '404 Not Found')
-    if (served === null || this.#ending) return refuse(socket, '503 Service Unavailable')
+    if (request.url?.split('?')[0] !== path) {
+      refuse(socket, '404 Not Found')
+      return
+    }
+    if (served === null || this.#ending) {
+      refuse(socket, '503 Service Unavailable')
+      return
+    }
     this.#upgrades.handleUpgrade(request, socket, head, (upgraded) => {
       const client = new ClientSocket(upgraded, served.metrics)
       this.#sockets.add(client)
       client.onClose(() => this.#sockets.delete(client))
-      served.rooms.connect(client, webRequest(request))
+      served.rooms.connect(client, request)
     })
   }
 
   #check(): void {
     const now = performance.now()
     for (const socket of this.#sockets) {
-      if (!socket.authenticated && now - socket.openedAt > authenticationMs) socket.cut('unauthenticated')
+      if (!socket.isAuthenticated && now - socket.openedAt > authenticationMs) socket.cut('unauthenticated')
       else socket.check(now)
     }
   }
-}
-
-// Hocuspocus asks for the headers and the address in the form of the Fetch standard.
-function webRequest(request: IncomingMessage): Request {
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(request.headers)) {
-    for (const one of [value ?? []].flat()) headers.append(name, one)
-  }
-  return new Request(`http://localhost${request.url ?? path}`, { headers })
 }
 
 function refuse(socket: Duplex, status: string): void {

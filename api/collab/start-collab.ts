@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { liveBodiesChannel } from '../../shared/body/live/queries.ts'
+import { liveBodiesChannel, readChangedBody } from '../../shared/body/live/queries.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { bodyConsequences } from '../../shared/consequences/body.ts'
 import { openDatabase } from '../../shared/database/database.ts'
 import { listen } from '../../shared/database/listener.ts'
+import { sessionName } from '../../shared/health/queries.ts'
 import { openJobs } from '../../shared/jobs/send.ts'
 import type { Logger } from '../../shared/process/log.ts'
+import { createRateLimiter } from '../http/rate-limit.ts'
 import { DocumentStore } from './document-store.ts'
 import { createCollabMetrics } from './metrics.ts'
 import { Rooms } from './rooms.ts'
@@ -16,18 +19,19 @@ const poolSize = 12
  * migrated before. `sockets` tells the number of open sockets for the metrics.
  */
 export async function startCollab({ config, log, sockets }: { config: Config; log: Logger; sockets: () => number }) {
-  const database = await openDatabase({ url: config.DATABASE_URL, poolSize, name: `svc-collab ${randomUUID()}` })
+  const database = await openDatabase({ url: config.DATABASE_URL, poolSize, name: sessionName('collab', randomUUID()) })
   const jobs = await openJobs({ database, onError: (error) => log.error({ err: error }, 'job queue') })
   const metrics = createCollabMetrics(() => ({ ...rooms.figures, sockets: sockets() }))
-  const store = new DocumentStore({ database, jobs, config })
-  const rooms: Rooms = new Rooms({ database, store, metrics, log, config })
+  const store = new DocumentStore({ database, jobs, config, consequences: { body: bodyConsequences } })
+  const rateLimiter = createRateLimiter({ database, config, log })
+  const rooms: Rooms = new Rooms({ database, store, rateLimiter, metrics, log, config })
   const listener = listen({
     url: config.DATABASE_URL,
     channel: liveBodiesChannel,
     onNotify(payload) {
       // Without a payload, notifications may have been missed.
       if (payload === null) rooms.noticeAll()
-      else rooms.notice(payload.split(' ')[0] ?? '')
+      else rooms.notice(readChangedBody(payload))
     },
     onError: (err) => log.warn({ err }, 'listening for changed bodies'),
   })
@@ -36,6 +40,7 @@ export async function startCollab({ config, log, sockets }: { config: Config; lo
     metrics,
     rooms,
     async close() {
+      rooms.close()
       await listener.close()
       await jobs.stop()
       await database.end()

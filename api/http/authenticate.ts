@@ -12,16 +12,24 @@ import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 // of one minute costs almost no writes.
 const touchEveryMs = 60_000
 
+/** The database that has the tokens, and TOKEN_PEPPER. */
+type TokenContext = { database: Database; pepper: string }
+
 /**
  * Finds the caller whose token the Authorization header carries (api/guide/authentication.md#tokens). Cookies and query
  * strings never count. The token is looked up on every call, so a revocation takes effect at once. Refuses with 401
  * `missing_token`, `invalid_token`, `token_expired` or `token_revoked`.
  */
-export async function authenticate(
-  context: { database: Database; pepper: string },
-  authorization: string | undefined,
-): Promise<Caller> {
-  const presented = parseBearer(bearerToken(authorization, 'svc'))
+export function authenticate(context: TokenContext, authorization: string | undefined): Promise<Caller> {
+  return callerOf(context, bearerToken(authorization, 'svc'))
+}
+
+/**
+ * Finds the caller to whom a bearer token was issued, as `authenticate` does. Refuses with 401 `invalid_token`,
+ * `token_expired` or `token_revoked`.
+ */
+export async function callerOf(context: TokenContext, bearer: string): Promise<Caller> {
+  const presented = parseBearer(bearer)
   if (presented === null) {
     throw unauthorized(
       'invalid_token',

@@ -1,5 +1,6 @@
 import { defaultWorkspace, presentCaller } from '../../shared/auth/caller.ts'
 import { Me } from '../../shared/auth/schema.ts'
+import { collaborationUrl } from '../../shared/config/collaboration-url.ts'
 import { workspaceQuota } from '../../shared/quotas/quotas.ts'
 import { WorkspaceQuota } from '../../shared/quotas/schema.ts'
 import { type Route, route } from '../http/route.ts'
@@ -15,7 +16,7 @@ export const meRoutes: readonly Route[] = [
     scopes: [],
     success: { status: 200, description: 'The user and the token', data: Me },
     errors: [],
-    handle: async ({ caller }) => ({ data: presentCaller(caller) }),
+    handle: async ({ caller, service }) => ({ data: presentCaller(caller, collaborationUrl(service.config)) }),
   }),
   route({
     method: 'GET',

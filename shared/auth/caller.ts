@@ -44,13 +44,14 @@ export function defaultWorkspace(caller: Caller): Membership {
   return membership
 }
 
-/** The caller as the API returns it. */
-export function presentCaller(caller: Caller): Me {
+/** The caller as the API returns it, with the address at which the caller's editors open documents. */
+export function presentCaller(caller: Caller, collaborationUrl: string): Me {
   return {
     user: { id: caller.userId, email: caller.email, name: caller.name },
     scopes: [...caller.scopes],
     token_id: caller.tokenId,
     workspaces: caller.memberships.map(({ workspace_id, name, role }) => ({ id: workspace_id, name, role })),
     expires_at: caller.expiresAt,
+    collaboration_url: collaborationUrl,
   }
 }

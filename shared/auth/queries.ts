@@ -8,6 +8,16 @@ import type { Scope } from './scopes.ts'
 const nullableTime = Nullable(Type.Number())
 const IdRow = row(Type.Object({ id: Type.String() }))
 
+const Memberships = Type.Array(Type.Object({ workspace_id: Type.String(), name: Type.String(), role: Role }))
+
+// The memberships of the user `u`, oldest first.
+const membershipsOfUser = sql.fragment`
+  coalesce(
+    (SELECT jsonb_agg(jsonb_build_object('workspace_id', m.workspace_id, 'name', w.name, 'role', m.role)
+                      ORDER BY m.created_at, m.workspace_id)
+     FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
+     WHERE m.user_id = u.id), '[]')`
+
 const TokenShape = Type.Object({
   id: Type.String(),
   secret_hash: Type.Unsafe<Buffer>({}),
@@ -18,7 +28,7 @@ const TokenShape = Type.Object({
   user_id: Type.String(),
   email: Type.String(),
   name: Type.String(),
-  memberships: Type.Array(Type.Object({ workspace_id: Type.String(), name: Type.String(), role: Role })),
+  memberships: Memberships,
 })
 const TokenRow = row(TokenShape)
 
@@ -30,14 +40,19 @@ export function tokensWithUsers(db: Queryable, tokenIds: readonly string[]): Pro
   return db.any(
     prepared(sql.type(TokenRow)`
     SELECT t.id, t.secret_hash, t.scopes, t.expires_at, t.revoked_at, t.last_used_at, u.id AS user_id, u.email, u.name,
-      coalesce(
-        (SELECT jsonb_agg(jsonb_build_object('workspace_id', m.workspace_id, 'name', w.name, 'role', m.role)
-                          ORDER BY m.created_at, m.workspace_id)
-         FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
-         WHERE m.user_id = u.id), '[]') AS memberships
+      ${membershipsOfUser} AS memberships
     FROM tokens t JOIN users u ON u.id = t.user_id
     WHERE t.id = ANY(${sql.array([...tokenIds], 'text')})`),
   )
+}
+
+/** The memberships of a user, oldest first; none when the user does not exist. */
+export async function membershipsOf(db: Queryable, userId: string): Promise<Static<typeof Memberships>> {
+  const found = await db.maybeOne(
+    prepared(sql.type(row(Type.Object({ memberships: Memberships })))`
+    SELECT ${membershipsOfUser} AS memberships FROM users u WHERE u.id = ${userId}`),
+  )
+  return found?.memberships ?? []
 }
 
 /** Notes that a token was used. The caller decides how often, so that not every read becomes a write. */

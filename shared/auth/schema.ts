@@ -11,6 +11,9 @@ export const Me = Type.Object(
     token_id: Type.String(),
     workspaces: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: Role })),
     expires_at: Type.Union([Type.Integer({ description: 'Unix milliseconds' }), Type.Null()]),
+    collaboration_url: Type.String({
+      description: 'WebSocket address at which editors open documents for live editing',
+    }),
   },
   { $id: 'Me', description: 'Who calls, with what rights' },
 )

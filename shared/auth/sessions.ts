@@ -34,22 +34,31 @@ export function isBrowserId(text: string): boolean {
  */
 export async function startSession({ db, secret }: SessionStore, userId: string): Promise<string> {
   const id = newBrowserId()
-  await insertSession(db, { idHash: hashOf(secret, id), userId })
+  await insertSession(db, { idHash: sessionHash(secret, id), userId })
   return id
 }
 
 /** The user who is signed in under that id, or null. */
-export async function findSession({ db, secret }: SessionStore, id: string): Promise<SignedIn | null> {
-  const idHash = hashOf(secret, id)
+export function findSession({ db, secret }: SessionStore, id: string): Promise<SignedIn | null> {
+  return findSessionByHash(db, sessionHash(secret, id))
+}
+
+/** The user of the session that is stored under a hash, or null. The session counts as used. */
+export async function findSessionByHash(db: Queryable, idHash: Buffer): Promise<SignedIn | null> {
   const found = await sessionWithUser(db, { idHash, limits: sessionLimits })
   if (found === null) return null
   if (found.idle_seconds > touchEverySeconds) await touchSession(db, idHash)
   return { userId: found.user_id, email: found.email, name: found.name }
 }
 
+/** The hash under which a session is stored. */
+export function sessionHash(secret: string, id: string): Buffer {
+  return keyedHash(secret, { purpose: 'session', text: id })
+}
+
 /** Ends the session that has the id, if there is one. */
 export async function endSession({ db, secret }: SessionStore, id: string): Promise<void> {
-  await db.query(sql.unsafe`DELETE FROM sessions WHERE id_hash = ${sql.binary(hashOf(secret, id))}`)
+  await db.query(sql.unsafe`DELETE FROM sessions WHERE id_hash = ${sql.binary(sessionHash(secret, id))}`)
 }
 
 /** Ends all sessions of a user. */
@@ -88,10 +97,6 @@ export async function deleteExpiredSignIns(
         SELECT ctid FROM device_codes WHERE expires_at < now() - interval '1 day' LIMIT ${batch}))`),
   ]
   return results.reduce((sum, { rowCount }) => sum + rowCount, 0)
-}
-
-function hashOf(secret: string, id: string): Buffer {
-  return keyedHash(secret, { purpose: 'session', text: id })
 }
 
 async function insertSession(db: Queryable, session: { idHash: Buffer; userId: string }): Promise<void> {

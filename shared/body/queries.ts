@@ -142,26 +142,28 @@ export function insertFirstBodies(
 }
 
 /**
- * Keeps the current body of a locked document as its next snapshot, and drops all but the `keep` newest snapshots. The
- * body of a dropped snapshot is dropped too, unless it is current (`currentBodySeq`) or a Y document follows it.
+ * Keeps a body of a locked document as its snapshot number `seq`, and drops all but the `keep` newest snapshots. The
+ * body of a dropped snapshot is dropped too, unless it is kept now, is current (`document.body_seq`) or a Y document
+ * follows it.
  */
 export function snapshot(
   tx: Transaction,
   input: {
-    document: DocumentRow
+    document: DocumentKey & { body_seq: number }
+    seq: number
+    bodySeq: number
     size: number
     createdBy: string | null
     keep: number
-    currentBodySeq: number
   },
 ): void {
-  const { workspace_id, id, body_seq, version_seq } = input.document
-  const seq = version_seq + 1
+  const { document, seq, bodySeq } = input
+  const { workspace_id, id } = document
   tx.send(
     prepared(sql.unsafe`
     WITH kept AS (
       INSERT INTO document_versions (workspace_id, document_id, seq, body_seq, size, created_by)
-      VALUES (${workspace_id}, ${id}, ${seq}, ${body_seq}, ${input.size}, ${input.createdBy})
+      VALUES (${workspace_id}, ${id}, ${seq}, ${bodySeq}, ${input.size}, ${input.createdBy})
     ), dropped AS (
       DELETE FROM document_versions
       WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND seq <= ${seq - input.keep}
@@ -170,53 +172,44 @@ export function snapshot(
     DELETE FROM document_bodies b
     USING dropped
     WHERE b.workspace_id = ${workspace_id} AND b.document_id = ${id} AND b.body_seq = dropped.body_seq
-      AND b.body_seq <> ${body_seq} AND b.body_seq <> ${input.currentBodySeq}
+      AND b.body_seq <> ${bodySeq} AND b.body_seq <> ${document.body_seq}
       AND NOT EXISTS (
         SELECT FROM document_versions v
         WHERE v.workspace_id = ${workspace_id} AND v.document_id = ${id} AND v.body_seq = b.body_seq
           AND v.seq > ${seq - input.keep})
-      AND NOT EXISTS (${standingAt(input.document)} AND y.body_seq = b.body_seq)`),
+      AND NOT EXISTS (${standingAt(document)} AND y.body_seq = b.body_seq)`),
   )
 }
 
-/** Drops a body unless the body is current, a snapshot keeps it, or a Y document follows it. */
-export function dropUnusedBody(tx: Transaction, key: DocumentKey & { body_seq: number }): void {
-  const { workspace_id, id, body_seq } = key
-  tx.send(sql.unsafe`
-    DELETE FROM document_bodies
-    WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND body_seq = ${body_seq}
+/** Drops bodies, except those that are current, that a snapshot keeps, or that a Y document follows. */
+export function dropUnusedBodies(tx: Transaction, key: DocumentKey & { bodySeqs: readonly number[] }): void {
+  const { workspace_id, id } = key
+  tx.send(
+    prepared(sql.unsafe`
+    DELETE FROM document_bodies b
+    WHERE b.workspace_id = ${workspace_id} AND b.document_id = ${id}
+      AND b.body_seq = ANY(${sql.array([...key.bodySeqs], 'int8')})
       AND NOT EXISTS (
         SELECT FROM documents d
-        WHERE d.workspace_id = ${workspace_id} AND d.id = ${id} AND d.body_seq = ${body_seq})
+        WHERE d.workspace_id = ${workspace_id} AND d.id = ${id} AND d.body_seq = b.body_seq)
       AND NOT EXISTS (
         SELECT FROM document_versions v
-        WHERE v.workspace_id = ${workspace_id} AND v.document_id = ${id} AND v.body_seq = ${body_seq})
-      AND NOT EXISTS (${standingAt(key)} AND y.body_seq = ${body_seq})`)
+        WHERE v.workspace_id = ${workspace_id} AND v.document_id = ${id} AND v.body_seq = b.body_seq)
+      AND NOT EXISTS (${standingAt(key)} AND y.body_seq = b.body_seq)`),
+  )
 }
 
 const standingAt = ({ workspace_id, id }: DocumentKey) => sql.fragment`
   SELECT FROM document_y_states y WHERE y.workspace_id = ${workspace_id} AND y.document_id = ${id}`
 
-/** A set of values for the columns that a commit changes in the row of a locked document. */
-export type BodyState = {
-  version: string
-  bodySeq: number
-  versionSeq: number
-  characterCount: number
-  nodeCount: number
-  /** The time of the last change in milliseconds, and its user. */
-  updatedAt: number
-  updatedBy: string | null
-}
-
-/** Makes a body that is already stored the current body of its document. */
-export function updateBodyState(tx: Transaction, input: { document: DocumentRow; state: BodyState }): void {
-  const { document, state } = input
+/** Makes a stored body the current body of its document. `document` is the row of the document afterwards. */
+export function updateBodyState(tx: Transaction, document: DocumentRow): void {
   tx.send(
     prepared(sql.unsafe`
-    UPDATE documents SET version = ${state.version}, body_seq = ${state.bodySeq}, version_seq = ${state.versionSeq},
-      character_count = ${state.characterCount}, node_count = ${state.nodeCount},
-      updated_by = ${state.updatedBy}, updated_at = to_timestamp(${state.updatedAt}::float8 / 1000)
+    UPDATE documents SET version = ${document.version}, body_seq = ${document.body_seq},
+      version_seq = ${document.version_seq}, character_count = ${document.character_count},
+      node_count = ${document.node_count}, updated_by = ${document.updated_by},
+      updated_at = to_timestamp(${document.updated_at}::float8 / 1000)
     WHERE workspace_id = ${document.workspace_id} AND id = ${document.id}`),
   )
 }

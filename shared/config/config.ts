@@ -91,6 +91,10 @@ export const settings = {
     pattern: /^wss?:\/\/[^/\s?#]+(\/[^\s?#]*)?$/,
     allowed: 'a ws:// or wss:// URL',
   }),
+  COLLAB_HAND_ON: boolean(
+    'the API hands on what arrives at `/collab` to the live editing process of its host; `npm start` sets it',
+    false,
+  ),
   COLLAB_DEBOUNCE_MS: integer({
     meaning: 'pause in typing after which an open document is saved',
     fallback: 2000,

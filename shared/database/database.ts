@@ -92,9 +92,14 @@ export function withLimitsOf<T>(tx: Pick<Transaction, 'send'>, kind: WorkKind, w
 /**
  * Runs `work` in one transaction. A Refusal rolls the transaction back and is thrown again. The connection stays in the
  * pool, whereas slonik's own `transaction` would close the connection after a throw. `work` runs again after a
- * serialisation failure or a deadlock, so it must have no effect outside the database.
+ * serialisation failure or a deadlock, at most `retries` times (by default 5). So it must have no effect outside the
+ * database, unless `retries` is 0.
  */
-export async function inTransaction<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  database: Database,
+  work: (tx: Transaction) => Promise<T>,
+  retries?: number,
+): Promise<T> {
   const outcome = await database.transaction<{ value: T } | { refusal: Refusal }>(async (tx) => {
     try {
       return { value: await work(tx) }
@@ -103,7 +108,7 @@ export async function inTransaction<T>(database: Database, work: (tx: Transactio
       await tx.undo()
       return { refusal: error }
     }
-  })
+  }, retries)
   if ('refusal' in outcome) throw outcome.refusal
   return outcome.value
 }

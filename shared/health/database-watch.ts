@@ -10,7 +10,13 @@ import { type Readiness, readiness, unreached } from './readiness.ts'
 const intervalMs = 15_000
 const retryMs = 2000
 
-type Options = { url: string; log: Logger; patienceSeconds: number }
+type Options = {
+  url: string
+  log: Logger
+  patienceSeconds: number
+  /** Whether the process may end when its patience is over. Without this function it may. */
+  mayEnd?: () => boolean
+}
 
 /**
  * Waits at the start of a process until the database answers and `npm run migrate` has brought it up to date. Each
@@ -50,8 +56,8 @@ async function readinessAt(url: string): Promise<Readiness> {
 
 /**
  * Checks every 15 s whether the database answers, and logs when it does not. Ends the process with `exitUnavailable`
- * after `patienceSeconds` without an answer, so that its supervisor restarts it. Returns a function that ends the
- * watch.
+ * after `patienceSeconds` without an answer, so that its supervisor restarts it, unless `mayEnd` is false then. Returns a
+ * function that ends the watch.
  */
 export function watchDatabase(database: Database, options: Options): () => void {
   const absence = new Absence(options)
@@ -93,12 +99,12 @@ class Absence {
   }
 
   note(error: unknown): void {
-    const { url, log, patienceSeconds } = this.#options
+    const { url, log, patienceSeconds, mayEnd = () => true } = this.#options
     const facts = { variable: 'DATABASE_URL', url: withoutPassword(url), causes: causesOf(error) }
     if (this.#since === undefined)
       log.error({ ...facts, retry_seconds: retryMs / 1000 }, 'the database is out of reach')
     this.#since ??= performance.now()
-    if (performance.now() - this.#since < patienceSeconds * 1000) return
+    if (performance.now() - this.#since < patienceSeconds * 1000 || !mayEnd()) return
     log.fatal({ ...facts, seconds: patienceSeconds }, 'the database has stayed out of reach: the process ends')
     process.exit(exitUnavailable)
   }

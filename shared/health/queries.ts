@@ -111,14 +111,17 @@ export function sizes(db: Queryable) {
 export const livenessStatement = `
   SELECT pg_advisory_lock_shared(hashtext('svc_live_processes'), hashtext(type)) FROM unnest($1::text[]) AS type`
 
-/** The name of the database sessions of one API process. `instance` is a word that no other process has. */
-export function apiSessionName(instance: string): string {
-  return `svc-api ${instance}`
+/** The processes beside the workers, which are counted by the names of their database sessions. */
+const sessionTypes = ['api', 'collab'] as const
+
+/** The name of the database sessions of one process. `instance` is a word that no other process has. */
+export function sessionName(type: (typeof sessionTypes)[number], instance: string): string {
+  return `svc-${type} ${instance}`
 }
 
 const LiveRow = row(Type.Object({ type: Type.String(), processes: Type.Integer() }))
 
-/** The number of connected processes of each type. API processes are counted by session names, workers by locks. */
+/** The number of connected processes of each type. Workers are counted by locks, the others by session names. */
 export function liveProcesses(db: Queryable) {
   return db.any(sql.type(LiveRow)`
     SELECT type, (
@@ -132,6 +135,12 @@ export function liveProcesses(db: Queryable) {
       ['text'],
     )} AS worker (type)
     UNION ALL
-    SELECT 'api', count(DISTINCT split_part(application_name, ' ', 2)) FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name LIKE ${apiSessionName('%')}`)
+    SELECT type, (
+      SELECT count(DISTINCT split_part(application_name, ' ', 2)) FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name LIKE pattern
+    )
+    FROM ${sql.unnest(
+      sessionTypes.map((type) => [type, sessionName(type, '%')]),
+      ['text', 'text'],
+    )} AS session (type, pattern)`)
 }

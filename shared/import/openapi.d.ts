@@ -223,6 +223,7 @@ export interface components {
                 role: "owner" | "editor" | "viewer";
             }[];
             expires_at: number | null;
+            collaboration_url: string;
         };
         MissingResource: {
             id: string | number | null;

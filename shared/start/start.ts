@@ -5,6 +5,7 @@ import { join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { collaborationPath } from '../config/collaboration-url.ts'
 import { type Config, ConfigError, readConfig } from '../config/config.ts'
 import { exitUnavailable, exitUsage } from '../process/command-line.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
@@ -20,7 +21,8 @@ import { freePort, joinWorkers, parseProcfile, type RunningProcess, runCommand, 
 const usage = `usage: npm start [-- --apart]
        npm run dev [-- --apart]
 
-Runs the whole service: PostgreSQL unless DATABASE_URL names one, migrations, the API and the workers. Ctrl-C stops it.
+Runs the whole service: PostgreSQL unless DATABASE_URL names one, migrations, the API, live editing and the workers.
+Ctrl-C stops it.
 
   --apart   each worker type of the Procfile in a process of its own; all of them in one otherwise
   --watch   restarts a process whose source changes, as npm run dev does
@@ -30,7 +32,9 @@ Exit codes: 0 it was stopped, 1 a part of it failed, 2 the command line makes no
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { watch, apart } = options(process.argv.slice(2))
+// The milliseconds that a process has to end after SIGTERM. The live editing process first stores every open document.
 const drainTime = 6500
+const storingTime = 27_000
 // Megabytes of a semi-space, of which V8 has three for new objects. V8's default of 16 takes up to 70 MB more a
 // process.
 const semiSpace = 8
@@ -49,7 +53,7 @@ try {
 } catch (error) {
   if (!stopped.signal.aborted) fail(error instanceof ConfigError ? error.message : describe(error))
 }
-await Promise.all(processes.map((one) => one.stop(drainTime + drainMs)))
+await Promise.all(processes.map((one) => one.stop(one.name === 'collab' ? storingTime : drainTime + drainMs)))
 await postgres?.stop()
 
 async function start(config: Config): Promise<void> {
@@ -67,7 +71,7 @@ async function start(config: Config): Promise<void> {
   postgres?.exited.then(() => fail('PostgreSQL ended, see postgres.log; stopping everything'))
   // A stop waits for the command, which would otherwise leave an owner whose token nobody has.
   const [printed] = await Promise.all([owner, readiness(env)]).finally(() => owner)
-  announce({ config, origin: originOf(env), owner: printed })
+  announce({ config, origin: originOf(env), liveAddress: env['COLLAB_URL'] ?? '', owner: printed })
   await new Promise((end) => stopped.signal.addEventListener('abort', end))
 }
 
@@ -82,17 +86,18 @@ function supervise(begin: () => RunningProcess, onRestart: (next: RunningProcess
   return one
 }
 
-// The environment of all processes. PORT is the number of a real port, so that PORT=0 means the same port to all
-// processes.
+// The environment of all processes. PORT and COLLAB_PORT are numbers of real ports, so that 0 means the same port to all
+// processes. Both ports are held at the same time, so that they differ.
 async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
-  const port = await freePort({ port: config.PORT })
+  const [port, collabPort] = await Promise.all([config.PORT, config.COLLAB_PORT].map((port) => freePort({ port })))
+  const publicOrigin = process.env['PUBLIC_ORIGIN']?.trim() || `http://localhost:${port}`
   // Processes stop without draining unless DRAIN_MS is set, because no load balancer is in front of them.
   if (process.env['DRAIN_MS']?.trim()) drainMs = config.DRAIN_MS
   const directory = resolve(config.DATA_DIR)
   if (config.DATABASE_URL === '') postgres = await startEmbeddedPostgres({ directory })
   stopped.signal.throwIfAborted()
   return {
-    PUBLIC_ORIGIN: `http://localhost:${port}`,
+    COLLAB_HAND_ON: 'true',
     // The processes write into a pipe, so only this process can tell whether a person reads the log.
     ...(process.stdout.isTTY && { LOG_FORMAT: 'text', FORCE_COLOR: '1' }),
     ...process.env,
@@ -102,12 +107,19 @@ async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
     DATA_DIR: directory,
     HOST: config.HOST || '127.0.0.1',
     PORT: String(port),
+    PUBLIC_ORIGIN: publicOrigin,
+    COLLAB_PORT: String(collabPort),
+    // The API hands on what arrives at this path, so people need no other address than that of the API.
+    COLLAB_URL: config.COLLAB_URL || publicOrigin.replace(/^http/, 'ws') + collaborationPath,
     DRAIN_MS: String(drainMs),
   }
 }
 
 async function readiness(env: NodeJS.ProcessEnv): Promise<void> {
-  while (!(await isReady(`${originOf(env)}/readyz`))) await sleep(50, undefined, { signal: stopped.signal })
+  for (const port of [env['PORT'], env['COLLAB_PORT']]) {
+    const url = `${originOf({ ...env, PORT: port })}/readyz`
+    while (!(await isReady(url))) await sleep(50, undefined, { signal: stopped.signal })
+  }
 }
 
 // `fetch` would load a whole HTTP client, which this process then kept in memory for as long as the service runs.
@@ -121,10 +133,14 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-function announce(facts: { config: Config; origin: string; owner: string }): void {
+function announce(facts: { config: Config; origin: string; liveAddress: string; owner: string }): void {
   const { origin } = facts
   const kept = join(resolve(facts.config.DATA_DIR), 'bootstrap.json')
-  const lines = [`API      ${origin}/api/v1`, `Docs     ${origin}/api-docs and ${origin}/api-docs.md`]
+  const lines = [
+    `API      ${origin}/api/v1`,
+    `Live     ${facts.liveAddress}`,
+    `Docs     ${origin}/api-docs and ${origin}/api-docs.md`,
+  ]
   if (existsSync(kept)) {
     const { token, email } = JSON.parse(readFileSync(kept, 'utf8')) as { token: string; email: string }
     const path = relative('.', kept)

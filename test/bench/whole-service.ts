@@ -112,6 +112,7 @@ function environment({ directory, data }: { directory: string; data: string }): 
     LOG_LEVEL: 'warn',
     DATA_DIR: data,
     PORT: '0',
+    COLLAB_PORT: '0',
     RATE_READ_PER_MIN: '0',
     RATE_WRITE_PER_MIN: '0',
     RATE_SEARCH_PER_MIN: '0',

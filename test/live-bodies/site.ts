@@ -8,8 +8,17 @@ import type { CommitContext } from '../../shared/body/consequence.ts'
 import { writtenBody } from '../../shared/body/content.ts'
 import { createDocument } from '../../shared/body/create-document.ts'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
-import { compactLive, type Flushed, openLive, persistLive, syncY } from '../../shared/body/live/live-document.ts'
+import {
+  compactLive,
+  type Flush,
+  type Flushed,
+  type LiveContext,
+  openLive,
+  persistLive,
+  syncLive,
+} from '../../shared/body/live/live-document.ts'
 import { liveHead } from '../../shared/body/live/queries.ts'
+import type { LiveReplica } from '../../shared/body/live/replica.ts'
 import { normaliseDocument } from '../../shared/body/normalise.ts'
 import { bodyText } from '../../shared/body/queries.ts'
 import { bodyFragment, readDocument, readYText } from '../../shared/body/yjs/encoding.ts'
@@ -34,9 +43,14 @@ export class Site {
     this.#knowledgeBaseId = knowledgeBaseId
   }
 
-  static async start(t: Test): Promise<Site> {
-    const service = await startTestService(t)
-    const client = await service.signUp()
+  /** Starts a service. `env` overrides environment variables. */
+  static async start(t: Test, env: Record<string, string> = {}): Promise<Site> {
+    const service = await startTestService(t, env)
+    return Site.of(service, await service.signUp())
+  }
+
+  /** A site of a service that runs already. The client is the writer. */
+  static async of(service: Site['service'], client: Client): Promise<Site> {
     const caller = await callerOf(service, client)
     const { body } = await client.post('/knowledge-bases', { name: 'Live' })
     return new Site({ service, client, caller }, body.data.id)
@@ -52,6 +66,12 @@ export class Site {
     const { jobs, config } = this.service.service
     const context = { jobs, config, ahead: onTheSpot, consequences: { body: bodyConsequences } }
     return inTransaction(this.service.database, (tx) => work({ tx, ...context }))
+  }
+
+  /** What a live process passes to the functions of the database. */
+  get live(): LiveContext {
+    const { jobs, config } = this.service.service
+    return { database: this.service.database, jobs, config, consequences: { body: bodyConsequences } }
   }
 
   /** Creates a document and returns its key. */
@@ -107,7 +127,7 @@ export class LiveProcess {
   readonly key: LiveKey
   doc = new Y.Doc()
   pending: Uint8Array[] = []
-  seen = 0
+  replica!: LiveReplica
 
   constructor(site: Site, key: LiveKey) {
     this.site = site
@@ -124,7 +144,9 @@ export class LiveProcess {
   async restart(): Promise<void> {
     this.doc = new Y.Doc()
     this.pending = []
-    this.#take(await this.site.run(({ tx }) => openLive(tx, this.key)))
+    const { replica, updates } = await openLive(this.site.live, this.key)
+    this.replica = replica
+    this.#take(updates)
     // Updates of another origin than the database come from browsers.
     this.doc.on('update', (update: Uint8Array, origin: unknown) => {
       if (origin !== database) this.pending.push(update)
@@ -133,26 +155,23 @@ export class LiveProcess {
 
   /** Fetches the updates of the database, applies and returns them. */
   async sync(): Promise<Uint8Array[]> {
-    return this.#take(await this.site.run(({ tx }) => syncY(tx, { ...this.key, seen: this.seen })))
+    return this.#take((await syncLive(this.site.live, this)).updates)
   }
 
-  async flush(caller = this.site.caller): Promise<Flushed> {
+  async flush(caller: { userId: string } = this.site.caller, version: Flush['version'] = 'none'): Promise<Flushed> {
     const updates = this.pending
-    const flushed = await this.site.run((context) =>
-      persistLive(context, { documentId: this.key.id, caller, updates, seen: this.seen }),
-    )
+    const flushed = await persistLive(this.site.live, { replica: this.replica, caller, updates, version })
     this.pending = this.pending.slice(updates.length)
-    this.#take(flushed)
+    this.#take(flushed.updates)
     return flushed
   }
 
   async compact(): Promise<void> {
-    await this.site.run(({ tx }) => compactLive(tx, this.key))
+    await compactLive(this.site.live, this)
   }
 
-  #take({ updates, n }: { updates: Uint8Array[]; n: number }): Uint8Array[] {
+  #take(updates: Uint8Array[]): Uint8Array[] {
     for (const update of updates) Y.applyUpdate(this.doc, update, database)
-    this.seen = n
     return updates
   }
 }

@@ -121,6 +121,16 @@ export class Person {
     while (!condition(this.texts)) await sleep(5)
   }
 
+  /** Resolves when the process has sent such a message. */
+  async told(condition: (message: SaveMessage) => boolean): Promise<void> {
+    while (!this.messages.some(condition)) await sleep(5)
+  }
+
+  /** Resolves when a connection was denied. */
+  async denied(): Promise<void> {
+    while (this.denials.length === 0) await sleep(5)
+  }
+
   /** Closes the connection for good. The document stays readable. */
   close(): void {
     this.provider.destroy()

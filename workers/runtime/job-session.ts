@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import pg from 'pg'
 import { statementName } from '../../shared/database/database.ts'
+import { keepSession } from '../../shared/database/kept-session.ts'
 import { sessionOptions } from '../../shared/database/session.ts'
 
 /**
@@ -37,9 +37,6 @@ type Options = {
  */
 const patienceMs = 5000
 
-/** The pause after a failed attempt to connect. */
-const pauseMs = 500
-
 /**
  * Every statement of the session is planned once, without its values, often while no job waits. On an empty table all
  * plans look equally cheap. With these settings the planner can only use nested loops over indexes, which stay cheap
@@ -53,16 +50,22 @@ const plannerSettings = [
 
 /** Opens the session and keeps it open: a connection that is lost or too slow to answer is replaced. */
 export function openJobSession(options: Options): JobSession {
-  const stop = new AbortController()
   const opened = Promise.withResolvers<void>()
   // The library pg must not be given a statement before the last statement has ended.
   const oneByOne = pLimit(1)
   let current: pg.Client | undefined
-  const running = keepOpen({ ...options, signal: stop.signal }, (client) => {
-    current = client
-    if (client === undefined) return
-    opened.resolve()
-    options.onOpen()
+  // A session that was cut off is replaced at once. Without a session, other processes count the attempts of this
+  // process as given up.
+  const { close } = keepSession({
+    open: () => clientOf(options),
+    prepare: (client) => client.query('LISTEN svc_jobs'),
+    onChange(client) {
+      current = client
+      if (client === undefined) return
+      opened.resolve()
+      options.onOpen()
+    },
+    onError: options.onError,
   })
   return {
     opened: opened.promise,
@@ -79,49 +82,16 @@ export function openJobSession(options: Options): JobSession {
           throw error
         }
       }),
-    async close() {
-      stop.abort()
-      await running
-    },
+    close,
   }
 }
 
-async function keepOpen(
-  options: Options & { signal: AbortSignal },
-  onChange: (client: pg.Client | undefined) => void,
-): Promise<void> {
-  while (!options.signal.aborted) {
-    const client = clientOf(options)
-    const over = new Promise((end) => client.once('end', end))
-    const close = () => void client.end().catch(() => {})
-    options.signal.addEventListener('abort', close)
-    let listening = false
-    try {
-      await client.connect()
-      if (options.signal.aborted) close()
-      await client.query('LISTEN svc_jobs')
-      listening = true
-      onChange(client)
-      await over
-    } catch (error) {
-      if (!options.signal.aborted) options.onError(error as Error)
-      close()
-    }
-    onChange(undefined)
-    options.signal.removeEventListener('abort', close)
-    // A session that was open and was cut off is opened again at once. Without a session, other processes count the
-    // attempts of this process as given up.
-    if (!listening) await sleep(pauseMs, undefined, { signal: options.signal }).catch(() => {})
-  }
-}
-
-function clientOf({ url, onAnnounced, onError }: Options): pg.Client {
+function clientOf({ url, onAnnounced }: Options): pg.Client {
   const client = new pg.Client({
     ...sessionOptions(withPlannerSettings(url)),
     application_name: 'svc-attempts',
     query_timeout: patienceMs,
   })
-  client.on('error', onError)
   client.on('notification', ({ payload = '' }) => onAnnounced(payload))
   return client
 }

@@ -18,6 +18,7 @@ export const chapterNames = [
   'search',
   'changes',
   'events',
+  'collaboration',
   'relations',
   'concepts',
   'summaries',

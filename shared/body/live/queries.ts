@@ -2,6 +2,8 @@ import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
+import { isSourceOfOpenJob } from '../../jobs/requested/obsolete.ts'
+import { Nullable } from '../../schema/identifiers.ts'
 import type { BodyWrite, CommitContext } from '../consequence.ts'
 
 /** The key of a document. */
@@ -13,10 +15,22 @@ export type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
  */
 export const liveBodiesChannel = 'svc_live_bodies'
 
+/** What a notification says: the body of a document has changed. */
+export type ChangedBody = {
+  documentId: string
+  bodySeq: number
+  /** Whether nothing but typed text of a live process has changed the body. */
+  byTyping: boolean
+}
+
+/** Reads the payload of a notification on `liveBodiesChannel`. */
+export function readChangedBody(payload: string): ChangedBody {
+  const [documentId = '', bodySeq, how] = payload.split(' ')
+  return { documentId, bodySeq: Number(bodySeq), byTyping: how === 'typed' }
+}
+
 const Bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array)
 const HeadShape = Type.Object({ body_seq: Type.Number(), n: Type.Number(), folded_n: Type.Number() })
-const StateShape = Type.Object({ ...HeadShape.properties, state: Bytes })
-const UpdateShape = Type.Object({ n: Type.Number(), update: Bytes })
 
 /**
  * A position of a Y document. It has the body that the Y document follows, the newest row of its log, and the newest
@@ -24,72 +38,218 @@ const UpdateShape = Type.Object({ n: Type.Number(), update: Bytes })
  */
 export type LiveHead = Static<typeof HeadShape>
 
-/** A row of `document_y_states`. */
-export type LiveState = Static<typeof StateShape>
-
-/** A row of the log of Yjs updates, `document_y_updates`. */
-export type LoggedUpdate = Static<typeof UpdateShape>
-
 /** The position of the Y document of a document, without its state; null when the document was never opened live. */
 export function liveHead(db: Queryable, key: DocumentKey): Promise<LiveHead | null> {
-  return db.maybeOne(sql.type(row(HeadShape))`
+  return db.maybeOne(
+    prepared(sql.type(row(HeadShape))`
     SELECT body_seq, n, folded_n FROM document_y_states
-    WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.id}`)
+    WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.id}`),
+  )
 }
 
-/** The stored Y state of a document; null when the document was never opened live. */
-export function liveState(db: Queryable, key: DocumentKey): Promise<LiveState | null> {
-  return db.maybeOne(sql.type(row(StateShape))`
-    SELECT body_seq, n, folded_n, state FROM document_y_states
-    WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.id}`)
+const StoredShape = Type.Object({
+  version: Type.String(),
+  body_seq: Type.Number(),
+  body: Type.String(),
+  n: Nullable(Type.Number()),
+  folded_n: Nullable(Type.Number()),
+  state: Nullable(Bytes),
+  updates: Type.Array(Bytes),
+})
+
+/**
+ * A stored Y document with the body that it follows, and the version of the current body. `updates` is the log after
+ * row `folded_n`. When the document was never opened live, `state`, `n` and `folded_n` are null and the body is the current body.
+ */
+export type StoredLive = Static<typeof StoredShape>
+
+/** The columns of a document that was opened live. */
+export type StoredState = { n: number; folded_n: number; state: Uint8Array }
+
+/** The stored Y document of a document with the body that it follows, without a lock; null without a document. */
+export function storedLive(db: Queryable, key: DocumentKey): Promise<StoredLive | null> {
+  return db.maybeOne(
+    prepared(sql.type(row(StoredShape))`
+    SELECT d.version, b.body_seq, b.body, y.n, y.folded_n, y.state, ${updatesAfter(sql.fragment`y.folded_n`)} AS updates
+    FROM documents d
+    LEFT JOIN document_y_states y ON y.workspace_id = d.workspace_id AND y.document_id = d.id
+    JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id
+      AND b.body_seq = coalesce(y.body_seq, d.body_seq)
+    WHERE d.workspace_id = ${key.workspace_id} AND d.id = ${key.id}`),
+  )
 }
 
-/** The log after row `n`, oldest first. */
-export function updatesAfter(db: Queryable, key: DocumentKey & { n: number }): Promise<readonly LoggedUpdate[]> {
-  return db.any(sql.type(row(UpdateShape))`
-    SELECT n, update FROM document_y_updates
-    WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.id} AND n > ${key.n} ORDER BY n`)
+const LogShape = Type.Object({ n: Type.Number(), state: Bytes, updates: Type.Array(Bytes) })
+
+/**
+ * The stored state of a Y document and the log that is not folded into the state yet, up to row `n`. Null when there is
+ * nothing to fold.
+ */
+export function unfoldedLog(db: Queryable, key: DocumentKey): Promise<Static<typeof LogShape> | null> {
+  return db.maybeOne(sql.type(row(LogShape))`
+    SELECT y.n, y.state, ${updatesAfter(sql.fragment`y.folded_n`)} AS updates
+    FROM document_y_states y
+    WHERE y.workspace_id = ${key.workspace_id} AND y.document_id = ${key.id} AND y.n > y.folded_n`)
+}
+
+const MovesShape = Type.Object({
+  version: Type.String(),
+  current_seq: Type.Number(),
+  followed_seq: Type.Number(),
+  followed: Nullable(Type.String()),
+  n: Type.Number(),
+  folded_n: Type.Number(),
+  state_bytes: Type.Number(),
+  log_bytes: Type.Number(),
+  updates: Type.Array(Bytes),
+})
+
+/**
+ * What others have stored since a replica was level. `current_seq` and `version` are those of the current body, and
+ * `followed_seq` is the body that the Y document follows. `followed` is the text of the latter, or null when the replica knows that body.
+ * `updates` is the log after the row that the replica has seen. `state_bytes` and `log_bytes` are the sizes of the
+ * stored state and of the whole log.
+ */
+export type LiveMoves = Static<typeof MovesShape>
+
+/** A position of a replica: the newest row of the log that it has seen, and the body whose text it knows. */
+export type Seen = DocumentKey & { n: number; body_seq: number }
+
+/** What others have stored since a replica was level; null without a document. */
+export function liveMoves(db: Queryable, seen: Seen): Promise<LiveMoves | null> {
+  return db.maybeOne(
+    prepared(sql.type(row(MovesShape))`SELECT ${movedColumns(seen)} FROM documents d ${movedFrom(seen)} ${at(seen)}`),
+  )
+}
+
+const LockedMovesShape = Type.Object({ ...MovesShape.properties, current: Nullable(Type.String()) })
+
+/**
+ * What others have stored since a replica was level, read under the lock of the document. `current` is the text of the
+ * current body, or null when the Y document follows that body.
+ */
+export type LockedMoves = Static<typeof LockedMovesShape>
+
+/** Send this statement behind the statement that locks the document. Null without a document. */
+export function lockedMoves(tx: Transaction, seen: Seen): Promise<LockedMoves | null> {
+  return tx.maybeOne(
+    prepared(sql.type(row(LockedMovesShape))`
+    SELECT ${movedColumns(seen)}, c.body AS current FROM documents d ${movedFrom(seen)} ${withCurrent} ${at(seen)}`),
+  )
+}
+
+const FlushShape = Type.Object({
+  ...LockedMovesShape.properties,
+  changing_at: Type.Number(),
+  has_open_jobs: Type.Boolean(),
+  is_kept: Type.Boolean(),
+  author: Nullable(Type.String()),
+})
+
+/**
+ * What a flush must know besides the moves of others. `changing_at` and `has_open_jobs` are those of `LockedBody`.
+ * `is_kept` says whether the newest snapshot has the text of the current body. `author` is the user who typed, or null
+ * when the account is gone.
+ */
+export type FlushFacts = Static<typeof FlushShape>
+
+/** Send this statement behind the statement that locks the document. Null without a document. */
+export function flushFacts(tx: Transaction, seen: Seen & { userId: string }): Promise<FlushFacts | null> {
+  return tx.maybeOne(
+    prepared(sql.type(row(FlushShape))`
+    SELECT ${movedColumns(seen)}, c.body AS current,
+      greatest(clock_timestamp()::timestamptz(3), d.updated_at) AS changing_at,
+      ${isSourceOfOpenJob(sql.fragment`d.workspace_id`, sql.fragment`d.id`)} AS has_open_jobs,
+      EXISTS (
+        SELECT FROM document_versions v
+        JOIN document_bodies k ON k.workspace_id = v.workspace_id AND k.document_id = v.document_id
+          AND k.body_seq = v.body_seq
+        WHERE v.workspace_id = d.workspace_id AND v.document_id = d.id AND v.seq = d.version_seq
+          AND k.version = d.version) AS is_kept,
+      (SELECT u.id FROM users u WHERE u.id = ${seen.userId}) AS author
+    FROM documents d ${movedFrom(seen)} ${withCurrent} ${at(seen)}`),
+  )
+}
+
+function movedColumns({ n }: Seen) {
+  return sql.fragment`
+    d.version, d.body_seq AS current_seq, y.body_seq AS followed_seq, f.body AS followed, y.n, y.folded_n,
+    octet_length(y.state) AS state_bytes,
+    (
+      SELECT coalesce(sum(octet_length(u.update)), 0)::int8 FROM document_y_updates u
+      WHERE u.workspace_id = y.workspace_id AND u.document_id = y.document_id) AS log_bytes,
+    ${updatesAfter(sql.fragment`${n}::int8`)} AS updates`
+}
+
+function movedFrom({ body_seq }: Seen) {
+  return sql.fragment`
+    JOIN document_y_states y ON y.workspace_id = d.workspace_id AND y.document_id = d.id
+    LEFT JOIN document_bodies f ON f.workspace_id = y.workspace_id AND f.document_id = y.document_id
+      AND f.body_seq = y.body_seq AND f.body_seq <> ${body_seq}`
+}
+
+const withCurrent = sql.fragment`
+  LEFT JOIN document_bodies c ON c.workspace_id = d.workspace_id AND c.document_id = d.id
+    AND c.body_seq = d.body_seq AND c.body_seq <> y.body_seq`
+
+function at({ workspace_id, id }: DocumentKey) {
+  return sql.fragment`WHERE d.workspace_id = ${workspace_id} AND d.id = ${id}`
+}
+
+function updatesAfter(n: ReturnType<typeof sql.fragment>) {
+  return sql.fragment`
+    ARRAY(
+      SELECT u.update FROM document_y_updates u
+      WHERE u.workspace_id = y.workspace_id AND u.document_id = y.document_id AND u.n > ${n} ORDER BY u.n)`
 }
 
 /**
- * Stores the first state of a document. Every later state is the earlier state with the log merged into it (`foldLog`).
+ * Stores the first state of a document, derived from a body that is still kept. Every later state is the earlier state
+ * with the log merged into it (`foldLog`). Does nothing when a state is stored already.
  */
-export async function insertState(
-  tx: Transaction,
-  stored: DocumentKey & { state: Uint8Array; body_seq: number },
-): Promise<void> {
-  await tx.query(sql.unsafe`
+export function insertState(tx: Transaction, stored: DocumentKey & { state: Uint8Array; body_seq: number }): void {
+  const { workspace_id, id, body_seq } = stored
+  tx.send(sql.unsafe`
     INSERT INTO document_y_states (workspace_id, document_id, state, body_seq)
-    VALUES (${stored.workspace_id}, ${stored.id}, ${sql.binary(Buffer.from(stored.state))}, ${stored.body_seq})`)
+    SELECT workspace_id, document_id, ${sql.binary(Buffer.from(stored.state))}, body_seq FROM document_bodies
+    WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND body_seq = ${body_seq}
+    ON CONFLICT DO NOTHING`)
 }
 
 /** Appends updates to the log behind row `n`, and records which body the Y document follows now. */
-export async function advance(
+export function advance(
   tx: Transaction,
   input: DocumentKey & { n: number; updates: readonly Uint8Array[]; body_seq: number },
-): Promise<void> {
+): void {
   const { workspace_id, id, n, updates } = input
-  const bytes = updates.map((update) => Buffer.from(update))
-  await tx.query(sql.unsafe`
+  const bytes = updates.map((update) => Buffer.from(update.buffer, update.byteOffset, update.byteLength))
+  tx.send(
+    prepared(sql.unsafe`
     WITH appended AS (
       INSERT INTO document_y_updates (workspace_id, document_id, n, update)
-      SELECT ${workspace_id}, ${id}, ${n} + u.ordinal, u.update
+      SELECT ${workspace_id}, ${id}, ${n}::int8 + u.ordinal, u.update
       FROM unnest(${sql.array(bytes, 'bytea')}) WITH ORDINALITY AS u (update, ordinal)
     )
     UPDATE document_y_states SET body_seq = ${input.body_seq}, n = ${n + updates.length}, updated_at = clock_timestamp()
-    WHERE workspace_id = ${workspace_id} AND document_id = ${id}`)
+    WHERE workspace_id = ${workspace_id} AND document_id = ${id}`),
+  )
 }
 
-/** Replaces the state by a state that contains the log up to row `n`, and deletes the rows of the log up to there. */
-export async function foldLog(tx: Transaction, input: DocumentKey & { n: number; state: Uint8Array }): Promise<void> {
+/**
+ * Replaces the state by a state that contains the log up to row `n`, and deletes the rows of the log up to there. Does
+ * nothing when the stored state contains that row already.
+ */
+export function foldLog(tx: Transaction, input: DocumentKey & { n: number; state: Uint8Array }): void {
   const { workspace_id, id, n } = input
-  await tx.query(sql.unsafe`
-    WITH folded AS (
-      DELETE FROM document_y_updates WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND n <= ${n}
+  tx.send(sql.unsafe`
+    WITH replaced AS (
+      UPDATE document_y_states
+      SET state = ${sql.binary(Buffer.from(input.state))}, folded_n = ${n}, updated_at = clock_timestamp()
+      WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND folded_n < ${n}
+      RETURNING document_id
     )
-    UPDATE document_y_states
-    SET state = ${sql.binary(Buffer.from(input.state))}, folded_n = ${n}, updated_at = clock_timestamp()
-    WHERE workspace_id = ${workspace_id} AND document_id = ${id}`)
+    DELETE FROM document_y_updates u USING replaced
+    WHERE u.workspace_id = ${workspace_id} AND u.document_id = ${id} AND u.n <= ${n}`)
 }
 
 /**

@@ -1,0 +1,75 @@
+import { type Document, MessageType } from '@hocuspocus/server'
+import { createDecoder, hasContent, readVarString, readVarUint } from 'lib0/decoding'
+import { removeAwarenessStates } from 'y-protocols/awareness'
+import type { EditorConnection } from './editor.ts'
+
+/*
+ * The presence of editors: cursors, selections and names, which Yjs calls awareness. Each client sends the state of its
+ * own client id, and every other client shows it.
+ */
+
+// The largest message with states, in bytes. An editor's state has some hundred bytes.
+const mostBytes = 65_536
+// The most client ids that one connection may use. An editor uses one, and a new one when its page is loaded again.
+const mostClientIds = 10
+
+/** The states of clients by their ids, which an editor fills as it likes. */
+export type ClientStates = Map<number, Record<string, unknown>>
+
+/**
+ * Whether a message of the protocol carries states that are too large. Such a message is dropped: its editor can still
+ * write, and others keep its last cursor.
+ */
+export function isTooLargeAwareness(message: Uint8Array): boolean {
+  if (message.byteLength <= mostBytes) return false
+  const decoder = createDecoder(message)
+  readVarString(decoder)
+  return hasContent(decoder) && readVarUint(decoder) === MessageType.Awareness
+}
+
+/**
+ * Makes the states that a client has sent fit for others: `user` becomes the account of the connection, whatever the
+ * client has written there. States of other users' clients are dropped, and so are client ids beyond the limit.
+ */
+export function nameStates(inbound: { states: ClientStates; connection: EditorConnection; document: Document }): void {
+  const { states, connection, document } = inbound
+  const { author } = connection.context.editor
+  dropOwnState(states)
+  const own = clientIds.get(connection) ?? new Set()
+  clientIds.set(connection, own)
+  for (const [clientId, state] of states) {
+    const isFree =
+      own.has(clientId) || (own.size < mostClientIds && belongsTo(document, { clientId, userId: author.id }))
+    if (!isFree) {
+      states.delete(clientId)
+      continue
+    }
+    own.add(clientId)
+    state['user'] = { ...author }
+  }
+}
+
+/** Takes away the states of a connection that has closed, unless another connection of its document goes on with them. */
+export function forgetStates(connection: EditorConnection): void {
+  const { document } = connection
+  const kept = new Set(document.getConnections().flatMap((other) => [...(clientIds.get(other) ?? [])]))
+  const gone = [...(clientIds.get(connection) ?? [])].filter((clientId) => !kept.has(clientId))
+  removeAwarenessStates(document.awareness, gone, null)
+}
+
+const clientIds = new WeakMap<object, Set<number>>()
+
+// Hocuspocus collects the states of a message in an object that begins with an empty state of its own.
+function dropOwnState(states: ClientStates): void {
+  for (const [clientId, state] of states) {
+    if (Object.keys(state).length === 0) states.delete(clientId)
+    return
+  }
+}
+
+// Whether nobody uses the client id, or the same user. A client that connects anew keeps its id, while its state is
+// still there from the connection before, on this process or another.
+function belongsTo(document: Document, { clientId, userId }: { clientId: number; userId: string }): boolean {
+  const state = document.awareness.getStates().get(clientId)
+  return state === undefined || state['user']?.id === userId
+}

@@ -1,0 +1,155 @@
+import { OutgoingMessage } from '@hocuspocus/server'
+import type { Config } from '../../shared/config/config.ts'
+import type { Database } from '../../shared/database/database.ts'
+import { type EditorStanding, editorStandings } from '../../shared/documents/editor-standings.ts'
+import type { Logger } from '../../shared/process/log.ts'
+import { forgetStates } from './awareness.ts'
+import { Denial, type DenialReason } from './denial.ts'
+import type { EditorConnection } from './editor.ts'
+import { rightsOf } from './rights.ts'
+
+// The most documents that a client can open through one socket.
+const documentsPerSocket = 100
+// The longest time for which a connection may rely on rights as they were last read, unless heartbeats are shorter.
+const longestDoubtSeconds = 15
+// The code with which WebSocket applications say that access is forbidden.
+const forbidden = 4403
+
+type Limits = Pick<Config, 'COLLAB_MAX_CONNECTIONS' | 'COLLAB_MAX_CONNECTIONS_PER_DOCUMENT' | 'SSE_HEARTBEAT_SECONDS'>
+
+/**
+ * The connections of this process: how many there are, and whether their users may still do what they could. The rights
+ * of all connections are read again by one statement, three times in the time within which a revocation takes effect.
+ */
+export class Connections {
+  readonly #context: { database: Database; config: Limits; log: Logger }
+  readonly #open = new Set<EditorConnection>()
+  readonly #ofDocument = new Counts()
+  readonly #ofSocket = new Counts()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(context: { database: Database; config: Limits; log: Logger }) {
+    this.#context = context
+  }
+
+  /** The number of open connections. */
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** Throws a Denial when one more connection of the socket or to the document would be too many. */
+  admit(wanted: { documentId: string; socketId: string }): void {
+    const { COLLAB_MAX_CONNECTIONS: most, COLLAB_MAX_CONNECTIONS_PER_DOCUMENT: mostOfDocument } = this.#context.config
+    const isFull =
+      this.size >= most ||
+      this.#ofDocument.of(wanted.documentId) >= mostOfDocument ||
+      this.#ofSocket.of(wanted.socketId) >= documentsPerSocket
+    if (isFull) throw new Denial('too_many_connections')
+  }
+
+  /**
+   * Takes up a connection that is open, until it closes. Connections are opened at the same time, so the limits are
+   * looked at once more: a connection that is one too many is closed.
+   */
+  add(connection: EditorConnection): void {
+    const documentId = connection.document.name
+    const { socketId } = connection
+    try {
+      this.admit({ documentId, socketId })
+    } catch (error) {
+      if (!(error instanceof Denial)) throw error
+      close(connection, error.reason)
+      return
+    }
+    this.#open.add(connection)
+    this.#ofDocument.add(documentId, 1)
+    this.#ofSocket.add(socketId, 1)
+    connection.onClose(() => {
+      if (!this.#open.delete(connection)) return
+      this.#ofDocument.add(documentId, -1)
+      this.#ofSocket.add(socketId, -1)
+      forgetStates(connection)
+    })
+  }
+
+  /** Begins to read the rights of all connections at an interval. */
+  watch(): void {
+    const { config, log } = this.#context
+    const doubtSeconds = Math.min(config.SSE_HEARTBEAT_SECONDS, longestDoubtSeconds)
+    let checking = false
+    const check = async () => {
+      if (checking) return
+      checking = true
+      await this.check().catch((err: unknown) => log.warn({ err }, 'rights of connections'))
+      checking = false
+    }
+    this.#timer = setInterval(() => void check(), (doubtSeconds * 1000) / 3)
+  }
+
+  /** Reads the rights of all connections no more. The connections stay open. */
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  /**
+   * Reads the rights of all connections once. Closes a connection whose user may no longer read its document, and tells
+   * a client whose user may now only read, or may write again.
+   */
+  async check(): Promise<void> {
+    const open = [...this.#open]
+    if (open.length === 0) return
+    const standings = await editorStandings(
+      this.#context.database,
+      open.map(({ context }) => context.editor),
+    )
+    for (const [index, connection] of open.entries()) {
+      const standing = standings[index]
+      if (standing !== undefined && this.#open.has(connection)) apply(connection, standing)
+    }
+  }
+}
+
+function apply(connection: EditorConnection, standing: EditorStanding): void {
+  const { editor } = connection.context
+  const rights = rightsOf(standing)
+  if (rights.denied !== null) {
+    close(connection, rights.denied)
+    return
+  }
+  if (rights.readOnly === editor.readOnly) return
+  const memberships = editor.caller.memberships.map((membership) =>
+    membership.workspace_id === editor.workspaceId && standing.role !== null
+      ? { ...membership, role: standing.role }
+      : membership,
+  )
+  connection.context.editor = { ...editor, readOnly: rights.readOnly, caller: { ...editor.caller, memberships } }
+  connection.readOnly = rights.readOnly
+  // A provider takes this message as a new answer to its token, and tells the editor what it may do now.
+  const message = new OutgoingMessage(connection.messageAddress).writeAuthenticated(rights.readOnly)
+  connection.send(message.toUint8Array())
+  if (!rights.readOnly) askForMissed(connection)
+}
+
+// What a client has typed while it could only read is still in its document, and later text cannot do without it.
+function askForMissed(connection: EditorConnection): void {
+  const message = new OutgoingMessage(connection.messageAddress).createSyncMessage()
+  connection.send(message.writeFirstSyncStepFor(connection.document).toUint8Array())
+}
+
+function close(connection: EditorConnection, reason: DenialReason): void {
+  connection.close({ code: forbidden, reason })
+}
+
+class Counts {
+  readonly #counts = new Map<string, number>()
+
+  of(key: string): number {
+    return this.#counts.get(key) ?? 0
+  }
+
+  add(key: string, change: number): void {
+    const count = this.of(key) + change
+    if (count === 0) this.#counts.delete(key)
+    else this.#counts.set(key, count)
+  }
+}

@@ -1,0 +1,108 @@
+import { onTheSpot } from '../../computations/ahead.ts'
+import type { DocumentRow } from '../../documents/queries.ts'
+import { Refusal } from '../../errors/errors.ts'
+import { changeBody } from '../change.ts'
+import type { CommitContext } from '../consequence.ts'
+import { storeChange } from '../store-change.ts'
+import type { Repair } from '../yjs/repair-nodes.ts'
+import { storeAppended } from './follow.ts'
+import * as queries from './queries.ts'
+import { found, type LiveReplica, lockedDocument, type Stored } from './replica.ts'
+import { type Shadow, sizeOf } from './shadow.ts'
+
+/** A flush that a live process makes: it stores the text typed since the flush before. */
+export type Flush = {
+  replica: LiveReplica
+  /** The Yjs updates (encoding v1) that no flush has stored yet, in order of arrival; may be empty. */
+  updates: readonly Uint8Array[]
+  /** The user who typed last. */
+  caller: { userId: string }
+  /**
+   * The states that the history of the document keeps as versions: the state before the typed text, the state after it,
+   * or both. A state that the newest version already has is not kept again.
+   */
+  version: 'none' | 'before' | 'after' | 'both'
+}
+
+/** What a flush has stored. */
+export type StoredText = {
+  document: DocumentRow
+  /** Whether the flush changed the body. */
+  changed: boolean
+  repairs: Repair[]
+  /** The Yjs state vector of what is stored now. */
+  stateVector: Uint8Array
+}
+
+/** Thrown when the stored Y document has no room for the typed text; after its log was folded, it may have room. */
+export class NoRoom extends Refusal {
+  constructor(details: { limit: number; actual: number }) {
+    super('document_too_large', { details: { ...details, unit: 'bytes' } })
+  }
+}
+
+/**
+ * Stores the typed text of a flush under the row lock of the document. Throws `NoRoom`, and refuses as `persistLive`
+ * does.
+ */
+export async function storeTyped(
+  context: Omit<CommitContext, 'ahead'>,
+  { flush, shadow }: { flush: Flush; shadow: Shadow },
+): Promise<Stored<StoredText>> {
+  const { tx, config } = context
+  const { replica, caller, updates, version } = flush
+  const { key } = replica
+  const [before, facts] = await Promise.all([
+    lockedDocument(tx, key),
+    queries.flushFacts(tx, { ...key, ...shadow.seen, ...caller }).then((read) => found(read, key)),
+  ])
+  replica.take(shadow, facts)
+  shadow.merge(updates)
+  requireRoom(shadow, config.DOCUMENT_MAX_BYTES)
+  await shadow.follow(facts)
+  const from = shadow.lines
+  const { lines, repairs } = await shadow.settle(key.id)
+  const texts = { from: from.join('\n'), to: lines.join('\n') }
+  const change = texts.from === texts.to ? null : changeBody(texts)
+  const document = await storeChange(
+    { ...context, ahead: onTheSpot },
+    {
+      before,
+      locked: { ...facts, is_live: true },
+      change,
+      texts,
+      text: texts.to,
+      size: change?.bytesBefore ?? Buffer.byteLength(texts.from),
+      userId: facts.author,
+      snapshots: snapshotsOf(version, { isKept: facts.is_kept, isChanged: change !== null }),
+    },
+  )
+  storeAppended(tx, { key, shadow, bodySeq: document.body_seq })
+  // The commit notifies other processes of a changed body. When the body stays the same, they are notified here of the
+  // new rows of the log.
+  if (change === null && shadow.appended.length > 0) queries.notifyLive(tx, document)
+  const { stateVector } = shadow
+  return { document, result: { document, changed: change !== null, repairs, stateVector } }
+}
+
+// How many times larger than the largest body a stored Y document may be.
+const roomFactor = 8
+
+// Refuses typed text that would make the stored Y document too large. Writes of the API are never refused here.
+function requireRoom({ position, appended }: Shadow, maximumBytes: number): void {
+  const limit = roomFactor * maximumBytes
+  const actual = position.stateBytes + position.logBytes + sizeOf(appended)
+  if (appended.length > 0 && actual > limit) throw new NoRoom({ limit, actual })
+}
+
+type State = 'before' | 'after'
+
+function snapshotsOf(
+  version: Flush['version'],
+  { isKept, isChanged }: { isKept: boolean; isChanged: boolean },
+): State[] {
+  const snapshots: State[] = []
+  if (isChanged && !isKept && (version === 'before' || version === 'both')) snapshots.push('before')
+  if ((isChanged || !isKept) && (version === 'after' || version === 'both')) snapshots.push('after')
+  return snapshots
+}

@@ -1,0 +1,38 @@
+import type { Transaction } from '../../database/database.ts'
+import { dropUnusedBodies } from '../queries.ts'
+import * as queries from './queries.ts'
+import { found, type LiveReplica, lockedDocument, type Stored } from './replica.ts'
+import type { Shadow } from './shadow.ts'
+
+/**
+ * Brings a shadow and the stored Y document from the body that they follow to the current body of the document. Locks
+ * the document first.
+ */
+export async function followCurrent(
+  tx: Transaction,
+  { replica, shadow }: { replica: LiveReplica; shadow: Shadow },
+): Promise<Stored<void>> {
+  const { key } = replica
+  const [document, moves] = await Promise.all([
+    lockedDocument(tx, key),
+    queries.lockedMoves(tx, { ...key, ...shadow.seen }).then((read) => found(read, key)),
+  ])
+  replica.take(shadow, moves)
+  await shadow.follow(moves)
+  storeAppended(tx, { key, shadow, bodySeq: document.body_seq })
+  return { document, result: undefined }
+}
+
+/**
+ * Appends to the log what the shadow has appended, and records that the Y document follows the body `bodySeq` now.
+ * Drops the body that it followed before, unless somebody else needs that body.
+ */
+export function storeAppended(
+  tx: Transaction,
+  { key, shadow, bodySeq }: { key: queries.DocumentKey; shadow: Shadow; bodySeq: number },
+): void {
+  const { appended, position } = shadow
+  if (appended.length === 0 && bodySeq === position.bodySeq) return
+  queries.advance(tx, { ...key, n: position.n, updates: appended, body_seq: bodySeq })
+  if (bodySeq !== position.bodySeq) dropUnusedBodies(tx, { ...key, bodySeqs: [position.bodySeq, bodySeq - 1] })
+}

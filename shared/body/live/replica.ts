@@ -1,0 +1,161 @@
+import { compute } from '../../computations/compute.ts'
+import { type Database, inTransaction, type Transaction } from '../../database/database.ts'
+import { codeOf } from '../../database/driver-errors.ts'
+import { type DocumentRow, lockDocument } from '../../documents/queries.ts'
+import { documentNotFound } from '../../documents/require.ts'
+import { Refusal } from '../../errors/errors.ts'
+import { deriving } from './derive.ts'
+import * as queries from './queries.ts'
+import { Outdated, Shadow } from './shadow.ts'
+
+/** A result of a transaction that has brought the stored Y document of a shadow to the current body of the document. */
+export type Stored<T> = { document: DocumentRow; result: T }
+
+/**
+ * The copy of a Y document that a live process keeps for the database, beside the document that its editors see. Its
+ * shadow holds exactly what is stored. Text that is typed enters the shadow only within the flush that stores the text.
+ *
+ * After a transaction that failed or whose commit was not heard of, the replica forgets its shadow and loads it again
+ * before its next use. The replica also remembers which stored updates the document of the editors lacks.
+ */
+export class LiveReplica {
+  readonly key: queries.DocumentKey
+  #shadow: Shadow | null = null
+  /** The newest row of the log that the owner of the replica has got. */
+  #given = beforeEverything
+  #untold: Uint8Array[] = []
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor({ workspace_id, id }: queries.DocumentKey) {
+    this.key = { workspace_id, id }
+  }
+
+  /** The number of the body that the replica has followed so far; 0 while nothing is loaded. */
+  get bodySeq(): number {
+    return this.#shadow?.position.bodySeq ?? 0
+  }
+
+  /** The version of the body that the replica has followed so far; empty while nothing is loaded. */
+  get version(): string {
+    return this.#shadow?.position.version ?? ''
+  }
+
+  /** The Yjs state vector of what is stored, as far as the replica has followed it; null while nothing is loaded. */
+  get stateVector(): Uint8Array | null {
+    return this.#shadow?.stateVector ?? null
+  }
+
+  /** Whether the log is so long that `compactLive` should fold it into the state. */
+  get isLogLong(): boolean {
+    if (this.#shadow === null) return false
+    const { n, foldedN, stateBytes, logBytes } = this.#shadow.position
+    return n - foldedN > longestLog || logBytes > Math.max(stateBytes, largestLog)
+  }
+
+  /** Runs `work` after all earlier work of the replica. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work)
+    this.#last = result.catch(() => {})
+    return result
+  }
+
+  /**
+   * Runs `work` with the shadow in a transaction, and again after a serialisation failure or a deadlock. The shadow is
+   * loaded before the transaction, while no lock is held.
+   */
+  inTransaction<T>(database: Database, work: (tx: Transaction, shadow: Shadow) => Promise<Stored<T>>): Promise<T> {
+    return this.repeatedly(database, async (shadow) => {
+      const { document, result } = await inTransaction(database, (tx) => work(tx, shadow), 0)
+      this.#untold.push(...shadow.committed(document))
+      return result
+    })
+  }
+
+  /** Runs `work` with the shadow, and again with a shadow that is loaded anew when the shadow turns out unusable. */
+  async repeatedly<T>(database: Database, work: (shadow: Shadow) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const shadow = this.#shadow ?? (await this.#load(database))
+      this.#shadow = shadow
+      try {
+        return await work(shadow)
+      } catch (error) {
+        if (shadow.isAhead || error instanceof Outdated) this.#forget(shadow)
+        if (attempt === attempts || !isRepeatable(error)) throw error
+      }
+    }
+  }
+
+  /** Takes in what others have stored. */
+  take(shadow: Shadow, moves: queries.LiveMoves): void {
+    this.#untold.push(...shadow.take(moves))
+  }
+
+  /** Gives the owner all updates that it lacks. The owner must apply them. */
+  told(): Uint8Array[] {
+    const updates = this.#untold
+    this.#untold = []
+    this.#given = this.#shadow?.position.n ?? this.#given
+    return updates
+  }
+
+  #forget(shadow: Shadow): void {
+    shadow.destroy()
+    this.#shadow = null
+    this.#untold = []
+  }
+
+  async #load(database: Database): Promise<Shadow> {
+    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+      const stored = found(await queries.storedLive(database, this.key), this.key)
+      if (isDerived(stored)) {
+        const { state, updates, folded_n: foldedN } = stored
+        const isBehind = this.#given < foldedN
+        this.#untold = isBehind ? [state, ...updates] : updates.slice(this.#given - foldedN)
+        return Shadow.open(stored)
+      }
+      await this.#derive(database, stored)
+    }
+    throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
+  }
+
+  // Derives the first state of the document. When another process was faster, its state stays and this state is lost.
+  async #derive(database: Database, { body, body_seq }: queries.StoredLive): Promise<void> {
+    const state = await compute(deriving, { text: body })
+    await inTransaction(database, async (tx) => {
+      await lockedDocument(tx, this.key)
+      queries.insertState(tx, { ...this.key, state, body_seq })
+    })
+  }
+}
+
+/** Locks a document and returns its row. Refuses with 404 `document_not_found`. */
+export async function lockedDocument(tx: Transaction, { workspace_id, id }: queries.DocumentKey): Promise<DocumentRow> {
+  return found(await lockDocument(tx, { documentId: id, workspaceIds: [workspace_id] }), { id })
+}
+
+/** What was read of a document. Refuses with 404 `document_not_found` when there was nothing. */
+export function found<T>(read: T | null, { id }: Pick<queries.DocumentKey, 'id'>): T {
+  if (read === null) throw documentNotFound(id)
+  return read
+}
+
+const beforeEverything = -1
+const attempts = 5
+// The most rows and bytes that a log should have. 200 rows replay in a few milliseconds. Writing a large state costs
+// more. A log may be as large as its state, because folding then at most doubles what is written in all.
+const longestLog = 200
+const largestLog = 1024 * 1024
+
+function isDerived(stored: queries.StoredLive): stored is queries.StoredLive & queries.StoredState {
+  return stored.state !== null
+}
+
+// True for a shadow that must be loaded anew, for PostgreSQL's serialisation failures and deadlocks, and when the
+// account of the author was deleted at this moment.
+function isRepeatable(error: unknown): boolean {
+  if (error instanceof Outdated) return true
+  const code = error instanceof Error ? codeOf(error) : ''
+  return code.startsWith('40') || code === foreignKeyViolation
+}
+
+const foreignKeyViolation = '23503'

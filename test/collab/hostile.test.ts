@@ -1,0 +1,130 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MessageType } from '@hocuspocus/server'
+import { createDecoder, readVarString, readVarUint } from 'lib0/decoding'
+import {
+  createEncoder,
+  type Encoder,
+  toUint8Array,
+  writeVarString,
+  writeVarUint,
+  writeVarUint8Array,
+} from 'lib0/encoding'
+import t, { type Test } from 'tap'
+import { WebSocket } from 'ws'
+import { messageYjsUpdate } from 'y-protocols/sync'
+import { p } from '../body/build.ts'
+import { Person, startCollab } from '../support/collab.ts'
+import { bodyOf, make } from '../support/documents.ts'
+import { startTestService } from '../support/service.ts'
+
+const service = await startTestService(t)
+const collab = await startCollab({ DATABASE_URL: service.url, DATA_DIR: service.config.DATA_DIR })
+t.teardown(collab.stop)
+const ada = await service.signUp()
+const token = ada.bearer ?? ''
+const { id } = await make(ada, [p('one')])
+const person = await Person.open({ url: collab.url, token, documentId: id })
+t.teardown(() => person.close())
+
+t.test('a message that nobody can read closes its own connection, and others go on', async (t) => {
+  const hostile = await connect(t, { documentId: id })
+  const closed = hostile.received(MessageType.CLOSE)
+  hostile.send(id, MessageType.Sync, (encoder) => {
+    writeVarUint(encoder, messageYjsUpdate)
+    writeVarUint8Array(encoder, Uint8Array.of(1, 1, 255, 255, 255, 255, 255))
+  })
+  await closed
+  person.type(' still here')
+  await person.saved()
+  t.match(JSON.stringify((await bodyOf(ada, id)).blocks), 'one still here')
+})
+
+t.test('a socket that is not authenticated cannot fill the memory of the process', async (t) => {
+  const flooding = await connect(t)
+  for (let count = 0; count < 1000; count += 1) flooding.send(id, MessageType.QueryAwareness)
+  await flooding.closed
+
+  const manyRooms = await connect(t)
+  for (let count = 0; count < 1000; count += 1) manyRooms.send(`room ${count}`, MessageType.QueryAwareness)
+  await manyRooms.closed
+
+  const large = await connect(t)
+  large.socket.send(new Uint8Array(5 * 1024 * 1024 + 1))
+  t.equal(await large.closed, 1009)
+
+  const text = await connect(t)
+  text.socket.send('{"hello":"world"}')
+  t.equal(await text.closed, 1003)
+})
+
+t.test('a reader that does not read is cut off, and others go on', async (t) => {
+  const slow = await connect(t, { documentId: id })
+  slow.socket.pause()
+  const cut = async () => (await metrics()).includes('svc_collab_cut_total{reason="slow"} 1')
+  const cursor = 'x'.repeat(60_000)
+  for (let count = 0; !(await cut()); count += 1) {
+    for (let more = 0; more < 20; more += 1) person.provider.setAwarenessField('cursor', `${count} ${more} ${cursor}`)
+    await sleep(5)
+  }
+  person.type(', still')
+  await person.saved()
+  t.match(JSON.stringify((await bodyOf(ada, id)).blocks), 'one still here, still')
+})
+
+t.test('nobody can open what is no document, and the log tells no tokens and no texts', async (t) => {
+  for (const documentId of ['', ' ', '__proto__', 'constructor', 'doc_01ARZ3NDEKTSV4RRFFQ69G5FAV', `${id}\n`]) {
+    const nosy = new Person({ url: collab.url, token, documentId })
+    if (documentId.trim() === id || documentId.startsWith('doc_')) {
+      await nosy.denied()
+      t.strictSame(nosy.denials, ['document_not_found'], documentId)
+    } else await sleep(50)
+    t.equal(nosy.provider.isSynced, false)
+    nosy.close()
+  }
+  const lines = collab.output().trim().split('\n')
+  t.strictSame(
+    lines.filter((line) => !line.startsWith('{')),
+    [],
+    'all lines are lines of the log',
+  )
+  t.notMatch(collab.output(), token)
+  t.notMatch(collab.output(), 'still')
+  t.notMatch(collab.output(), 'room 1')
+})
+
+const metrics = async () => (await fetch(`${collab.origin}/metrics`)).text()
+
+/** A client that speaks the protocol as it likes. With a document, its connection is authenticated. */
+async function connect(t: Test, { documentId }: { documentId?: string } = {}) {
+  const socket = new WebSocket(collab.url)
+  socket.on('error', () => {})
+  t.teardown(() => socket.terminate())
+  const closed = once(socket, 'close').then(([code]) => code as number)
+  const send = (name: string, type: MessageType, write: (encoder: Encoder) => void = () => {}) => {
+    const encoder = createEncoder()
+    writeVarString(encoder, name)
+    writeVarUint(encoder, type)
+    write(encoder)
+    socket.send(toUint8Array(encoder))
+  }
+  const received = (type: MessageType) =>
+    new Promise<void>((resolve) => {
+      socket.on('message', (data: Buffer) => {
+        const decoder = createDecoder(new Uint8Array(data))
+        readVarString(decoder)
+        if (readVarUint(decoder) === type) resolve()
+      })
+    })
+  await once(socket, 'open')
+  if (documentId !== undefined) {
+    const authenticated = received(MessageType.Auth)
+    send(documentId, MessageType.Auth, (encoder) => {
+      writeVarUint(encoder, 0)
+      writeVarString(encoder, token)
+    })
+    await authenticated
+    await sleep(50)
+  }
+  return { socket, closed, send, received }
+}

@@ -1,0 +1,108 @@
+import pg from 'pg'
+import t from 'tap'
+import { eventually, startNetwork, startRelay, textOf } from '../support/peers.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+const { url, drop } = await createTestDatabase()
+t.teardown(drop)
+
+const heartbeatMs = 100
+
+t.test('a process that falls silent is given up, and found again when it can be heard', async (t) => {
+  const network = await startNetwork(t, url)
+  const first = startRelay(t, { url: network.url, heartbeatMs })
+  const second = startRelay(t, { url, heartbeatMs })
+  const here = first.open('doc_1')
+  const there = second.open('doc_1')
+  here.show('Ada')
+  there.show('Bob')
+  await eventually(() => here.users().length === 2 && there.users().length === 2)
+  here.type('before ')
+  await eventually(() => there.text() === 'before ')
+  network.cut()
+  here.type('in between ')
+  await eventually(() => there.takeOvers === 1)
+  t.strictSame(there.users(), ['Bob'], 'the cursors of the silent process vanish')
+  t.equal(textOf(there.flush()), 'before ', 'the text that it has relayed is stored by the other process')
+  t.strictSame(here.users(), ['Ada', 'Bob'], 'a process that hears nothing gives up nobody')
+  network.heal()
+  await eventually(() => there.text() === 'before in between ')
+  here.show('Ada again')
+  await eventually(() => there.users().length === 2)
+  t.strictSame(there.users(), ['Ada again', 'Bob'])
+  there.type('after')
+  await eventually(() => here.text() === 'before in between after')
+})
+
+t.test('a session that the database has ended is opened again, and nothing typed is lost meanwhile', async (t) => {
+  const [first, second] = [1, 2].map(() => startRelay(t, { url, heartbeatMs })) as [Relay, Relay]
+  const here = first.open('doc_2')
+  const there = second.open('doc_2')
+  here.show('Ada')
+  await eventually(() => there.users().length === 1)
+  await endSessions()
+  here.type('one ')
+  there.type('two ')
+  await eventually(() => here.text().length === 8 && here.text() === there.text())
+  here.type('three')
+  await eventually(() => there.text().endsWith('three'))
+  here.show('Ada moved')
+  await eventually(() => there.users()[0] === 'Ada moved')
+})
+
+t.test('a process that closed a document unheard is forgotten', async (t) => {
+  const network = await startNetwork(t, url)
+  const first = startRelay(t, { url: network.url, heartbeatMs })
+  const second = startRelay(t, { url, heartbeatMs })
+  const here = first.open('doc_3')
+  const there = second.open('doc_3')
+  there.show('Bob')
+  there.type('unstored')
+  await eventually(() => here.users().length === 1 && here.text() === 'unstored')
+  network.cut()
+  there.relay.leave()
+  network.heal()
+  await eventually(() => here.takeOvers === 1)
+  t.strictSame(here.users(), [])
+  t.equal(await first.metric('svc_collab_peers'), 0)
+})
+
+t.test('hostile notifications harm nobody', async (t) => {
+  const relay = startRelay(t, { url, heartbeatMs: 3_600_000 })
+  const room = relay.open('doc_4')
+  const other = startRelay(t, { url, heartbeatMs: 3_600_000 })
+  const there = other.open('doc_4')
+  await eventually(async () => (await relay.metric('svc_collab_peers')) === 1)
+  const frames = Buffer.from([4, 5, ...Buffer.from('doc_4'), 1, 0, 3, 255, 255, 255])
+  const hostile = [
+    'x',
+    '0123456789abcdef 1 0/1 /w==',
+    `0123456789abcdef 2 0/1 ${frames.toString('base64')}`,
+    `0123456789abcdef 3 0/1 ${Buffer.from([1, 0, 255, 255, 255, 255, 15]).toString('base64')}`,
+  ]
+  await withClient(async (client) => {
+    for (const payload of hostile) await client.query('SELECT pg_notify($1, $2)', ['svc_collab', payload])
+  })
+  await eventually(async () => (await relay.metric('svc_collab_relay_dropped_chunks_total')) >= hostile.length)
+  t.strictSame(room.relay.forFlush().updates, [], 'an update that cannot be applied is not kept')
+  there.type('still here')
+  await eventually(() => room.text() === 'still here')
+})
+
+type Relay = ReturnType<typeof startRelay>
+
+async function endSessions(): Promise<void> {
+  await withClient((client) =>
+    client.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'svc-collab-peers' AND datname = current_database()`,
+    ),
+  )
+}
+
+async function withClient(work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  await work(client)
+  await client.end()
+}

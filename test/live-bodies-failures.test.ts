@@ -1,0 +1,210 @@
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import * as Y from 'yjs'
+import { sql } from '../shared/database/database.ts'
+import { body, p, words } from './live-bodies/blocks.ts'
+import { copyInto, LiveProcess, Site, shown, textAt } from './live-bodies/site.ts'
+import { startCountingProxy } from './support/counting-proxy.ts'
+import { createTestDatabase } from './support/postgres.ts'
+import { until } from './support/site.ts'
+
+/*
+ * A live process keeps a copy of what is stored. Whatever becomes of a transaction, the copy must not differ from what
+ * is stored, and no text may be lost or stored twice.
+ */
+
+const { url, drop } = await createTestDatabase()
+t.teardown(drop)
+const proxy = await startCountingProxy(t, url)
+const site = await Site.start(t, { DATABASE_URL: proxy.url })
+
+t.test('text whose COMMIT never arrives is stored by the next flush', async (t) => {
+  const live = await LiveProcess.open(site, await site.create(body(p(1, 'one'), p(2, 'two'))))
+  textAt(live.doc, 0).insert(0, 'typed ')
+  proxy.cut('COMMIT')
+  await t.rejects(live.flush())
+  t.strictSame((await site.read(live.key)).body, body(p(1, 'one'), p(2, 'two')))
+  await isStoredOnce(t, live, body(p(1, 'typed one'), p(2, 'two')))
+})
+
+t.test('text whose commit is not heard of is stored once', async (t) => {
+  const live = await LiveProcess.open(site, await site.create(body(p(1, 'one'), p(2, 'two'))))
+  textAt(live.doc, 0).insert(0, 'typed ')
+  proxy.cut('COMMIT', { after: true })
+  await t.rejects(live.flush())
+  const { document } = await site.read(live.key)
+  const flushed = await isStoredOnce(t, live, body(p(1, 'typed one'), p(2, 'two')))
+  t.match(flushed, { changed: false, document: { version: document.version } })
+})
+
+t.test('a write of the API reaches editors once, also when its first delivery is not heard of', async (t) => {
+  const live = await LiveProcess.open(site, await site.create(body(p(1, 'one'), p(2, 'two'))))
+  await site.write(live.key, () => body(p(1, 'one'), p(3, 'new'), p(2, 'two')))
+  proxy.cut('COMMIT', { after: true })
+  await t.rejects(live.sync())
+  t.strictSame(shown(live.doc), body(p(1, 'one'), p(2, 'two')))
+  await live.sync()
+  t.strictSame(shown(live.doc), body(p(1, 'one'), p(3, 'new'), p(2, 'two')))
+  t.match(await site.head(live.key), { n: 1, body_seq: 2 })
+})
+
+for (const table of ['document_bodies', 'stale_projections', 'document_y_updates']) {
+  t.test(`a flush that fails in ${table} stores nothing, and the next one all`, async (t) => {
+    const live = await LiveProcess.open(site, await site.create(body(p(1, 'one'), p(2, 'two'))))
+    textAt(live.doc, 0).insert(0, 'typed ')
+    const lift = await forbidInserts(t, table)
+    await t.rejects(live.flush(), /no more rows/)
+    await lift()
+    t.match(await site.head(live.key), { n: 0, body_seq: 1 })
+    await site.write(live.key, ({ content: [one] }) => body(p(3, 'three'), one))
+    await isStoredOnce(t, live, body(p(3, 'three'), p(1, 'typed one')))
+  })
+}
+
+t.test('a flush that is the victim of a deadlock runs again, and stores its text once', async (t) => {
+  const live = await LiveProcess.open(site, await site.create(body(p(1, 'one'), p(2, 'two'))))
+  await site.write(live.key, ({ content: [one, two] }) => body(two, one))
+  textAt(live.doc, 0).insert(0, 'typed ')
+  const rival = await connect(t)
+  await rival.query('BEGIN')
+  await rival.query('SELECT FROM document_y_states WHERE document_id = $1 FOR UPDATE', [live.key.id])
+  const flushed = live.flush()
+  await until(async () => (await waiting()) > 0)
+  const attempts = await proxy.count(async () => {
+    await rival.query('SELECT FROM documents WHERE id = $1 FOR UPDATE', [live.key.id])
+    await rival.query('COMMIT')
+    await flushed
+  })
+  t.ok(
+    attempts.statements.some((statement) => statement === 'BEGIN'),
+    'the flush was the victim',
+  )
+  await isStoredOnce(t, live, body(p(2, 'two'), p(1, 'typed one')))
+})
+
+t.test('a replica that lost rows of the log to a fold of another process finds its way back', async (t) => {
+  const live = await LiveProcess.open(site, await site.create(body(p(1, 'one'), p(2, 'two'))))
+  const other = await LiveProcess.open(site, live.key)
+  for (const word of ['a ', 'b ']) {
+    textAt(other.doc, 0).insert(0, word)
+    await other.flush()
+  }
+  await other.compact()
+  textAt(live.doc, 1).insert(0, 'typed ')
+  await live.flush()
+  t.strictSame((await site.read(live.key)).body, body(p(1, 'b a one'), p(2, 'typed two')))
+  t.strictSame(shown(live.doc), body(p(1, 'b a one'), p(2, 'typed two')))
+})
+
+t.test(
+  'a database that was set back to an earlier state is not overwritten with a copy of the later state',
+  async (t) => {
+    const live = await LiveProcess.open(site, await site.create(body(p(1, 'one'), p(2, 'two'))))
+    textAt(live.doc, 0).insert(0, 'lost ')
+    await live.flush()
+    const { id } = live.key
+    await site.service.database.query(sql.unsafe`DELETE FROM document_y_updates WHERE document_id = ${id}`)
+    await site.service.database.query(sql.unsafe`UPDATE document_y_states SET n = 0 WHERE document_id = ${id}`)
+    textAt(live.doc, 1).insert(0, 'typed ')
+    await live.flush()
+    const opened = await LiveProcess.open(site, live.key)
+    t.strictSame(shown(opened.doc), (await site.read(live.key)).body)
+  },
+)
+
+t.test('folding loses nothing while two processes flush and programs write', async (t) => {
+  const key = await site.create(body(p(1, 'start'), p(2, 'start'), p(3, 'start')))
+  const processes = await Promise.all([LiveProcess.open(site, key), LiveProcess.open(site, key)])
+  const typing = processes.map(async (live, index) => {
+    for (let round = 0; round < 12; round += 1) {
+      textAt(live.doc, index).insert(0, `typed${index}.${round} `)
+      await live.flush()
+    }
+  })
+  const folding = processes.map(async (live) => {
+    for (let round = 0; round < 12; round += 1) await live.compact()
+  })
+  const writing = async () => {
+    for (let round = 0; round < 6; round += 1) {
+      await site.write(key, ({ content }) => body(...content.with(2, p(3, `${words(content[2])} wrote${round}`))))
+    }
+  }
+  await Promise.all([...typing, ...folding, writing()])
+  for (const live of processes) await live.sync()
+  await processes[0]?.compact()
+  const stored = (await site.read(key)).body
+  const found = words(stored)
+  for (let round = 0; round < 12; round += 1) {
+    for (const word of [`typed0.${round}`, `typed1.${round}`]) t.equal(found.split(`${word} `).length, 2, word)
+  }
+  const opened = await LiveProcess.open(site, key)
+  for (const live of [...processes, opened]) t.strictSame(shown(live.doc), stored)
+  const head = await site.head(key)
+  t.equal(head.n, head.folded_n)
+  t.strictSame(await logOf(key.id), [])
+})
+
+t.test('a flush and a deletion at the same moment end with a deleted document', async (t) => {
+  const live = await LiveProcess.open(site, await site.create(body(p(1, 'one'))))
+  textAt(live.doc, 0).insert(0, 'typed ')
+  const path = `/documents/${live.key.id}`
+  const [flushed, deleted] = await Promise.allSettled([
+    live.flush(),
+    site.client.delete(path, undefined, { 'if-match': '*' }),
+  ])
+  t.match(deleted, { value: { status: 204 } })
+  if (flushed.status === 'rejected') t.match(flushed.reason, { code: 'document_not_found' })
+  await t.rejects(live.flush(), { code: 'document_not_found' })
+})
+
+/** Flushes, and checks that every copy of the document is the wanted one, and that the text has one row in the log. */
+async function isStoredOnce(t: Test, live: LiveProcess, want: ReturnType<typeof body>) {
+  const flushed = await live.flush()
+  t.strictSame((await site.read(live.key)).body, want)
+  t.strictSame(shown(live.doc), want)
+  t.match(await live.flush(), { changed: false })
+  const opened = await LiveProcess.open(site, live.key)
+  t.strictSame(shown(opened.doc), want)
+  t.strictSame(Y.encodeStateVector(opened.doc), Y.encodeStateVector(live.doc))
+  const texts = (await logOf(live.key.id)).filter((update) => Buffer.from(update).includes('typed '))
+  t.equal(texts.length, 1)
+  const back = new Y.Doc()
+  copyInto(back, live.doc)
+  copyInto(back, opened.doc)
+  t.strictSame(shown(back), want)
+  return flushed
+}
+
+async function logOf(id: string): Promise<Uint8Array[]> {
+  const rows = await site.service.database.anyFirst(sql.unsafe`
+    SELECT update FROM document_y_updates WHERE document_id = ${id} ORDER BY n`)
+  return rows as Uint8Array[]
+}
+
+async function connect(t: Test): Promise<pg.Client> {
+  const client = new pg.Client(url)
+  await client.connect()
+  t.teardown(() => client.end())
+  return client
+}
+
+async function waiting(): Promise<number> {
+  const rows = await site.service.database.any(sql.unsafe`
+    SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+  return rows.length
+}
+
+async function forbidInserts(t: Test, table: string): Promise<() => Promise<void>> {
+  const { database } = site.service
+  await database.query(sql.unsafe`
+    CREATE OR REPLACE FUNCTION refuse_insert() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN RAISE EXCEPTION ''no more rows''; END'`)
+  await database.query(sql.unsafe`
+    CREATE TRIGGER refuse_insert BEFORE INSERT OR UPDATE ON ${sql.identifier([table])}
+    EXECUTE FUNCTION refuse_insert()`)
+  const lift = async () => {
+    await database.query(sql.unsafe`DROP TRIGGER IF EXISTS refuse_insert ON ${sql.identifier([table])}`)
+  }
+  t.teardown(lift)
+  return lift
+}
