@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -21,7 +22,10 @@ export type EditorPage = {
   messages: () => Promise<{ type: string; [member: string]: unknown }[]>
 }
 
-/** Opens pages with a stock editor in a browser. `incidents` has errors of pages, and requests to other hosts. */
+/**
+ * Opens pages with a stock editor in a browser, by the code that the guide shows. `incidents` has errors of pages, and
+ * requests to other hosts.
+ */
 export async function editorPages(t: Teardown, browser: Browser) {
   const incidents: string[] = []
   const origin = await serve(t)
@@ -67,16 +71,14 @@ function selection(block: number, { from, to }: { from: number | 'end'; to: numb
 
 async function serve(t: Teardown): Promise<string> {
   const bundled = await build({
-    entryPoints: [join(root, 'test/support/editor-page/page.ts')],
+    stdin: { contents: script(), resolveDir: join(root, 'test/support/editor-page') },
     ...{ bundle: true, write: false, format: 'iife', platform: 'browser', logLevel: 'error' },
   })
-  const script = bundled.outputFiles[0]?.text ?? ''
+  const bundle = bundled.outputFiles[0]?.text ?? ''
+  const page = '<!doctype html><title>Editor</title><div id=editor></div><script src=page.js></script>'
   const server = createServer((request, response) => {
-    const isScript = request.url === '/page.js'
-    response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html; charset=utf-8' })
-    response.end(
-      isScript ? script : '<!doctype html><title>Editor</title><div id=editor></div><script src=page.js></script>',
-    )
+    const [type, body] = request.url === '/page.js' ? ['text/javascript', bundle] : ['text/html; charset=utf-8', page]
+    response.writeHead(200, { 'content-type': type }).end(body)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
@@ -84,4 +86,21 @@ async function serve(t: Teardown): Promise<string> {
     server.close()
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+// The code that the guide shows, as a function of the page.
+function script(): string {
+  const guide = readFileSync(join(root, 'api/guide/collaboration.md'), 'utf8')
+  const lines = /^```js\n(.*?)^```$/ms.exec(guide)?.[1]?.split('\n') ?? []
+  const isImport = (line: string) => line.startsWith('import ')
+  return `
+    import { bodyExtensions } from './body-extensions.ts'
+    ${lines.filter(isImport).join('\n')}
+    globalThis.openEditor = ({ url: collaborationUrl, name: documentId, token }) => {
+      const [messages, element, extensions] = [[], document.querySelector('#editor'), bodyExtensions()]
+      const showRefusal = (reason) => messages.push({ type: 'refused', reason })
+      const showSaveState = (message) => messages.push(message)
+      ${lines.filter((line) => !isImport(line)).join('\n')}
+      Object.assign(globalThis, { provider, editor, messages })
+    }`
 }
