@@ -1,6 +1,5 @@
 import { type Document, MessageType } from '@hocuspocus/server'
 import { createDecoder, hasContent, readVarString, readVarUint } from 'lib0/decoding'
-import { removeAwarenessStates } from 'y-protocols/awareness'
 import type { EditorConnection } from './editor.ts'
 
 /*
@@ -47,14 +46,6 @@ export function nameStates(inbound: { states: ClientStates; connection: EditorCo
     own.add(clientId)
     state['user'] = { ...author }
   }
-}
-
-/** Takes away the states of a connection that has closed, unless another connection of its document goes on with them. */
-export function forgetStates(connection: EditorConnection): void {
-  const { document } = connection
-  const kept = new Set(document.getConnections().flatMap((other) => [...(clientIds.get(other) ?? [])]))
-  const gone = [...(clientIds.get(connection) ?? [])].filter((clientId) => !kept.has(clientId))
-  removeAwarenessStates(document.awareness, gone, null)
 }
 
 const clientIds = new WeakMap<object, Set<number>>()

@@ -3,7 +3,6 @@ import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { type EditorStanding, editorStandings } from '../../shared/documents/editor-standings.ts'
 import type { Logger } from '../../shared/process/log.ts'
-import { forgetStates } from './awareness.ts'
 import { Denial, type DenialReason } from './denial.ts'
 import type { EditorConnection } from './editor.ts'
 import { rightsOf } from './rights.ts'
@@ -68,7 +67,6 @@ export class Connections {
       if (!this.#open.delete(connection)) return
       this.#ofDocument.add(documentId, -1)
       this.#ofSocket.add(socketId, -1)
-      forgetStates(connection)
     })
   }
 

@@ -10,12 +10,15 @@ import type { DocumentStore } from './document-store.ts'
 import { EditSession } from './edit-session.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { originOf, ownOrigin } from './origins.ts'
+import { peerOrigin } from './peers/awareness.ts'
+import type { Peers, Relay } from './peers/peers.ts'
 import { type ByteCount, type FlushPauses, PendingText } from './pending-text.ts'
 import { type SaveState, savedMessage, unsavedMessage } from './save-messages.ts'
 
 /** The parts of the process that every open document uses. */
 export type OpenDocumentContext = {
   store: DocumentStore
+  peers: Peers
   metrics: CollabMetrics
   log: Logger
   /** The pauses after which text is stored, and the milliseconds of editing after which a version is kept. */
@@ -62,6 +65,7 @@ export class OpenDocument {
   readonly #onDeleted: () => void
   readonly #pending: PendingText
   readonly #session: EditSession
+  readonly #relay: Relay
   /** The user who typed last; empty before anybody has. */
   #typist = ''
   /** What is stored, as far as this process knows. */
@@ -77,6 +81,8 @@ export class OpenDocument {
   #flushedAt = Number.NEGATIVE_INFINITY
   #lookAt = performance.now() + lookMs
   #isHurried = false
+  /** How many other processes are gone that have relayed text and have not stored it. */
+  #takeOvers = 0
   #isClosed = false
 
   private constructor(live: Document, replica: LiveReplica, { key, context, onUnused, onDeleted }: Opening) {
@@ -90,6 +96,12 @@ export class OpenDocument {
     this.#session = new EditSession(context.timing.snapshotMs)
     this.#saved = stateOf(replica)
     live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
+    this.#relay = context.peers.join(key.id, {
+      awareness: live.awareness,
+      receive: (update, process) => Y.applyUpdate(live, update, peerOrigin(process)),
+      pending: () => this.#pending.updates,
+      takeOver: () => this.#takeOver(),
+    })
     this.#schedule()
   }
 
@@ -107,7 +119,7 @@ export class OpenDocument {
 
   /** Whether everything that this process has received is stored, and the history has what it should keep. */
   get isDone(): boolean {
-    return this.#isClosed || (this.#pending.isEmpty && !this.#session.isOpen)
+    return this.#isClosed || (!this.#hasText && !this.#session.isOpen)
   }
 
   get isClosed(): boolean {
@@ -135,12 +147,12 @@ export class OpenDocument {
 
   /** Stores pending text, again and again, until everything is stored or the signal aborts. Returns whether it is. */
   async drain(signal: AbortSignal): Promise<boolean> {
-    while (!this.#pending.isEmpty && !signal.aborted) {
+    while (this.#hasText && !signal.aborted) {
       this.#notBefore = Math.min(this.#notBefore, performance.now() + firstRetryMs)
       this.hurry()
       await Promise.race([this.#running ?? pause(firstRetryMs, signal), aborted(signal)])
     }
-    return this.#pending.isEmpty
+    return !this.#hasText
   }
 
   /** Folds the log into the stored state. A failure is of no consequence: a later call folds the log. */
@@ -152,6 +164,7 @@ export class OpenDocument {
   /** Ends all work for the document. What is pending is dropped. */
   close(): void {
     this.#isClosed = true
+    this.#relay.leave()
     this.#pending.clear()
     clearTimeout(this.#timer)
   }
@@ -161,7 +174,14 @@ export class OpenDocument {
     if (kind === 'stored' || kind === 'peer' || this.#isClosed) return
     if (editor !== null) this.#typist = editor.userId
     this.#pending.add(update)
+    this.#relay.send(update, this.#typist)
     if (this.#wasRefused) this.#notBefore = Math.min(this.#notBefore, performance.now() + refusedRetryMs)
+    this.#schedule()
+  }
+
+  // All processes that have the text store it, which does no harm.
+  #takeOver(): void {
+    this.#takeOvers += 1
     this.#schedule()
   }
 
@@ -174,12 +194,17 @@ export class OpenDocument {
   }
 
   #dueAt(): number {
-    if (this.#isHurried || this.#isLeft) return Number.NEGATIVE_INFINITY
+    if (this.#isHurried || this.#takeOvers > 0 || this.#isLeft) return Number.NEGATIVE_INFINITY
     if (this.#pending.isEmpty) return this.#notice?.at ?? this.#lookAt
     const typed = this.#pending.dueAt(this.#context.timing)
     // Text that is stored before a block is moved by a program moves with the block. So the text does not wait.
     const isUrgent = this.#notice?.byTyping === false && this.#notice.bodySeq > this.#replica.bodySeq
     return isUrgent ? Math.min(typed, this.#flushedAt + noticePauseMs) : typed
+  }
+
+  // Whether there is text that this process must store.
+  get #hasText(): boolean {
+    return !this.#pending.isEmpty || this.#takeOvers > 0
   }
 
   // Whether the last editor has left before the last text or the last version was stored.
@@ -202,7 +227,7 @@ export class OpenDocument {
     this.#isHurried = false
     this.#lookAt = performance.now() + lookMs
     try {
-      const hasFollowed = await (this.#pending.isEmpty && !this.#isLeft ? this.#sync() : this.#flush())
+      const hasFollowed = await (this.#hasText || this.#isLeft ? this.#flush() : this.#sync())
       this.#failures = 0
       this.#wasRefused = false
       if (notice !== null && hasFollowed) this.#context.metrics.followed((performance.now() - notice.at) / 1000)
@@ -234,16 +259,22 @@ export class OpenDocument {
     const { store, metrics } = this.#context
     const began = performance.now()
     const version = this.#session.next({ isLast: this.live.getConnectionsCount() === 0 })
-    const flush = { replica: this.#replica, updates: this.#pending.take(), caller: { userId: this.#typist }, version }
+    // What others have typed meanwhile is stored as well, since the text that was typed here may follow it.
+    const relayed = this.#relay.forFlush()
+    const updates = [...relayed.updates, ...this.#pending.take()]
+    const userId = this.#typist || relayed.typist || ''
+    const takeOvers = this.#takeOvers
     try {
-      const { updates, changed } = await store.flush(flush)
-      await applyInTurns(this.live, updates)
+      const flushed = await store.flush({ replica: this.#replica, updates, caller: { userId }, version })
+      await applyInTurns(this.live, flushed.updates)
       this.#pending.stored()
-      this.#session.flushed({ version, changed })
+      relayed.stored()
+      this.#takeOvers -= takeOvers
+      this.#session.flushed({ version, changed: flushed.changed })
       metrics.flushed('done', (performance.now() - began) / 1000)
       this.#saved = stateOf(this.#replica)
       this.#tellSaved()
-      return updates.length > 0
+      return flushed.updates.length > 0
     } catch (error) {
       metrics.flushed(error instanceof Refusal ? 'refused' : 'failed', (performance.now() - began) / 1000)
       throw error

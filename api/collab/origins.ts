@@ -5,18 +5,17 @@ import type { Editor } from './editor.ts'
  * Where an update of a live document comes from: `typed` from a connection of this process, `stored` from the
  * database, `peer` from another process, `rescue` from the server, which has put typed text back.
  */
-export type OriginKind = 'typed' | OwnKind
+export type OriginKind = 'typed' | 'peer' | OwnKind
 
-type OwnKind = 'stored' | 'peer' | 'rescue'
+type OwnKind = 'stored' | 'rescue'
 
-/** The origin of an update that this process itself applies to a live document. */
+/** The origin of an update that this process itself makes or takes from the database. */
 export function ownOrigin(kind: OwnKind): LocalTransactionOrigin {
   return ownOrigins[kind]
 }
 
 const ownOrigins = {
   stored: { source: 'local', skipStoreHooks: true, context: { kind: 'stored' } },
-  peer: { source: 'local', skipStoreHooks: true, context: { kind: 'peer' } },
   rescue: { source: 'local', skipStoreHooks: true, context: { kind: 'rescue' } },
 } as const
 

@@ -26,6 +26,11 @@ export class PendingText {
     return this.#updates.length === 0
   }
 
+  /** All updates, including those that a flush has taken. */
+  get updates(): readonly Uint8Array[] {
+    return this.#updates
+  }
+
   /** The bytes of all updates, including those that a flush has taken. */
   get bytes(): number {
     return this.#bytes

@@ -20,6 +20,7 @@ import type { DocumentStore } from './document-store.ts'
 import type { Editor, EditorContext } from './editor.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { OpenDocument, type OpenDocumentContext } from './open-document.ts'
+import type { Peers } from './peers/peers.ts'
 import { unsavedMessage } from './save-messages.ts'
 
 /** What the process keeps with each connection. */
@@ -28,6 +29,7 @@ type ConnectionContext = EditorContext & { socket: ClientSocket; address: string
 type Parts = {
   database: Database
   store: DocumentStore
+  peers: Peers
   rateLimiter: RateLimiter
   metrics: CollabMetrics
   log: Logger
@@ -59,13 +61,13 @@ export class Rooms {
   #isEnding = false
 
   constructor(parts: Parts) {
-    const { store, metrics, log, config } = parts
+    const { store, peers, metrics, log, config } = parts
     this.#parts = parts
     this.#connections = new Connections(parts)
     this.#connections.watch()
     const { COLLAB_DEBOUNCE_MS: debounceMs, COLLAB_MAX_DEBOUNCE_MS: maxDebounceMs } = config
     const timing = { debounceMs, maxDebounceMs, snapshotMs: config.COLLAB_SNAPSHOT_MS }
-    this.#context = { store, metrics, log, timing, pending: { bytes: 0 } }
+    this.#context = { store, peers, metrics, log, timing, pending: { bytes: 0 } }
     this.#hocuspocus = new ProtocolServer({
       quiet: true,
       timeout: silenceMs,

@@ -10,12 +10,14 @@ import type { Logger } from '../../shared/process/log.ts'
 import { createRateLimiter } from '../http/rate-limit.ts'
 import { DocumentStore } from './document-store.ts'
 import { createCollabMetrics } from './metrics.ts'
+import { openPeers } from './peers/peers.ts'
 import { Rooms } from './rooms.ts'
 
 const poolSize = 12
 
 /**
- * Opens the parts of the process: pool, job queue, rooms, the listener for changed bodies. The database must be
+ * Opens the parts of the process: pool, job queue, rooms, the relay to other processes, the
+ * listener for changed bodies. The database must be
  * migrated before. `sockets` tells the number of open sockets for the metrics.
  */
 export async function startCollab({ config, log, sockets }: { config: Config; log: Logger; sockets: () => number }) {
@@ -24,7 +26,8 @@ export async function startCollab({ config, log, sockets }: { config: Config; lo
   const metrics = createCollabMetrics(() => ({ ...rooms.figures, sockets: sockets() }))
   const store = new DocumentStore({ database, jobs, config, consequences: { body: bodyConsequences } })
   const rateLimiter = createRateLimiter({ database, config, log })
-  const rooms: Rooms = new Rooms({ database, store, rateLimiter, metrics, log, config })
+  const peers = openPeers({ url: config.DATABASE_URL, log, registry: metrics.registry })
+  const rooms: Rooms = new Rooms({ database, store, peers, rateLimiter, metrics, log, config })
   const listener = listen({
     url: config.DATABASE_URL,
     channel: liveBodiesChannel,
@@ -41,6 +44,7 @@ export async function startCollab({ config, log, sockets }: { config: Config; lo
     rooms,
     async close() {
       rooms.close()
+      await peers.close()
       await listener.close()
       await jobs.stop()
       await database.end()

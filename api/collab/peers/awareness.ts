@@ -78,8 +78,10 @@ export class PeerAwareness {
   }
 
   // Hocuspocus removes the states of a connection that closes. It only knows clients that were new to it when they
-  // connected. So a client that was seen before at another process is made known here.
+  // connected. So a client that was seen before, at another process or on another connection, is made known here.
   #moveHere(connection: Connection, client: number): void {
+    const before = this.#connections.get(client)
+    if (before !== connection) before?.document.getClients(before).delete(client)
     this.#processes.delete(client)
     this.#connections.set(client, connection)
     connection.document.getClients(connection).add(client)

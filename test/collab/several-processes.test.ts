@@ -1,0 +1,122 @@
+import pg from 'pg'
+import t from 'tap'
+import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
+import { p } from '../body/build.ts'
+import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
+import { bodyOf, make } from '../support/documents.ts'
+import { eventually } from '../support/peers.ts'
+import { startTestService } from '../support/service.ts'
+import type { Teardown } from '../support/site.ts'
+
+const service = await startTestService(t)
+const ada = await service.signUp()
+
+// Nothing is stored while a test looks at what travels between processes.
+const patient = { COLLAB_DEBOUNCE_MS: '60000', COLLAB_MAX_DEBOUNCE_MS: '60000' }
+
+t.test(
+  'text and cursors reach the editors at another process before they are stored, and outlive their process',
+  async (t) => {
+    const [first, second] = (await Promise.all([start(t, patient), start(t, patient)])) as [
+      CollabProcess,
+      CollabProcess,
+    ]
+    const { id } = await make(ada, [p('one'), p('two')])
+    const [here, there] = await Promise.all([open(t, first, id), open(t, second, id)])
+    here.type(' typed')
+    await there.sees(([one]) => one === 'one typed')
+    there.type(' too', 1)
+    await here.sees(([, two]) => two === 'two too')
+    t.notMatch(JSON.stringify((await bodyOf(ada, id)).blocks), 'typed', 'nothing is stored yet')
+
+    here.provider.setAwarenessField('cursor', 1)
+    await eventually(() => cursors(there).includes(1))
+    t.ok(
+      [...(there.provider.awareness?.getStates().values() ?? [])].some(({ user, cursor }) => cursor === 1 && user.name),
+      'cursors have names',
+    )
+    const guest = await open(t, first, id)
+    guest.provider.setAwarenessField('cursor', 2)
+    await eventually(() => cursors(there).includes(2))
+    guest.close()
+    await eventually(() => !cursors(there).includes(2))
+
+    here.type(', and its process was killed')
+    await there.sees(([one]) => one === 'one typed, and its process was killed')
+    first.signal('SIGKILL')
+    here.close()
+    await eventually(() => !cursors(there).includes(1))
+    t.pass('the cursors of a killed process vanish')
+    await eventually(async () => JSON.stringify((await bodyOf(ada, id)).blocks).includes('was killed'))
+    t.strictSame(there.texts, ['one typed, and its process was killed', 'two too'])
+    t.equal((await bodyOf(ada, id)).blocks.length, 2)
+  },
+)
+
+t.test('people at two processes type and save the same document, and every block is there once', async (t) => {
+  const [first, second] = (await Promise.all([start(t), start(t)])) as [CollabProcess, CollabProcess]
+  const { id } = await make(ada, [p('one'), p('two'), p('three')])
+  const [here, there] = await Promise.all([open(t, first, id), open(t, second, id)])
+  for (let count = 0; count < 40; count += 1) {
+    here.type(`${count % 10}`, 0)
+    there.type(`${count % 10}`, 1)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  await Promise.all([here.saved(), there.saved()])
+  const digits = '0123456789'.repeat(4)
+  const texts = [`one${digits}`, `two${digits}`, 'three']
+  await here.sees((seen) => seen.join() === texts.join())
+  await there.sees((seen) => seen.join() === texts.join())
+  t.strictSame(
+    (await bodyOf(ada, id)).blocks.map(({ content }) => content?.[0]?.text),
+    texts,
+  )
+})
+
+t.test('the relay goes on after the database has ended its sessions', async (t) => {
+  const [first, second] = (await Promise.all([start(t, patient), start(t, patient)])) as [CollabProcess, CollabProcess]
+  const { id } = await make(ada, [p('one')])
+  const [here, there] = await Promise.all([open(t, first, id), open(t, second, id)])
+  here.type(' before')
+  await there.sees(([one]) => one === 'one before')
+  const client = new pg.Client(service.url)
+  await client.connect()
+  await client.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE application_name = 'svc-collab-peers' AND datname = current_database()`,
+  )
+  await client.end()
+  here.type(' after')
+  await there.sees(([one]) => one === 'one before after')
+})
+
+t.test('a paste of a megabyte reaches the other process', async (t) => {
+  const roomy = { ...patient, QUOTA_DOCUMENT_CHARACTERS: '2000000' }
+  const [first, second] = (await Promise.all([start(t, roomy), start(t, roomy)])) as [CollabProcess, CollabProcess]
+  const { id } = await make(ada, [p('one')])
+  const [here, there] = await Promise.all([open(t, first, id), open(t, second, id)])
+  here.type('0123456789'.repeat(100_000))
+  await eventually(() => there.textAt(0).length === 1_000_003)
+  t.equal(bodyFragment(there.doc).length, 1)
+  const metrics = await (await fetch(`${second.origin}/metrics`)).text()
+  t.match(metrics, /^svc_collab_relayed_messages_total\{direction="received"\} [1-9]/m)
+  t.match(metrics, /^svc_collab_relay_dropped_chunks_total 0$/m)
+  t.match(metrics, /^svc_collab_peers 1$/m)
+})
+
+function cursors({ provider }: Person): unknown[] {
+  return [...(provider.awareness?.getStates().values() ?? [])].map(({ cursor }) => cursor)
+}
+
+async function start(t: Teardown, env: Record<string, string> = {}): Promise<CollabProcess> {
+  const { DATA_DIR } = service.config
+  const started = await startCollab({ DATABASE_URL: service.url, DATA_DIR, ...env })
+  t.teardown(started.stop)
+  return started
+}
+
+async function open(t: Teardown, process: CollabProcess, documentId: string): Promise<Person> {
+  const person = await Person.open({ url: process.url, token: ada.bearer ?? '', documentId })
+  t.teardown(() => person.close())
+  return person
+}
