@@ -81,6 +81,8 @@ process.on('message', async ({ id, name, given }: { id: number; name: keyof Requ
   process.send?.({ id, result: await answers[name](given).catch((error: Error) => ({ failed: error.stack })) })
 })
 
+process.on('disconnect', () => process.exit())
+
 // A place in the list is taken at once, so that clients that are opened together keep their order.
 async function open({ url, name, token }: Address): Promise<void> {
   const websocketProvider = new HocuspocusProviderWebsocket({ url, WebSocketPolyfill: WebSocket })
