@@ -30,7 +30,7 @@ export async function startEditorServer(
   { site, kind, settings = {} }: { site: Site; kind: 'collab' | 'bare'; settings?: Settings },
 ): Promise<EditorServer> {
   const port = await freePort({ host: '127.0.0.1' })
-  const file = kind === 'collab' ? 'api/collab/main.ts' : 'test/bench/bare-hocuspocus.ts'
+  const file = kind === 'collab' ? 'api/collab/main.ts' : fileURLToPath(import.meta.resolve('./bare-hocuspocus.ts'))
   const probe = fileURLToPath(import.meta.resolve('./process-probe.ts'))
   const env = {
     ...site.env,
