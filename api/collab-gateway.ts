@@ -29,7 +29,7 @@ export class CollabGateway {
     this.#log = log
   }
 
-  /** Whether a request asks for a WebSocket of live editing. Every other request is answered as if it asked for none. */
+  /** Whether a request asks for a WebSocket of live editing. All other requests get their ordinary answer. */
   accepts(request: Pick<IncomingMessage, 'url' | 'headers'>): boolean {
     const [path] = request.url?.split('?') ?? []
     return path === collaborationPath && request.headers.upgrade?.toLowerCase() === 'websocket'

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import * as Y from 'yjs'
+import { advance } from '../shared/body/live/queries.ts'
 import { sql } from '../shared/database/database.ts'
 import { body, p, words } from './live-bodies/blocks.ts'
 import { copyInto, LiveProcess, Site, shown, textAt } from './live-bodies/site.ts'
@@ -100,17 +101,49 @@ t.test(
   'a database that was set back to an earlier state is not overwritten with a copy of the later state',
   async (t) => {
     const live = await LiveProcess.open(site, await site.create(body(p(1, 'one'), p(2, 'two'))))
+    const { document } = await site.read(live.key)
     textAt(live.doc, 0).insert(0, 'lost ')
-    await live.flush()
-    const { id } = live.key
-    await site.service.database.query(sql.unsafe`DELETE FROM document_y_updates WHERE document_id = ${id}`)
-    await site.service.database.query(sql.unsafe`UPDATE document_y_states SET n = 0 WHERE document_id = ${id}`)
-    textAt(live.doc, 1).insert(0, 'typed ')
+    await live.flush(site.caller, 'before')
+    await site.run(async ({ tx }) => {
+      const { id, version, character_count: characters } = document
+      tx.send(sql.unsafe`DELETE FROM document_y_updates WHERE document_id = ${id}`)
+      tx.send(sql.unsafe`UPDATE document_y_states SET n = 0, body_seq = 1 WHERE document_id = ${id}`)
+      tx.send(sql.unsafe`
+      UPDATE documents SET body_seq = 1, version = ${version}, character_count = ${characters} WHERE id = ${id}`)
+      tx.send(sql.unsafe`DELETE FROM document_bodies WHERE document_id = ${id} AND body_seq > 1`)
+      tx.send(sql.unsafe`DELETE FROM document_manifests WHERE document_id = ${id} AND body_seq > 1`)
+    })
+    const browser = new Y.Doc()
+    copyInto(browser, live.doc)
+    textAt(browser, 1).insert(0, 'typed ')
+    copyInto(live.doc, browser)
     await live.flush()
     const opened = await LiveProcess.open(site, live.key)
+    t.strictSame((await site.read(live.key)).body, body(p(1, 'one'), p(2, 'typed two')))
     t.strictSame(shown(opened.doc), (await site.read(live.key)).body)
   },
 )
+
+t.test('a Y document that contradicts its body is brought back to the body, and typed text is kept', async (t) => {
+  const contradicted = async () => {
+    const key = await site.create(body(p(1, 'one'), p(2, 'two')))
+    const live = await LiveProcess.open(site, key)
+    textAt(live.doc, 0).insert(0, 'foreign ')
+    await site.run(async ({ tx }) => advance(tx, { ...key, n: 0, updates: live.pending, body_seq: 1 }))
+    live.pending = []
+    return live
+  }
+  const live = await contradicted()
+  textAt(live.doc, 1).insert(0, 'typed ')
+  await live.flush()
+  t.strictSame((await site.read(live.key)).body, body(p(1, 'one'), p(2, 'typed two')), 'found by who held it open')
+  t.strictSame(shown(live.doc), body(p(1, 'one'), p(2, 'typed two')))
+
+  const opened = await LiveProcess.open(site, (await contradicted()).key)
+  await opened.sync()
+  t.strictSame(shown(opened.doc), body(p(1, 'one'), p(2, 'two')), 'found by who opened it later')
+  t.match(await opened.flush(), { changed: false })
+})
 
 t.test('folding loses nothing while two processes flush and programs write', async (t) => {
   const key = await site.create(body(p(1, 'start'), p(2, 'start'), p(3, 'start')))

@@ -251,7 +251,10 @@ t.test('an image of an attachment that nobody knows does not keep text from bein
 t.test('folding the log loses nothing, whatever a replica has seen of it', async (t) => {
   const key = await site.create(body(p(1, 'start')))
   const [live, behind] = [await LiveProcess.open(site, key), await LiveProcess.open(site, key)]
-  for (let round = 0; round < 200; round++) textAt(live.doc, 0).insert(0, `${round} `)
+  for (let round = 0; round < 100; round++) {
+    textAt(live.doc, 0).insert(0, 'x')
+    textAt(live.doc, 0).delete(0, 1)
+  }
   await site.run(async ({ tx }) => advance(tx, { ...key, n: 0, updates: live.pending, body_seq: 1 }))
   await live.restart()
   t.match(await site.head(key), { n: 200, folded_n: 0 })
@@ -269,7 +272,7 @@ t.test('folding the log loses nothing, whatever a replica has seen of it', async
   await live.compact()
   await behind.sync()
   const stored = (await site.read(key)).body
-  t.match(words(stored), /^201 200 199 .* 1 0 start$/)
+  t.equal(words(stored), '201 200 start')
   for (const { doc } of [live, behind, await LiveProcess.open(site, key)]) t.strictSame(shown(doc), stored)
   textAt(behind.doc, 0).insert(0, 'on ')
   await behind.flush()
@@ -310,15 +313,19 @@ t.test('live processes are told of writes to documents they may hold, and of no 
   await site.write(opened, () => body(p(1, 'b')))
   await site.write(opened, () => body(p(1, 'b')))
   await site.write(opened, () => body(p(1, 'c')))
+  await live.sync()
   textAt(live.doc, 0).insert(0, 'x')
   await live.flush()
   textAt(live.doc, 0).insert(0, 'y')
   textAt(live.doc, 0).delete(0, 1)
   await live.flush()
+  await site.write(opened, () => body(p(1, 'd')))
+  textAt(live.doc, 0).insert(0, 'z')
+  await live.flush()
   await site.service.database.query(sql.unsafe`SELECT pg_notify(${liveBodiesChannel}, 'end')`)
   await over
   const { id } = opened
-  t.strictSame(heard, [`${id} 2`, `${id} 3`, `${id} 4`, `${id} 4`])
+  t.strictSame(heard, [`${id} 2`, `${id} 3`, `${id} 4 typed`, `${id} 4 typed`, `${id} 5`, `${id} 6`])
 })
 
 t.test('a deleted document cannot be opened, and takes its Y document along', async (t) => {

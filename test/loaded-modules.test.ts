@@ -24,6 +24,7 @@ const onDemand = [
   'yazl',
 ]
 const ofRequests = ['@fastify/busboy', 'cors', 'eta', 'express', 'helmet', 'rate-limiter-flexible']
+const ofLiveEditing = ['@hocuspocus/server', 'ws', 'y-protocols', 'yjs']
 const ofMigrations = ['jiti', 'node-pg-migrate']
 const ofTheService = ['pg-boss', 'pino', 'slonik', 'typebox']
 
@@ -34,15 +35,20 @@ t.test('a service at rest has loaded no library that it does not use', async (t)
 
   const api = loaded('api_main.ts')
   t.ok(isSubset([...ofRequests, ...ofTheService], api), 'the record shows what is used')
-  t.strictSame(both(api, [...onDemand, ...ofMigrations]), [])
+  t.strictSame(both(api, [...onDemand, ...ofLiveEditing, ...ofMigrations]), [])
+
+  const collab = loaded('api_collab_main.ts')
+  t.ok(isSubset([...ofLiveEditing, ...ofTheService], collab))
+  const unused = ofRequests.filter((name) => name !== 'rate-limiter-flexible')
+  t.strictSame(both(collab, [...onDemand, ...unused, ...ofMigrations]), [])
 
   const workers = loaded('workers_main.ts')
   t.ok(isSubset(ofTheService, workers))
-  t.strictSame(both(workers, [...onDemand, ...ofRequests, ...ofMigrations]), [])
+  t.strictSame(both(workers, [...onDemand, ...ofRequests, ...ofLiveEditing, ...ofMigrations]), [])
 
   const supervisor = loaded('shared_start_start.ts')
   t.ok(isSubset(['pg'], supervisor))
-  t.strictSame(both(supervisor, [...onDemand, ...ofRequests, ...ofMigrations, ...ofTheService]), [])
+  t.strictSame(both(supervisor, [...onDemand, ...ofRequests, ...ofLiveEditing, ...ofMigrations, ...ofTheService]), [])
 
   const url = databaseUrlBesideService(readConfig({ DATA_DIR: directory }))
   const bucket = recording(t)

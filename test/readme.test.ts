@@ -16,8 +16,8 @@ const readme = readFileSync(join(root, 'README.md'), 'utf8')
 t.test('whoever copies the quick start of the README into a shell ends with a fresh hit', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'documents-readme-'))
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))
-  const port = String(await freePort({}))
-  const service = await startWholeService({ directory, env: { METRICS_PORT: port } })
+  const [workers = '', live = ''] = (await Promise.all([freePort({}), freePort({})])).map(String)
+  const service = await startWholeService({ directory, env: { METRICS_PORT: workers, COLLAB_PORT: live } })
   t.teardown(service.stop)
   const [, block = ''] = /```sh\n(.*?)```/s.exec(readme) ?? []
   const env = { PATH: process.env['PATH'], ORIGIN: service.origin, DATA_DIR: directory }
@@ -27,7 +27,7 @@ t.test('whoever copies the quick start of the README into a shell ends with a fr
   t.match(results, [{ title: 'Elephants', heading_path: ['Water'], freshness: 'current' }])
   t.match(projection, { complete: true, freshness: 'current' })
 
-  const addresses = [service.origin, `http://127.0.0.1:${port}`]
+  const addresses = [service.origin, ...[workers, live].map((port) => `http://127.0.0.1:${port}`)]
   const texts = await Promise.all(addresses.map(async (origin) => (await fetch(`${origin}/metrics`)).text()))
   const metrics = texts.join('')
   for (const name of new Set(readme.match(/svc_[a-z_]+/g))) t.match(metrics, `# TYPE ${name} `, `${name} is measured`)

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,6 +11,7 @@ import t, { type Test } from 'tap'
 import { startEmbeddedPostgres } from '../shared/start/embedded-postgres.ts'
 import { joinWorkers, parseProcfile } from '../shared/start/processes.ts'
 import { workerTypes } from '../workers/types.ts'
+import { Person } from './support/collab.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'documents-start-'))
@@ -27,6 +29,19 @@ t.test('a fresh folder becomes a service that its owner can use at once and stop
   const answer = await fetch(url ?? '', { headers: { authorization: `Bearer ${token}` } })
   t.equal(answer.status, 200)
   t.equal(JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8')).token, token)
+
+  const { data: me } = (await answer.json()) as { data: { collaboration_url: string } }
+  const live = me.collaboration_url
+  t.equal(live, `${new URL(url ?? '').origin.replace('http', 'ws')}/collab`, 'one address serves everything')
+  await service.printed(new RegExp(`^Live +${live}$`, 'm'), readyTime)
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const made = { method: 'POST', headers, body: JSON.stringify({ title: 'Elephants' }) }
+  const created = await fetch(`${new URL('documents', url)}`, made)
+  const { id } = ((await created.json()) as { data: { id: string } }).data
+  const person = await Person.open({ url: live, token: token ?? '', documentId: id })
+  person.textAt(0).insert(0, 'typed')
+  await person.saved()
+  person.close()
 
   const second = start()
   t.equal(await second.ended(readyTime), 1)
@@ -58,10 +73,23 @@ t.test('worker types can be run and watched apart, as a large installation runs 
   const service = start('--', '--apart')
   await service.printed(/^API /m, readyTime)
   const types = left().flatMap(({ command }) => command.split('node workers/main.ts ')[1] ?? [])
+  t.equal(left().filter(({ command }) => command === 'node api/collab/main.ts').length, 1)
   t.strictSame(types.sort(), Object.keys(workerTypes).sort())
   service.child.kill('SIGTERM')
   t.equal(await service.ended(stopTime), 0)
   t.same(left(), [])
+})
+
+t.test('a port that is taken is named, for live editing as for the API', async (t) => {
+  const taken = createServer().listen(0)
+  await once(taken, 'listening')
+  t.teardown(() => taken.close())
+  const { port } = taken.address() as AddressInfo
+  for (const variable of ['PORT', 'COLLAB_PORT']) {
+    const service = startWith({ [variable]: String(port) })
+    t.equal(await service.ended(readyTime), 1)
+    t.match(service.output(), `address already in use :::${port}`, variable)
+  }
 })
 
 t.test('an option that does not exist is refused with those that do', async (t) => {
@@ -180,8 +208,12 @@ function listeners(port: string): string[] {
 }
 
 function start(...words: string[]) {
+  return startWith({}, ...words)
+}
+
+function startWith(settings: Record<string, string>, ...words: string[]) {
   const { NODE_OPTIONS: _tap, DATABASE_URL: _none, NODE_ENV: _test, ...environment } = process.env
-  const env = { ...environment, DATA_DIR: directory, PORT: '0', COLLAB_PORT: '0', LOG_LEVEL: 'warn' }
+  const env = { ...environment, DATA_DIR: directory, PORT: '0', COLLAB_PORT: '0', LOG_LEVEL: 'warn', ...settings }
   const child = spawn('npm', ['start', ...words], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))
   let output = ''

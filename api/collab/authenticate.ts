@@ -27,7 +27,7 @@ export type Attempt = {
 type Context = { database: Database; config: Config; rateLimiter: RateLimiter }
 
 /**
- * Finds the user who opens a document and what the user may do there (api/guide/collaboration.md#tokens-and-tickets).
+ * Finds the user who opens a document and what the user may do there (api/guide/collaboration.md#tokens).
  * Throws a Denial; a denial for what the client has sent counts against its address.
  */
 export async function authenticateEditor(context: Context, attempt: Attempt): Promise<Editor> {

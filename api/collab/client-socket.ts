@@ -65,7 +65,7 @@ export class ClientSocket {
   }
 
   /** Ends the connection at once, without a closing handshake. */
-  cut(reason: 'slow' | 'silent' | 'unauthenticated'): void {
+  cut(reason: 'slow' | 'unauthenticated'): void {
     if (this.#socket.readyState === this.#socket.CLOSED) return
     this.#metrics.cut(reason)
     this.#socket.terminate()

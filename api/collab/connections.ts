@@ -5,7 +5,8 @@ import { type EditorStanding, editorStandings } from '../../shared/documents/edi
 import type { Logger } from '../../shared/process/log.ts'
 import { Denial, type DenialReason } from './denial.ts'
 import type { EditorConnection } from './editor.ts'
-import { rightsOf } from './rights.ts'
+import type { CollabMetrics } from './metrics.ts'
+import { type Rights, rightsOf } from './rights.ts'
 
 // The most documents that a client can open through one socket.
 const documentsPerSocket = 100
@@ -14,6 +15,8 @@ const longestDoubtSeconds = 15
 // The code with which WebSocket applications say that access is forbidden.
 const forbidden = 4403
 
+type Context = { database: Database; config: Limits; log: Logger; metrics: Pick<CollabMetrics, 'cut'> }
+
 type Limits = Pick<Config, 'COLLAB_MAX_CONNECTIONS' | 'COLLAB_MAX_CONNECTIONS_PER_DOCUMENT' | 'SSE_HEARTBEAT_SECONDS'>
 
 /**
@@ -21,13 +24,13 @@ type Limits = Pick<Config, 'COLLAB_MAX_CONNECTIONS' | 'COLLAB_MAX_CONNECTIONS_PE
  * of all connections are read again by one statement, three times in the time within which a revocation takes effect.
  */
 export class Connections {
-  readonly #context: { database: Database; config: Limits; log: Logger }
+  readonly #context: Context
   readonly #open = new Set<EditorConnection>()
   readonly #ofDocument = new Counts()
   readonly #ofSocket = new Counts()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(context: { database: Database; config: Limits; log: Logger }) {
+  constructor(context: Context) {
     this.#context = context
   }
 
@@ -102,19 +105,21 @@ export class Connections {
     )
     for (const [index, connection] of open.entries()) {
       const standing = standings[index]
-      if (standing !== undefined && this.#open.has(connection)) apply(connection, standing)
+      if (standing === undefined || !this.#open.has(connection)) continue
+      const { denied } = apply(connection, standing)
+      if (denied !== null) this.#context.metrics.cut('revoked')
     }
   }
 }
 
-function apply(connection: EditorConnection, standing: EditorStanding): void {
+function apply(connection: EditorConnection, standing: EditorStanding): Rights {
   const { editor } = connection.context
   const rights = rightsOf(standing)
   if (rights.denied !== null) {
     close(connection, rights.denied)
-    return
+    return rights
   }
-  if (rights.readOnly === editor.readOnly) return
+  if (rights.readOnly === editor.readOnly) return rights
   const memberships = editor.caller.memberships.map((membership) =>
     membership.workspace_id === editor.workspaceId && standing.role !== null
       ? { ...membership, role: standing.role }
@@ -126,6 +131,7 @@ function apply(connection: EditorConnection, standing: EditorStanding): void {
   const message = new OutgoingMessage(connection.messageAddress).writeAuthenticated(rights.readOnly)
   connection.send(message.toUint8Array())
   if (!rights.readOnly) askForMissed(connection)
+  return rights
 }
 
 // What a client has typed while it could only read is still in its document, and later text cannot do without it.

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { observeBuild } from '../../shared/process/build-metric.ts'
 
 /** The figures of a process at the moment of a scrape. */
-export type CollabFigures = {
+type CollabFigures = {
   documents: number
   connections: number
   sockets: number
@@ -10,11 +10,11 @@ export type CollabFigures = {
   pendingBytes: number
 }
 
-/** The reasons for which a socket or a connection is cut by this process. */
-export type CutReason = 'slow' | 'silent' | 'unauthenticated' | 'malformed' | 'overloaded' | 'deleted' | 'revoked'
+/** The reasons for which this process closes a socket or a connection. */
+type CutReason = 'slow' | 'unauthenticated' | 'malformed' | 'overloaded' | 'deleted' | 'revoked'
 
-/** The outcomes of a database operation of an open document. */
-export type OperationOutcome = 'done' | 'refused' | 'failed'
+/** The outcomes of a flush: stored, refused for what the document holds, or failed. */
+type FlushOutcome = 'done' | 'refused' | 'failed'
 
 /** The metrics of a collab process. */
 export type CollabMetrics = {
@@ -22,7 +22,7 @@ export type CollabMetrics = {
   /** Counts the bytes of one message. */
   bytes: (direction: 'in' | 'out', count: number) => void
   /** Counts one flush, which took `seconds` from its begin to the end of its commit. */
-  flushed: (outcome: OperationOutcome, seconds: number) => void
+  flushed: (outcome: FlushOutcome, seconds: number) => void
   /** Counts one write of another process, which reached the editors `seconds` after its notification. */
   followed: (seconds: number) => void
   cut: (reason: CutReason) => void

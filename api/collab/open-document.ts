@@ -3,6 +3,7 @@ import type { Connection, Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import type { ChangedBody, DocumentKey } from '../../shared/body/live/queries.ts'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
+import { type DecodedUpdate, TextRescue } from '../../shared/body/yjs/rescue.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
@@ -13,7 +14,7 @@ import { originOf, ownOrigin } from './origins.ts'
 import { peerOrigin } from './peers/awareness.ts'
 import type { Peers, Relay } from './peers/peers.ts'
 import { type ByteCount, type FlushPauses, PendingText } from './pending-text.ts'
-import { type SaveState, savedMessage, unsavedMessage } from './save-messages.ts'
+import { lostTextMessage, type SaveState, savedMessage, unsavedMessage } from './save-messages.ts'
 
 /** The parts of the process that every open document uses. */
 export type OpenDocumentContext = {
@@ -65,6 +66,7 @@ export class OpenDocument {
   readonly #onDeleted: () => void
   readonly #pending: PendingText
   readonly #session: EditSession
+  readonly #rescue: TextRescue
   readonly #relay: Relay
   /** The user who typed last; empty before anybody has. */
   #typist = ''
@@ -96,9 +98,14 @@ export class OpenDocument {
     this.#session = new EditSession(context.timing.snapshotMs)
     this.#saved = stateOf(replica)
     live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
+    this.#rescue = new TextRescue(live, {
+      isOwn: (origin) => originOf(origin).connection !== null,
+      origin: ownOrigin('rescue'),
+      onLost: (lost, origin) => originOf(origin).connection?.sendStateless(lostTextMessage(lost)),
+    })
     this.#relay = context.peers.join(key.id, {
       awareness: live.awareness,
-      receive: (update, process) => Y.applyUpdate(live, update, peerOrigin(process)),
+      receive: (update, process) => this.#rescue.apply(update, peerOrigin(process)),
       pending: () => this.#pending.updates,
       takeOver: () => this.#takeOver(),
     })
@@ -108,7 +115,10 @@ export class OpenDocument {
   /** Loads a document into the empty `live` document. Throws what `openLive` throws. */
   static async open(live: Document, opening: Opening): Promise<OpenDocument> {
     const { replica, updates } = await opening.context.store.open(opening.key)
-    await applyInTurns(live, updates)
+    for (const update of updates) {
+      Y.applyUpdate(live, update, ownOrigin('stored'))
+      await eventLoopTurn()
+    }
     return new OpenDocument(live, replica, opening)
   }
 
@@ -130,6 +140,11 @@ export class OpenDocument {
   greet(connection: Connection): void {
     if (this.#saved !== null)
       connection.sendStateless(savedMessage({ ...this.#saved, complete: this.#pending.isEmpty }))
+  }
+
+  /** Is told of an update of a connection, which Hocuspocus applies next. */
+  announce(update: DecodedUpdate, connection: Connection): void {
+    this.#rescue.announce(update, { source: 'connection', connection })
   }
 
   /** Asks for a change that others have made, unless this process knows the body already. */
@@ -165,14 +180,15 @@ export class OpenDocument {
   close(): void {
     this.#isClosed = true
     this.#relay.leave()
+    this.#rescue.close()
     this.#pending.clear()
     clearTimeout(this.#timer)
   }
 
   #onUpdate(update: Uint8Array, origin: unknown): void {
-    const { kind, editor } = originOf(origin)
+    const { kind, connection } = originOf(origin)
     if (kind === 'stored' || kind === 'peer' || this.#isClosed) return
-    if (editor !== null) this.#typist = editor.userId
+    if (connection !== null) this.#typist = connection.context.editor.userId
     this.#pending.add(update)
     this.#relay.send(update, this.#typist)
     if (this.#wasRefused) this.#notBefore = Math.min(this.#notBefore, performance.now() + refusedRetryMs)
@@ -247,7 +263,7 @@ export class OpenDocument {
   // Returns whether others had written.
   async #sync(): Promise<boolean> {
     const { updates } = await this.#context.store.sync(this.#replica)
-    await applyInTurns(this.live, updates)
+    await this.#follow(updates)
     const { version } = this.#saved
     this.#saved = stateOf(this.#replica)
     if (updates.length > 0 || version !== this.#saved.version) this.#tellSaved()
@@ -266,7 +282,7 @@ export class OpenDocument {
     const takeOvers = this.#takeOvers
     try {
       const flushed = await store.flush({ replica: this.#replica, updates, caller: { userId }, version })
-      await applyInTurns(this.live, flushed.updates)
+      await this.#follow(flushed.updates)
       this.#pending.stored()
       relayed.stored()
       this.#takeOvers -= takeOvers
@@ -280,6 +296,14 @@ export class OpenDocument {
       throw error
     } finally {
       this.#flushedAt = performance.now()
+    }
+  }
+
+  // Applies stored updates, with a turn of the event loop after each: they are cut so that none takes long.
+  async #follow(updates: readonly Uint8Array[]): Promise<void> {
+    for (const [index, update] of updates.entries()) {
+      if (index > 0) await eventLoopTurn()
+      this.#rescue.apply(update, ownOrigin('stored'))
     }
   }
 
@@ -318,14 +342,6 @@ export class OpenDocument {
 
 function stateOf({ version, stateVector }: LiveReplica): SaveState {
   return { version, stateVector: stateVector ?? Uint8Array.of(0) }
-}
-
-// Applies stored updates, with a turn of the event loop after each: they are cut so that none takes long.
-async function applyInTurns(live: Document, updates: readonly Uint8Array[]): Promise<void> {
-  for (const [index, update] of updates.entries()) {
-    if (index > 0) await eventLoopTurn()
-    Y.applyUpdate(live, update, ownOrigin('stored'))
-  }
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { isTransactionOrigin, type LocalTransactionOrigin } from '@hocuspocus/server'
-import type { Editor } from './editor.ts'
+import type { EditorConnection } from './editor.ts'
 
 /**
  * Where an update of a live document comes from: `typed` from a connection of this process, `stored` from the
@@ -19,10 +19,13 @@ const ownOrigins = {
   rescue: { source: 'local', skipStoreHooks: true, context: { kind: 'rescue' } },
 } as const
 
-/** The kind of an update's origin, and the editor who typed. An update without a known origin counts as a rescue. */
-export function originOf(origin: unknown): { kind: OriginKind; editor: Editor | null } {
-  if (!isTransactionOrigin(origin)) return { kind: 'rescue', editor: null }
-  if (origin.source === 'connection') return { kind: 'typed', editor: origin.connection.context.editor }
-  if (origin.source === 'local') return { kind: origin.context?.kind ?? 'rescue', editor: null }
-  return { kind: 'rescue', editor: null }
+/**
+ * The kind of an update's origin, and the connection whose editor typed. An update without a known origin, such as
+ * those that Yjs makes when it cleans up, counts as a rescue.
+ */
+export function originOf(origin: unknown): { kind: OriginKind; connection: EditorConnection | null } {
+  if (!isTransactionOrigin(origin)) return { kind: 'rescue', connection: null }
+  if (origin.source === 'connection') return { kind: 'typed', connection: origin.connection }
+  if (origin.source === 'local') return { kind: origin.context?.kind ?? 'rescue', connection: null }
+  return { kind: 'rescue', connection: null }
 }

@@ -4,6 +4,7 @@ import { messageYjsSyncStep1 } from 'y-protocols/sync'
 import * as Y from 'yjs'
 import { clientAddress } from '../../shared/auth/forwarded-address.ts'
 import type { ChangedBody } from '../../shared/body/live/queries.ts'
+import type { DecodedUpdate } from '../../shared/body/yjs/rescue.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { isOutage } from '../../shared/database/outages.ts'
@@ -189,16 +190,29 @@ export class Rooms {
       throw new ClosingError('Reset Connection')
     }
     if (type === messageYjsSyncStep1 || connection.readOnly) return
-    requireUpdate(payload)
-    const { bytes: processBytes } = this.#context.pending
-    const { byteLength } = payload
-    if (opened.pendingBytes + byteLength <= mostPending.document && processBytes + byteLength <= mostPending.process) {
-      return
-    }
+    this.#requireRoom(connection, { opened, bytes: payload.byteLength })
+    opened.announce(this.#read(payload), connection)
+  }
+
+  #requireRoom(connection: Connection<ConnectionContext>, wanted: { opened: OpenDocument; bytes: number }): void {
+    const { opened, bytes } = wanted
+    const isFull =
+      opened.pendingBytes + bytes > mostPending.document || this.#context.pending.bytes + bytes > mostPending.process
+    if (!isFull) return
     this.#parts.metrics.cut('overloaded')
     connection.sendStateless(unsavedMessage('service_unavailable'))
     connection.context.socket.close(...tryAgainLater)
     throw new ClosingError('service_unavailable')
+  }
+
+  // Hocuspocus would answer an update that Yjs cannot read as if it had been applied.
+  #read(update: Uint8Array): DecodedUpdate {
+    try {
+      return Y.decodeUpdate(update)
+    } catch {
+      this.#parts.metrics.cut('malformed')
+      throw new ClosingError('invalid_request')
+    }
   }
 
   // Throwing keeps the document in memory.
@@ -271,15 +285,6 @@ function denialOf(error: unknown): Denial {
   if (error instanceof Denial) return error
   const isGone = error instanceof Refusal && error.code === 'document_not_found'
   return new Denial(isGone ? 'document_not_found' : 'service_unavailable')
-}
-
-// An update that cannot be read would be answered as if it had been applied.
-function requireUpdate(payload: Uint8Array): void {
-  try {
-    Y.decodeUpdate(payload)
-  } catch {
-    throw new ClosingError('invalid_request')
-  }
 }
 
 // Hocuspocus asks for the headers and the address in the form of the Fetch standard.

@@ -1,3 +1,5 @@
+import type { LostText } from '../../shared/body/yjs/rescue.ts'
+
 /** What is stored of a document. */
 export type SaveState = {
   /** The version of the stored body. */
@@ -15,4 +17,9 @@ export function savedMessage({ version, stateVector, complete }: SaveState & { c
 /** The message to editors after a commit that was refused or failed. `reason` is a code of the error catalogue. */
 export function unsavedMessage(reason: string): string {
   return JSON.stringify({ type: 'unsaved', reason })
+}
+
+/** The message to the editor whose late text could not be put into its block any more. */
+export function lostTextMessage({ block_id, text }: LostText): string {
+  return JSON.stringify({ type: 'lost_text', block_id, text })
 }

@@ -16,10 +16,12 @@ const mostMessageBytes = 5 * 1024 * 1024
 // The time that a socket has to authenticate a connection.
 const authenticationMs = 15_000
 const checkMs = 1000
+// The most sockets beyond the connections that the process takes.
+const otherSockets = 1000
 // The time, in milliseconds, that clients have to answer the closing handshake.
 const closingMs = 2000
 
-type Options = { config: Pick<Config, 'METRICS_TOKEN'>; readiness: () => Promise<Readiness> }
+type Options = { config: Pick<Config, 'METRICS_TOKEN' | 'COLLAB_MAX_CONNECTIONS'>; readiness: () => Promise<Readiness> }
 
 /** What the server serves once the database is there. */
 export type Served = { rooms: Rooms; metrics: CollabMetrics }
@@ -39,6 +41,11 @@ export class CollabServer {
     this.#http = createServer((request, response) => void this.#answer(request, response))
     this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, { socket, head }))
     this.#checking = setInterval(() => this.#check(), checkMs)
+  }
+
+  // Sockets that are not authenticated yet do not count as connections, so there is room for more sockets.
+  get #mostSockets(): number {
+    return this.#options.config.COLLAB_MAX_CONNECTIONS + otherSockets
   }
 
   get sockets(): number {
@@ -105,7 +112,7 @@ export class CollabServer {
       refuse(socket, '404 Not Found')
       return
     }
-    if (served === null || this.#ending) {
+    if (served === null || this.#ending || this.#sockets.size >= this.#mostSockets) {
       refuse(socket, '503 Service Unavailable')
       return
     }

@@ -12,6 +12,8 @@ export type BlockPath = { position: number; path: number[] }
 type Entry = { line?: string; block?: BlockNode }
 
 const idInLine = /"id":"(block_[0-9A-Z]{26})"/g
+const blockIdPrefix = 'block_'
+const idStart = `"id":"${blockIdPrefix}`
 // The number of look-ups of an id that search the lines of the body. From the next look-up on, an index of all ids
 // costs less than searching.
 const lookupsBeforeIndex = 4
@@ -126,9 +128,20 @@ function idsOf(entry: Entry): string[] {
   return entry.line === undefined ? blockIds(entry.block as BlockNode) : idsInLine(entry.line)
 }
 
-// Canonical JSON escapes quotes within texts, so only attributes match this pattern. The `id` of a mention also
-// matches, so the result may include ids that are no block's.
-function idsInLine(line: string): string[] {
+/**
+ * The id of the top-level block of a line. Reads the beginning of the line only, because `attrs` is the first member of
+ * a block.
+ */
+export function topBlockId(line: string): string {
+  const start = line.indexOf(idStart) + idStart.length - blockIdPrefix.length
+  return line.slice(start, line.indexOf('"', start))
+}
+
+/**
+ * The block ids in a line, in document order. Canonical JSON escapes quotes within texts, so only attributes match. The
+ * `id` of a mention also matches, so the result may include ids that are no block's.
+ */
+export function idsInLine(line: string): string[] {
   return Array.from(line.matchAll(idInLine), (match) => match[1] as string)
 }
 

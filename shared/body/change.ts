@@ -1,9 +1,11 @@
 import { type Computation, computation } from '../computations/computation.ts'
+import type { Slices } from '../computations/slices.ts'
 import { attachmentsIn } from './addresses.ts'
 import { characterCount, nodeCount } from './body-limits.ts'
 import { textVersion } from './canonical.ts'
 import type { DocNode } from './document.ts'
-import { compareLines, manifestStep, type PositionedLine } from './manifest.ts'
+import { compareLines, compareWindows, manifestStep, manifestStepInSlices, type PositionedLine } from './manifest.ts'
+import type { LineWindow, VersionedLines } from './versioned-lines.ts'
 
 /**
  * A pair of stored bodies, of which `from` is the old body and `to` is the new body. Each has one top-level block a
@@ -47,6 +49,30 @@ export function changeBody({ from, to }: TwoTexts): BodyChange {
 }
 
 /**
+ * Changes a body and returns the same facts as `changeBody`. Costs in proportion to the windows that differ, apart from
+ * the new version. Null when there is no window.
+ */
+export function* changeLines(lines: VersionedLines, windows: readonly LineWindow[]): Slices<BodyChange | null> {
+  if (windows.length === 0) return null
+  const bytesBefore = lines.bytes
+  const shownBefore = attachmentsOf(windows, ({ removed }) => removed)
+  const newlyNamed = attachmentsOf(windows, ({ added }) => added).filter((id) => !lines.shows(id))
+  yield* lines.replace(windows)
+  const difference = yield* compareWindows(windows, lines.lines)
+  const [removed, added] = [difference.removed, difference.added].map(asDocument) as [DocNode, DocNode]
+  return {
+    version: lines.version,
+    bytes: lines.bytes,
+    bytesBefore,
+    step: JSON.stringify(yield* manifestStepInSlices(difference)),
+    characters: characterCount(added) - characterCount(removed),
+    nodes: nodeCount(added) - nodeCount(removed),
+    shown: newlyNamed,
+    hidden: shownBefore.filter((id) => !lines.shows(id)),
+  }
+}
+
+/**
  * The ids of at most 100 top-level blocks that differ between two bodies. A thread calls this function by its name.
  * @public
  */
@@ -77,6 +103,10 @@ export const findingChangedBlocks = twoTextComputation({ module, run: changedBlo
 
 function asDocument(lines: readonly PositionedLine[]): DocNode {
   return { type: 'doc', content: lines.map(({ block }) => block) }
+}
+
+function attachmentsOf(windows: readonly LineWindow[], side: (window: LineWindow) => readonly string[]): string[] {
+  return [...new Set(windows.flatMap((window) => side(window).flatMap((line) => [...attachmentsIn(line)])))]
 }
 
 function changedAttachments({ from, to }: TwoTexts): Pick<BodyChange, 'shown' | 'hidden'> {

@@ -25,7 +25,7 @@ export type CommitContext = {
 export type BodyWrite = {
   before: DocumentRow
   document: DocumentRow
-  /** The stored texts of both bodies. */
+  /** The stored texts of both bodies. Lines that both bodies have may be missing in both. */
   texts: TwoTexts
   change: BodyChange
   /** The number of the event's row, which `stale_projections` stores for each projection that the write makes stale. */

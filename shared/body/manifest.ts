@@ -1,7 +1,10 @@
+import { atOnce, type Slices } from '../computations/slices.ts'
+import { topBlockId } from './block-lines.ts'
 import { textVersion } from './canonical.ts'
 import type { BlockNode } from './document.ts'
 import { longestIncreasing } from './sequence.ts'
 import { plainText } from './text.ts'
+import type { LineWindow } from './versioned-lines.ts'
 
 /** A top-level block in a manifest; `hash` covers the whole block. */
 export type ManifestEntry = { block_id: string; position: number; type: string; hash: string; text_excerpt: string }
@@ -25,23 +28,68 @@ export type LineDifference = { removed: PositionedLine[]; added: PositionedLine[
 
 /** Compares two bodies by their stored lines. No line occurs twice in one body. Only lines that differ are parsed. */
 export function compareLines(from: readonly string[], to: readonly string[]): LineDifference {
+  return atOnce(compareWindow({ from: 0, removed: from, to: 0, added: to }))
+}
+
+/**
+ * Compares two bodies that differ in the given windows only. `to` are all lines of the new body. Costs in proportion to
+ * the windows. When a line or block moved from one window to another, it costs in proportion to everything between the
+ * windows.
+ */
+export function* compareWindows(windows: readonly LineWindow[], to: readonly string[]): Slices<LineDifference> {
+  const difference: LineDifference = { removed: [], added: [], kept: [] }
+  for (const window of windows) {
+    const { removed, added, kept } = yield* compareWindow(window)
+    for (const line of removed) difference.removed.push(line)
+    for (const line of added) difference.added.push(line)
+    for (const line of kept) difference.kept.push(line)
+  }
+  return windows.length > 1 && movesBetween(windows) ? yield* compareWindow(hull(windows, to)) : difference
+}
+
+function* compareWindow({ from, removed, to, added }: LineWindow): Slices<LineDifference> {
   let start = 0
-  let [fromEnd, toEnd] = [from.length, to.length]
-  while (start < fromEnd && start < toEnd && from[start] === to[start]) start += 1
-  while (start < fromEnd && start < toEnd && from[fromEnd - 1] === to[toEnd - 1]) {
+  let [fromEnd, toEnd] = [removed.length, added.length]
+  while (start < fromEnd && start < toEnd && removed[start] === added[start]) start += 1
+  while (start < fromEnd && start < toEnd && removed[fromEnd - 1] === added[toEnd - 1]) {
     fromEnd -= 1
     toEnd -= 1
   }
-  const positions = new Map(from.slice(start, fromEnd).map((line, index) => [line, start + index]))
+  const positions = new Map(removed.slice(start, fromEnd).map((line, index) => [line, from + start + index]))
   const difference: LineDifference = { removed: [], added: [], kept: [] }
-  for (const [index, line] of to.slice(start, toEnd).entries()) {
+  for (const [index, line] of added.slice(start, toEnd).entries()) {
     const oldPosition = positions.get(line)
-    if (oldPosition === undefined) difference.added.push(positioned(line, start + index))
-    else difference.kept.push({ line, from: oldPosition, to: start + index })
+    if (oldPosition === undefined) difference.added.push(positioned(line, to + start + index))
+    else difference.kept.push({ line, from: oldPosition, to: to + start + index })
     positions.delete(line)
+    yield
   }
-  for (const [line, oldPosition] of positions) difference.removed.push(positioned(line, oldPosition))
+  for (const [line, oldPosition] of positions) {
+    difference.removed.push(positioned(line, oldPosition))
+    yield
+  }
   return difference
+}
+
+/** True if a line of one window has the block id of a line of another window. So a block has moved between them. */
+function movesBetween(windows: readonly LineWindow[]): boolean {
+  const homes = new Map<string, number>()
+  windows.forEach(({ removed }, index) => {
+    for (const line of removed) homes.set(topBlockId(line), index)
+  })
+  return windows.some(({ added }, index) => added.some((line) => (homes.get(topBlockId(line)) ?? index) !== index))
+}
+
+/** One window from the start of the first window to the end of the last window. */
+function hull(windows: readonly LineWindow[], lines: readonly string[]): LineWindow {
+  const [first, last] = [windows[0] as LineWindow, windows.at(-1) as LineWindow]
+  const removed = windows.flatMap((window, index) => {
+    const next = windows[index + 1]
+    const between = next ? lines.slice(window.to + window.added.length, next.to) : []
+    return [...window.removed, ...between]
+  })
+  const added = lines.slice(first.to, last.to + last.added.length)
+  return { from: first.from, removed, to: first.to, added }
 }
 
 /**
@@ -65,6 +113,11 @@ export type BlockStep = {
  * blocks, by new position.
  */
 export function manifestStep(difference: LineDifference): BlockStep[] {
+  return atOnce(manifestStepInSlices(difference))
+}
+
+/** The same as `manifestStep`, in slices. */
+export function* manifestStepInSlices(difference: LineDifference): Slices<BlockStep[]> {
   const before = new Map(difference.removed.map((line) => [line.block.attrs.id, line]))
   const after = difference.added.map((line) => ({ ...line, before: before.get(line.block.attrs.id) }))
   for (const { block } of after) before.delete(block.attrs.id)
@@ -72,14 +125,23 @@ export function manifestStep(difference: LineDifference): BlockStep[] {
     ...difference.kept,
     ...after.flatMap((line) => (line.before ? [{ from: line.before.position, to: line.position }] : [])),
   ])
-  const gone = [...before.values()].map((line) => blockStep({ before: line, displaced: false }))
-  const written = after.map((line) => blockStep({ ...line, after: line, displaced: displaced.has(line.position) }))
-  const moved = difference.kept.flatMap(({ line, from, to }) => {
-    if (!displaced.has(to)) return []
-    const after = positioned(line, to)
-    return [blockStep({ before: { ...after, position: from }, after, displaced: true })]
-  })
-  return [...gone, ...[...written, ...moved].sort((a, b) => (a.new_position ?? 0) - (b.new_position ?? 0))]
+  const gone: BlockStep[] = []
+  for (const line of before.values()) {
+    gone.push(blockStep({ before: line, displaced: false }))
+    yield
+  }
+  const others: BlockStep[] = []
+  for (const line of after) {
+    others.push(blockStep({ ...line, after: line, displaced: displaced.has(line.position) }))
+    yield
+  }
+  for (const { line, from, to } of difference.kept) {
+    if (!displaced.has(to)) continue
+    const moved = positioned(line, to)
+    others.push(blockStep({ before: { ...moved, position: from }, after: moved, displaced: true }))
+    yield
+  }
+  return [...gone, ...others.sort((a, b) => (a.new_position ?? 0) - (b.new_position ?? 0))]
 }
 
 /**

@@ -104,9 +104,11 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
  */
 export function insertBody(
   tx: Transaction,
-  stored: DocumentKey & { body_seq: number; version: string; body: string; step: string },
+  stored: DocumentKey & { body_seq: number; version: string; body: string | Buffer; step: string },
 ): void {
   const { workspace_id, id, body_seq, version } = stored
+  // PostgreSQL takes the UTF-8 bytes of a text as they are.
+  const body = typeof stored.body === 'string' ? stored.body : sql.binary(stored.body)
   tx.send(
     prepared(sql.unsafe`
     WITH manifest AS (
@@ -114,7 +116,7 @@ export function insertBody(
       VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${stored.step}::jsonb)
     )
     INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
-    VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${stored.body})`),
+    VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${body})`),
   )
 }
 

@@ -16,10 +16,10 @@ export type Storing = {
   locked: Pick<queries.LockedBody, 'changing_at' | 'is_live' | 'has_open_jobs'>
   /** What the new body changes; null when the body stays the same. */
   change: BodyChange | null
-  /** The stored texts of both bodies. Lines that both bodies have may be missing. */
+  /** The stored texts of both bodies. Lines that both bodies have may be missing in both. */
   texts: TwoTexts
-  /** The stored text of the new body. */
-  text: string
+  /** The stored text of the new body, which may be given as its UTF-8 bytes. */
+  text: string | Buffer
   /** The number of bytes of the stored text of the old body. */
   size: number
   /** The author of the change and of the snapshots; null when the account is gone. */

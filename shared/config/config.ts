@@ -79,7 +79,7 @@ export const settings = {
   OIDC_CLIENT_SECRET: text({ meaning: 'client secret at the provider; empty = a public client', secret: true }),
   TRUST_PROXY: integer({ meaning: 'number of proxies in front of the API', fallback: 0, max: 32 }),
   CORS_ALLOWED_ORIGINS: list({
-    meaning: 'origins whose pages may call the API, comma-separated',
+    meaning: 'origins whose pages may call the API and edit live, comma-separated',
     fallback: ['*'],
     pattern: /^(\*|https?:\/\/[^/\s,]+)$/,
     allowed: '* or http(s) origins, comma-separated',

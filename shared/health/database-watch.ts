@@ -56,7 +56,7 @@ async function readinessAt(url: string): Promise<Readiness> {
 
 /**
  * Checks every 15 s whether the database answers, and logs when it does not. Ends the process with `exitUnavailable`
- * after `patienceSeconds` without an answer, so that its supervisor restarts it, unless `mayEnd` is false then. Returns a
+ * after `patienceSeconds` without an answer, so that its supervisor restarts it, unless `mayEnd` says no. Returns a
  * function that ends the watch.
  */
 export function watchDatabase(database: Database, options: Options): () => void {

@@ -86,8 +86,8 @@ function supervise(begin: () => RunningProcess, onRestart: (next: RunningProcess
   return one
 }
 
-// The environment of all processes. PORT and COLLAB_PORT are numbers of real ports, so that 0 means the same port to all
-// processes. Both ports are held at the same time, so that they differ.
+// The environment of all processes. PORT and COLLAB_PORT are the numbers of real ports, so that 0 means the same port
+// to all processes. Both ports are looked for at the same time, so that they differ.
 async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
   const [port, collabPort] = await Promise.all([config.PORT, config.COLLAB_PORT].map((port) => freePort({ port })))
   const publicOrigin = process.env['PUBLIC_ORIGIN']?.trim() || `http://localhost:${port}`

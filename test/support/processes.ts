@@ -79,7 +79,7 @@ export async function startWorker(types: string[], env: Settings, location?: Pro
 /** Starts what `npm start` starts, on a free port. `directory` is DATA_DIR; `within` are words before the command. */
 export async function startWholeService(options: { directory: string; env?: Settings; within?: string[] }) {
   const { directory, within = [] } = options
-  const env = { LOG_LEVEL: 'warn', ...options.env, DATA_DIR: directory, PORT: '0', COLLAB_PORT: '0' }
+  const env = { LOG_LEVEL: 'warn', COLLAB_PORT: '0', ...options.env, DATA_DIR: directory, PORT: '0' }
   const started = startProcess('shared/start/start.ts', { env, location: { within, address: '127.0.0.1' } })
   await until(started, async () => /^API /m.test(started.output()))
   const [, origin = ''] = /^API +(\S+)\/api\/v1$/m.exec(started.output()) ?? []

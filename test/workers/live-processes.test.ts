@@ -2,6 +2,7 @@ import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { workerTypes } from '../../workers/types.ts'
 import { Client } from '../support/client.ts'
+import { startCollab } from '../support/collab.ts'
 import { startAnother } from '../support/event-streams.ts'
 import { startWorker } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
@@ -15,7 +16,7 @@ t.test('metrics say how many processes of each type live, also when one has died
     const lines = text.matchAll(/^svc_live_processes\{type="(\w+)"\} (\d+)$/gm)
     return Object.fromEntries(Array.from(lines, ([, type, count]) => [type, Number(count)]))
   }
-  const idle = Object.fromEntries(Object.keys(workerTypes).map((type) => [type, 0]))
+  const idle = Object.fromEntries([...Object.keys(workerTypes), 'collab'].map((type) => [type, 0]))
   const becomes = async (expected: Record<string, number>) => {
     let last: Record<string, number> = {}
     await until(async () => {
@@ -31,7 +32,11 @@ t.test('metrics say how many processes of each type live, also when one has died
   t.teardown(search.stop)
   const both = await startWorker(['search', 'events'], env)
   t.teardown(both.stop)
-  await becomes({ api: 1, search: 2, events: 1 })
+  const collab = await startCollab({ ...env, DATA_DIR: service.config.DATA_DIR })
+  t.teardown(collab.stop)
+  await becomes({ api: 1, collab: 1, search: 2, events: 1 })
+  t.equal(await collab.stop(), 0)
+  await becomes({ api: 1, collab: 0, search: 2, events: 1 })
 
   await service.database.query(sql.unsafe`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity

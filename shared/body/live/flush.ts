@@ -1,9 +1,10 @@
 import { onTheSpot } from '../../computations/ahead.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { Refusal } from '../../errors/errors.ts'
-import { changeBody } from '../change.ts'
+import type { TwoTexts } from '../change.ts'
 import type { CommitContext } from '../consequence.ts'
 import { storeChange } from '../store-change.ts'
+import type { LineWindow } from '../versioned-lines.ts'
 import type { Repair } from '../yjs/repair-nodes.ts'
 import { storeAppended } from './follow.ts'
 import * as queries from './queries.ts'
@@ -54,33 +55,33 @@ export async function storeTyped(
   const { key } = replica
   const [before, facts] = await Promise.all([
     lockedDocument(tx, key),
-    queries.flushFacts(tx, { ...key, ...shadow.seen, ...caller }).then((read) => found(read, key)),
+    queries.flushFacts(tx, { ...key, ...shadow.seen, userId: caller.userId }).then((read) => found(read, key)),
   ])
-  replica.take(shadow, facts)
-  shadow.merge(updates)
+  await replica.take(shadow, facts)
+  await shadow.merge(updates)
   requireRoom(shadow, config.DOCUMENT_MAX_BYTES)
   await shadow.follow(facts)
-  const from = shadow.lines
-  const { lines, repairs } = await shadow.settle(key.id)
-  const texts = { from: from.join('\n'), to: lines.join('\n') }
-  const change = texts.from === texts.to ? null : changeBody(texts)
+  const { change, windows, repairs } = await shadow.settle(key.id)
+  const snapshots = snapshotsOf(version, { isKept: facts.is_kept, isChanged: change !== null })
+  const text = change === null && snapshots.length === 0 ? '' : shadow.body.textBytes
   const document = await storeChange(
     { ...context, ahead: onTheSpot },
     {
       before,
-      locked: { ...facts, is_live: true },
+      // A flush tells live processes itself, also of text that leaves the body as it was.
+      locked: { ...facts, is_live: false },
       change,
-      texts,
-      text: texts.to,
-      size: change?.bytesBefore ?? Buffer.byteLength(texts.from),
+      texts: changedTexts(windows),
+      text,
+      size: change?.bytesBefore ?? text.length,
       userId: facts.author,
-      snapshots: snapshotsOf(version, { isKept: facts.is_kept, isChanged: change !== null }),
+      snapshots,
     },
   )
   storeAppended(tx, { key, shadow, bodySeq: document.body_seq })
-  // The commit notifies other processes of a changed body. When the body stays the same, they are notified here of the
-  // new rows of the log.
-  if (change === null && shadow.appended.length > 0) queries.notifyLive(tx, document)
+  if (change !== null || shadow.appended.length > 0) {
+    queries.notifyLive(tx, document, { isTyped: facts.current === null && repairs.length === 0 })
+  }
   const { stateVector } = shadow
   return { document, result: { document, changed: change !== null, repairs, stateVector } }
 }
@@ -93,6 +94,13 @@ function requireRoom({ position, appended }: Shadow, maximumBytes: number): void
   const limit = roomFactor * maximumBytes
   const actual = position.stateBytes + position.logBytes + sizeOf(appended)
   if (appended.length > 0 && actual > limit) throw new NoRoom({ limit, actual })
+}
+
+function changedTexts(windows: readonly LineWindow[]): TwoTexts {
+  return {
+    from: windows.flatMap(({ removed }) => removed).join('\n'),
+    to: windows.flatMap(({ added }) => added).join('\n'),
+  }
 }
 
 type State = 'before' | 'after'

@@ -17,7 +17,7 @@ export async function followCurrent(
     lockedDocument(tx, key),
     queries.lockedMoves(tx, { ...key, ...shadow.seen }).then((read) => found(read, key)),
   ])
-  replica.take(shadow, moves)
+  await replica.take(shadow, moves)
   await shadow.follow(moves)
   storeAppended(tx, { key, shadow, bodySeq: document.body_seq })
   return { document, result: undefined }

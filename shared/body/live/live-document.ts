@@ -2,11 +2,12 @@ import { compute } from '../../computations/compute.ts'
 import { type Database, inTransaction } from '../../database/database.ts'
 import { Refusal } from '../../errors/errors.ts'
 import type { CommitContext } from '../consequence.ts'
-import { folding } from './derive.ts'
+import { cutting, folding } from '../yjs/computations.ts'
 import { type Flush, NoRoom, type StoredText, storeTyped } from './flush.ts'
 import { followCurrent } from './follow.ts'
 import * as queries from './queries.ts'
 import { found, LiveReplica, lockedDocument } from './replica.ts'
+import { sizeOf, smallText } from './shadow.ts'
 
 export type { Flush } from './flush.ts'
 
@@ -42,8 +43,8 @@ export function syncLive(
   return replica.alone(async () => {
     const isLevel = await replica.repeatedly(database, async (shadow) => {
       const moves = found(await queries.liveMoves(database, { ...replica.key, ...shadow.seen }), replica.key)
-      replica.take(shadow, moves)
-      return moves.current_seq === moves.followed_seq
+      await replica.take(shadow, moves)
+      return moves.current_seq === moves.followed_seq && !shadow.seen.isDoubtful
     })
     if (!isLevel) await replica.inTransaction(database, (tx, shadow) => followCurrent(tx, { replica, shadow }))
     return { updates: replica.told() }
@@ -68,9 +69,12 @@ export type Flushed = StoredText & { updates: Uint8Array[] }
  */
 export function persistLive(context: LiveContext, flush: Flush): Promise<Flushed> {
   const { replica } = flush
-  const store = () =>
-    replica.inTransaction(context.database, (tx, shadow) => storeTyped({ ...context, tx }, { flush, shadow }))
   return replica.alone(async () => {
+    const updates =
+      sizeOf(flush.updates) > smallText ? await compute(cutting, { updates: flush.updates }) : flush.updates
+    const small = { ...flush, updates }
+    const store = () =>
+      replica.inTransaction(context.database, (tx, shadow) => storeTyped({ ...context, tx }, { flush: small, shadow }))
     const flushed = await store().catch(async (error) => {
       if (!(error instanceof NoRoom)) throw error
       await compactLive(context, { replica })
@@ -91,7 +95,7 @@ export async function compactLive(
   const { key } = replica
   const log = await queries.unfoldedLog(database, key)
   if (log === null) return
-  const state = await compute(folding, log)
+  const state = await compute(folding, { updates: [log.state, ...log.updates] })
   await inTransaction(database, async (tx) => {
     await lockedDocument(tx, key)
     queries.foldLog(tx, { ...key, state, n: log.n })

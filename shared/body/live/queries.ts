@@ -11,7 +11,7 @@ export type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
 
 /**
  * The channel of NOTIFY on which a write tells live processes that a body has changed. The payload is `<document id>
- * <body_seq>`. @internal
+ * <body_seq>`. When all of the change was typed, the payload ends with ` typed`. @internal
  */
 export const liveBodiesChannel = 'svc_live_bodies'
 
@@ -96,7 +96,7 @@ const MovesShape = Type.Object({
   version: Type.String(),
   current_seq: Type.Number(),
   followed_seq: Type.Number(),
-  followed: Nullable(Type.String()),
+  followed_version: Type.String(),
   n: Type.Number(),
   folded_n: Type.Number(),
   state_bytes: Type.Number(),
@@ -105,20 +105,22 @@ const MovesShape = Type.Object({
 })
 
 /**
- * What others have stored since a replica was level. `current_seq` and `version` are those of the current body, and
- * `followed_seq` is the body that the Y document follows. `followed` is the text of the latter, or null when the replica knows that body.
- * `updates` is the log after the row that the replica has seen. `state_bytes` and `log_bytes` are the sizes of the
- * stored state and of the whole log.
+ * What others have stored since a replica was level. `current_seq` and `version` are those of the current body. The Y
+ * document follows the body `followed_seq`, whose version is `followed_version`. `updates` is the log after the row that
+ * the replica has seen. `state_bytes` and `log_bytes` are the sizes of the stored state and of the whole log.
  */
 export type LiveMoves = Static<typeof MovesShape>
 
-/** A position of a replica: the newest row of the log that it has seen, and the body whose text it knows. */
-export type Seen = DocumentKey & { n: number; body_seq: number }
+/**
+ * A position of a replica: the newest row of the log that it has seen. `isDoubtful` says that the Y document may differ
+ * from the body that it follows.
+ */
+export type Seen = DocumentKey & { n: number; isDoubtful: boolean }
 
 /** What others have stored since a replica was level; null without a document. */
 export function liveMoves(db: Queryable, seen: Seen): Promise<LiveMoves | null> {
   return db.maybeOne(
-    prepared(sql.type(row(MovesShape))`SELECT ${movedColumns(seen)} FROM documents d ${movedFrom(seen)} ${at(seen)}`),
+    prepared(sql.type(row(MovesShape))`SELECT ${movedColumns(seen)} FROM documents d ${followed} ${at(seen)}`),
   )
 }
 
@@ -126,7 +128,7 @@ const LockedMovesShape = Type.Object({ ...MovesShape.properties, current: Nullab
 
 /**
  * What others have stored since a replica was level, read under the lock of the document. `current` is the text of the
- * current body, or null when the Y document follows that body.
+ * current body, or null when the Y document certainly follows that body.
  */
 export type LockedMoves = Static<typeof LockedMovesShape>
 
@@ -134,7 +136,7 @@ export type LockedMoves = Static<typeof LockedMovesShape>
 export function lockedMoves(tx: Transaction, seen: Seen): Promise<LockedMoves | null> {
   return tx.maybeOne(
     prepared(sql.type(row(LockedMovesShape))`
-    SELECT ${movedColumns(seen)}, c.body AS current FROM documents d ${movedFrom(seen)} ${withCurrent} ${at(seen)}`),
+    SELECT ${movedColumns(seen)}, c.body AS current FROM documents d ${followed} ${withCurrent(seen)} ${at(seen)}`),
   )
 }
 
@@ -167,13 +169,13 @@ export function flushFacts(tx: Transaction, seen: Seen & { userId: string }): Pr
         WHERE v.workspace_id = d.workspace_id AND v.document_id = d.id AND v.seq = d.version_seq
           AND k.version = d.version) AS is_kept,
       (SELECT u.id FROM users u WHERE u.id = ${seen.userId}) AS author
-    FROM documents d ${movedFrom(seen)} ${withCurrent} ${at(seen)}`),
+    FROM documents d ${followed} ${withCurrent(seen)} ${at(seen)}`),
   )
 }
 
 function movedColumns({ n }: Seen) {
   return sql.fragment`
-    d.version, d.body_seq AS current_seq, y.body_seq AS followed_seq, f.body AS followed, y.n, y.folded_n,
+    d.version, d.body_seq AS current_seq, y.body_seq AS followed_seq, f.version AS followed_version, y.n, y.folded_n,
     octet_length(y.state) AS state_bytes,
     (
       SELECT coalesce(sum(octet_length(u.update)), 0)::int8 FROM document_y_updates u
@@ -181,16 +183,16 @@ function movedColumns({ n }: Seen) {
     ${updatesAfter(sql.fragment`${n}::int8`)} AS updates`
 }
 
-function movedFrom({ body_seq }: Seen) {
-  return sql.fragment`
-    JOIN document_y_states y ON y.workspace_id = d.workspace_id AND y.document_id = d.id
-    LEFT JOIN document_bodies f ON f.workspace_id = y.workspace_id AND f.document_id = y.document_id
-      AND f.body_seq = y.body_seq AND f.body_seq <> ${body_seq}`
-}
+const followed = sql.fragment`
+  JOIN document_y_states y ON y.workspace_id = d.workspace_id AND y.document_id = d.id
+  JOIN document_bodies f ON f.workspace_id = y.workspace_id AND f.document_id = y.document_id
+    AND f.body_seq = y.body_seq`
 
-const withCurrent = sql.fragment`
-  LEFT JOIN document_bodies c ON c.workspace_id = d.workspace_id AND c.document_id = d.id
-    AND c.body_seq = d.body_seq AND c.body_seq <> y.body_seq`
+function withCurrent({ isDoubtful }: Seen) {
+  return sql.fragment`
+    LEFT JOIN document_bodies c ON c.workspace_id = d.workspace_id AND c.document_id = d.id
+      AND c.body_seq = d.body_seq AND (c.body_seq <> y.body_seq OR ${isDoubtful}::boolean)`
+}
 
 function at({ workspace_id, id }: DocumentKey) {
   return sql.fragment`WHERE d.workspace_id = ${workspace_id} AND d.id = ${id}`
@@ -254,12 +256,18 @@ export function foldLog(tx: Transaction, input: DocumentKey & { n: number; state
 
 /**
  * Tells live processes that a document they may hold open has changed. Nothing is sent for a document that was never
- * opened live, because commits that notify wait for each other in the whole database server.
+ * opened live, because commits that notify wait for each other in the whole database server. `isTyped` says that all of
+ * the change was typed, so that no live process needs to flush because of it.
  */
-export function notifyLive(tx: Transaction, document: DocumentKey & { body_seq: number }): void {
+export function notifyLive(
+  tx: Transaction,
+  document: DocumentKey & { body_seq: number },
+  { isTyped }: { isTyped: boolean } = { isTyped: false },
+): void {
+  const payload = `${document.id} ${document.body_seq}${isTyped ? ' typed' : ''}`
   tx.send(
     prepared(sql.unsafe`
-    SELECT pg_notify(${liveBodiesChannel}, ${`${document.id} ${document.body_seq}`}) FROM document_y_states
+    SELECT pg_notify(${liveBodiesChannel}, ${payload}) FROM document_y_states
     WHERE workspace_id = ${document.workspace_id} AND document_id = ${document.id}`),
   )
 }

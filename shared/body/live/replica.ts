@@ -4,9 +4,9 @@ import { codeOf } from '../../database/driver-errors.ts'
 import { type DocumentRow, lockDocument } from '../../documents/queries.ts'
 import { documentNotFound } from '../../documents/require.ts'
 import { Refusal } from '../../errors/errors.ts'
-import { deriving } from './derive.ts'
+import { checking, cutting, deriving } from '../yjs/computations.ts'
 import * as queries from './queries.ts'
-import { Outdated, Shadow } from './shadow.ts'
+import { Contradiction, Outdated, Shadow } from './shadow.ts'
 
 /** A result of a transaction that has brought the stored Y document of a shadow to the current body of the document. */
 export type Stored<T> = { document: DocumentRow; result: T }
@@ -24,6 +24,9 @@ export class LiveReplica {
   /** The newest row of the log that the owner of the replica has got. */
   #given = beforeEverything
   #untold: Uint8Array[] = []
+  /** Whether the stored Y document may differ from the body that it follows. */
+  #isDoubtful = false
+  #isChecked = false
   #last: Promise<unknown> = Promise.resolve()
 
   constructor({ workspace_id, id }: queries.DocumentKey) {
@@ -67,6 +70,7 @@ export class LiveReplica {
     return this.repeatedly(database, async (shadow) => {
       const { document, result } = await inTransaction(database, (tx) => work(tx, shadow), 0)
       this.#untold.push(...shadow.committed(document))
+      this.#isDoubtful = false
       return result
     })
   }
@@ -79,6 +83,7 @@ export class LiveReplica {
       try {
         return await work(shadow)
       } catch (error) {
+        if (error instanceof Contradiction) this.#isDoubtful = true
         if (shadow.isAhead || error instanceof Outdated) this.#forget(shadow)
         if (attempt === attempts || !isRepeatable(error)) throw error
       }
@@ -86,8 +91,8 @@ export class LiveReplica {
   }
 
   /** Takes in what others have stored. */
-  take(shadow: Shadow, moves: queries.LiveMoves): void {
-    this.#untold.push(...shadow.take(moves))
+  async take(shadow: Shadow, moves: queries.LiveMoves): Promise<void> {
+    this.#untold.push(...(await shadow.take(moves)))
   }
 
   /** Gives the owner all updates that it lacks. The owner must apply them. */
@@ -109,13 +114,26 @@ export class LiveReplica {
       const stored = found(await queries.storedLive(database, this.key), this.key)
       if (isDerived(stored)) {
         const { state, updates, folded_n: foldedN } = stored
-        const isBehind = this.#given < foldedN
-        this.#untold = isBehind ? [state, ...updates] : updates.slice(this.#given - foldedN)
-        return Shadow.open(stored)
+        const slices = await compute(cutting, { updates: [state, ...updates] })
+        this.#untold = this.#given < foldedN ? [...slices] : updates.slice(this.#given - foldedN)
+        if (!this.#isChecked) void this.#check(stored)
+        return Shadow.open({ stored, slices, isDoubtful: this.#isDoubtful })
       }
       await this.#derive(database, stored)
     }
     throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
+  }
+
+  // Compares the whole Y document with the body that it follows, once for each replica, while the replica is in use
+  // already. No call of this folder makes them differ. If they do, the body is the truth, and the next call follows it.
+  async #check({ state, updates, body }: queries.StoredLive & queries.StoredState): Promise<void> {
+    this.#isChecked = true
+    const isSound = await compute(checking, { updates: [state, ...updates], text: body }).catch(() => true)
+    if (isSound) return
+    await this.alone(async () => {
+      this.#isDoubtful = true
+      if (this.#shadow !== null) this.#forget(this.#shadow)
+    })
   }
 
   // Derives the first state of the document. When another process was faster, its state stays and this state is lost.

@@ -1,10 +1,10 @@
 import * as Y from 'yjs'
+import { inSlices, type Slices } from '../../computations/slices.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { Refusal } from '../../errors/errors.ts'
-import type { Repair } from '../yjs/repair-nodes.ts'
+import { FollowingBody, type Settled } from '../yjs/following-body.ts'
 import { mergeUpdates } from '../yjs/state.ts'
 import type * as queries from './queries.ts'
-import { FollowingBody } from './whole-body.ts'
 
 /**
  * A position of a shadow in the database: the newest row of the log, the newest row that is folded into the state, the
@@ -20,8 +20,15 @@ export type ShadowPosition = {
   logBytes: number
 }
 
-/** What a settled shadow holds: the lines of the body, and how the body was repaired. */
-export type Settled = { lines: readonly string[]; repairs: Repair[] }
+/**
+ * A stored Y document, and its state and log cut into small updates. `isDoubtful` says that the Y document may differ
+ * from the body that it follows.
+ */
+type Opening = {
+  stored: queries.StoredLive & queries.StoredState
+  slices: readonly Uint8Array[]
+  isDoubtful: boolean
+}
 
 /**
  * The shadow of a replica while it is loaded: the Y document exactly as it is stored, with the lines of the body that
@@ -29,23 +36,33 @@ export type Settled = { lines: readonly string[]; repairs: Repair[] }
  * shadow of its commit. When the transaction fails, the shadow is ahead of the database and must not be used again.
  */
 export class Shadow {
-  readonly #body: FollowingBody
+  readonly body: FollowingBody
   #position: ShadowPosition
   #appended: Uint8Array[] = []
   // The appended updates that the editors do not know yet.
   #answers: Uint8Array[] = []
   #isAhead = false
+  #isDoubtful: boolean
 
-  private constructor(body: FollowingBody, position: ShadowPosition) {
-    this.#body = body
+  private constructor(
+    body: FollowingBody,
+    { position, isDoubtful }: { position: ShadowPosition; isDoubtful: boolean },
+  ) {
+    this.body = body
     this.#position = position
+    this.#isDoubtful = isDoubtful
   }
 
   /** Makes the shadow of a stored Y document. */
-  static async open(stored: queries.StoredLive & queries.StoredState): Promise<Shadow> {
+  static async open({ stored, slices, isDoubtful }: Opening): Promise<Shadow> {
     const { state, updates, n, folded_n: foldedN, body_seq: bodySeq, version } = stored
-    const body = await FollowingBody.open([state, ...updates], stored.body.split('\n'))
-    return new Shadow(body, { n, foldedN, bodySeq, version, stateBytes: state.length, logBytes: sizeOf(updates) })
+    const body = await inSlices(FollowingBody.open({ updates: slices, lines: stored.body.split('\n') }))
+    if (isDoubtful) {
+      body.distrust()
+      await inSlices(body.settle(''))
+    }
+    const sizes = { stateBytes: state.length, logBytes: sizeOf(updates) }
+    return new Shadow(body, { position: { n, foldedN, bodySeq, version, ...sizes }, isDoubtful })
   }
 
   /** Where the shadow stands in the database. */
@@ -53,14 +70,9 @@ export class Shadow {
     return this.#position
   }
 
-  /** The position as the statements that read the moves of others need it. */
-  get seen(): { n: number; body_seq: number } {
-    return { n: this.#position.n, body_seq: this.#position.bodySeq }
-  }
-
-  /** The lines of the body that the Y document follows. */
-  get lines(): readonly string[] {
-    return this.#body.lines
+  /** What the statements that read the moves of others need to know. */
+  get seen(): { n: number; isDoubtful: boolean } {
+    return { n: this.#position.n, isDoubtful: this.#isDoubtful }
   }
 
   /** The updates to append to the log, in order. */
@@ -75,47 +87,57 @@ export class Shadow {
 
   /** The Yjs state vector of the Y document. */
   get stateVector(): Uint8Array {
-    return Y.encodeStateVector(this.#body.doc)
+    return Y.encodeStateVector(this.body.doc)
   }
 
   /**
-   * Takes in the rows of others, and the body that they brought the Y document to. Returns the rows. Throws `Outdated`
-   * when the rows are not those after the rows of the shadow.
+   * Takes in the rows of others, which bring the Y document to the body `followed_seq`. Returns the rows. Throws
+   * `Outdated` when the rows are not those after the rows of the shadow. Throws `Contradiction` when the Y document does
+   * not hold that body.
    */
-  take(moves: queries.LiveMoves): Uint8Array[] {
-    const { n, folded_n: foldedN, updates, followed_seq: bodySeq, followed, version } = moves
+  async take(moves: queries.LiveMoves): Promise<readonly Uint8Array[]> {
+    const { n, folded_n: foldedN, updates, followed_seq: bodySeq, version } = moves
     if (foldedN > this.#position.n || n < this.#position.n) throw new Outdated()
-    for (const update of updates) this.#body.apply(update)
-    if (followed !== null) this.#body.stand(followed.split('\n'))
+    if (updates.length > 0 || bodySeq !== this.#position.bodySeq) {
+      await inSlices(applied(this.body, updates))
+      const { repairs } = await inSlices(this.body.settle(''))
+      const isFollowed = repairs.length === 0 && this.body.version === moves.followed_version
+      if (!isFollowed && !this.#isDoubtful) throw new Contradiction()
+    }
     this.#position = { n, foldedN, bodySeq, version, stateBytes: moves.state_bytes, logBytes: moves.log_bytes }
     return updates
   }
 
-  /** Takes in the text that was typed since the last flush, as one row of the log. Skips text that is stored already. */
-  merge(updates: readonly Uint8Array[]): void {
+  /**
+   * Takes in the text that was typed since the last flush. Small updates become one row of the log, in which Yjs leaves
+   * out what was typed and deleted again. Larger updates become a row each. Text that is stored already gets no row.
+   */
+  async merge(updates: readonly Uint8Array[]): Promise<void> {
     if (updates.length === 0) return
     this.#isAhead = true
-    const update = mergeUpdates(updates)
-    if (this.#body.apply(update)) this.#appended.push(update)
-  }
-
-  /** Brings the Y document from the body that it follows to the current body, whose text is null if both are the same. */
-  async follow({ current }: queries.LockedMoves): Promise<void> {
-    if (current === null) return
-    this.#isAhead = true
-    this.#answer(await this.#body.follow(current.split('\n')))
+    if (sizeOf(updates) <= smallText) this.#appended.push(...mergedInto(this.body.doc, updates))
+    else await inSlices(applied(this.body, updates, this.#appended))
   }
 
   /**
-   * Returns the body of the Y document in normal form. Where a live merge has left an invalid body, the body and the Y
-   * document are repaired. The new ids follow from the id of the document and the position of the log, which never
+   * Brings the Y document from the body that it follows to the current body. The text is null when both are the same.
+   */
+  async follow({ current }: queries.LockedMoves): Promise<void> {
+    if (current === null) return
+    this.#isAhead = true
+    this.#answer(await inSlices(this.body.follow(current.split('\n'))))
+  }
+
+  /**
+   * Makes what the Y document holds the body that it follows. Where a live merge has left an invalid body, the body and
+   * the Y document are repaired. The new ids follow from the id of the document and the position of the log, which never
    * occurs twice.
    */
   async settle(documentId: string): Promise<Settled> {
     this.#isAhead = true
-    const { lines, repairs, updates } = await this.#body.settle(`${documentId}@${this.#tip}`)
-    this.#answer(updates)
-    return { lines, repairs }
+    const settled = await inSlices(this.body.settle(`${documentId}@${this.#tip}`))
+    this.#answer(settled.updates)
+    return settled
   }
 
   /**
@@ -129,12 +151,13 @@ export class Shadow {
     this.#appended = []
     this.#answers = []
     this.#isAhead = false
+    this.#isDoubtful = false
     return answers
   }
 
   /** Frees the memory of the Y document. */
   destroy(): void {
-    this.#body.doc.destroy()
+    this.body.doc.destroy()
   }
 
   get #tip(): number {
@@ -155,6 +178,42 @@ export class Outdated extends Refusal {
   constructor() {
     super('service_unavailable', { headers: { 'Retry-After': '1' } })
   }
+}
+
+/**
+ * Thrown when the Y document turns out not to hold the body that it follows. The body is the truth, so the Y document
+ * must be read as a whole and brought to the body.
+ */
+export class Contradiction extends Outdated {}
+
+// The most bytes of typed text that Yjs takes in within a few milliseconds.
+export const smallText = 64 * 1024
+
+function* applied(body: FollowingBody, updates: readonly Uint8Array[], news: Uint8Array[] = []): Slices<void> {
+  for (const update of updates) {
+    if (body.apply(update)) news.push(update)
+    yield
+  }
+}
+
+// Applies updates in one Yjs transaction. Returns the update that Yjs makes of them, or nothing when all was known. An
+// update that builds on something missing is kept back by Yjs, and would be missing in the result. So the result is
+// then made from the updates themselves.
+function mergedInto(doc: Y.Doc, updates: readonly Uint8Array[]): Uint8Array[] {
+  const { store } = doc
+  const [structs, deletions] = [store.pendingStructs?.update, store.pendingDs]
+  const merged: Uint8Array[] = []
+  const collect = (update: Uint8Array) => merged.push(update)
+  doc.on('update', collect)
+  try {
+    doc.transact(() => {
+      for (const update of updates) Y.applyUpdate(doc, update)
+    })
+  } finally {
+    doc.off('update', collect)
+  }
+  const isKnown = store.pendingStructs?.update === structs && store.pendingDs === deletions
+  return isKnown ? merged : [mergeUpdates(updates)]
 }
 
 /** The number of bytes of several updates. */

@@ -12,8 +12,10 @@ export type Siblings = readonly BodyNode[]
 export type Presence = {
   /** True if no block of the old document has the id of the node. */
   isNew: (node: BodyNode) => boolean
-  /** True if the new document has no block with the id of this old block. */
+  /** True if the new document has no block with the id of this old block, or takes another old block for it. */
   isGone: (node: BodyNode) => boolean
+  /** The old block of an id. Of several old blocks with the id, it is the block that keeps the id. */
+  oldBlock: (id: string | undefined) => BodyNode | undefined
 }
 
 /**
@@ -23,16 +25,22 @@ export type Presence = {
  * id, stays where it is.
  */
 export function alignSiblings(from: Siblings, to: Siblings, presence: Presence): number[] {
-  const places = new Map<unknown, number>()
-  from.forEach((node, index) => {
-    const id = blockIdOf(node)
-    if (id !== undefined && !places.has(id)) places.set(id, index)
-  })
+  const places = placesById(from, presence)
   const candidates = to.map((node) => places.get(blockIdOf(node)) ?? -1)
   const partners = new Array<number>(to.length).fill(-1)
   for (const index of longestIncreasing(candidates)) partners[index] = candidates[index] ?? -1
   renameWithinGaps({ from, to, partners, presence })
   return partners
+}
+
+/** The index of the old sibling of each id. Of several siblings with an id, it is the sibling that keeps the id. */
+export function placesById(from: Siblings, { oldBlock }: Presence): Map<string | undefined, number> {
+  const places = new Map<string | undefined, number>()
+  from.forEach((node, index) => {
+    const id = blockIdOf(node)
+    if (id !== undefined && (!places.has(id) || oldBlock(id) === node)) places.set(id, index)
+  })
+  return places
 }
 
 /**

@@ -1,7 +1,8 @@
 import * as Y from 'yjs'
+import { atOnce, type Slices } from '../../computations/slices.ts'
 import type { BodyNode } from '../document.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
-import { alignSiblings, blockIdOf, equalEnds, equalJson, type Siblings } from './align.ts'
+import { alignSiblings, blockIdOf, equalEnds, equalJson, placesById, type Siblings } from './align.ts'
 import {
   childrenOf,
   elementFormats,
@@ -13,7 +14,7 @@ import {
 } from './encoding.ts'
 import { applyInline } from './inline-apply.ts'
 import { diffInline, rebaseInline } from './inline-diff.ts'
-import { isInlineChild, newWork, type Work, type YPositions, yPositions } from './work.ts'
+import { isInlineChild, newWork, type Place, type Step, type Work, yPositions } from './work.ts'
 
 /**
  * A change to apply that has the fragment of a Y document, the body that the document follows so far, and the next
@@ -32,24 +33,96 @@ export type Application = { fragment: Y.XmlFragment; from: RawDocument; to: RawD
  * afterwards.
  */
 export function applyDocument({ fragment, from, to, origin }: Application): void {
+  const ends = equalEnds(from.content, to.content)
+  const change = { from: middleOf(from.content, ends), to: middleOf(to.content, ends) }
+  if (change.from.length + change.to.length === 0) return
+  const live = childrenOf(fragment)
+  const positions = yPositions({ live, from: from.content, offset: ends.start })
+  const work = newWork(fragment, change)
+  atOnce(planSiblings(fragment, { ...change, work }, { live, positions, start: 0, end: live.length }))
+  atOnce(run(fragment, work.steps, origin))
+}
+
+/**
+ * Plans the steps that bring siblings from their old state to their new state. The caller says where the old siblings
+ * are among the live children of their parent. Everything is read before anything is written, because one step may
+ * delete what another step has to rescue.
+ */
+export function* planSiblings(
+  parent: Y.XmlFragment,
+  { from, to, work }: ChildrenChange,
+  { live, positions, start, end }: Place,
+): Slices<void> {
+  const partners = alignSiblings(from, to, work)
+  const edit: Edit = { removals: new Set(), insertions: new Map() }
+  const stay = new Set(partners)
+  for (let index = 0; index < from.length; index++) {
+    const position = stay.has(index) ? undefined : positions.ofOld(index)
+    if (position !== undefined) edit.removals.add(position)
+  }
+  // Inline content may not stand beside blocks. A repair has taken it into a block.
+  if (from.some((node) => inlineTypes.has(node.type))) {
+    for (let index = start; index < end; index++) if (isInlineChild(live[index])) edit.removals.add(index)
+  }
+  const places = placesById(from, work)
+  let anchor = positions.before
+  for (const [index, node] of to.entries()) {
+    yield
+    const partner = partners[index] ?? -1
+    const old = from[partner]
+    const place = old ? partner : places.get(blockIdOf(node))
+    const position = place === undefined ? positions.ofId(blockIdOf(node)) : positions.ofOld(place)
+    if (!old) {
+      // A live block without an old sibling was inserted when this change was applied before. So the block stays, and
+      // is not inserted again.
+      const known = { old: from[place ?? -1], live: live[position ?? -1] }
+      if (position !== undefined && !known.old) anchor = position
+      else insertAfter(edit, { anchor, node: rescued(node, work, known) })
+      continue
+    }
+    anchor = position ?? anchor
+    // A block that the change leaves alone stays as people have made it.
+    if (old === node) continue
+    const element = position === undefined ? work.strayBlock(blockIdOf(old)) : live[position]
+    if (!(element instanceof Y.XmlElement)) continue
+    if (element.nodeName === node.type) planBlock(element, { from: old, to: node, work })
+    else if (position !== undefined) {
+      edit.removals.add(position)
+      insertAfter(edit, { anchor, node: rescued(node, work, { old, live: element }) })
+    }
+  }
+  for (const step of editSteps(parent, edit)) work.steps.push(step)
+}
+
+/**
+ * Runs planned steps in one Yjs transaction. Steps of more than `mostWeight` blocks are cut into several transactions,
+ * each with an update of its own.
+ */
+export function* run(fragment: Y.XmlFragment, steps: readonly Step[], origin?: unknown): Slices<void> {
   const { doc } = fragment
   if (!doc) throw new Error('The fragment is not part of a Y document')
-  const contents = { from: from.content, to: to.content }
-  const ends = equalEnds(contents.from, contents.to)
-  const work = newWork(fragment, { ...contents, ends })
-  planChildren(fragment, { ...contents, work }, ends)
-  if (work.steps.length === 0) return
-  // Everything is read before anything is written, because one step may delete what another step has to rescue.
-  doc.transact(() => run(work), origin)
+  let next = 0
+  while (next < steps.length) {
+    doc.transact(() => {
+      for (let weight = 0; weight < mostWeight && next < steps.length; next++) {
+        const step = steps[next] as Step
+        step.run()
+        weight += step.weight
+      }
+    }, origin)
+    yield
+  }
 }
+
+// The number of blocks that one transaction writes. It is more than a batch of the API changes as a rule, and takes
+// about ten milliseconds.
+const mostWeight = 256
+// The number of blocks that one step inserts or removes. A step is not cut.
+const blocksOfStep = 16
 
 type Change = { from: BodyNode; to: BodyNode; work: Work }
 type ChildrenChange = { from: Siblings; to: Siblings; work: Work }
 type Edit = { removals: Set<number>; insertions: Map<number, BodyNode[]> }
-
-function run(work: Work): void {
-  for (const step of work.steps) step()
-}
 
 function planBlock(element: Y.XmlElement, { from, to, work }: Change): void {
   if (equalJson(from, to)) return
@@ -64,7 +137,7 @@ function planAttributes(element: Y.XmlElement, { from, to, work }: Change): void
   const after = { ...to.attrs, ...elementFormats(to.marks) }
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     if (equalJson(before[name], after[name])) continue
-    work.steps.push(() => setAttribute(element, name, after[name]))
+    work.steps.push({ weight: 0.1, run: () => setAttribute(element, name, after[name]) })
   }
 }
 
@@ -72,55 +145,20 @@ function planInline(element: Y.XmlElement, { from, to, work }: ChildrenChange): 
   const change = diffInline(from, to)
   if (change.edits.length + change.formats.length === 0) return
   const rebased = rebaseInline({ change, from, live: readChildren(element) })
-  work.steps.push(() => applyInline(element, rebased))
+  work.steps.push({ weight: 1, run: () => applyInline(element, rebased) })
 }
 
-function planChildren(parent: Y.XmlFragment, { from, to, work }: ChildrenChange, ends = equalEnds(from, to)): void {
-  const olds = from.slice(ends.start, from.length - ends.end)
-  const news = to.slice(ends.start, to.length - ends.end)
-  if (olds.length + news.length === 0) return
+function planChildren(parent: Y.XmlFragment, { from, to, work }: ChildrenChange): void {
+  const ends = equalEnds(from, to)
+  const change = { from: middleOf(from, ends), to: middleOf(to, ends), work }
+  if (change.from.length + change.to.length === 0) return
   const live = childrenOf(parent)
   const positions = yPositions({ live, from, offset: ends.start })
-  const partners = alignSiblings(olds, news, work)
-  const edit: Edit = { removals: removalsOf({ live, olds, positions, partners }), insertions: new Map() }
-  const siblings = new Map(olds.map((node) => [blockIdOf(node), node]))
-  let anchor = positions.before
-  for (const [index, node] of news.entries()) {
-    const partner = partners[index] ?? -1
-    const old = olds[partner]
-    const position = old ? positions.ofOld(partner) : positions.ofId(blockIdOf(node))
-    if (!old) {
-      // A live block without an old sibling was inserted when this change was applied before. So the block stays, and
-      // is not inserted again.
-      const sibling = siblings.get(blockIdOf(node))
-      if (position !== undefined && !sibling) anchor = position
-      else insertAfter(edit, { anchor, node: rescued(node, work, { old: sibling, live: live[position ?? -1] }) })
-      continue
-    }
-    anchor = position ?? anchor
-    const element = position === undefined ? work.strayBlock(blockIdOf(old)) : live[position]
-    if (!(element instanceof Y.XmlElement)) continue
-    if (element.nodeName === node.type) planBlock(element, { from: old, to: node, work })
-    else if (position !== undefined) {
-      edit.removals.add(position)
-      insertAfter(edit, { anchor, node: rescued(node, work, { old, live: element }) })
-    }
-  }
-  if (edit.removals.size + edit.insertions.size > 0) work.steps.push(() => editChildren(parent, live.length, edit))
+  atOnce(planSiblings(parent, change, { live, positions, start: 0, end: live.length }))
 }
 
-/** The positions of the old siblings to be removed, and of inline content under a parent that may only hold blocks. */
-function removalsOf(input: {
-  live: unknown[]
-  olds: Siblings
-  positions: YPositions
-  partners: number[]
-}): Set<number> {
-  const { live, olds, positions } = input
-  const stay = new Set(input.partners)
-  const gone = olds.flatMap((_, index) => (stay.has(index) ? [] : (positions.ofOld(index) ?? [])))
-  if (!olds.some((node) => inlineTypes.has(node.type))) return new Set(gone)
-  return new Set([...gone, ...live.flatMap((child, index) => (isInlineChild(child) ? index : []))])
+function middleOf(siblings: Siblings, { start, end }: { start: number; end: number }): Siblings {
+  return siblings.slice(start, siblings.length - end)
 }
 
 function insertAfter(edit: Edit, { anchor, node }: { anchor: number; node: BodyNode }): void {
@@ -129,19 +167,27 @@ function insertAfter(edit: Edit, { anchor, node }: { anchor: number; node: BodyN
   else edit.insertions.set(anchor, [node])
 }
 
-/** Edits run from right to left, so that the remaining positions stay valid. */
-function editChildren(parent: Y.XmlFragment, length: number, { removals, insertions }: Edit): void {
+/** The steps of an edit. They run from right to left, so that the remaining positions stay valid. */
+function editSteps(parent: Y.XmlFragment, { removals, insertions }: Edit): Step[] {
+  const steps: Step[] = []
+  const positions = [...new Set([...removals, ...insertions.keys()])].sort((a, b) => b - a)
   let pending = 0
-  for (let position = length - 1; position >= -1; position--) {
-    const nodes = insertions.get(position)
-    const removed = removals.has(position)
-    if (pending > 0 && (nodes || !removed)) {
-      parent.delete(position + 1, pending)
-      pending = 0
+  positions.forEach((position, index) => {
+    const nodes = insertions.get(position) ?? []
+    // The last blocks are inserted first, so that all are inserted at the same index.
+    for (let end = nodes.length; end > 0; end -= blocksOfStep) {
+      const part = nodes.slice(Math.max(end - blocksOfStep, 0), end)
+      steps.push({ weight: part.length, run: () => parent.insert(position + 1, part.map(writeNode)) })
     }
-    if (nodes) parent.insert(position + 1, nodes.map(writeNode))
-    if (removed) pending += 1
-  }
+    if (!removals.has(position)) return
+    pending += 1
+    const goesOn = positions[index + 1] === position - 1 && !insertions.has(position - 1) && pending < blocksOfStep
+    if (goesOn) return
+    const count = pending
+    steps.push({ weight: count / 4, run: () => parent.delete(position, count) })
+    pending = 0
+  })
+  return steps
 }
 
 /**
@@ -149,7 +195,7 @@ function editChildren(parent: Y.XmlFragment, length: number, { removals, inserti
  * the old block (the block of `from`) and the live block, where the caller has both at hand. Old block, live block and
  * new block are merged in a separate Y document.
  */
-function rescued(node: BodyNode, work: Work, known: { old?: BodyNode; live?: unknown } = {}): BodyNode {
+function rescued(node: BodyNode, work: Work, known: { old?: BodyNode | undefined; live?: unknown } = {}): BodyNode {
   const isKnown = known.old !== undefined && known.live instanceof Y.XmlElement
   const old = isKnown ? known.old : work.oldBlock(blockIdOf(node))
   const live = isKnown || !old ? known.live : work.liveBlock(blockIdOf(node))
@@ -159,7 +205,7 @@ function rescued(node: BodyNode, work: Work, known: { old?: BodyNode; live?: unk
   work.scratch().insert(0, [copy])
   const apart: Work = { ...work, steps: [], strayBlock: () => undefined }
   planBlock(copy, { from: { ...old, type: node.type }, to: node, work: apart })
-  run(apart)
+  for (const step of apart.steps) step.run()
   return readElement(copy)
 }
 

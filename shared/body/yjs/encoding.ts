@@ -35,6 +35,17 @@ const rank = new Map(Object.keys(markTable).map((name, index) => [name, index]))
 /** A set of marks in the form that Yjs stores: the name of a mark with its attributes. Null ends a format. */
 export type Formats = { [mark: string]: Attrs | null }
 
+/** The formats or the XML attributes that a Y document holds. A client can put any value into them. */
+type Formatting = { [name: string]: unknown }
+
+/**
+ * A reading that has the number of levels above the elements that are read. `note` is called for each element that has
+ * attributes, with the attributes of its node.
+ */
+type Reading = { depth?: number; note?: ((element: Y.XmlElement, attrs: Attrs) => void) | undefined }
+
+type Parts = { marks: Mark[]; content: BodyNode[] }
+
 /** The fragment of a Y document that holds the body. */
 export function bodyFragment(doc: Y.Doc): Y.XmlFragment {
   return doc.getXmlFragment(fragmentName)
@@ -46,32 +57,64 @@ export function bodyFragment(doc: Y.Doc): Y.XmlFragment {
  * server they would delete such nodes for everyone. The attribute objects belong to the Y document, so callers must not
  * change them.
  */
-export function readDocument(fragment: Y.XmlFragment): { document: RawDocument; unknown: UnknownNode[] } {
-  const content = readChildren(fragment)
+export function readDocument(
+  fragment: Y.XmlFragment,
+  reading?: Reading,
+): { document: RawDocument; unknown: UnknownNode[] } {
+  const content = readChildren(fragment, reading)
   return { document: { type: 'doc', content }, unknown: unknownIn(content, []) }
 }
 
 /** Reads an element of a Y document as a node. Elements on too many levels become foreign nodes. */
-export function readElement(element: Y.XmlElement, depth = 0): BodyNode {
+export function readElement(element: Y.XmlElement, reading: Reading = {}): BodyNode {
+  const { depth = 0, note } = reading
   if (depth > deepest) return { type: foreignType }
   const { attrs, marks } = splitElementAttributes(element.getAttributes())
-  const content = readChildren(element, depth + 1)
+  if (attrs) note?.(element, attrs)
+  const content = readChildren(element, { depth: depth + 1, note })
+  return nodeOf({ type: element.nodeName, attrs, marks, content })
+}
+
+/** The node of an element with the given XML attributes, which also hold the marks of the node. */
+export function nodeFrom(element: { type: string; attributes: Formatting; content: BodyNode[] }): BodyNode {
+  const { type, attributes, content } = element
+  return nodeOf({ type, ...splitElementAttributes(attributes), content })
+}
+
+function nodeOf({ type, attrs, marks, content }: Pick<BodyNode, 'type' | 'attrs'> & Parts): BodyNode {
   return {
-    type: element.nodeName,
+    type,
     ...(attrs && { attrs }),
     ...(content.length > 0 && { content }),
     ...(marks.length > 0 && { marks }),
   }
 }
 
+/** The node of a text with the given formats. */
+export function textNodeFrom(text: string, formats: Formatting = {}): BodyNode {
+  const marks = marksOf(formats)
+  return marks.length > 0 ? { type: 'text', text, marks } : { type: 'text', text }
+}
+
 /** Reads the children of an element or fragment as nodes. Adjacent texts with equal marks become one text. */
-export function readChildren(parent: Y.XmlFragment, depth = 0): BodyNode[] {
+export function readChildren(parent: Y.XmlFragment, reading?: Reading): BodyNode[] {
   const nodes: BodyNode[] = []
-  for (const child of childrenOf(parent)) {
-    if (child instanceof Y.XmlText) for (const node of readYText(child)) appendNode(nodes, node)
-    else nodes.push(child instanceof Y.XmlElement ? readElement(child, depth) : { type: foreignType })
-  }
+  for (const child of childrenOf(parent)) appendNodes(nodes, readChild(child, reading))
   return nodes
+}
+
+/** Reads one child of an element or fragment. A text gives any number of nodes, any other child one node. */
+export function readChild(child: unknown, reading?: Reading): BodyNode[] {
+  if (child instanceof Y.XmlText) return readYText(child)
+  return [child instanceof Y.XmlElement ? readElement(child, reading) : { type: foreignType }]
+}
+
+/** Appends the nodes of a child to the nodes of the children before it. Changes `nodes`. */
+export function appendNodes(nodes: BodyNode[], added: readonly BodyNode[]): void {
+  for (const node of added) {
+    if (node.type === 'text') appendNode(nodes, node)
+    else nodes.push(node)
+  }
 }
 
 /** The children of an element or fragment. A client can put children of any type or value into them, not only XML. */
@@ -94,8 +137,7 @@ export function readYText(text: Y.XmlText): BodyNode[] {
   const runs = text.toDelta() as { insert: unknown; attributes?: Attrs }[]
   return runs.map(({ insert, attributes }) => {
     if (typeof insert !== 'string') return { type: foreignType }
-    const marks = marksOf(attributes)
-    return marks.length > 0 ? { type: 'text', text: insert, marks } : { type: 'text', text: insert }
+    return textNodeFrom(insert, attributes)
   })
 }
 
@@ -168,7 +210,7 @@ export function formatsOf(marks: readonly Mark[] = []): Formats {
  * The marks of a text in the order of the mark table, then unknown marks by name. Null attributes are left out, hashed
  * names lose their hash, and equal marks are kept once.
  */
-function marksOf(formats: { [name: string]: unknown } = {}): Mark[] {
+function marksOf(formats: Formatting): Mark[] {
   const marks = new Map<string, Mark>()
   for (const [name, value] of Object.entries(formats)) {
     if (name === 'ychange' || value === null) continue
@@ -189,9 +231,9 @@ export function elementFormats(marks: readonly Mark[] = []): Attrs {
  * Splits the attributes of an XML element into the attributes of the node and the marks of the node. Null attributes
  * are left out.
  */
-function splitElementAttributes(attributes: { [name: string]: unknown }): { attrs?: Attrs; marks: Mark[] } {
-  const formats: { [name: string]: unknown } = {}
-  const own: { [name: string]: unknown } = {}
+function splitElementAttributes(attributes: Formatting): { attrs?: Attrs; marks: Mark[] } {
+  const formats: Formatting = {}
+  const own: Formatting = {}
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith(elementPrefix)) formats[name.slice(elementPrefix.length)] = value
     else if (name !== 'ychange') own[name] = value

@@ -48,6 +48,15 @@ export function rebaseInline(input: {
   }
 }
 
+/**
+ * The stretches that a line kept when it became another line, in ascending order. Both lines are given as text, with
+ * U+FFFC for each node other than a text.
+ */
+export function keptStretches(from: string, to: string): Match[] {
+  if (from === to) return from === '' ? [] : [{ a: 0, b: 0, length: from.length }]
+  return matchClosely(lineOf([{ type: 'text', text: from }]), lineOf([{ type: 'text', text: to }]))
+}
+
 function matchTokens(a: readonly InlineToken[], b: readonly InlineToken[]): Match[] {
   const keysOf = (tokens: readonly InlineToken[]) => tokens.map((token) => token.key)
   return matchSequences(keysOf(a), keysOf(b)).map((match) => {

@@ -3,7 +3,7 @@ import { blockIdPattern } from '../../schema/ids.ts'
 import { isAllowedHref, isAllowedSrc, isAttachmentId } from '../addresses.ts'
 import { type Attribute, requiredAddress } from '../attributes.ts'
 import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
-import { isBlockType, markTable, nodeTable } from '../nodes.ts'
+import { inlineTypes, isBlockType, isTextblock, markTable, nodeTable } from '../nodes.ts'
 import type { Repair } from './repair-nodes.ts'
 
 const blockId = new RegExp(blockIdPattern)
@@ -40,34 +40,102 @@ export function repairMarks(marks: Mark[] | undefined): Mark[] | undefined {
   return repaired.length === marks.length && repaired.every((mark, index) => mark === marks[index]) ? marks : repaired
 }
 
-/** A repair of ids that has the seed of new ids, and the list to which repairs are added. */
-export type IdRepair = { seed: string; repairs: Repair[] }
+/** A set of ids that a new id must not equal. */
+export type TakenIds = { has: (id: string) => boolean; add: (id: string) => void }
+
+/** True if a block already had its id before. Such a block keeps the id. */
+export type HoldsId = (block: BodyNode) => boolean
 
 /**
- * Gives every block an id of its own. When several blocks have the same id, the first in document order keeps the id,
- * and the others get derived ids.
+ * A repair of block ids. When several blocks have the same id, one keeps the id, and the others get derived ids. The
+ * first block in document order that held the id before keeps it, else the first that is not empty, else the first.
  */
-export function repairIds(nodes: readonly BodyNode[], { seed, repairs }: IdRepair): BodyNode[] {
-  const taken = idsIn(nodes, new Set())
-  const met = new Set<string>()
-  let nearest = ''
-  const visit = (node: BodyNode): BodyNode => {
+export class IdRepair {
+  readonly repairs: Repair[] = []
+  readonly #seed: string
+  readonly #taken: TakenIds
+  readonly #kept: ReadonlySet<string>
+  /** For each id, the block that keeps it so far. */
+  readonly #keepers = new Map<string, { block: BodyNode; rank: number }>()
+  #nearest = ''
+
+  /** `kept` has the ids that blocks outside of this repair keep. */
+  constructor({ seed, taken, kept }: { seed: string; taken: TakenIds; kept: ReadonlySet<string> }) {
+    this.#seed = seed
+    this.#taken = taken
+    this.#kept = kept
+  }
+
+  /** Looks at a block and all blocks in it. All blocks are looked at, in document order, before any is repaired. */
+  look(node: BodyNode, holds: HoldsId): void {
+    if (!isBlockType(node.type)) return
+    const id = node.attrs?.id
+    if (isBlockId(id)) {
+      const keeper = this.#keepers.get(id)
+      const rank = keeper === undefined ? 0 : rankOf(node, holds)
+      if (keeper === undefined) this.#keepers.set(id, { block: node, rank: -1 })
+      else {
+        if (keeper.rank < 0) keeper.rank = rankOf(keeper.block, holds)
+        if (rank > keeper.rank) this.#keepers.set(id, { block: node, rank })
+      }
+    }
+    for (const child of node.content ?? []) this.look(child, holds)
+  }
+
+  /** Names the block before the next block. A block without an id gets an id that follows from this block's id. */
+  follow(id: string): void {
+    this.#nearest = id
+  }
+
+  /** A copy of a block in which the block itself and every block in it have ids of their own. */
+  repaired(node: BodyNode): BodyNode {
     if (!isBlockType(node.type)) return node
     const given = node.attrs?.id
-    const keeps = isBlockId(given) && !met.has(given)
-    const id = keeps ? given : freeId({ seed, origin: isBlockId(given) ? given : nearest, taken })
-    if (!keeps)
-      repairs.push({
-        kind: isBlockId(given) ? 'id_changed' : 'id_added',
-        type: node.type,
-        block_id: given ? String(given) : null,
-      })
-    met.add(id)
-    nearest = id
-    const content = node.content?.map(visit)
+    const keeps = isBlockId(given) && !this.#kept.has(given) && this.#keepers.get(given)?.block === node
+    const id = keeps ? given : this.#newId(isBlockId(given) ? given : this.#nearest)
+    if (!keeps) {
+      const kind = isBlockId(given) ? 'id_changed' : 'id_added'
+      this.repairs.push({ kind, type: node.type, block_id: given ? String(given) : null })
+    }
+    this.#nearest = id
+    const content = node.content?.map((child) => this.repaired(child))
     return { ...node, ...(keeps ? {} : { attrs: { ...node.attrs, id } }), ...(content && { content }) }
   }
-  return nodes.map(visit)
+
+  /** The first id derived from `origin` that no block has. */
+  #newId(origin: string): string {
+    for (let ordinal = 1; ; ordinal++) {
+      const id = derivedId(JSON.stringify([this.#seed, origin, ordinal]))
+      if (this.#taken.has(id)) continue
+      this.#taken.add(id)
+      return id
+    }
+  }
+}
+
+/** True for a text in the form of a block id. */
+export function isBlockId(value: unknown): value is string {
+  return typeof value === 'string' && blockId.test(value)
+}
+
+/** Adds all ids below nodes to a set: ids of blocks, valid or not, and of mentions. */
+export function idsIn(nodes: readonly BodyNode[], ids: Set<string>): Set<string> {
+  for (const node of nodes) {
+    if (typeof node.attrs?.id === 'string') ids.add(node.attrs.id)
+    if (node.content) idsIn(node.content, ids)
+  }
+  return ids
+}
+
+function rankOf(block: BodyNode, holds: HoldsId): number {
+  if (holds(block)) return 2
+  return isEmpty(block) ? 0 : 1
+}
+
+/** True if nothing can be seen of a block: it has no text, no inline node and no block without content in it. */
+function isEmpty({ type, content = [] }: BodyNode): boolean {
+  if (inlineTypes.has(type) || (content.length === 0 && !isTextblock(type))) return false
+  return content.every(isEmpty)
 }
 
 type Table = { [name: string]: Attribute }
@@ -101,20 +169,6 @@ function repairValue(value: Json | undefined, attribute: Attribute): Json | unde
   return typeof value === 'string' ? repairString(value) : value
 }
 
-function isBlockId(value: unknown): value is string {
-  return typeof value === 'string' && blockId.test(value)
-}
-
-/** The first id derived from `origin` that no block has. Adds the id to `taken`. */
-function freeId({ seed, origin, taken }: { seed: string; origin: string; taken: Set<string> }): string {
-  for (let ordinal = 1; ; ordinal++) {
-    const id = derivedId(JSON.stringify([seed, origin, ordinal]))
-    if (taken.has(id)) continue
-    taken.add(id)
-    return id
-  }
-}
-
 /** Writes 128 bits of a hash as the 26 characters of a ULID. */
 function derivedId(source: string): string {
   const digest = createHash('sha256').update(source).digest('hex').slice(0, 32)
@@ -125,12 +179,4 @@ function derivedId(source: string): string {
     rest >>= 5n
   }
   return `block_${characters}`
-}
-
-function idsIn(nodes: readonly BodyNode[], ids: Set<string>): Set<string> {
-  for (const node of nodes) {
-    if (typeof node.attrs?.id === 'string') ids.add(node.attrs.id)
-    if (node.content) idsIn(node.content, ids)
-  }
-  return ids
 }

@@ -15,26 +15,56 @@ import {
   retyped,
   unwrapped,
 } from './repair-nodes.ts'
-import { repairAttributes, repairIds, repairMarks, repairString } from './repair-values.ts'
+import { type HoldsId, IdRepair, idsIn, repairAttributes, repairMarks, repairString } from './repair-values.ts'
 
 /**
  * Makes a valid body from a body that came out of a live merge, with as few changes as possible. The result follows the
- * schema, every block has its own id, and no text is lost. When several blocks have the same id, the first in document
- * order keeps the id. New ids follow only from `seed`, the old id and an ordinal. Each repair of a document needs
+ * schema, every block has its own id, and no text is lost. When several blocks have the same id, a block that `holds` it
+ * keeps it, else the first that is not empty. New ids follow only from `seed`, the old id and an ordinal. Each repair of a document needs
  * another seed (its id and version). Otherwise a new id could equal the id of a block that was deleted since the last
  * repair.
  *
  * Without repairs, the input itself is returned. The result is not in normal form yet. Bodies with too many nodes or
  * characters are not cut.
  */
-export function repairDocument(body: RawDocument, seed: string): { document: RawDocument; repairs: Repair[] } {
-  const repairs: Repair[] = []
-  const deepest = depthOf(body) > maximumDepth + 1 ? maximumDepth - deepestWrapping : Number.POSITIVE_INFINITY
-  const content = fitChildren({ type: 'doc', children: body.content, depth: 0 }, { repairs, deepest, blockId: null })
-  if (content.length === 0) repairs.push({ kind: 'filled', type: 'doc', block_id: null })
-  const whole = content.length > 0 ? content : [{ type: 'paragraph' }]
-  const document: RawDocument = { type: 'doc', content: repairIds(whole, { seed, repairs }) }
+export function repairDocument(
+  body: RawDocument,
+  seed: string,
+  holds: HoldsId = () => false,
+): { document: RawDocument; repairs: Repair[] } {
+  const isDeep = body.content.some(isTooDeep)
+  const { blocks, repairs } = fitTopLevel(body.content, { isFirst: true, isDeep })
+  if (blocks.length === 0) blocks.push(filler(repairs))
+  const ids = new IdRepair({ seed, taken: idsIn(blocks, new Set()), kept: new Set() })
+  for (const block of blocks) ids.look(block, holds)
+  const document: RawDocument = { type: 'doc', content: blocks.map((block) => ids.repaired(block)) }
+  repairs.push(...ids.repairs)
   return repairs.length > 0 ? { document, repairs } : { document: body, repairs }
+}
+
+/**
+ * Makes valid blocks from top-level nodes. `isFirst` tells whether a body begins with these nodes. With `isDeep`, some
+ * block of the body lies too deep, so that all containers must leave levels free for wrapping. Ids stay as they are.
+ */
+export function fitTopLevel(
+  nodes: readonly BodyNode[],
+  { isFirst, isDeep }: { isFirst: boolean; isDeep: boolean },
+): { blocks: BodyNode[]; repairs: Repair[] } {
+  const repairs: Repair[] = []
+  const deepest = isDeep ? maximumDepth - deepestWrapping : Number.POSITIVE_INFINITY
+  const pass = { repairs, deepest, blockId: null }
+  return { blocks: fitChildren({ type: 'doc', children: nodes, depth: 0, isFirst }, pass), repairs }
+}
+
+/** True if blocks lie in a top-level node on more levels than a body may have. */
+export function isTooDeep(node: BodyNode): boolean {
+  return !inlineTypes.has(node.type) && depthOf(node) > maximumDepth
+}
+
+/** The block of a body that would be empty. The repair is added to `repairs`. */
+export function filler(repairs: Repair[]): BodyNode {
+  repairs.push({ kind: 'filled', type: 'doc', block_id: null })
+  return { type: 'paragraph' }
 }
 
 // The levels that wrapping can add: a text below the deepest block may need a table, row, cell and paragraph around it.
@@ -42,14 +72,14 @@ const deepestWrapping = 4
 // Parents that hold an empty paragraph rather than nothing.
 const keptWhenEmpty = new Set(['tableCell', 'tableHeader', 'detailsContent'])
 
-type Parent = { type: string; children: readonly BodyNode[]; depth: number }
+type Parent = { type: string; children: readonly BodyNode[]; depth: number; isFirst?: boolean }
 
-function fitChildren({ type, children, depth }: Parent, pass: Pass): BodyNode[] {
+function fitChildren({ type, children, depth, isFirst = true }: Parent, pass: Pass): BodyNode[] {
   const fitted: BodyNode[] = []
   const open = [...arranged({ type, content: [...children] }, pass)].reverse()
   let match = matchOf(type)
   for (let child = nextChild(open, type, pass); child; child = nextChild(open, type, pass)) {
-    const slot = { parent: type, isFirst: fitted.length === 0, match }
+    const slot = { parent: type, isFirst: isFirst && fitted.length === 0, match }
     const fitting = depth >= pass.deepest && isContainer(child) ? null : fittingOf(child, slot, pass)
     if (fitting === null) {
       note(pass, unwrapped(child).length === 0 ? 'removed' : 'unwrapped', child)

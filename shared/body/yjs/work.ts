@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import type { BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
-import { blockIdOf, type Presence, type Siblings } from './align.ts'
+import { blockIdOf, equalJson, type Presence, type Siblings } from './align.ts'
 import { childrenOf, idOf } from './encoding.ts'
 
 /**
@@ -9,8 +9,7 @@ import { childrenOf, idOf } from './encoding.ts'
  * id are made on first use.
  */
 export type Work = Presence & {
-  steps: (() => void)[]
-  oldBlock: (id: string | undefined) => BodyNode | undefined
+  steps: Step[]
   liveBlock: (id: string | undefined) => Y.XmlElement | undefined
   /** The live block of an id, for a block that the change leaves in its place but that somebody has moved elsewhere. */
   strayBlock: (id: string | undefined) => Y.XmlElement | undefined
@@ -18,23 +17,29 @@ export type Work = Presence & {
   scratch: () => Y.XmlFragment
 }
 
-/** A change at the top level that has the blocks of both bodies, and the number of equal blocks at either end. */
-export type TopChange = { from: Siblings; to: Siblings; ends: { start: number; end: number } }
+/** A step that writes. The weight tells how many blocks it writes. */
+export type Step = { weight: number; run: () => void }
+
+/** The siblings that differ, in their old and in their new state. */
+export type TopChange = { from: Siblings; to: Siblings }
 
 /**
- * A plan without steps. The equal blocks at either end are not indexed, because none of these blocks moved, came or
- * went.
+ * A plan without steps. Only the blocks of the change are indexed, because none of the other blocks moved, came or
+ * went. `liveBlock` finds the first live block of an id; by default all blocks of the fragment are indexed.
  */
-export function newWork(fragment: Y.XmlFragment, { from, to, ends }: TopChange): Work {
-  const olds = onFirstUse(() => blocksById(from.slice(ends.start, from.length - ends.end)))
-  const news = onFirstUse(() => blocksById(to.slice(ends.start, to.length - ends.end)))
-  const lives = onFirstUse(() => elementsById(fragment))
-  const liveBlock = (id: string | undefined) => (id === undefined ? undefined : lives().get(id))
+export function newWork(
+  fragment: Y.XmlFragment,
+  { from, to }: TopChange,
+  liveBlock: (id: string) => Y.XmlElement | undefined = indexOf(fragment),
+): Work {
+  const news = onFirstUse(() => blocksById(to, (first) => first))
+  const olds = onFirstUse(() => blocksById(from, (first, other, id) => keeperOf(first, other, news().get(id))))
+  const live = (id: string | undefined) => (id === undefined ? undefined : liveBlock(id))
   return {
     steps: [],
     oldBlock: (id) => (id === undefined ? undefined : olds().get(id)),
-    liveBlock,
-    strayBlock: liveBlock,
+    liveBlock: live,
+    strayBlock: live,
     scratch: onFirstUse(() => new Y.Doc().getXmlFragment()),
     isNew: (node) => !olds().has(blockIdOf(node) ?? ''),
     isGone: (node) => {
@@ -43,6 +48,17 @@ export function newWork(fragment: Y.XmlFragment, { from, to, ends }: TopChange):
     },
   }
 }
+
+function indexOf(fragment: Y.XmlFragment): (id: string) => Y.XmlElement | undefined {
+  const lives = onFirstUse(() => elementsById(childrenOf(fragment)))
+  return (id) => lives().get(id)
+}
+
+/**
+ * The live children of a parent, with the old siblings among them. The children from `start` up to `end` belong to the
+ * change.
+ */
+export type Place = { live: readonly unknown[]; positions: YPositions; start: number; end: number }
 
 /** An index that a child has among the live children of a Y element or fragment. */
 export type YPosition = number
@@ -88,7 +104,7 @@ export function isInlineChild(child: unknown): boolean {
 }
 
 /** Makes a value when it is first asked for. */
-function onFirstUse<T>(make: () => T): () => T {
+export function onFirstUse<T>(make: () => T): () => T {
   let made: { value: T } | undefined
   return () => {
     made ??= { value: make() }
@@ -96,21 +112,33 @@ function onFirstUse<T>(make: () => T): () => T {
   }
 }
 
-function blocksById(nodes: Siblings, found = new Map<string, BodyNode>()): Map<string, BodyNode> {
+/** Of two old blocks with one id, the block that is equal to the new block of the id, else the first. */
+function keeperOf(first: BodyNode, other: BodyNode, next: BodyNode | undefined): BodyNode {
+  return equalJson(other, next) && !equalJson(first, next) ? other : first
+}
+
+type Choice = (first: BodyNode, other: BodyNode, id: string) => BodyNode
+
+function blocksById(nodes: Siblings, choose: Choice, found = new Map<string, BodyNode>()): Map<string, BodyNode> {
   for (const node of nodes) {
     const id = blockIdOf(node)
-    if (id !== undefined && !found.has(id)) found.set(id, node)
-    if (node.content) blocksById(node.content, found)
+    const first = id === undefined ? undefined : found.get(id)
+    if (id !== undefined) found.set(id, first ? choose(first, node, id) : node)
+    if (node.content) blocksById(node.content, choose, found)
   }
   return found
 }
 
-function elementsById(parent: Y.XmlFragment, found = new Map<string, Y.XmlElement>()): Map<string, Y.XmlElement> {
-  for (const child of childrenOf(parent)) {
+/** The first element of each block id among children and everything in them, in document order. */
+export function elementsById(
+  children: readonly unknown[],
+  found = new Map<string, Y.XmlElement>(),
+): Map<string, Y.XmlElement> {
+  for (const child of children) {
     if (!(child instanceof Y.XmlElement)) continue
     const id = idOf(child)
     if (id !== undefined && !found.has(id)) found.set(id, child)
-    elementsById(child, found)
+    elementsById(childrenOf(child), found)
   }
   return found
 }

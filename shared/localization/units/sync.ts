@@ -66,8 +66,13 @@ const changingSource = twoTextComputation({ module, run: changeSource })
 const changingTarget = twoTextComputation({ module, run: changeTarget })
 
 function hashes({ from, to }: TwoTexts): { before: Map<string, string>; after: Map<string, string> } {
-  const { removed, added } = compareLines(from.split('\n'), to.split('\n'))
+  const { removed, added } = compareLines(linesOf(from), linesOf(to))
   return { before: hashesById(removed), after: hashesById(added) }
+}
+
+// A text is empty when all its lines are in the other text too.
+function linesOf(text: string): string[] {
+  return text === '' ? [] : text.split('\n')
 }
 
 function hashesById(lines: readonly PositionedLine[]): Map<string, string> {

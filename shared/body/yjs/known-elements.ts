@@ -1,0 +1,160 @@
+import * as Y from 'yjs'
+import type { Slices } from '../../computations/slices.ts'
+import { topBlockId } from '../block-lines.ts'
+import type { LineWindow } from '../versioned-lines.ts'
+import { ElementIds } from './element-ids.ts'
+import { childrenOf, idOf } from './encoding.ts'
+
+/**
+ * A stretch of live top-level children whose lines are not known, in place of the old lines from `start` up to `end`.
+ * `position` is the index of the first of these children among all children.
+ */
+export type Run = { children: readonly unknown[]; position: number; start: number; end: number }
+
+/**
+ * A division of the live top-level children into children with known lines and runs of others. `positions` has for each
+ * line the index of the child that is known to hold it, or -1.
+ */
+export type Division = { children: readonly unknown[]; runs: Run[]; positions: readonly number[] }
+
+/** The element of the Y document that is known to hold a line; null when no element is known. */
+type KnownElement = Y.XmlElement | null
+
+/**
+ * The top-level elements of a Y document that are known to hold the lines of a body. An element is known from a reading
+ * of it until the element, or anything in it, changes. Yjs never changes the order of elements, so known elements are in
+ * the order of their lines.
+ */
+export class KnownElements {
+  readonly #fragment: Y.XmlFragment
+  #lines: readonly string[]
+  #elements: KnownElement[]
+  readonly #changed = new Set<unknown>()
+  readonly #ids = new ElementIds()
+
+  private constructor(fragment: Y.XmlFragment, lines: readonly string[]) {
+    this.#fragment = fragment
+    this.#lines = lines
+    this.#elements = lines.map(() => null)
+    fragment.doc?.on('afterTransaction', (transaction: Y.Transaction) => this.#notice(transaction))
+  }
+
+  /**
+   * Takes the elements for known that have the id and the type of the line at their place. Reads no content. The caller
+   * answers for it that the Y document follows the lines.
+   */
+  static *trusting(fragment: Y.XmlFragment, lines: readonly string[]): Slices<KnownElements> {
+    const known = new KnownElements(fragment, lines)
+    const places = new Map(lines.map((line, index) => [topBlockId(line), index]))
+    let least = 0
+    for (const child of childrenOf(fragment)) {
+      yield
+      const index = places.get(idOf(child) ?? '') ?? -1
+      if (index < least || !(child instanceof Y.XmlElement)) continue
+      const line = lines[index] as string
+      if (!line.endsWith(`"type":"${child.nodeName}"}`)) continue
+      known.#elements[index] = child
+      known.#ids.add(child, line)
+      least = index + 1
+    }
+    return known
+  }
+
+  /** True if an id stands in the line of a known element. */
+  hasId(id: string): boolean {
+    return this.#ids.has(id)
+  }
+
+  /** The known elements in whose lines an id stands, as the id of a block or of a mention. */
+  withId(id: string): readonly Y.XmlElement[] {
+    return this.#ids.get(id)
+  }
+
+  /** The lines of these elements. */
+  linesWithId(id: string): string[] {
+    return this.withId(id).map((element) => this.#lines[this.#elements.indexOf(element)] as string)
+  }
+
+  /** Divides the live children. Elements that have changed since the last division are not known any more. */
+  divide(): Division {
+    if (this.#changed.size > 0) {
+      this.#elements.forEach((element, index) => {
+        if (this.#changed.has(element)) this.forget(index)
+      })
+      this.#changed.clear()
+    }
+    const division = divided(childrenOf(this.#fragment), this.#elements)
+    // The elements of lines in a run are gone.
+    for (const { start, end } of division.runs) for (let index = start; index < end; index++) this.forget(index)
+    return division
+  }
+
+  /** Forgets the element of a line. So the element is read by the next `settle`. */
+  forget(index: number): void {
+    const element = this.#elements[index]
+    if (!element) return
+    this.#ids.delete(element, this.#lines[index] as string)
+    this.#elements[index] = null
+  }
+
+  /** Replaces lines. `added` has the elements that are known to hold the added lines of each window. */
+  replace(windows: readonly LineWindow[], lines: readonly string[], added: readonly (readonly KnownElement[])[]): void {
+    const elements: KnownElement[] = []
+    let position = 0
+    const keepUntil = (end: number) => {
+      for (; position < end; position++) elements.push(this.#elements[position] ?? null)
+    }
+    for (const [index, { from, removed, added: addedLines }] of windows.entries()) {
+      keepUntil(from)
+      for (let offset = 0; offset < removed.length; offset++) this.forget(from + offset)
+      position += removed.length
+      for (let offset = 0; offset < addedLines.length; offset++) {
+        const element = added[index]?.[offset] ?? null
+        elements.push(element)
+        if (element) this.#ids.add(element, addedLines[offset] as string)
+      }
+    }
+    keepUntil(this.#elements.length)
+    this.#elements = elements
+    this.#lines = lines
+  }
+
+  #notice(transaction: Y.Transaction): void {
+    for (const type of transaction.changed.keys()) {
+      const element = topLevelOf(type as Y.AbstractType<unknown>, this.#fragment)
+      if (element !== null) this.#changed.add(element)
+    }
+  }
+}
+
+function topLevelOf(type: Y.AbstractType<unknown>, fragment: Y.XmlFragment): Y.AbstractType<unknown> | null {
+  let current: Y.AbstractType<unknown> | null = type
+  while (current !== null && current.parent !== fragment) current = current.parent as Y.AbstractType<unknown> | null
+  return current
+}
+
+function divided(children: readonly unknown[], elements: readonly KnownElement[]): Division {
+  const runs: Run[] = []
+  const positions = new Array<number>(elements.length).fill(-1)
+  // The first line that is not assigned yet, and the next line whose element is still there.
+  let [start, next, first] = [0, 0, 0]
+  const close = (end: number, position: number) => {
+    if (end > start || position > first)
+      runs.push({ children: children.slice(first, position), position: first, start, end })
+  }
+  for (let position = 0; position < children.length; position++) {
+    while (next < elements.length && !isThere(elements[next])) next += 1
+    if (next >= elements.length || elements[next] !== children[position]) continue
+    close(next, position)
+    positions[next] = position
+    next += 1
+    start = next
+    first = position + 1
+  }
+  close(elements.length, children.length)
+  return { children, runs, positions }
+}
+
+function isThere(element: KnownElement | undefined): boolean {
+  return element != null && element._item?.deleted === false
+}

@@ -1,0 +1,217 @@
+import * as Y from 'yjs'
+import type { Json } from '../document.ts'
+import { bodyFragment } from './encoding.ts'
+import { type IdRange, IdSet } from './id-ranges.ts'
+import { liveLine, typeOf } from './rescue-line.ts'
+import { isLive, type MemoryLimits, type Removed, RemovedBlocks } from './rescue-memory.ts'
+import { type Look, readLate, removedIn } from './rescue-read.ts'
+import { type LateChanges, writeLate } from './rescue-write.ts'
+
+/** Text that was typed and could not be kept. `block_id` is null when nobody knows any more where it was typed. */
+export type LostText = { block_id: string | null; text: string }
+
+/** What a rescue needs to know of its document, and whom it tells. */
+export type RescueOptions = {
+  /** True for transactions with text that an editor of this process typed. Only this process may rescue such text. */
+  isOwn: (origin: unknown) => boolean
+  /** The origin of the transactions that the rescue makes. They hold text to be stored, like typed text. */
+  origin: unknown
+  /** Is told of text that could not be kept, with the origin of the transaction that brought it. */
+  onLost?: (lost: LostText, origin: unknown) => void
+  /** Is told how many characters and nodes have been put in their new place. */
+  onRescued?: (count: number) => void
+  limits?: MemoryLimits
+}
+
+/** A Yjs update (encoding v1) in the form that `Y.decodeUpdate` returns. */
+export type DecodedUpdate = ReturnType<typeof Y.decodeUpdate>
+
+/**
+ * Watches an open Y document, and puts text that an editor typed into a removed block into the block's copy.
+ *
+ * Yjs knows neither moves nor changes of type: a block that moves is deleted, and comes anew under the same block id.
+ * An editor that does not know this yet types into the deleted block. Yjs would drop the text. A character is late in
+ * this sense if the type around it was deleted, and no update names the character itself as deleted.
+ *
+ * Every update must be announced before it is applied, or applied by `apply`. Of an update that was not announced, all
+ * deletions count as made on purpose.
+ */
+export class TextRescue {
+  readonly #doc: Y.Doc
+  readonly #options: RescueOptions
+  readonly #memory: RemovedBlocks
+  readonly #own = new IdSet()
+  readonly #announced = new Map<unknown, Announced>()
+  #late: LateChanges = noChanges()
+
+  constructor(doc: Y.Doc, options: RescueOptions) {
+    this.#doc = doc
+    this.#options = options
+    // Yjs gives the root its type when somebody asks for it.
+    bodyFragment(doc)
+    this.#memory = new RemovedBlocks(doc, options.limits ?? defaultLimits)
+    doc.on('afterTransaction', this.#look)
+    doc.on('afterAllTransactions', this.#write)
+  }
+
+  /** Applies an update (encoding v1) to the document, and rescues what it brings late. */
+  apply(update: Uint8Array, origin: unknown): void {
+    this.announce(Y.decodeUpdate(update), origin)
+    Y.applyUpdate(this.#doc, update, origin)
+  }
+
+  /**
+   * Announces an update that somebody else applies next with this origin. An origin of Hocuspocus stands for its
+   * connection, since each transaction has a new one. A second update of an origin replaces the first.
+   */
+  announce({ structs, ds }: DecodedUpdate, origin: unknown): void {
+    const isOwn = this.#options.isOwn(origin)
+    const texts: Y.Item[] = []
+    for (const struct of isOwn ? structs : []) {
+      const { id, length } = struct
+      const known = Y.getState(this.#doc.store, id.client)
+      if (!(struct instanceof Y.Item) || id.clock + length <= known) continue
+      const start = Math.max(id.clock, known)
+      this.#own.add({ client: id.client, clock: start, length: id.clock + length - start })
+      if (struct.content instanceof Y.ContentString) texts.push(struct)
+    }
+    // Yjs keeps deletions that wait for their text, and tries them again with each update.
+    const { pendingDs } = this.#doc.store
+    const named = pendingDs ? IdSet.of(ds, Y.decodeUpdateV2(pendingDs).ds) : IdSet.of(ds)
+    this.#announced.set(authorOf(origin), { named, isOwn, texts })
+  }
+
+  /** Stops watching. */
+  close(): void {
+    this.#doc.off('afterTransaction', this.#look)
+    this.#doc.off('afterAllTransactions', this.#write)
+  }
+
+  readonly #look = (transaction: Y.Transaction): void => {
+    const { origin } = transaction
+    const announced = this.#announced.get(authorOf(origin))
+    this.#announced.delete(authorOf(origin))
+    if (!announced && this.#isOwn(origin)) for (const range of newRanges(transaction)) this.#own.add(range)
+    const deleted = IdSet.of(transaction.deleteSet)
+    const look: Look = { transaction, deleted, named: announced?.named ?? null, own: this.#own }
+    const touched = new Set(this.#remember(look))
+    if (announced?.isOwn && !this.#memory.isEmpty) {
+      this.#readNew(look, touched)
+      this.#deleteCopies(announced.named)
+    }
+    for (const removed of touched) {
+      if (this.#memory.liveCopy(removed)) readLate(removed, { look, memory: this.#memory, late: this.#late })
+    }
+    this.#memory.remember(this.#late.blocks.flatMap(({ blocks }) => blocks))
+    if (announced?.isOwn) this.#reportLost(announced, origin)
+  }
+
+  readonly #write = (): void => {
+    const late = this.#late
+    if (Object.values(late).every((changes) => changes.length === 0)) return
+    this.#late = noChanges()
+    this.#doc.transact(() => writeLate(this.#doc, late, this.#memory), this.#options.origin)
+    const ids = late.texts.flatMap(({ sources }) => sources).reduce((sum, { length }) => sum + length, 0)
+    if (ids + late.blocks.length > 0) this.#options.onRescued?.(ids + late.blocks.length)
+  }
+
+  #isOwn(origin: unknown): boolean {
+    return origin === this.#options.origin || this.#options.isOwn(origin)
+  }
+
+  /** Remembers what a transaction removed, and finds copies. Returns the removed blocks with late text. */
+  #remember(look: Look): Removed[] {
+    const found = look.transaction.deleteSet.clients.size > 0 ? removedIn(look) : []
+    this.#memory.remember(found.map(({ removed }) => removed))
+    for (const { removed } of found) if (removed.copy) this.#linkText(removed, removed.copy, look.transaction)
+    if (this.#memory.isWaiting) {
+      for (const element of elementsWithNewId(look.transaction)) this.#memory.arrive(element)
+    }
+    return found.filter(({ hasLate }) => hasLate).map(({ removed }) => removed)
+  }
+
+  /** A text that was taken out of a block which stays: its characters were written again in other texts of the block. */
+  #linkText(removed: Removed, copy: Y.XmlElement, { beforeState }: Y.Transaction): void {
+    const line = liveLine(copy).filter(({ client, clock }) => clock >= (beforeState.get(client) ?? 0))
+    this.#memory.link(removed, { copy, line })
+  }
+
+  /** Finds the removed blocks in which an update inserted something, and reads the attributes that it set there. */
+  #readNew({ transaction, named }: Look, touched: Set<Removed>): void {
+    for (const item of newItems(transaction)) {
+      const removed = isLive(item.parent) ? undefined : this.#memory.around(item.parent)
+      if (!removed) continue
+      if (item.parentSub === null) touched.add(removed)
+      else if (item.parentSub !== 'id' && item.right === null && named?.has(item.id) !== true) {
+        const value = item.content.getContent().at(-1) as Json
+        this.#late.attributes.push({ removed, name: item.parentSub, value })
+      }
+    }
+  }
+
+  /**
+   * Deletes the copies of the characters that an update names. If the update names a removed block itself, its editor
+   * knows of the removal, and the deletions of the block's characters come with it.
+   */
+  #deleteCopies(named: IdSet): void {
+    const isCounted = ({ type }: Removed) => type._item !== null && !named.has(type._item.id)
+    for (const range of named) this.#late.deletions.push(...this.#memory.liveRanges(range, isCounted))
+  }
+
+  /** Reports the text that Yjs dropped, because nobody remembers the block around it. */
+  #reportLost({ named, texts }: Announced, origin: unknown): void {
+    let text = ''
+    for (const { id, length, origin: before, content } of texts) {
+      const last = Y.createID(id.client, id.clock + length - 1)
+      const isPending = Y.getState(this.#doc.store, id.client) <= last.clock
+      if (isPending || named.has(last) || Y.getItem(this.#doc.store, last) instanceof Y.Item) continue
+      const follows = before?.client === id.client && before.clock === id.clock - 1
+      text += `${follows || text === '' ? '' : '\n'}${(content as Y.ContentString).str}`
+      if (text.length > longestReport) break
+    }
+    if (text !== '') this.#options.onLost?.({ block_id: null, text: text.slice(0, longestReport) }, origin)
+  }
+}
+
+const defaultLimits: MemoryLimits = { blocks: 10_000, characters: 2_000_000 }
+// The most UTF-16 code units of lost text that are reported at once.
+const longestReport = 10_000
+
+/** An update that is applied next. `texts` are the texts in it that the document did not have. */
+type Announced = { named: IdSet; isOwn: boolean; texts: Y.Item[] }
+
+function noChanges(): LateChanges {
+  return { texts: [], blocks: [], deletions: [], formats: [], attributes: [] }
+}
+
+function authorOf(origin: unknown): unknown {
+  return typeof origin === 'object' && origin !== null && 'connection' in origin ? origin.connection : origin
+}
+
+function newRanges({ beforeState, afterState }: Y.Transaction): IdRange[] {
+  return [...afterState].flatMap(([client, end]) => {
+    const clock = beforeState.get(client) ?? 0
+    return end > clock ? [{ client, clock, length: end - clock }] : []
+  })
+}
+
+function* newItems(transaction: Y.Transaction): Generator<Y.Item> {
+  for (const { client, clock } of newRanges(transaction)) {
+    const structs = transaction.doc.store.clients.get(client) ?? []
+    for (let index = Y.findIndexSS(structs, clock); index < structs.length; index++) {
+      const struct = structs[index]
+      if (struct instanceof Y.Item) yield struct
+    }
+  }
+}
+
+/** The live blocks that came in a transaction, or got an id in it. */
+function* elementsWithNewId(transaction: Y.Transaction): Generator<Y.XmlElement> {
+  for (const item of newItems(transaction)) {
+    const type = typeOf(item)
+    if (type instanceof Y.XmlElement && !item.deleted) yield type
+  }
+  for (const [type, names] of transaction.changed) {
+    if (type instanceof Y.XmlElement && names.has('id') && isLive(type)) yield type
+  }
+}

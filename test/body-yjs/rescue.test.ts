@@ -1,0 +1,286 @@
+import { type Test, test } from 'tap'
+import * as Y from 'yjs'
+import type { BodyNode, DocNode } from '../../shared/body/document.ts'
+import { bodyFragment, readDocument, writeNode } from '../../shared/body/yjs/encoding.ts'
+import { blocksOf, idFrom, normalised } from './random-body.ts'
+import { allText, type Editor, Room } from './room.ts'
+
+const [first, second, third] = [idFrom(1), idFrom(2), idFrom(3)]
+
+test('text typed while a program moves the block goes along, in the order in which it was typed', async (t) => {
+  const room = opened()
+  const [anna, ben] = editorsOf(room)
+  write(room, moveToEnd)
+  room.flush()
+  // Anna has not seen the move.
+  anna.text(first).insert(3, 'X')
+  room.deliver(anna)
+  anna.text(first).insert(4, 'Y')
+  anna.text(first).insert(0, 'Z')
+  room.deliver(anna)
+  room.settle()
+  t.equal(textOf(room, first), 'ZoneXY alpha')
+  t.strictSame(room.lost, [])
+  same(t, room, ben)
+})
+
+test('text typed while a program changes the type of the block stays in the block', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  write(room, (body) => {
+    Object.assign(block(body, first), { type: 'heading', attrs: { id: first, level: 2 } })
+  })
+  room.flush()
+  anna.text(first).insert(9, '!')
+  room.deliver(anna)
+  room.settle()
+  t.equal(textOf(room, first), 'one alpha!')
+  t.equal(block(room.body, first).type, 'heading')
+})
+
+test('text typed between the start of a flush and its end is not lost', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  write(room, moveToEnd)
+  const finish = room.beginFlush()
+  anna.text(first).insert(3, 'X')
+  room.deliver(anna)
+  finish()
+  room.settle()
+  t.equal(textOf(room, first), 'oneX alpha')
+})
+
+test('what an editor types late and deletes again does not come back', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  write(room, moveToEnd)
+  room.flush()
+  anna.text(first).insert(3, 'XY')
+  anna.text(first).delete(3, 1)
+  room.deliver(anna)
+  anna.text(first).insert(4, 'Z')
+  room.deliver(anna)
+  anna.text(first).delete(3, 1)
+  room.deliver(anna)
+  room.settle()
+  t.equal(textOf(room, first), 'oneZ alpha')
+})
+
+test('what an editor deletes late is deleted in the moved block', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  write(room, moveToEnd)
+  room.flush()
+  anna.text(first).delete(0, 4)
+  room.deliver(anna)
+  room.settle()
+  t.equal(textOf(room, first), 'alpha')
+})
+
+test('an editor that comes back after several moves brings its text along', async (t) => {
+  const room = opened()
+  const [anna, ben] = editorsOf(room)
+  anna.text(first).insert(3, ' Q')
+  anna.text(first).delete(0, 1)
+  for (let turn = 0; turn < 3; turn++) {
+    write(room, moveToEnd)
+    room.flush()
+  }
+  room.reconnect(anna)
+  room.settle()
+  t.equal(textOf(room, first), 'ne Q alpha')
+  same(t, room, ben)
+})
+
+test('an editor that knows of the move deletes nothing by coming back', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  write(room, moveToEnd)
+  room.flush()
+  anna.receive()
+  anna.text(second).insert(0, 'N')
+  room.reconnect(anna)
+  room.settle()
+  t.equal(textOf(room, first), 'one alpha')
+  t.equal(textOf(room, second), 'Ntwo beta')
+})
+
+test('marks and nodes that are typed late keep their form', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  write(room, moveToEnd)
+  room.flush()
+  const text = anna.text(first)
+  text.insert(3, 'bold', { bold: {} })
+  text.format(7, 6, { italic: {} })
+  room.deliver(anna)
+  anna.block(first).insert(1, [writeNode({ type: 'mention', attrs: { id: 'usr_1', label: 'Ann' } })])
+  room.deliver(anna)
+  room.settle()
+  t.strictSame(block(room.body, first).content, [
+    { type: 'text', text: 'one' },
+    { type: 'text', text: 'bold', marks: [{ type: 'bold' }] },
+    { type: 'text', text: ' alpha', marks: [{ type: 'italic' }] },
+    { type: 'mention', attrs: { id: 'usr_1', label: 'Ann' } },
+  ])
+})
+
+test('a program that moves a block and changes its words leaves room for late text', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  write(room, (body) => {
+    block(body, first).content = [{ type: 'text', text: 'one gamma' }]
+    moveToEnd(body)
+  })
+  room.flush()
+  anna.text(first).insert(3, ' X')
+  room.deliver(anna)
+  anna.text(first).insert(anna.text(first).length, ' Y')
+  room.deliver(anna)
+  room.settle()
+  t.equal(textOf(room, first), 'one X gamma Y')
+})
+
+test('late text of a block that became something without text stands behind it', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  write(room, (body) => {
+    const at = body.content.findIndex((node) => node.attrs?.id === first)
+    body.content.splice(at, 1, { type: 'horizontalRule', attrs: { id: first } })
+  })
+  room.flush()
+  anna.text(first).insert(3, 'X')
+  room.deliver(anna)
+  anna.text(first).insert(4, 'Y')
+  room.deliver(anna)
+  room.settle()
+  t.equal(block(room.body, first).type, 'horizontalRule')
+  t.equal(allText(room.body.content[1] as BodyNode), 'XY')
+})
+
+test('text in a block that a program deleted is gone with the block, and nobody is alarmed', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  write(room, (body) => {
+    body.content.splice(0, 1)
+  })
+  room.flush()
+  anna.text(first).insert(3, 'X')
+  room.deliver(anna)
+  room.settle()
+  t.notMatch(allText(room.body), 'X')
+  t.strictSame(room.lost, [])
+})
+
+test('a new item in a list that a program moves comes along with its text', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  write(room, (body) => body.content.unshift(...body.content.splice(2, 1)))
+  room.flush()
+  const item = { type: 'listItem', content: [{ type: 'paragraph', content: [{ type: 'text', text: 'new' }] }] }
+  anna.block(third).insert(1, [writeNode(item), writeNode(item)])
+  room.deliver(anna)
+  const text = ((anna.block(third).get(1) as Y.XmlElement).get(0) as Y.XmlElement).get(0) as Y.XmlText
+  text.insert(3, 'er')
+  room.deliver(anna)
+  room.settle()
+  t.equal(allText(block(room.body, third)), 'item anewernewitem b')
+})
+
+test('a task that somebody checks while a program moves the list is checked', async (t) => {
+  const task = (id: number, text: string): BodyNode => ({
+    type: 'taskItem',
+    attrs: { id: idFrom(id), checked: false },
+    content: [paragraph(id + 1, text)],
+  })
+  const body = normalised({
+    type: 'doc',
+    content: [{ type: 'taskList', attrs: { id: first }, content: [task(10, 'a'), task(20, 'b')] }, paragraph(2, 'two')],
+  })
+  const room = new Room(body, 1)
+  const [anna] = editorsOf(room)
+  write(room, moveToEnd)
+  room.flush()
+  anna.block(idFrom(10)).setAttribute('checked', true as unknown as string)
+  room.deliver(anna)
+  room.settle()
+  t.equal(block(room.body, idFrom(10)).attrs?.checked, true)
+})
+
+test('a new node in the middle of a text loses nothing that is typed in either half', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  write(room, (body) => {
+    block(body, first).content = [
+      { type: 'text', text: 'one' },
+      { type: 'hardBreak' },
+      { type: 'text', text: ' alpha' },
+    ]
+  })
+  room.flush()
+  write(room, (body) => {
+    block(body, first).content = [{ type: 'text', text: 'one alpha' }]
+  })
+  anna.receive()
+  room.flush()
+  anna.text(first).insert(1, 'X')
+  ;(anna.block(first).get(2) as Y.XmlText).insert(3, 'Y')
+  room.deliver(anna)
+  room.settle()
+  t.equal(textOf(room, first), 'oXne alYpha')
+})
+
+test('text for a block that nobody remembers is told to its editor', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  write(room, moveToEnd)
+  room.flush()
+  const reopened = new Room(room.body, 0, Y.encodeStateAsUpdate(room.shadow))
+  anna.text(first).insert(3, 'lost words')
+  reopened.rescue.apply(Y.encodeStateAsUpdate(anna.doc, Y.encodeStateVector(reopened.live)), anna)
+  t.strictSame(reopened.lost, [{ block_id: null, text: 'lost words' }])
+})
+
+function opened(): Room {
+  const item = (id: number, text: string): BodyNode => ({
+    type: 'listItem',
+    attrs: { id: idFrom(id) },
+    content: [paragraph(id + 1, text)],
+  })
+  const list = { type: 'bulletList', attrs: { id: third }, content: [item(10, 'item a'), item(20, 'item b')] }
+  const body = { type: 'doc', content: [paragraph(1, 'one alpha'), paragraph(2, 'two beta'), list] }
+  return new Room(normalised(body), 2)
+}
+
+function paragraph(id: number, text: string): BodyNode {
+  return { type: 'paragraph', attrs: { id: idFrom(id) }, content: [{ type: 'text', text }] }
+}
+
+function editorsOf(room: Room): [Editor, Editor] {
+  return room.editors as [Editor, Editor]
+}
+
+function write(room: Room, change: (body: { content: BodyNode[] }) => void): void {
+  const body = structuredClone(room.body) as { type: string; content: BodyNode[] }
+  change(body)
+  room.body = normalised(body)
+}
+
+/** Moves the first block to the end of a body. */
+function moveToEnd(body: { content: BodyNode[] }): void {
+  body.content.push(...body.content.splice(0, 1))
+}
+
+function block(body: { content: BodyNode[] } | DocNode, id: string): BodyNode {
+  const found = blocksOf(body as BodyNode).find(({ node }) => node.attrs?.id === id)
+  if (!found) throw new Error(`no block ${id}`)
+  return found.node
+}
+
+function textOf(room: Room, id: string): string {
+  return allText(block(room.body, id))
+}
+
+function same(t: Test, room: Room, editor: Editor): void {
+  t.strictSame(normalised(readDocument(bodyFragment(editor.doc)).document), room.body)
+}
