@@ -7,9 +7,12 @@ import { runInNewContext } from 'node:vm'
  * signal on.
  */
 
-/** The line that a measured process prints, as JSON behind `probe `. */
+/** What a measured process prints, as JSON behind the word `probe`. */
 export type Probed = {
-  /** The longest time in milliseconds in which no timer could run. */
+  /**
+   * The longest work of the main thread between two turns of the event loop, in milliseconds of processor time. So it
+   * does not contain what other processes of the machine have taken away.
+   */
   longestBlock: number
   /** Bytes of the heap, and of buffers outside it, after a garbage collection. */
   memory: number
@@ -19,22 +22,27 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 const intervalMs = 2
-let ticked = 0
 let longestBlock = 0
+let worked: number | null = null
 
 process.on('SIGUSR2', () => {
-  if (ticked === 0) setInterval(tick, intervalMs).unref()
+  if (worked === null) setInterval(tick, intervalMs).unref()
   tick()
   const longest = longestBlock
   collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
   process.stdout.write(`probe ${JSON.stringify({ longestBlock: longest, memory: heapUsed + external })}\n`)
-  ticked = performance.now()
+  worked = milliseconds()
   longestBlock = 0
 })
 
 function tick(): void {
-  const now = performance.now()
-  if (ticked > 0) longestBlock = Math.max(longestBlock, now - ticked - intervalMs)
-  ticked = now
+  const now = milliseconds()
+  if (worked !== null) longestBlock = Math.max(longestBlock, now - worked)
+  worked = now
+}
+
+function milliseconds(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
 }
