@@ -14,8 +14,11 @@ t.test('on an empty database the processes say what to run, and serve as soon as
   t.teardown(drop)
   const api = await startUnready({ DATABASE_URL: url })
   const worker = startProcess('workers/main.ts', { words: ['search'], env: { DATABASE_URL: url } })
-  t.teardown(() => Promise.all([api.stop(), worker.stop()]))
-  await until(async () => [api, worker].every(({ output }) => output().includes('npm run migrate')))
+  const livePort = String(await freePort({}))
+  const live = startProcess('api/collab/main.ts', { env: { DATABASE_URL: url, COLLAB_PORT: livePort } })
+  const processes = [api, worker, live]
+  t.teardown(() => Promise.all(processes.map(({ stop }) => stop())))
+  await until(async () => processes.every(({ output }) => output().includes('npm run migrate')))
   const ready = await fetch(`${api.origin}/readyz`)
   t.equal(ready.status, 503)
   t.match(await ready.json(), { status: 'unavailable', checks: { database: 'ok', migrations: 'failed' } })
@@ -28,11 +31,16 @@ t.test('on an empty database the processes say what to run, and serve as soon as
     request_id: refused.headers.get('x-request-id'),
   })
 
+  const waiting = await fetch(`http://127.0.0.1:${livePort}/readyz`)
+  t.equal(waiting.status, 503)
+  t.match(await waiting.json(), { status: 'unavailable', checks: { database: 'ok', migrations: 'failed' } })
+
   await migrate({ url })
   await until(async () => (await fetch(`${api.origin}/readyz`)).ok)
+  await until(async () => (await fetch(`http://127.0.0.1:${livePort}/readyz`)).ok)
   t.equal((await fetch(`${api.origin}/api/v1/me`)).status, 401)
   await until(async () => worker.output().includes('"msg":"working"'))
-  for (const process of [api, worker]) {
+  for (const process of processes) {
     t.equal(errorsOf(process).length, 1, 'the advice is one line')
     t.notMatch(process.output(), /"stack"|\n +at /)
     t.equal(await process.stop(), 0)

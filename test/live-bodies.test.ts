@@ -298,6 +298,37 @@ t.test('typing that overtakes what it builds on waits for it, also across a fold
   t.strictSame((await site.read(key)).body, body(p(1, 'first second start')))
 })
 
+t.test('a large body is stored as its editors see it, wherever they change it', async (t) => {
+  const filler = 'Störche und andere große Vögel 🦩 '.repeat(8)
+  const key = await site.create(body(...Array.from({ length: 160 }, (_, index) => p(index + 1, `${index} ${filler}`))))
+  const live = await LiveProcess.open(site, key)
+  let next = 1000
+  const place = fc.oneof(fc.constantFrom(0, 1, -1, -2), fc.nat(200))
+  const edit = fc.record({
+    kind: fc.constantFrom('type', 'add', 'remove'),
+    place,
+    text: fc.string({ unit: 'grapheme' }),
+  })
+  const run = ({ kind, place, text }: { kind: string; place: number; text: string }) => {
+    const blocks = bodyFragment(live.doc)
+    const index = place < 0 ? Math.max(blocks.length + place, 0) : place % blocks.length
+    if (kind === 'type') textAt(live.doc, index).insert(0, text.toWellFormed().replaceAll('\0', ''))
+    if (kind === 'remove' && blocks.length > 150) blocks.delete(index, 1)
+    if (kind === 'add') blocks.insert(place < 0 ? blocks.length : index, [paragraphElement(next++, `new ${filler}`)])
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 6 }), async (edits) => {
+      edits.forEach(run)
+      const { document } = await live.flush()
+      const stored = await site.read(key)
+      if (document.version !== stored.document.version) throw new Error('the version differs')
+      if (JSON.stringify(stored.body) !== JSON.stringify(shown(live.doc))) throw new Error('the body differs')
+    }),
+    { numRuns: 40 },
+  )
+  t.pass()
+})
+
 t.test('live processes are told of writes to documents they may hold, and of no others', async (t) => {
   const [opened, other] = [await site.create(body(p(1, 'a'))), await site.create(body(p(1, 'a')))]
   const live = await LiveProcess.open(site, opened)

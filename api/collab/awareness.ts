@@ -1,5 +1,5 @@
 import { type Document, MessageType } from '@hocuspocus/server'
-import { createDecoder, hasContent, readVarString, readVarUint } from 'lib0/decoding'
+import { createDecoder, readVarString, readVarUint } from 'lib0/decoding'
 import type { EditorConnection } from './editor.ts'
 
 /*
@@ -12,6 +12,9 @@ const mostBytes = 65_536
 // The most client ids that one connection may use. An editor uses one, and a new one when its page is loaded again.
 const mostClientIds = 10
 
+// The deepest nesting of a state. The programs that compare and write states descend into them without a limit.
+const mostLevels = 32
+
 /** The states of clients by their ids, which an editor fills as it likes. */
 export type ClientStates = Map<number, Record<string, unknown>>
 
@@ -21,14 +24,20 @@ export type ClientStates = Map<number, Record<string, unknown>>
  */
 export function isTooLargeAwareness(message: Uint8Array): boolean {
   if (message.byteLength <= mostBytes) return false
-  const decoder = createDecoder(message)
-  readVarString(decoder)
-  return hasContent(decoder) && readVarUint(decoder) === MessageType.Awareness
+  try {
+    const decoder = createDecoder(message)
+    readVarString(decoder)
+    return readVarUint(decoder) === MessageType.Awareness
+  } catch {
+    // The message is malformed, and whoever reads it says so.
+    return false
+  }
 }
 
 /**
  * Makes the states that a client has sent fit for others: `user` becomes the account of the connection, whatever the
- * client has written there. States of other users' clients are dropped, and so are client ids beyond the limit.
+ * client has written there. States of other users' clients are dropped, and so are client ids beyond the limit and
+ * states that are no objects or nested too deeply.
  */
 export function nameStates(inbound: { states: ClientStates; connection: EditorConnection; document: Document }): void {
   const { states, connection, document } = inbound
@@ -37,9 +46,9 @@ export function nameStates(inbound: { states: ClientStates; connection: EditorCo
   const own = clientIds.get(connection) ?? new Set()
   clientIds.set(connection, own)
   for (const [clientId, state] of states) {
-    const isFree =
+    const isOwn =
       own.has(clientId) || (own.size < mostClientIds && belongsTo(document, { clientId, userId: author.id }))
-    if (!isFree) {
+    if (!isOwn || typeof state !== 'object' || isDeeperThan(mostLevels, state)) {
       states.delete(clientId)
       continue
     }
@@ -56,6 +65,11 @@ function dropOwnState(states: ClientStates): void {
     if (Object.keys(state).length === 0) states.delete(clientId)
     return
   }
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member))
 }
 
 // Whether nobody uses the client id, or the same user. A client that connects anew keeps its id, while its state is

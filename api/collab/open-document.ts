@@ -3,7 +3,8 @@ import type { Connection, Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import type { ChangedBody, DocumentKey } from '../../shared/body/live/queries.ts'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
-import { type DecodedUpdate, TextRescue } from '../../shared/body/yjs/rescue.ts'
+import type { ClientUpdate } from '../../shared/body/yjs/client-update.ts'
+import { TextRescue } from '../../shared/body/yjs/rescue.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
@@ -86,6 +87,7 @@ export class OpenDocument {
   /** How many other processes are gone that have relayed text and have not stored it. */
   #takeOvers = 0
   #isClosed = false
+  #toldComplete = false
 
   private constructor(live: Document, replica: LiveReplica, { key, context, onUnused, onDeleted }: Opening) {
     this.live = live
@@ -108,6 +110,7 @@ export class OpenDocument {
       receive: (update, process) => this.#rescue.apply(update, peerOrigin(process)),
       pending: () => this.#pending.updates,
       takeOver: () => this.#takeOver(),
+      settled: () => this.#tellComplete(),
     })
     this.#schedule()
   }
@@ -138,12 +141,11 @@ export class OpenDocument {
 
   /** Tells a new connection what is stored. */
   greet(connection: Connection): void {
-    if (this.#saved !== null)
-      connection.sendStateless(savedMessage({ ...this.#saved, complete: this.#pending.isEmpty }))
+    connection.sendStateless(savedMessage({ ...this.#saved, complete: this.#isComplete }))
   }
 
   /** Is told of an update of a connection, which Hocuspocus applies next. */
-  announce(update: DecodedUpdate, connection: Connection): void {
+  announce(update: ClientUpdate, connection: Connection): void {
     this.#rescue.announce(update, { source: 'connection', connection })
   }
 
@@ -174,6 +176,15 @@ export class OpenDocument {
   async compact(): Promise<void> {
     const { store, log } = this.#context
     await store.compact(this.#replica).catch((err: unknown) => log.debug({ err }, 'a log could not be folded'))
+  }
+
+  /**
+   * Makes pending what only the live document holds. There is such text when the database was set back to an earlier
+   * state, or when an update of an editor had to wait for text that came from elsewhere.
+   */
+  regainText(): void {
+    if (this.#isClosed || !this.#isComplete || !isBeyond(this.live, this.#saved.stateVector)) return
+    this.#pending.add(Y.encodeStateAsUpdate(this.live, this.#saved.stateVector))
   }
 
   /** Ends all work for the document. What is pending is dropped. */
@@ -213,9 +224,19 @@ export class OpenDocument {
     if (this.#isHurried || this.#takeOvers > 0 || this.#isLeft) return Number.NEGATIVE_INFINITY
     if (this.#pending.isEmpty) return this.#notice?.at ?? this.#lookAt
     const typed = this.#pending.dueAt(this.#context.timing)
-    // Text that is stored before a block is moved by a program moves with the block. So the text does not wait.
-    const isUrgent = this.#notice?.byTyping === false && this.#notice.bodySeq > this.#replica.bodySeq
+    const isUrgent = this.#notice !== null && this.#isByProgram(this.#notice)
     return isUrgent ? Math.min(typed, this.#flushedAt + noticePauseMs) : typed
+  }
+
+  // Whether a program has changed the body. Text that is stored before a block is moved by a program moves with the
+  // block. So text does not wait, and text that was relayed from another process is stored as well.
+  #isByProgram({ byTyping, bodySeq }: Notice): boolean {
+    return !byTyping && bodySeq > this.#replica.bodySeq
+  }
+
+  // Whether everything that this process has received is stored.
+  get #isComplete(): boolean {
+    return this.#pending.isEmpty && !this.#relay.holdsUnstored
   }
 
   // Whether there is text that this process must store.
@@ -243,7 +264,8 @@ export class OpenDocument {
     this.#isHurried = false
     this.#lookAt = performance.now() + lookMs
     try {
-      const hasFollowed = await (this.#hasText || this.#isLeft ? this.#flush() : this.#sync())
+      const mustFlush = this.#hasText || this.#isLeft || this.#isRelayedTextInDanger(notice)
+      const hasFollowed = await (mustFlush ? this.#flush() : this.#sync())
       this.#failures = 0
       this.#wasRefused = false
       if (notice !== null && hasFollowed) this.#context.metrics.followed((performance.now() - notice.at) / 1000)
@@ -253,6 +275,10 @@ export class OpenDocument {
       if (notice !== null) this.notice(notice)
       this.#failed(error)
     }
+  }
+
+  #isRelayedTextInDanger(notice: Notice | null): boolean {
+    return notice !== null && this.#isByProgram(notice) && this.#relay.holdsUnstored
   }
 
   // A flush notifies its own process too, often before the answer to its commit arrives.
@@ -266,6 +292,7 @@ export class OpenDocument {
     await this.#follow(updates)
     const { version } = this.#saved
     this.#saved = stateOf(this.#replica)
+    this.regainText()
     if (updates.length > 0 || version !== this.#saved.version) this.#tellSaved()
     return updates.length > 0
   }
@@ -274,11 +301,15 @@ export class OpenDocument {
   async #flush(): Promise<boolean> {
     const { store, metrics } = this.#context
     const began = performance.now()
-    const version = this.#session.next({ isLast: this.live.getConnectionsCount() === 0 })
+    const isLast = this.live.getConnectionsCount() === 0
+    // Text that another process has only relayed belongs to the editing session of the other process.
+    const isOurs = this.#hasText || isLast
+    const version = isOurs ? this.#session.next({ isLast }) : 'none'
     // What others have typed meanwhile is stored as well, since the text that was typed here may follow it.
     const relayed = this.#relay.forFlush()
+    const typists = this.#pending.isEmpty ? [relayed.typist, this.#typist] : [this.#typist, relayed.typist]
+    const userId = typists.find((typist) => typist !== '') ?? ''
     const updates = [...relayed.updates, ...this.#pending.take()]
-    const userId = this.#typist || relayed.typist || ''
     const takeOvers = this.#takeOvers
     try {
       const flushed = await store.flush({ replica: this.#replica, updates, caller: { userId }, version })
@@ -286,7 +317,7 @@ export class OpenDocument {
       this.#pending.stored()
       relayed.stored()
       this.#takeOvers -= takeOvers
-      this.#session.flushed({ version, changed: flushed.changed })
+      if (isOurs) this.#session.flushed({ version, changed: flushed.changed })
       metrics.flushed('done', (performance.now() - began) / 1000)
       this.#saved = stateOf(this.#replica)
       this.#tellSaved()
@@ -308,11 +339,13 @@ export class OpenDocument {
   }
 
   #tellSaved(): void {
-    this.live.broadcastStateless(this.#savedMessage())
+    this.#toldComplete = this.#isComplete
+    this.live.broadcastStateless(savedMessage({ ...this.#saved, complete: this.#isComplete }))
   }
 
-  #savedMessage(): string {
-    return savedMessage({ ...this.#saved, complete: this.#pending.isEmpty })
+  // The other processes have stored what they have relayed, and the last message to the editors did not know that.
+  #tellComplete(): void {
+    if (!this.#toldComplete && this.#isComplete) this.#tellSaved()
   }
 
   #failed(error: unknown): void {
@@ -338,6 +371,13 @@ export class OpenDocument {
     this.close()
     this.#onDeleted()
   }
+}
+
+function isBeyond(live: Document, stateVector: Uint8Array): boolean {
+  const stored = Y.decodeStateVector(stateVector)
+  return [...Y.decodeStateVector(Y.encodeStateVector(live))].some(
+    ([client, clock]) => clock > (stored.get(client) ?? 0),
+  )
 }
 
 function stateOf({ version, stateVector }: LiveReplica): SaveState {

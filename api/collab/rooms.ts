@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { type Connection, type Document, Hocuspocus, type onAuthenticatePayload } from '@hocuspocus/server'
 import { messageYjsSyncStep1 } from 'y-protocols/sync'
-import * as Y from 'yjs'
 import { clientAddress } from '../../shared/auth/forwarded-address.ts'
 import type { ChangedBody } from '../../shared/body/live/queries.ts'
-import type { DecodedUpdate } from '../../shared/body/yjs/rescue.ts'
+import { type ClientUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { isOutage } from '../../shared/database/outages.ts'
@@ -37,10 +36,11 @@ type Parts = {
   config: Config
 }
 
-// What a socket may send before it is authenticated. A provider sends its token, a state vector and its cursor.
+// What a socket may send before its connection is authenticated and the document is loaded. A provider sends its token,
+// a state vector, its cursor, and what is typed meanwhile.
 const unauthenticated = {
   maxUnauthenticatedQueueSize: 1024 * 1024,
-  maxUnauthenticatedQueueMessages: 200,
+  maxUnauthenticatedQueueMessages: 1000,
   maxPendingDocuments: 20,
 }
 // The milliseconds without a message after which a socket is closed. Providers send their cursor every 15 s.
@@ -191,7 +191,7 @@ export class Rooms {
     }
     if (type === messageYjsSyncStep1 || connection.readOnly) return
     this.#requireRoom(connection, { opened, bytes: payload.byteLength })
-    opened.announce(this.#read(payload), connection)
+    opened.announce(this.#read(connection, payload), connection)
   }
 
   #requireRoom(connection: Connection<ConnectionContext>, wanted: { opened: OpenDocument; bytes: number }): void {
@@ -205,12 +205,15 @@ export class Rooms {
     throw new ClosingError('service_unavailable')
   }
 
-  // Hocuspocus would answer an update that Yjs cannot read as if it had been applied.
-  #read(update: Uint8Array): DecodedUpdate {
+  // An editor that connects anew sends everything that is missing in one update, which may be right then. Hocuspocus
+  // would answer an update that Yjs cannot read as if it had been applied.
+  #read(connection: Connection<ConnectionContext>, update: Uint8Array): ClientUpdate {
     try {
-      return Y.decodeUpdate(update)
-    } catch {
+      return checkUpdate(connection.document, update)
+    } catch (error) {
+      if (!(error instanceof RefusedUpdate)) throw error
       this.#parts.metrics.cut('malformed')
+      connection.context.socket.close(...reset)
       throw new ClosingError('invalid_request')
     }
   }
@@ -220,6 +223,7 @@ export class Rooms {
     const opened = this.#open.get(live.name)
     if (opened === undefined || opened.live !== live) return
     if (opened.isDone && !opened.isClosed && !this.#isEnding) {
+      opened.regainText()
       await opened.compact()
     }
     if (!opened.isDone) {

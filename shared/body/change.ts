@@ -59,14 +59,19 @@ export function* changeLines(lines: VersionedLines, windows: readonly LineWindow
   const newlyNamed = attachmentsOf(windows, ({ added }) => added).filter((id) => !lines.shows(id))
   yield* lines.replace(windows)
   const difference = yield* compareWindows(windows, lines.lines)
-  const [removed, added] = [difference.removed, difference.added].map(asDocument) as [DocNode, DocNode]
+  const [removed, added] = [yield* sizesOf(difference.removed), yield* sizesOf(difference.added)]
+  const step: string[] = []
+  for (const one of yield* manifestStepInSlices(difference)) {
+    step.push(JSON.stringify(one))
+    yield
+  }
   return {
     version: lines.version,
     bytes: lines.bytes,
     bytesBefore,
-    step: JSON.stringify(yield* manifestStepInSlices(difference)),
-    characters: characterCount(added) - characterCount(removed),
-    nodes: nodeCount(added) - nodeCount(removed),
+    step: `[${step.join(',')}]`,
+    characters: added.characters - removed.characters,
+    nodes: added.nodes - removed.nodes,
     shown: newlyNamed,
     hidden: shownBefore.filter((id) => !lines.shows(id)),
   }
@@ -103,6 +108,16 @@ export const findingChangedBlocks = twoTextComputation({ module, run: changedBlo
 
 function asDocument(lines: readonly PositionedLine[]): DocNode {
   return { type: 'doc', content: lines.map(({ block }) => block) }
+}
+
+function* sizesOf(lines: readonly PositionedLine[]): Slices<{ characters: number; nodes: number }> {
+  const sizes = { characters: 0, nodes: 0 }
+  for (const { block } of lines) {
+    sizes.characters += characterCount(block)
+    sizes.nodes += nodeCount(block)
+    yield
+  }
+  return sizes
 }
 
 function attachmentsOf(windows: readonly LineWindow[], side: (window: LineWindow) => readonly string[]): string[] {

@@ -5,6 +5,7 @@ import { inWorkspaces } from '../database/workspaces.ts'
 import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
 import { isSourceOfOpenJob } from '../jobs/requested/obsolete.ts'
 import { Nullable } from '../schema/identifiers.ts'
+import type { Splice } from './versioned-lines.ts'
 
 /** A key that names a document, and thereby finds its bodies. */
 type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
@@ -98,27 +99,77 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
   )
 }
 
+/** A body that is to be stored, with the step from the previous manifest as JSON text. */
+type NewBody = DocumentKey & { body_seq: number; version: string; step: string }
+
 /**
  * Stores a body, and as JSON text the step from the previous manifest to the manifest of this body. A stored body and
  * its step never change.
  */
-export function insertBody(
-  tx: Transaction,
-  stored: DocumentKey & { body_seq: number; version: string; body: string | Buffer; step: string },
-): void {
+export function insertBody(tx: Transaction, stored: NewBody & { body: string }): void {
   const { workspace_id, id, body_seq, version } = stored
-  // PostgreSQL takes the UTF-8 bytes of a text as they are.
-  const body = typeof stored.body === 'string' ? stored.body : sql.binary(stored.body)
   tx.send(
     prepared(sql.unsafe`
-    WITH manifest AS (
-      INSERT INTO document_manifests (workspace_id, document_id, body_seq, version, step)
-      VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${stored.step}::jsonb)
-    )
+    WITH ${manifestOf(stored)}
     INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
-    VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${body})`),
+    VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${stored.body})`),
   )
 }
+
+/**
+ * Stores a body that follows from the previous body by splices, so that only what changed travels to PostgreSQL. Stores
+ * no body when the result does not have the given version.
+ */
+export function insertSplicedBody(tx: Transaction, stored: NewBody & { splices: readonly Splice[] }): void {
+  const { workspace_id, id, body_seq, version } = stored
+  const pieces = piecesOf(stored.splices)
+  const column = (name: 'start' | 'length') =>
+    sql.array(
+      pieces.map((piece) => piece[name]),
+      'int4',
+    )
+  tx.send(
+    prepared(sql.unsafe`
+    WITH ${manifestOf(stored)}
+    INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
+    SELECT ${workspace_id}, ${id}, ${body_seq}, ${version}, convert_from(whole.bytes, 'UTF8')
+    FROM document_bodies b
+    CROSS JOIN LATERAL (SELECT convert_to(b.body, 'UTF8') || decode('0a', 'hex') AS bytes OFFSET 0) old
+    CROSS JOIN LATERAL (
+      SELECT string_agg(substring(old.bytes FROM p.start FOR p.length) || p.added, NULL ORDER BY p.place) AS bytes
+      FROM unnest(${column('start')}, ${column('length')}, ${sql.array(
+        pieces.map(({ added }) => added),
+        'bytea',
+      )})
+        WITH ORDINALITY AS p (start, length, added, place)) spliced
+    CROSS JOIN LATERAL (
+      SELECT substring(spliced.bytes FROM 1 FOR octet_length(spliced.bytes) - 1) AS bytes OFFSET 0) whole
+    WHERE b.workspace_id = ${workspace_id} AND b.document_id = ${id} AND b.body_seq = ${body_seq - 1}
+      AND 'sha256:' || encode(sha256(whole.bytes), 'hex') = ${version}`),
+  )
+}
+
+function manifestOf({ workspace_id, id, body_seq, version, step }: NewBody) {
+  return sql.fragment`
+    manifest AS (
+      INSERT INTO document_manifests (workspace_id, document_id, body_seq, version, step)
+      VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${step}::jsonb)
+    )`
+}
+
+/** The kept stretches of a text, each with what is added behind it. Bytes count from 1, as in SQL. */
+function piecesOf(splices: readonly Splice[]): { start: number; length: number; added: Buffer }[] {
+  let kept = 0
+  const pieces = splices.map(({ offset, removed, added }) => {
+    const piece = { start: kept + 1, length: offset - kept, added }
+    kept = offset + removed
+    return piece
+  })
+  return [...pieces, { start: kept + 1, length: endOfText, added: Buffer.alloc(0) }]
+}
+
+// The length of a stretch that goes on to the end. PostgreSQL's texts are shorter than 2^30 bytes.
+const endOfText = 2 ** 30
 
 /** Stores the first bodies of documents of one workspace. A first body has no step. */
 export function insertFirstBodies(

@@ -6,6 +6,7 @@ import { checkBytes, checkCharacters, maximumNodes } from './body-limits.ts'
 import type { BodyChange, TwoTexts } from './change.ts'
 import type { CommitContext } from './consequence.ts'
 import * as queries from './queries.ts'
+import type { Splice } from './versioned-lines.ts'
 
 /**
  * A new body that replaces the body of a locked document. `before` is the row of the document, and `locked` are the
@@ -18,8 +19,8 @@ export type Storing = {
   change: BodyChange | null
   /** The stored texts of both bodies. Lines that both bodies have may be missing in both. */
   texts: TwoTexts
-  /** The stored text of the new body, which may be given as its UTF-8 bytes. */
-  text: string | Buffer
+  /** The stored text of a changed body, or the splices by which it follows from the text before. */
+  text: string | readonly Splice[]
   /** The number of bytes of the stored text of the old body. */
   size: number
   /** The author of the change and of the snapshots; null when the account is gone. */
@@ -83,7 +84,11 @@ function store({ tx, config }: CommitContext, storing: Storing, document: Docume
   const { before, change, text, size, userId, snapshots } = storing
   const { workspace_id, id, body_seq, version } = document
   if (change === null && snapshots.length === 0) return
-  if (change !== null) queries.insertBody(tx, { workspace_id, id, body_seq, version, body: text, step: change.step })
+  if (change !== null) {
+    const stored = { workspace_id, id, body_seq, version, step: change.step }
+    if (typeof text === 'string') queries.insertBody(tx, { ...stored, body: text })
+    else queries.insertSplicedBody(tx, { ...stored, splices: text })
+  }
   for (const [index, state] of snapshots.entries()) {
     const kept =
       state === 'before' ? { bodySeq: before.body_seq, size } : { bodySeq: body_seq, size: change?.bytes ?? size }

@@ -8,6 +8,12 @@ import { attachmentsIn } from './addresses.ts'
  */
 export type LineWindow = { from: number; removed: readonly string[]; to: number; added: readonly string[] }
 
+/**
+ * A stretch of a stored text that was replaced. In the UTF-8 bytes of the old text, whose last line also ends with a line
+ * feed, `added` stands in the place of `removed` bytes from `offset` on.
+ */
+export type Splice = { offset: number; removed: number; added: Buffer }
+
 /** A stretch of lines whose UTF-8 bytes are kept. Each line ends with a line feed. */
 type Page = { count: number; bytes: Buffer }
 
@@ -95,6 +101,28 @@ export class VersionedLines {
     yield* this.#replacePages(windows)
   }
 
+  /** The splices that have led from the text before to this text. `windows` are those of the last `replace`. */
+  splicesOf(windows: readonly LineWindow[]): Splice[] {
+    let growth = 0
+    return windows.map(({ to, removed: oldLines, added: newLines }) => {
+      const offset = this.#offsetOf(to) - growth
+      const [removed, added] = [bytesOf(oldLines).length, bytesOf(newLines)]
+      growth += added.length - removed
+      return { offset, removed, added }
+    })
+  }
+
+  /** The bytes before a line. */
+  #offsetOf(line: number): number {
+    let [offset, first] = [0, 0]
+    for (const { count, bytes } of this.#pages) {
+      if (line < first + count) return offset + bytesOf(this.#lines.slice(first, line)).length
+      offset += bytes.length
+      first += count
+    }
+    return offset
+  }
+
   *#replacePages(windows: readonly LineWindow[]): Slices<void> {
     const pages: Page[] = []
     let [position, shift, next, untouched] = [0, 0, 0, this.#pages.length]
@@ -130,7 +158,7 @@ export class VersionedLines {
     const pages: Page[] = []
     for (let from = start; from < end; from += pageLines) {
       const lines = this.#lines.slice(from, Math.min(from + pageLines, end))
-      const bytes = Buffer.from(`${lines.join('\n')}\n`)
+      const bytes = bytesOf(lines)
       pages.push({ count: lines.length, bytes })
       this.#bytes += bytes.length
       yield
@@ -156,6 +184,11 @@ export class VersionedLines {
       else this.#shown.delete(id)
     }
   }
+}
+
+/** Lines as UTF-8. Each ends with a line feed. */
+function bytesOf(lines: readonly string[]): Buffer {
+  return Buffer.from(lines.length === 0 ? '' : `${lines.join('\n')}\n`)
 }
 
 /** A copy of the lines with the added lines of windows in the place of the removed lines. */

@@ -21,8 +21,8 @@ const commits = 60
 type Side = { document: BenchDocument; typing: number; watching: number; times: number[] }
 
 /**
- * Measures the time from a keystroke in one browser to its arrival in another one, and from the answer of a write of the
- * API to its arrival in a browser while somebody types. A keystroke is one inserted word, so that it can be found.
+ * Measures the time from a keystroke in one browser to its arrival in another one, and from the answer of a write of
+ * the API to its arrival in a browser while somebody types. A keystroke is one inserted word, so that it can be found.
  */
 export async function measureKeystrokes(site: Site, { t, sizes }: CollabPart): Promise<Figure[]> {
   const bare = await startEditorServer(t, { site, kind: 'bare' })

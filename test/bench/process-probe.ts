@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /*
- * A measured process loads this module first (`node --import`). On SIGUSR2 it prints how long its event loop was blocked
- * at most since the last signal, and its memory after a garbage collection. It measures the event loop from the first
- * signal on.
+ * A measured process loads this module first (`node --import`). On SIGUSR2 it prints how long its event loop was
+ * blocked at most since the last signal, and its memory after a garbage collection. It measures the event loop from the
+ * first signal on.
  */
 
 /** What a measured process prints, as JSON behind the word `probe`. */

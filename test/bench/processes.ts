@@ -34,8 +34,8 @@ export async function measureProcesses(site: Site): Promise<Figure[]> {
 const readyMs = 3000
 const wholeMegabytes = 600
 
-// What `npm start` starts, without npm itself: the supervisor, the API, live editing and one process for all workers. The first start
-// makes the database and compiles all modules.
+// What `npm start` starts, without npm itself: the supervisor, the API, live editing and one process for all workers.
+// The first start makes the database and compiles all modules.
 async function measureWholeService(): Promise<Figure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'documents-bench-'))
   const start = () => startWholeService({ directory, env: { NODE_COMPILE_CACHE: join(directory, 'compiled') } })

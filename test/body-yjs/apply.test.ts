@@ -62,6 +62,32 @@ test('a block that gets another id stays where it is', async (t) => {
   t.strictSame(readDocument(fragment).document, to)
 })
 
+test('a block that an editor made without an id stays where it is when it gets an id', async (t) => {
+  const made = (attrs?: { id: string }): BodyNode => ({
+    type: 'paragraph',
+    ...(attrs && { attrs }),
+    content: [{ type: 'text', text: 'just begun' }],
+  })
+  const from = body(paragraph(1, 'before'), made())
+  const to = body(paragraph(1, 'before'), made({ id: idFrom(2) }))
+  const fragment = liveFragment(from)
+  const begun = fragment.get(1)
+  applyDocument({ fragment, from, to })
+  t.equal(fragment.get(1), begun)
+  t.strictSame(readDocument(fragment).document, to)
+})
+
+test('a block that somebody makes a heading stays a heading when programs write the blocks around it', async (t) => {
+  const from = body(paragraph(1, 'one'), paragraph(2, 'two'), paragraph(3, 'three'))
+  const to = body(paragraph(1, 'first'), paragraph(2, 'two'), paragraph(3, 'third'))
+  const fragment = liveFragment(from)
+  const heading = { ...paragraph(2, 'two'), type: 'heading' }
+  fragment.delete(1)
+  fragment.insert(1, writeNodes([heading]))
+  applyDocument({ fragment, from, to })
+  t.strictSame(readDocument(fragment).document.content, [paragraph(1, 'first'), heading, paragraph(3, 'third')])
+})
+
 test('changing one word costs the same few bytes in a short and in a long document', async (t) => {
   const sizes = [10, 100, 1000].map((length) => {
     const from = body(...Array.from({ length }, (_, index) => paragraph(index, `block ${index} says a few words`)))

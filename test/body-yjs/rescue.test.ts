@@ -1,9 +1,9 @@
 import { type Test, test } from 'tap'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
-import { bodyFragment, readDocument, writeNode } from '../../shared/body/yjs/encoding.ts'
+import { bodyFragment, readDocument, readElement, writeNode } from '../../shared/body/yjs/encoding.ts'
 import { blocksOf, idFrom, normalised } from './random-body.ts'
-import { allText, type Editor, Room } from './room.ts'
+import { allText, type Editor, elementsWithId, Room } from './room.ts'
 
 const [first, second, third] = [idFrom(1), idFrom(2), idFrom(3)]
 
@@ -156,6 +156,28 @@ test('late text of a block that became something without text stands behind it',
   room.settle()
   t.equal(block(room.body, first).type, 'horizontalRule')
   t.equal(allText(room.body.content[1] as BodyNode), 'XY')
+})
+
+test('text that arrives while a long move is under way waits for the new place of its block', async (t) => {
+  const room = opened()
+  const [anna] = editorsOf(room)
+  const moved = new Room(room.body, 0, Y.encodeStateAsUpdate(room.live))
+  const [block] = elementsWithId(bodyFragment(moved.live), first)
+  const node = readElement(block as Y.XmlElement)
+  // The removal and the insertion are two updates.
+  const updates: Uint8Array[] = []
+  moved.live.on('update', (update: Uint8Array) => updates.push(update))
+  bodyFragment(moved.live).delete(0, 1)
+  bodyFragment(moved.live).insert(2, [writeNode(node)])
+  anna.text(first).insert(3, 'X')
+  room.deliver(anna)
+  room.rescue.apply(updates[0] as Uint8Array, 'stored')
+  anna.text(first).insert(4, 'Y')
+  room.deliver(anna)
+  room.rescue.apply(updates[1] as Uint8Array, 'stored')
+  anna.text(first).insert(5, 'Z')
+  room.deliver(anna)
+  t.equal(allText(readDocument(bodyFragment(room.live)).document as DocNode), 'two betaitem aitem boneXYZ alpha')
 })
 
 test('text in a block that a program deleted is gone with the block, and nobody is alarmed', async (t) => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HocuspocusProvider, HocuspocusProviderWebsocket } from '@hocuspocus/provider'
 import t, { type Test } from 'tap'
@@ -204,11 +205,19 @@ t.test('others see the name of the account, whatever a client claims, and nobody
   second.provider.setAwarenessField('cursor', { anchor: 3, head: 3 })
   await until(async () => seen(first, second)?.['cursor'].anchor === 3)
   t.match(seen(second, first), { user: { id: ada.user_id }, cursor: { anchor: 7 } })
+  const notes: unknown[] = []
+  first.provider.awareness?.on('change', () => notes.push(seen(first, second)?.['note'] ?? null))
 
   second.provider.setAwarenessField('note', 'x'.repeat(70_000))
+  second.provider.setAwarenessField('note', JSON.parse('['.repeat(1000) + ']'.repeat(1000)))
   second.provider.setAwarenessField('note', null)
   second.provider.setAwarenessField('cursor', { anchor: 4, head: 4 })
   await until(async () => seen(first, second)?.['cursor'].anchor === 4)
+  t.strictSame(
+    notes.filter((note) => note !== null),
+    [],
+    'what is too large or nested too deeply reaches nobody',
+  )
   second.close()
   await until(async () => seen(first, second) === undefined)
 })
@@ -228,6 +237,20 @@ t.test('one connection cannot fill the list of those present with people who do 
   person.type('!')
   await watching.sees(([first]) => first === 'one!')
   t.equal(watching.provider.awareness?.getStates().size, 11, "ten of Bob's and Ada's own")
+})
+
+t.test('a large message that makes no sense ends its own socket alone', async (t) => {
+  const { collab, ada, id } = await started(t)
+  const person = await opened(t, collab, { token: ada.token, id })
+  for (const byte of [0x00, 0x7f, 0xff]) {
+    const socket = new WebSocket(collab.url)
+    await once(socket, 'open')
+    socket.on('error', () => {}).send(Buffer.alloc(70_000, byte))
+    await sleep(50)
+    socket.terminate()
+  }
+  person.type('!')
+  await person.saved()
 })
 
 t.test('a person who comes back is seen at once, and is gone when they leave', async (t) => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import { eventually, startNetwork, startRelay, textOf } from '../support/peers.ts'
@@ -65,6 +66,28 @@ t.test('a process that closed a document unheard is forgotten', async (t) => {
   await eventually(() => here.takeOvers === 1)
   t.strictSame(here.users(), [])
   t.equal(await first.metric('svc_collab_peers'), 0)
+})
+
+t.test('while the database is slow, text is merged, and only the newest cursor is sent', async (t) => {
+  const network = await startNetwork(t, url)
+  const first = startRelay(t, { url: network.url, heartbeatMs: 3_600_000 })
+  const second = startRelay(t, { url, heartbeatMs: 3_600_000 })
+  const here = first.open('doc_5')
+  const there = second.open('doc_5')
+  here.show('Ada 0')
+  await eventually(() => there.users().includes('Ada 0'))
+  const cursors: string[][] = []
+  there.awareness.on('update', () => cursors.push(there.users()))
+  const release = network.hold()
+  for (let count = 1; count <= 20; count += 1) {
+    here.type('x'.repeat(100))
+    here.show(`Ada ${count}`)
+    await sleep(25)
+  }
+  release()
+  await eventually(() => there.text().length === 2000 && there.users().includes('Ada 20'))
+  t.ok(there.received.length <= 2, 'one statement was under way, and one has brought the rest')
+  t.ok(cursors.length <= 2)
 })
 
 t.test('hostile notifications harm nobody', async (t) => {

@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
+import type { BlockNode } from '../../shared/body/document.ts'
 import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
 import { p } from '../body/build.ts'
 import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
-import { bodyOf, make } from '../support/documents.ts'
-import { eventually } from '../support/peers.ts'
+import { bodyOf, make, put } from '../support/documents.ts'
+import { eventually, startNetwork } from '../support/peers.ts'
 import { startTestService } from '../support/service.ts'
 import type { Teardown } from '../support/site.ts'
 
@@ -53,6 +55,25 @@ t.test(
   },
 )
 
+t.test('the cursor of an editor that connects to another process stays, until the editor leaves', async (t) => {
+  const [first, second] = (await Promise.all([start(t, patient), start(t, patient)])) as [CollabProcess, CollabProcess]
+  const { id } = await make(ada, [p('one')])
+  const network = await startNetwork(t, first.url)
+  const [watching, elsewhere] = await Promise.all([open(t, first, id), open(t, second, id)])
+  const moving = await Person.open({ url: network.url, token: ada.bearer ?? '', documentId: id })
+  moving.provider.setAwarenessField('cursor', 7)
+  await eventually(() => cursors(watching).includes(7) && cursors(elsewhere).includes(7))
+  network.cut()
+  await eventually(() => !cursors(watching).includes(7) && !moving.provider.isSynced)
+  network.heal(second.url)
+  await eventually(() => moving.provider.isSynced)
+  moving.provider.setAwarenessField('cursor', 8)
+  await eventually(() => cursors(watching).includes(8) && cursors(elsewhere).includes(8))
+  moving.close()
+  await eventually(() => !cursors(watching).includes(8) && !cursors(elsewhere).includes(8))
+  t.pass('the process that the editor has left does not keep the cursor')
+})
+
 t.test('people at two processes type and save the same document, and every block is there once', async (t) => {
   const [first, second] = (await Promise.all([start(t), start(t)])) as [CollabProcess, CollabProcess]
   const { id } = await make(ada, [p('one'), p('two'), p('three')])
@@ -60,7 +81,7 @@ t.test('people at two processes type and save the same document, and every block
   for (let count = 0; count < 40; count += 1) {
     here.type(`${count % 10}`, 0)
     there.type(`${count % 10}`, 1)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await sleep(10)
   }
   await Promise.all([here.saved(), there.saved()])
   const digits = '0123456789'.repeat(4)
@@ -72,6 +93,27 @@ t.test('people at two processes type and save the same document, and every block
     texts,
   )
 })
+
+t.test(
+  'text of a killed process moves along with its block, before anybody knows of the end of the process',
+  async (t) => {
+    const [first, second] = (await Promise.all([start(t, patient), start(t, patient)])) as [
+      CollabProcess,
+      CollabProcess,
+    ]
+    const { id, blocks } = await make(ada, [p('one'), p('two'), p('three')])
+    const [here, there] = await Promise.all([open(t, first, id), open(t, second, id)])
+    here.type(' typed')
+    await there.sees(([one]) => one === 'one typed')
+    first.signal('SIGKILL')
+    here.close()
+    const [one, two, three] = blocks as [BlockNode, BlockNode, BlockNode]
+    t.equal((await put(ada, id, [two, three, one])).status, 200)
+    await there.sees((texts) => texts.join() === 'two,three,one typed')
+    t.match((await bodyOf(ada, id)).blocks, [{ attrs: two.attrs }, { attrs: three.attrs }, { attrs: one.attrs }])
+    t.match(JSON.stringify((await bodyOf(ada, id)).blocks), 'one typed')
+  },
+)
 
 t.test('the relay goes on after the database has ended its sessions', async (t) => {
   const [first, second] = (await Promise.all([start(t, patient), start(t, patient)])) as [CollabProcess, CollabProcess]

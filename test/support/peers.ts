@@ -31,6 +31,7 @@ export function startRelay(t: Teardown, options: { url: string; heartbeatMs?: nu
       },
       pending: () => pending,
       takeOver: () => (takeOvers += 1),
+      settled() {},
     })
     doc.on('update', (update: Uint8Array, origin: unknown) => {
       if (origin !== null) return
@@ -86,17 +87,23 @@ export async function eventually(isTrue: () => boolean | Promise<boolean>): Prom
   while (!(await isTrue())) await sleep(5)
 }
 
-/** A network before PostgreSQL that can be cut, so that nothing goes through it until it is healed. */
+/**
+ * A network before an address that can be cut, so that nothing goes through it until it is healed. It may then lead to
+ * another address.
+ */
 export async function startNetwork(t: Teardown, target: string) {
-  const { hostname, port } = new URL(target)
+  let address = new URL(target)
   const sockets = new Set<Socket>()
+  const clients = new Set<Socket>()
   let isCut = false
-  const server = createServer((client) => {
+  const relay = createServer((client) => {
     if (isCut) return client.destroy()
-    const database = connect(Number(port), hostname)
+    clients.add(client)
+    client.on('close', () => clients.delete(client))
+    const server = connect(Number(address.port), address.hostname)
     for (const [socket, opposite] of [
-      [client, database],
-      [database, client],
+      [client, server],
+      [server, client],
     ] as const) {
       sockets.add(socket)
       socket.pipe(opposite)
@@ -108,16 +115,26 @@ export async function startNetwork(t: Teardown, target: string) {
     }
     return undefined
   }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  await once(relay, 'listening')
   const url = new URL(target)
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  url.host = `127.0.0.1:${(relay.address() as AddressInfo).port}`
   const cut = () => {
     isCut = true
     for (const socket of sockets) socket.destroy()
   }
   t.teardown(() => {
     cut()
-    server.close()
+    relay.close()
   })
-  return { url: url.href, cut, heal: () => (isCut = false) }
+  const heal = (to = target) => {
+    isCut = false
+    address = new URL(to)
+  }
+  /** Holds back what clients send, until the returned function is called. */
+  const hold = () => {
+    const held = [...clients]
+    for (const client of held) client.pause()
+    return () => held.forEach((client) => void client.resume())
+  }
+  return { url: url.href, cut, heal, hold }
 }

@@ -34,10 +34,10 @@ export class PeerAwareness {
     return [...this.#awareness.getStates().keys()].filter((client) => !this.#processes.has(client))
   }
 
-  /** The newest states of these clients as an awareness update; null when there are none. */
-  encode(clients: Iterable<number>): Uint8Array | null {
+  /** The newest state of each of these clients as an awareness update of its own. */
+  encode(clients: Iterable<number>): Uint8Array[] {
     const known = [...clients].filter((client) => this.#awareness.meta.has(client) && !this.#processes.has(client))
-    return known.length === 0 ? null : encodeAwarenessUpdate(this.#awareness, known)
+    return known.map((client) => encodeAwarenessUpdate(this.#awareness, [client]))
   }
 
   /** Takes over the states that another process has told of. Throws when the update is malformed. */

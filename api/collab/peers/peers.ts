@@ -22,6 +22,8 @@ export type Relay = {
   send: (update: Uint8Array, typist: string) => void
   /** The relayed updates that a flush must store together with everything that was sent so far. */
   forFlush: () => RelayedForFlush
+  /** Whether other processes have relayed text that is not known to be stored. */
+  readonly holdsUnstored: boolean
   leave: () => void
 }
 
@@ -91,6 +93,9 @@ class PeerRelay {
         room.typed(update, { number: this.#number, typist })
       },
       forFlush: () => room.forFlush(),
+      get holdsUnstored() {
+        return room.holdsUnstored
+      },
       leave: () => this.#leave(room),
     }
   }

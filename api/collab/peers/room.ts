@@ -15,13 +15,15 @@ export type OpenRoom = {
   pending: () => readonly Uint8Array[]
   /** The process that relayed some of the unstored updates is gone: this process must store them. */
   takeOver: () => void
+  /** The other processes have stored everything that they have relayed. */
+  settled: () => void
 }
 
 /** The relayed updates that a flush of this process stores together with its own. */
 export type RelayedForFlush = {
   updates: Uint8Array[]
-  /** The id of the user who typed the last of the updates; null when there are none. */
-  typist: string | null
+  /** The id of the user who typed the last of the updates; empty when there are none. */
+  typist: string
   /** To be called after the commit. */
   stored: () => void
 }
@@ -74,13 +76,18 @@ export class Room {
     this.#onWaiting()
   }
 
+  /** Whether there are relayed updates that are not known to be stored. */
+  get holdsUnstored(): boolean {
+    return !this.#unstored.isEmpty
+  }
+
   /** The relayed updates for a flush that also stores everything that was typed here so far. */
   forFlush(): RelayedForFlush {
     const relayed = this.#unstored.all()
     const number = this.#number
     return {
       updates: relayed.map(({ update }) => update),
-      typist: relayed.at(-1)?.typist ?? null,
+      typist: relayed.at(-1)?.typist ?? '',
       stored: () => {
         this.#unstored.remove(relayed)
         if (number <= this.#storedUpTo) return
@@ -121,7 +128,10 @@ export class Room {
 
   /** Another process has stored what it relayed up to a number. */
   receiveStored(process: string, upTo: number): void {
-    if (this.#members.has(process)) this.#unstored.storedUpTo(process, upTo)
+    if (!this.#members.has(process)) return
+    const { holdsUnstored } = this
+    this.#unstored.storedUpTo(process, upTo)
+    if (holdsUnstored && !this.holdsUnstored) this.#open.settled()
   }
 
   /** Another process has closed the document or is gone. */
@@ -187,8 +197,8 @@ export class Room {
   }
 
   #awarenessFrames(clients: Iterable<number>): Frame[] {
-    const update = this.#awareness.encode(clients)
-    return update === null ? [] : [{ kind: 'awareness', documentId: this.documentId, update }]
+    const { documentId } = this
+    return this.#awareness.encode(clients).map((update) => ({ kind: 'awareness', documentId, update }))
   }
 
   #storedFrames(): Frame[] {

@@ -18,6 +18,10 @@ export class UnstoredUpdates {
   /** The updates whose sender is gone. Nobody but this process will say that they are stored. */
   #orphans: RelayedUpdate[] = []
 
+  get isEmpty(): boolean {
+    return this.#orphans.length === 0 && [...this.#senders.values()].every(({ updates }) => updates.length === 0)
+  }
+
   /** Keeps an update, unless its sender has already said that it is stored. */
   add(sender: string, relayed: RelayedUpdate): void {
     const known = this.#sender(sender)

@@ -3,8 +3,9 @@ import type { DocumentRow } from '../../documents/queries.ts'
 import { Refusal } from '../../errors/errors.ts'
 import type { TwoTexts } from '../change.ts'
 import type { CommitContext } from '../consequence.ts'
-import { storeChange } from '../store-change.ts'
+import { type Storing, storeChange } from '../store-change.ts'
 import type { LineWindow } from '../versioned-lines.ts'
+import type { FollowingBody } from '../yjs/following-body.ts'
 import type { Repair } from '../yjs/repair-nodes.ts'
 import { storeAppended } from './follow.ts'
 import * as queries from './queries.ts'
@@ -63,7 +64,6 @@ export async function storeTyped(
   await shadow.follow(facts)
   const { change, windows, repairs } = await shadow.settle(key.id)
   const snapshots = snapshotsOf(version, { isKept: facts.is_kept, isChanged: change !== null })
-  const text = change === null && snapshots.length === 0 ? '' : shadow.body.textBytes
   const document = await storeChange(
     { ...context, ahead: onTheSpot },
     {
@@ -72,8 +72,8 @@ export async function storeTyped(
       locked: { ...facts, is_live: false },
       change,
       texts: changedTexts(windows),
-      text,
-      size: change?.bytesBefore ?? text.length,
+      text: textOf(shadow.body, windows),
+      size: change?.bytesBefore ?? shadow.body.bytes,
       userId: facts.author,
       snapshots,
     },
@@ -94,6 +94,17 @@ function requireRoom({ position, appended }: Shadow, maximumBytes: number): void
   const limit = roomFactor * maximumBytes
   const actual = position.stateBytes + position.logBytes + sizeOf(appended)
   if (appended.length > 0 && actual > limit) throw new NoRoom({ limit, actual })
+}
+
+// The most bytes of a body that is sent as a whole, because sending costs less than splicing.
+const smallBody = 32 * 1024
+
+// The text of a changed body for the database. A change that is nearly as large as the body is no splice.
+function textOf(body: FollowingBody, windows: readonly LineWindow[]): Storing['text'] {
+  if (body.bytes <= smallBody) return body.text
+  const splices = body.splicesOf(windows)
+  const added = splices.reduce((sum, splice) => sum + splice.added.length, 0)
+  return added > body.bytes / 4 ? body.text : splices
 }
 
 function changedTexts(windows: readonly LineWindow[]): TwoTexts {

@@ -1,3 +1,4 @@
+import type { Slices } from '../../computations/slices.ts'
 import type { BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
 import { longestIncreasing, matchSequences } from '../sequence.ts'
@@ -24,12 +25,12 @@ export type Presence = {
  * block with the same content comes at its position, both count as one block. So a block that gets an id, or another
  * id, stays where it is.
  */
-export function alignSiblings(from: Siblings, to: Siblings, presence: Presence): number[] {
+export function* alignSiblings(from: Siblings, to: Siblings, presence: Presence): Slices<number[]> {
   const places = placesById(from, presence)
   const candidates = to.map((node) => places.get(blockIdOf(node)) ?? -1)
   const partners = new Array<number>(to.length).fill(-1)
   for (const index of longestIncreasing(candidates)) partners[index] = candidates[index] ?? -1
-  renameWithinGaps({ from, to, partners, presence })
+  yield* renameWithinGaps({ from, to, partners, presence })
   return partners
 }
 
@@ -80,13 +81,14 @@ export function equalJson(a: unknown, b: unknown): boolean {
 
 type Alignment = { from: Siblings; to: Siblings; partners: number[]; presence: Presence }
 
-function renameWithinGaps({ from, to, partners, presence }: Alignment): void {
+function* renameWithinGaps({ from, to, partners, presence }: Alignment): Slices<void> {
   let [fromStart, toStart] = [0, 0]
   const kept = partners.flatMap((partner, index) => (partner >= 0 ? [{ partner, index }] : []))
   for (const { partner, index } of [...kept, { partner: from.length, index: to.length }]) {
     const news = indices(toStart, index).filter((i) => isAt(to, i, presence.isNew))
     const olds = news.length > 0 ? indices(fromStart, partner).filter((i) => isAt(from, i, presence.isGone)) : []
-    for (const { a, b, length } of olds.length > 0 ? matchSequences(shapes(from, olds), shapes(to, news)) : []) {
+    const matches = olds.length > 0 ? matchSequences(yield* shapes(from, olds), yield* shapes(to, news)) : []
+    for (const { a, b, length } of matches) {
       for (let offset = 0; offset < length; offset++) partners[news[b + offset] ?? -1] = olds[a + offset] ?? -1
     }
     fromStart = partner + 1
@@ -104,8 +106,18 @@ function isAt(nodes: Siblings, index: number, test: (node: BodyNode) => boolean)
 }
 
 /** The content of blocks as JSON text without any id. */
-function shapes(nodes: Siblings, which: readonly number[]): string[] {
-  return which.map((index) => JSON.stringify(nodes[index], (name, value: unknown) => (name === 'id' ? null : value)))
+function* shapes(nodes: Siblings, which: readonly number[]): Slices<string[]> {
+  const found: string[] = []
+  for (const index of which) {
+    found.push(JSON.stringify(shapeOf(nodes[index] as BodyNode)))
+    yield
+  }
+  return found
+}
+
+function shapeOf({ type, attrs = {}, content = [], marks = [], text }: BodyNode): unknown[] {
+  const members = Object.entries(attrs).filter(([name, value]) => name !== 'id' && value !== null)
+  return [type, members.sort(([a], [b]) => (a < b ? -1 : 1)), content.map(shapeOf), marks, text]
 }
 
 type Members = { [name: string]: unknown }

@@ -38,7 +38,7 @@ export function applyDocument({ fragment, from, to, origin }: Application): void
   if (change.from.length + change.to.length === 0) return
   const live = childrenOf(fragment)
   const positions = yPositions({ live, from: from.content, offset: ends.start })
-  const work = newWork(fragment, change)
+  const work = atOnce(newWork(fragment, change))
   atOnce(planSiblings(fragment, { ...change, work }, { live, positions, start: 0, end: live.length }))
   atOnce(run(fragment, work.steps, origin))
 }
@@ -53,7 +53,7 @@ export function* planSiblings(
   { from, to, work }: ChildrenChange,
   { live, positions, start, end }: Place,
 ): Slices<void> {
-  const partners = alignSiblings(from, to, work)
+  const partners = yield* alignSiblings(from, to, work)
   const edit: Edit = { removals: new Set(), insertions: new Map() }
   const stay = new Set(partners)
   for (let index = 0; index < from.length; index++) {
@@ -82,7 +82,7 @@ export function* planSiblings(
     }
     anchor = position ?? anchor
     // A block that the change leaves alone stays as people have made it.
-    if (old === node) continue
+    if (equalJson(old, node)) continue
     const element = position === undefined ? work.strayBlock(blockIdOf(old)) : live[position]
     if (!(element instanceof Y.XmlElement)) continue
     if (element.nodeName === node.type) planBlock(element, { from: old, to: node, work })
@@ -125,7 +125,6 @@ type ChildrenChange = { from: Siblings; to: Siblings; work: Work }
 type Edit = { removals: Set<number>; insertions: Map<number, BodyNode[]> }
 
 function planBlock(element: Y.XmlElement, { from, to, work }: Change): void {
-  if (equalJson(from, to)) return
   planAttributes(element, { from, to, work })
   const contents = { from: from.content ?? [], to: to.content ?? [] }
   if (isTextblock(to.type)) planInline(element, { ...contents, work })

@@ -35,7 +35,8 @@ export function holdsBody({ updates, text }: Updates & { text: string }): boolea
   return change === null && repairs.length === 0
 }
 
-// Yjs takes about 0.05 µs for a byte of a state. A state of this size takes less than 10 ms in each of the computations.
+// Yjs takes about 0.05 µs for a byte of a state. A state of this size takes less than 10 ms in each of the
+// computations.
 const smallBytes = 64 * 1024
 
 /** Declares a computation on updates, which needs a thread unless they are small. */

@@ -6,8 +6,9 @@ import { mergeUpdates } from './state.ts'
 type Struct = Y.Item | Y.GC | Y.Skip
 
 /**
- * The size of a slice: the most structs, and the most UTF-16 code units of text. By default a slice is so small that Yjs
- * applies it in about five milliseconds. A longer struct, such as a long text that was pasted at once, is a slice alone.
+ * The size of a slice: the most structs, and the most UTF-16 code units of text. By default a slice is so small that
+ * Yjs applies it in about five milliseconds. A longer struct, such as a long text that was pasted at once, is a slice
+ * alone.
  */
 export type SliceSize = { structs: number; characters: number }
 const usualSize: SliceSize = { structs: 1000, characters: 64 * 1024 }
@@ -81,7 +82,9 @@ class Queues {
     return [...this.#queues.values()].flatMap(({ structs, next }) => structs.slice(next))
   }
 
-  /** The first queue that still has something on which a struct depends. Nothing comes after a gap, so it needs itself. */
+  /**
+   * The first queue that still has something on which a struct depends. Nothing comes after a gap, so it needs itself.
+   */
   #neededBy(struct: Struct): Queue | null {
     if (struct instanceof Y.Skip) return this.#queues.get(struct.id.client) ?? null
     if (!(struct instanceof Y.Item)) return null

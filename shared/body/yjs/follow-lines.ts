@@ -23,11 +23,15 @@ export function* followLines(fragment: Y.XmlFragment, known: KnownElements, bodi
   const olds = from.slice(ends.start, from.length - ends.end)
   const news = to.slice(ends.start, to.length - ends.end)
   if (olds.length + news.length === 0) return []
-  const division = known.divide()
+  const division = yield* known.divide()
   const partners = partnersOf(olds, news)
   const change = yield* nodesOf(olds, news, partners)
   const live = new LiveBlocks(known, division, from)
-  const work = newWork(fragment, change, (id) => live.block(id))
+  // Blocks that stay unchanged are the same objects on both sides. Nobody asks for them by id.
+  const staying = new Set(partners.map((partner) => change.from[partner]))
+  const others = (nodes: readonly BodyNode[]) => nodes.filter((node) => !staying.has(node))
+  const differing = { from: others(change.from), to: others(change.to) }
+  const work = yield* newWork(fragment, differing, (id) => live.block(id))
   const place = { live: division.children, positions: live.positions(ends.start), start: 0, end: 0 }
   yield* planSiblings(fragment, { ...change, work }, place)
   yield* run(fragment, work.steps)

@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import type { Slices } from '../../computations/slices.ts'
 import { type BodyChange, changeLines } from '../change.ts'
-import { type LineWindow, VersionedLines } from '../versioned-lines.ts'
+import { type LineWindow, type Splice, VersionedLines } from '../versioned-lines.ts'
 import { bodyFragment } from './encoding.ts'
 import { followLines } from './follow-lines.ts'
 import { HeldIds } from './held-ids.ts'
@@ -69,6 +69,11 @@ export class FollowingBody {
     return this.#lines.version
   }
 
+  /** The number of bytes of the stored text. */
+  get bytes(): number {
+    return this.#lines.bytes
+  }
+
   /** The stored text of the followed body. */
   get text(): string {
     return this.#lines.text
@@ -77,6 +82,11 @@ export class FollowingBody {
   /** The stored text as UTF-8, which costs less than `text` and its encoding. */
   get textBytes(): Buffer {
     return this.#lines.textBytes
+  }
+
+  /** The bytes that the windows of a settled change have put in the place of others. */
+  splicesOf(windows: readonly LineWindow[]): Splice[] {
+    return this.#lines.splicesOf(windows)
   }
 
   /** Takes an update of others: rows of the log, or typed text. False when the update brings nothing new. */
@@ -99,15 +109,15 @@ export class FollowingBody {
 
   /**
    * Brings the Y document from the followed body to another body, which it follows from then on. Text that was applied
-   * and not settled yet stays. The result is that of `followInto` with both bodies. Returns the Yjs updates in order: one
-   * for a change of up to about 250 blocks, more for a larger change.
+   * and not settled yet stays. The result is that of `followInto` with both bodies. Returns the Yjs updates in order:
+   * one for a change of up to about 250 blocks, more for a larger change.
    */
   *follow(lines: readonly string[]): Slices<Uint8Array[]> {
     const fragment = bodyFragment(this.doc)
     const { from, updates } = { from: this.lines, updates: [] as Uint8Array[] }
     const windows = yield* collecting(this.doc, updates, followLines(fragment, this.#known, { from, to: lines }))
     yield* this.#lines.replace(windows)
-    this.#known.replace(windows, this.lines, [])
+    yield* this.#known.replace(windows, this.lines, [])
     return updates
   }
 
@@ -123,7 +133,7 @@ export class FollowingBody {
     const windows = windowsOf(runs, before)
     const changed = windows.flatMap(trimmed)
     const change = yield* changeLines(this.#lines, changed)
-    this.#known.replace(
+    yield* this.#known.replace(
       windows,
       this.lines,
       runs.map((run) => elementsOf(run, children)),

@@ -2,8 +2,8 @@ import type * as Y from 'yjs'
 import type { Attrs, BodyNode } from '../document.ts'
 
 /**
- * The ids that blocks of a Y document already had at some moment, or got from the server since. When several blocks have
- * one id, because somebody split or copied a block, such a block keeps the id.
+ * The ids that blocks of a Y document already had at some moment, or got from the server since. When several blocks
+ * have one id, because somebody split or copied a block, such a block keeps the id.
  */
 export class HeldIds {
   readonly #ownClient: number
@@ -20,7 +20,9 @@ export class HeldIds {
     }
   }
 
-  /** Remembers whether an element holds its id. The reader of elements calls this with the attributes that it returns. */
+  /**
+   * Remembers whether an element holds its id. The reader of elements calls this with the attributes that it returns.
+   */
   readonly note = (element: Y.XmlElement, attrs: Attrs): void => {
     const id = element._map.get('id')?.id
     if (id === undefined) return

@@ -22,8 +22,8 @@ type KnownElement = Y.XmlElement | null
 
 /**
  * The top-level elements of a Y document that are known to hold the lines of a body. An element is known from a reading
- * of it until the element, or anything in it, changes. Yjs never changes the order of elements, so known elements are in
- * the order of their lines.
+ * of it until the element, or anything in it, changes. Yjs never changes the order of elements, so known elements are
+ * in the order of their lines.
  */
 export class KnownElements {
   readonly #fragment: Y.XmlFragment
@@ -76,7 +76,7 @@ export class KnownElements {
   }
 
   /** Divides the live children. Elements that have changed since the last division are not known any more. */
-  divide(): Division {
+  *divide(): Slices<Division> {
     if (this.#changed.size > 0) {
       this.#elements.forEach((element, index) => {
         if (this.#changed.has(element)) this.forget(index)
@@ -85,7 +85,12 @@ export class KnownElements {
     }
     const division = divided(childrenOf(this.#fragment), this.#elements)
     // The elements of lines in a run are gone.
-    for (const { start, end } of division.runs) for (let index = start; index < end; index++) this.forget(index)
+    for (const { start, end } of division.runs) {
+      for (let index = start; index < end; index++) {
+        this.forget(index)
+        yield
+      }
+    }
     return division
   }
 
@@ -98,7 +103,11 @@ export class KnownElements {
   }
 
   /** Replaces lines. `added` has the elements that are known to hold the added lines of each window. */
-  replace(windows: readonly LineWindow[], lines: readonly string[], added: readonly (readonly KnownElement[])[]): void {
+  *replace(
+    windows: readonly LineWindow[],
+    lines: readonly string[],
+    added: readonly (readonly KnownElement[])[],
+  ): Slices<void> {
     const elements: KnownElement[] = []
     let position = 0
     const keepUntil = (end: number) => {
@@ -106,12 +115,16 @@ export class KnownElements {
     }
     for (const [index, { from, removed, added: addedLines }] of windows.entries()) {
       keepUntil(from)
-      for (let offset = 0; offset < removed.length; offset++) this.forget(from + offset)
+      for (let offset = 0; offset < removed.length; offset++) {
+        this.forget(from + offset)
+        yield
+      }
       position += removed.length
       for (let offset = 0; offset < addedLines.length; offset++) {
         const element = added[index]?.[offset] ?? null
         elements.push(element)
         if (element) this.#ids.add(element, addedLines[offset] as string)
+        yield
       }
     }
     keepUntil(this.#elements.length)

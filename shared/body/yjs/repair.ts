@@ -19,10 +19,10 @@ import { type HoldsId, IdRepair, idsIn, repairAttributes, repairMarks, repairStr
 
 /**
  * Makes a valid body from a body that came out of a live merge, with as few changes as possible. The result follows the
- * schema, every block has its own id, and no text is lost. When several blocks have the same id, a block that `holds` it
- * keeps it, else the first that is not empty. New ids follow only from `seed`, the old id and an ordinal. Each repair of a document needs
- * another seed (its id and version). Otherwise a new id could equal the id of a block that was deleted since the last
- * repair.
+ * schema, every block has its own id, and no text is lost. When several blocks have the same id, a block that `holds`
+ * it keeps it, else the first that is not empty. New ids follow only from `seed`, the old id and an ordinal. Each
+ * repair of a document needs another seed (its id and version). Otherwise a new id could equal the id of a block that
+ * was deleted since the last repair.
  *
  * Without repairs, the input itself is returned. The result is not in normal form yet. Bodies with too many nodes or
  * characters are not cut.

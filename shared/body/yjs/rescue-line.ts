@@ -21,7 +21,7 @@ export type Division = (range: IdRange) => readonly Part[]
 type Formats = { [name: string]: unknown }
 
 /** A part with the formats that hold there: those of the old line, and those that the editor of the late text saw. */
-type Visit = { item: Y.Item; part: Part; known: Formats; seen: Formats }
+export type Visit = { item: Y.Item; part: Part; known: Formats; seen: Formats }
 
 /**
  * The items of a line in document order: the items of its texts, and the elements between the texts. Items that were
@@ -59,17 +59,17 @@ export function linePart(item: Y.Item, { client, clock, length }: IdRange): Line
   return { client, clock, length, text }
 }
 
-/** Goes through a removed line in document order. The formats of a visit are valid until the next visit. */
+/** Goes through a removed line in document order. */
 export function* walkLine(type: RemovedType, divide: Division): Generator<Visit> {
-  const known: Formats = {}
-  const seen: Formats = {}
+  let known: Formats = {}
+  let seen: Formats = {}
   for (const item of lineItems(type)) {
     for (const part of divide(rangeOf(item))) {
       if (!(item.content instanceof Y.ContentFormat)) yield { item, part, known, seen }
       else {
         const { key, value } = item.content
-        if (part.state !== 'late') known[key] = value
-        if (part.state !== 'gone') seen[key] = value
+        if (part.state !== 'late') known = { ...known, [key]: value }
+        if (part.state !== 'gone') seen = { ...seen, [key]: value }
       }
     }
   }

@@ -38,6 +38,7 @@ export class RemovedBlocks {
   // The removed blocks without a copy, by block id.
   readonly #waiting = new Map<string, Waiting>()
   readonly #units = new IdMap<Unit>()
+  #arrived: Removed[] = []
   #removals: Removal[] = []
 
   constructor(doc: Y.Doc, limits: MemoryLimits) {
@@ -87,6 +88,14 @@ export class RemovedBlocks {
     if (blockId === undefined || !waiting) return
     this.#waiting.delete(blockId)
     for (const removed of waiting.blocks) this.link(removed, { copy: element, line: liveLine(element) })
+    this.#arrived.push(...waiting.blocks)
+  }
+
+  /** The blocks whose copy has arrived since the last call. */
+  takeArrived(): Removed[] {
+    const arrived = this.#arrived
+    this.#arrived = []
+    return arrived
   }
 
   /** Names the copy of a removed block, and aligns the text of both. */

@@ -1,4 +1,5 @@
 import * as Y from 'yjs'
+import type { BodyNode } from '../document.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
 import { equalJson } from './align.ts'
 import type { Formats } from './encoding.ts'
@@ -13,6 +14,7 @@ import {
   type RemovedType,
   rangeOf,
   typeOf,
+  type Visit,
   walkLine,
 } from './rescue-line.ts'
 import { isLive, type Removed, type RemovedBlocks } from './rescue-memory.ts'
@@ -26,13 +28,14 @@ export type Look = { transaction: Y.Transaction; deleted: IdSet; named: IdSet | 
 
 /**
  * Reads what a transaction removed, before Yjs collects it: every block, and every text that was taken out of a block
- * which stays. The line of a block is the text that the remover knew. `hasLate` is true if it holds other text.
+ * which stays. The line of a block is the text that the remover knew. `hasLate` is true if it holds other text. Blocks
+ * that the remover did not know are not among them, since they are late themselves.
  */
 export function removedIn(look: Look): { removed: Removed; hasLate: boolean }[] {
   const found: { removed: Removed; hasLate: boolean }[] = []
   const { transaction } = look
   Y.iterateDeletedStructs(transaction, transaction.deleteSet, (item) => {
-    const type = item instanceof Y.Item ? typeOf(item) : undefined
+    const type = item instanceof Y.Item && look.named?.has(item.id) !== false ? typeOf(item) : undefined
     if (type instanceof Y.XmlElement && !inlineTypes.has(type.nodeName)) {
       const { line, hasLate } = lineAtRemoval(type, look)
       const isText = isTextblock(type.nodeName)
@@ -45,14 +48,38 @@ export function removedIn(look: Look): { removed: Removed; hasLate: boolean }[] 
   return found
 }
 
-/** Adds to `late` what the transaction did late to a removed block that has a copy. Returns the late blocks below it. */
-export function readLate(
-  removed: Removed,
-  { look, memory, late }: { look: Look; memory: RemovedBlocks; late: LateChanges },
-): void {
+/**
+ * What a transaction did late to a removed block: a list of its text, or of its children, in which the late parts stand
+ * between the known parts.
+ */
+export type LateContent = { removed: Removed } & ({ line: LateLinePart[] } | { children: LateChild[] })
+
+/** Reads what a transaction did late to a removed block, before Yjs collects it. */
+export function readLate(removed: Removed, look: Look): LateContent {
   const { type } = removed
-  if (type instanceof Y.XmlElement && !isTextblock(type.nodeName)) readLateBlocks(removed, { look, memory, late })
-  else readLateText(removed, { look, memory, late })
+  const divide = divisionOf(type, look)
+  const visits = [...walkLine(type, divide)]
+  if (type instanceof Y.XmlElement && !isTextblock(type.nodeName)) {
+    return { removed, children: visits.flatMap((visit) => lateChild(visit, divide)) }
+  }
+  return { removed, line: visits.map((visit) => lateLinePart(visit, divide)) }
+}
+
+/** The late blocks of a content, which are to be remembered like removed blocks. */
+export function blocksIn(content: LateContent): Removed[] {
+  return 'children' in content ? content.children.flatMap(({ blocks }) => blocks) : []
+}
+
+/** The number of parts and characters of a content. */
+export function sizeOf(content: LateContent): number {
+  if ('children' in content) return content.children.reduce((sum, { blocks }) => sum + 1 + blocks.length, 0)
+  return content.line.reduce((sum, { range, nodes }) => sum + (nodes ? range.length : 1), 0)
+}
+
+/** Adds late content to `late`, at its place in the copy that the removed block has now. */
+export function placeLate(content: LateContent, memory: RemovedBlocks, late: LateChanges): void {
+  if ('line' in content) placeText(content, memory, late)
+  else placeBlocks(content, memory, late)
 }
 
 /** The id that a removed block had. Its attributes are deleted with it, but not collected yet. */
@@ -61,31 +88,63 @@ export function removedId(element: Y.XmlElement): string | undefined {
   return typeof id === 'string' ? id : undefined
 }
 
-type Reading = { look: Look; memory: RemovedBlocks; late: LateChanges }
+/** A part of a line: known ids with the marks that were set or ended there, or late ids with their nodes. */
+type LateLinePart = { range: IdRange; nodes: BodyNode[] | null; set: Formats }
 
-function readLateText(removed: Removed, { look, memory, late }: Reading): void {
-  const divide = divisionOf(removed.type, look)
+/** A child of a removed block: a known child with its type, or a late child with its node and the blocks in it. */
+type LateChild = { type: unknown; node: BodyNode | null; blocks: Removed[] }
+
+function lateLinePart(visit: Visit, divide: Division): LateLinePart {
+  const { client, clock, length, state } = visit.part
+  const range = { client, clock, length }
+  if (state === 'late') return { range, nodes: lateNodes(visit, divide), set: {} }
+  return { range, nodes: null, set: state === 'known' ? formatChange(visit) : {} }
+}
+
+function lateChild(visit: Visit, divide: Division): LateChild[] {
+  const type = typeOf(visit.item)
+  if (visit.part.state !== 'late') return [{ type, node: null, blocks: [] }]
+  const [node] = lateNodes(visit, divide)
+  return node ? [{ type, node, blocks: lateBlocks(visit.item, divide) }] : []
+}
+
+function placeText(
+  { removed, line }: Extract<LateContent, { line: unknown }>,
+  memory: RemovedBlocks,
+  late: LateChanges,
+): void {
   let anchor: IdRange | null = null
   let open: LateText | null = null
-  for (const visit of walkLine(removed.type, divide)) {
-    const { part } = visit
-    if (part.state === 'late') {
-      const nodes = lateNodes(visit, divide)
-      if (nodes.length === 0) continue
+  for (const { range, nodes, set } of line) {
+    if (nodes === null) {
+      const now = memory.liveRanges(range)
+      if (now.length === 0) continue
+      anchor = now.at(-1) ?? null
+      open = null
+      if (Object.keys(set).length > 0) late.formats.push(...now.map((part) => ({ range: part, set })))
+    } else if (nodes.length > 0) {
       if (open === null) {
         open = { removed, anchor, nodes: [], sources: [] }
         late.texts.push(open)
       }
       open.nodes.push(...nodes)
-      open.sources.push(part)
-      continue
+      open.sources.push(range)
     }
-    const now = memory.liveRanges(part)
-    if (now.length === 0) continue
-    anchor = now.at(-1) ?? null
-    open = null
-    const set = part.state === 'known' ? formatChange(visit) : {}
-    if (Object.keys(set).length > 0) late.formats.push(...now.map((range) => ({ range, set })))
+  }
+}
+
+function placeBlocks(
+  { removed, children }: Extract<LateContent, { children: unknown }>,
+  memory: RemovedBlocks,
+  late: LateChanges,
+): void {
+  const copy = memory.liveCopy(removed)
+  let after: Y.XmlElement | null = null
+  for (const { type, node, blocks } of children) {
+    if (node) late.blocks.push({ parent: removed, after, node, blocks })
+    const sibling = node ? undefined : memory.around(type)
+    const place = sibling ? memory.liveCopy(sibling) : null
+    if (place && place.parent === copy) after = place
   }
 }
 
@@ -95,22 +154,6 @@ function formatChange({ known, seen }: { known: object; seen: object }): Formats
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   const changed = [...names].filter((name) => !equalJson(before[name], after[name]))
   return Object.fromEntries(changed.map((name) => [name, after[name] ?? null]))
-}
-
-function readLateBlocks(removed: Removed, { look, memory, late }: Reading): void {
-  const divide = divisionOf(removed.type, look)
-  const copy = memory.liveCopy(removed)
-  let after: Y.XmlElement | null = null
-  for (const visit of walkLine(removed.type, divide)) {
-    if (visit.part.state === 'late') {
-      const [node] = lateNodes(visit, divide)
-      if (node) late.blocks.push({ parent: removed, after, node, blocks: lateBlocks(visit.item, divide) })
-      continue
-    }
-    const sibling = memory.around(typeOf(visit.item))
-    const place = sibling ? memory.liveCopy(sibling) : null
-    if (place && place.parent === copy) after = place
-  }
 }
 
 /** A late block and the late blocks below it, in document order, to be remembered like removed blocks. */

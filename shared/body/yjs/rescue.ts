@@ -1,11 +1,13 @@
 import * as Y from 'yjs'
 import type { Json } from '../document.ts'
+import type { ClientUpdate } from './client-update.ts'
 import { bodyFragment } from './encoding.ts'
 import { type IdRange, IdSet } from './id-ranges.ts'
 import { liveLine, typeOf } from './rescue-line.ts'
 import { isLive, type MemoryLimits, type Removed, RemovedBlocks } from './rescue-memory.ts'
-import { type Look, readLate, removedIn } from './rescue-read.ts'
+import { blocksIn, type LateContent, type Look, placeLate, readLate, removedIn, sizeOf } from './rescue-read.ts'
 import { type LateChanges, writeLate } from './rescue-write.ts'
+import { readUpdate, type Struct } from './update-reader.ts'
 
 /** Text that was typed and could not be kept. `block_id` is null when nobody knows any more where it was typed. */
 export type LostText = { block_id: string | null; text: string }
@@ -23,9 +25,6 @@ export type RescueOptions = {
   limits?: MemoryLimits
 }
 
-/** A Yjs update (encoding v1) in the form that `Y.decodeUpdate` returns. */
-export type DecodedUpdate = ReturnType<typeof Y.decodeUpdate>
-
 /**
  * Watches an open Y document, and puts text that an editor typed into a removed block into the block's copy.
  *
@@ -42,6 +41,9 @@ export class TextRescue {
   readonly #memory: RemovedBlocks
   readonly #own = new IdSet()
   readonly #announced = new Map<unknown, Announced>()
+  // Late content of blocks without a copy, oldest first, and its size in parts and characters.
+  readonly #postponed = new Set<LateContent>()
+  #postponedSize = 0
   #late: LateChanges = noChanges()
 
   constructor(doc: Y.Doc, options: RescueOptions) {
@@ -56,7 +58,13 @@ export class TextRescue {
 
   /** Applies an update (encoding v1) to the document, and rescues what it brings late. */
   apply(update: Uint8Array, origin: unknown): void {
-    this.announce(Y.decodeUpdate(update), origin)
+    const read: { inserted: Struct[]; deleted: IdRange[] } = { inserted: [], deleted: [] }
+    const isOwn = this.#isOwn(origin)
+    readUpdate(update, {
+      struct: (struct) => isOwn && read.inserted.push(struct),
+      deletion: (range) => read.deleted.push(range),
+    })
+    this.announce(read, origin)
     Y.applyUpdate(this.#doc, update, origin)
   }
 
@@ -64,20 +72,21 @@ export class TextRescue {
    * Announces an update that somebody else applies next with this origin. An origin of Hocuspocus stands for its
    * connection, since each transaction has a new one. A second update of an origin replaces the first.
    */
-  announce({ structs, ds }: DecodedUpdate, origin: unknown): void {
-    const isOwn = this.#options.isOwn(origin)
-    const texts: Y.Item[] = []
-    for (const struct of isOwn ? structs : []) {
-      const { id, length } = struct
-      const known = Y.getState(this.#doc.store, id.client)
-      if (!(struct instanceof Y.Item) || id.clock + length <= known) continue
-      const start = Math.max(id.clock, known)
-      this.#own.add({ client: id.client, clock: start, length: id.clock + length - start })
-      if (struct.content instanceof Y.ContentString) texts.push(struct)
+  announce({ inserted, deleted }: ClientUpdate, origin: unknown): void {
+    const isOwn = this.#isOwn(origin)
+    const texts: Struct[] = []
+    for (const struct of isOwn ? inserted : []) {
+      const { client, clock, length, kind } = struct
+      const known = Math.max(clock, Y.getState(this.#doc.store, client))
+      if (known >= clock + length || kind === 'skip') continue
+      this.#own.add({ client, clock: known, length: clock + length - known })
+      if (kind === 'string') texts.push(struct)
     }
+    const named = new IdSet()
+    for (const range of deleted) named.add(range)
     // Yjs keeps deletions that wait for their text, and tries them again with each update.
     const { pendingDs } = this.#doc.store
-    const named = pendingDs ? IdSet.of(ds, Y.decodeUpdateV2(pendingDs).ds) : IdSet.of(ds)
+    if (pendingDs) for (const range of IdSet.of(Y.decodeUpdateV2(pendingDs).ds)) named.add(range)
     this.#announced.set(authorOf(origin), { named, isOwn, texts })
   }
 
@@ -99,10 +108,10 @@ export class TextRescue {
       this.#readNew(look, touched)
       this.#deleteCopies(announced.named)
     }
-    for (const removed of touched) {
-      if (this.#memory.liveCopy(removed)) readLate(removed, { look, memory: this.#memory, late: this.#late })
-    }
-    this.#memory.remember(this.#late.blocks.flatMap(({ blocks }) => blocks))
+    const contents = [...touched].map((removed) => readLate(removed, look))
+    this.#memory.remember(contents.flatMap(blocksIn))
+    for (const content of contents) this.#place(content)
+    this.#placePostponed()
     if (announced?.isOwn) this.#reportLost(announced, origin)
   }
 
@@ -113,6 +122,32 @@ export class TextRescue {
     this.#doc.transact(() => writeLate(this.#doc, late, this.#memory), this.#options.origin)
     const ids = late.texts.flatMap(({ sources }) => sources).reduce((sum, { length }) => sum + length, 0)
     if (ids + late.blocks.length > 0) this.#options.onRescued?.(ids + late.blocks.length)
+  }
+
+  /** Late content of a block without a copy waits, because the copy may come with a later update. */
+  #place(content: LateContent): void {
+    if (this.#memory.liveCopy(content.removed)) {
+      placeLate(content, this.#memory, this.#late)
+      return
+    }
+    this.#postponed.add(content)
+    this.#postponedSize += sizeOf(content)
+    for (const oldest of this.#postponed) {
+      if (this.#postponedSize <= mostPostponed) break
+      this.#postponed.delete(oldest)
+      this.#postponedSize -= sizeOf(oldest)
+    }
+  }
+
+  #placePostponed(): void {
+    const arrived = new Set(this.#memory.takeArrived())
+    if (arrived.size === 0) return
+    for (const content of this.#postponed) {
+      if (!arrived.has(content.removed)) continue
+      this.#postponed.delete(content)
+      this.#postponedSize -= sizeOf(content)
+      placeLate(content, this.#memory, this.#late)
+    }
   }
 
   #isOwn(origin: unknown): boolean {
@@ -160,25 +195,27 @@ export class TextRescue {
 
   /** Reports the text that Yjs dropped, because nobody remembers the block around it. */
   #reportLost({ named, texts }: Announced, origin: unknown): void {
-    let text = ''
-    for (const { id, length, origin: before, content } of texts) {
-      const last = Y.createID(id.client, id.clock + length - 1)
-      const isPending = Y.getState(this.#doc.store, id.client) <= last.clock
+    let lost = ''
+    for (const { client, clock, length, origin: before, text } of texts) {
+      const last = Y.createID(client, clock + length - 1)
+      const isPending = Y.getState(this.#doc.store, client) <= last.clock
       if (isPending || named.has(last) || Y.getItem(this.#doc.store, last) instanceof Y.Item) continue
-      const follows = before?.client === id.client && before.clock === id.clock - 1
-      text += `${follows || text === '' ? '' : '\n'}${(content as Y.ContentString).str}`
-      if (text.length > longestReport) break
+      const follows = before?.client === client && before.clock === clock - 1
+      lost += `${follows || lost === '' ? '' : '\n'}${text ?? ''}`
+      if (lost.length > longestReport) break
     }
-    if (text !== '') this.#options.onLost?.({ block_id: null, text: text.slice(0, longestReport) }, origin)
+    if (lost !== '') this.#options.onLost?.({ block_id: null, text: lost.slice(0, longestReport) }, origin)
   }
 }
 
 const defaultLimits: MemoryLimits = { blocks: 10_000, characters: 2_000_000 }
+// The most parts and characters of late content that wait for the copy of their block.
+const mostPostponed = 100_000
 // The most UTF-16 code units of lost text that are reported at once.
 const longestReport = 10_000
 
 /** An update that is applied next. `texts` are the texts in it that the document did not have. */
-type Announced = { named: IdSet; isOwn: boolean; texts: Y.Item[] }
+type Announced = { named: IdSet; isOwn: boolean; texts: Struct[] }
 
 function noChanges(): LateChanges {
   return { texts: [], blocks: [], deletions: [], formats: [], attributes: [] }

@@ -47,7 +47,7 @@ export function* readRuns(settling: Settling): Slices<Readings> {
   const { known, lines, held } = settling
   let isDeep = false
   for (;;) {
-    const division = known.divide()
+    const division = yield* known.divide()
     if (forgetFrontmatter(settling, division)) continue
     const runs = yield* readNodes(division, held)
     if (!isDeep && runs.some(({ nodes }) => nodes.some(isTooDeep))) {
@@ -74,7 +74,7 @@ export function* writeRepairs(fragment: Y.XmlFragment, { children, runs }: Readi
   if (repaired.length === 0) return
   const from = repaired.flatMap(({ nodes }) => nodes)
   const to = repaired.flatMap(({ blocks }) => blocks)
-  const work = newWork(fragment, { from, to })
+  const work = yield* newWork(fragment, { from, to })
   // Runs are planned from the last to the first, so that positions among the children stay valid.
   for (const one of repaired.toReversed()) {
     yield* planSiblings(fragment, { from: one.nodes, to: one.blocks, work }, placeOf(one, children))
@@ -130,7 +130,9 @@ function* fitRuns(runs: readonly Read[], isDeep: boolean): Slices<Fitted[]> {
   return fitted
 }
 
-/** The end of a part that can be repaired by itself. Adjacent inline nodes become one paragraph, so they stay together. */
+/**
+ * The end of a part that can be repaired by itself. Adjacent inline nodes become one paragraph, so they stay together.
+ */
 function endOfPart(nodes: readonly BodyNode[], first: number): number {
   let end = Math.min(first + nodesOfSlice, nodes.length)
   while (end < nodes.length && inlineTypes.has(nodes[end]?.type ?? '')) end += 1

@@ -1,12 +1,12 @@
 import * as Y from 'yjs'
+import type { Slices } from '../../computations/slices.ts'
 import type { BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
 import { blockIdOf, equalJson, type Presence, type Siblings } from './align.ts'
 import { childrenOf, idOf } from './encoding.ts'
 
 /**
- * A state of a change that is being applied: look-ups of blocks, and the steps that are planned so far. The indices by
- * id are made on first use.
+ * A state of a change that is being applied: look-ups of blocks, and the steps that are planned so far.
  */
 export type Work = Presence & {
   steps: Step[]
@@ -27,24 +27,24 @@ export type TopChange = { from: Siblings; to: Siblings }
  * A plan without steps. Only the blocks of the change are indexed, because none of the other blocks moved, came or
  * went. `liveBlock` finds the first live block of an id; by default all blocks of the fragment are indexed.
  */
-export function newWork(
+export function* newWork(
   fragment: Y.XmlFragment,
   { from, to }: TopChange,
   liveBlock: (id: string) => Y.XmlElement | undefined = indexOf(fragment),
-): Work {
-  const news = onFirstUse(() => blocksById(to, (first) => first))
-  const olds = onFirstUse(() => blocksById(from, (first, other, id) => keeperOf(first, other, news().get(id))))
+): Slices<Work> {
+  const news = yield* blocksById(to, (first) => first)
+  const olds = yield* blocksById(from, (first, other, id) => keeperOf(first, other, news.get(id)))
   const live = (id: string | undefined) => (id === undefined ? undefined : liveBlock(id))
   return {
     steps: [],
-    oldBlock: (id) => (id === undefined ? undefined : olds().get(id)),
+    oldBlock: (id) => (id === undefined ? undefined : olds.get(id)),
     liveBlock: live,
     strayBlock: live,
     scratch: onFirstUse(() => new Y.Doc().getXmlFragment()),
-    isNew: (node) => !olds().has(blockIdOf(node) ?? ''),
+    isNew: (node) => !olds.has(blockIdOf(node) ?? ''),
     isGone: (node) => {
       const id = blockIdOf(node)
-      return id === undefined || !news().has(id) || olds().get(id) !== node
+      return id === undefined || !news.has(id) || olds.get(id) !== node
     },
   }
 }
@@ -119,12 +119,17 @@ function keeperOf(first: BodyNode, other: BodyNode, next: BodyNode | undefined):
 
 type Choice = (first: BodyNode, other: BodyNode, id: string) => BodyNode
 
-function blocksById(nodes: Siblings, choose: Choice, found = new Map<string, BodyNode>()): Map<string, BodyNode> {
-  for (const node of nodes) {
+function* blocksById(nodes: Siblings, choose: Choice): Slices<Map<string, BodyNode>> {
+  const found = new Map<string, BodyNode>()
+  const add = (node: BodyNode) => {
     const id = blockIdOf(node)
     const first = id === undefined ? undefined : found.get(id)
     if (id !== undefined) found.set(id, first ? choose(first, node, id) : node)
-    if (node.content) blocksById(node.content, choose, found)
+    node.content?.forEach(add)
+  }
+  for (const node of nodes) {
+    add(node)
+    yield
   }
   return found
 }

@@ -1,42 +1,33 @@
 import { type AnyExtension, Extension, Mark, Node } from '@tiptap/core'
-import { StarterKit } from '@tiptap/starter-kit'
 import { bodySchema, isBlockType } from '../../../shared/body/nodes.ts'
 
-/**
- * Extensions of a stock Tiptap editor for every node, mark and attribute of a body: the StarterKit, and what it lacks in
- * the simplest form. An editor that lacks a node or a mark deletes the content that uses it, for everybody.
+/*
+ * What a stock Tiptap editor with the StarterKit lacks for bodies, in the simplest form. Names are those of the guide.
  */
-export function bodyExtensions(): AnyExtension[] {
-  const known = new Set(['doc', 'text', ...stockNames])
-  return [
-    // Without these settings the kit writes what nobody typed: a last paragraph, and the target and rel of links.
-    StarterKit.configure({
-      undoRedo: false,
-      trailingNode: false,
-      link: { openOnClick: false, HTMLAttributes: { target: null, rel: null } },
-    }),
-    attributesOfBlocks,
-    ...Object.values(bodySchema.nodes).flatMap(({ name }) => (known.has(name) ? [] : [plainNode(name)])),
-    ...Object.values(bodySchema.marks).flatMap(({ name }) => (known.has(name) ? [] : [plainMark(name)])),
-  ]
-}
+
+/** The types of all blocks. */
+export const blockTypes = Object.keys(bodySchema.nodes).filter(isBlockType)
 
 const stockNames = [
-  ...['paragraph', 'heading', 'blockquote', 'bulletList', 'orderedList', 'listItem', 'codeBlock'],
+  ...['doc', 'text', 'paragraph', 'heading', 'blockquote', 'bulletList', 'orderedList', 'listItem', 'codeBlock'],
   ...['horizontalRule', 'hardBreak', 'bold', 'italic', 'strike', 'code', 'underline', 'link'],
 ]
 
-// The attributes that the nodes of the StarterKit lack. Both halves of a split block have its id until the server repairs it.
-const attributesOfBlocks = Extension.create({
-  name: 'attributesOfBlocks',
-  addGlobalAttributes: () => [
-    {
-      types: Object.keys(bodySchema.nodes).filter(isBlockType),
-      attributes: { id: { default: null, rendered: false } },
-    },
-    { types: ['paragraph', 'heading'], attributes: { textAlign: { default: null, rendered: false } } },
-  ],
-})
+/** Extensions for every node, mark and attribute that the StarterKit does not know. */
+export const furtherNodesAndMarks: AnyExtension[] = [
+  Extension.create({
+    name: 'alignment',
+    addGlobalAttributes: () => [
+      { types: ['paragraph', 'heading'], attributes: { textAlign: { default: null, rendered: false } } },
+    ],
+  }),
+  ...further(bodySchema.nodes).map(plainNode),
+  ...further(bodySchema.marks).map(plainMark),
+]
+
+function further(types: object): string[] {
+  return Object.keys(types).filter((name) => !stockNames.includes(name))
+}
 
 function plainNode(name: string): AnyExtension {
   const { attrs, ...spec } = bodySchema.nodes[name]?.spec ?? {}

@@ -88,16 +88,17 @@ async function serve(t: Teardown): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-// The code that the guide shows, as a function of the page.
+// The code that the guide shows, as a function of the page. The guide connects the editor first, then says what its
+// extensions are.
 function script(): string {
   const guide = readFileSync(join(root, 'api/guide/collaboration.md'), 'utf8')
-  const lines = /^```js\n(.*?)^```$/ms.exec(guide)?.[1]?.split('\n') ?? []
+  const lines = [...guide.matchAll(/^```js\n(.*?)^```$/gms)].reverse().flatMap(([, code = '']) => code.split('\n'))
   const isImport = (line: string) => line.startsWith('import ')
   return `
-    import { bodyExtensions } from './body-extensions.ts'
+    import { blockTypes, furtherNodesAndMarks } from './body-extensions.ts'
     ${lines.filter(isImport).join('\n')}
     globalThis.openEditor = ({ url: collaborationUrl, name: documentId, token }) => {
-      const [messages, element, extensions] = [[], document.querySelector('#editor'), bodyExtensions()]
+      const [messages, element] = [[], document.querySelector('#editor')]
       const showRefusal = (reason) => messages.push({ type: 'refused', reason })
       const showSaveState = (message) => messages.push(message)
       ${lines.filter((line) => !isImport(line)).join('\n')}
