@@ -66,7 +66,7 @@ t.test('settings, codes, endpoints and members of the guide are those of the ser
   const config = Object.fromEntries(Object.entries<Setting<unknown>>(settings).map(([name, s]) => [name, s.fallback]))
   const reference = writeReference({ routes, config: config as never }) + description
   const warnings = readFileSync(join(root, 'shared/body/document.ts'), 'utf8')
-  const live = ['denial', 'save-messages'].map((name) => readFileSync(join(root, `api/collab/${name}.ts`), 'utf8'))
+  const live = ['denial', 'save-status'].map((name) => readFileSync(join(root, `api/collab/${name}.ts`), 'utf8'))
   const known = new Set([reference, warnings, ...live].join('\n').match(/[A-Za-z][A-Za-z0-9_]*/g))
   const paths = [...routes.map(({ path }) => path), '/auth/device/code']
   for (const [name, { text, code, examples }] of chapters) {

@@ -6,6 +6,7 @@ import { exitFailed } from '../../shared/process/command-line.ts'
 import { createLogger } from '../../shared/process/log.ts'
 import { warnAboutSettings } from '../../shared/process/setting-warnings.ts'
 import { onStopSignal } from '../../shared/process/stop-signals.ts'
+import { logLibraryErrors } from './library-output.ts'
 import { CollabServer } from './server.ts'
 import { startCollab } from './start-collab.ts'
 
@@ -14,8 +15,7 @@ import { startCollab } from './start-collab.ts'
 const config = processConfig()
 const log = createLogger({ service: 'collab', config })
 warnAboutSettings({ config, log })
-// Libraries print texts and exceptions to the console. Lines of the log are ours alone.
-for (const method of ['log', 'info', 'warn', 'error'] as const) console[method] = () => {}
+logLibraryErrors(log)
 
 // The longest time, in milliseconds, for storing open documents before the process ends.
 const longestDrainMs = 14_000

@@ -4,18 +4,19 @@ import * as Y from 'yjs'
 import type { ChangedBody, DocumentKey } from '../../shared/body/live/queries.ts'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
 import type { ClientUpdate } from '../../shared/body/yjs/client-update.ts'
-import { TextRescue } from '../../shared/body/yjs/rescue.ts'
+import { TextRescue, type UpdateSource } from '../../shared/body/yjs/rescue.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import type { DocumentStore } from './document-store.ts'
 import { EditSession } from './edit-session.ts'
 import type { CollabMetrics } from './metrics.ts'
-import { originOf, ownOrigin } from './origins.ts'
+import { OperationSchedule } from './operation-schedule.ts'
+import { type OriginKind, originOf, ownOrigin } from './origins.ts'
 import { peerOrigin } from './peers/awareness.ts'
 import type { Peers, Relay } from './peers/peers.ts'
 import { type ByteCount, type FlushPauses, PendingText } from './pending-text.ts'
-import { lostTextMessage, type SaveState, savedMessage, unsavedMessage } from './save-messages.ts'
+import { lostTextMessage, SaveStatus } from './save-status.ts'
 
 /** The parts of the process that every open document uses. */
 export type OpenDocumentContext = {
@@ -43,11 +44,6 @@ type Opening = {
   onDeleted: () => void
 }
 
-// The pause after a failed operation, in milliseconds: doubled with each failure, up to the longest.
-const firstRetryMs = 500
-const longestRetryMs = 15_000
-// The pause after new text is typed into a document whose commit was refused: the text may be what was missing.
-const refusedRetryMs = 1000
 // The least milliseconds between the end of a flush and a flush for which a notification is the reason. Without this
 // pause, two processes whose users type without a break would flush in turn without a break.
 const noticePauseMs = 100
@@ -63,45 +59,45 @@ export class OpenDocument {
   readonly key: DocumentKey
   readonly #context: OpenDocumentContext
   readonly #replica: LiveReplica
-  readonly #onUnused: () => void
   readonly #onDeleted: () => void
   readonly #pending: PendingText
   readonly #session: EditSession
+  readonly #status: SaveStatus
   readonly #rescue: TextRescue
   readonly #relay: Relay
+  readonly #schedule: OperationSchedule
   /** The user who typed last; empty before anybody has. */
   #typist = ''
-  /** What is stored, as far as this process knows. */
-  #saved: SaveState
   /** A change of the body that this process has heard of and not read yet. */
   #notice: Notice | null = null
-  #running: Promise<void> | null = null
-  #timer: NodeJS.Timeout | undefined
-  #failures = 0
-  /** Whether the last operation failed because of what the document holds. */
-  #wasRefused = false
-  #notBefore = Number.NEGATIVE_INFINITY
   #flushedAt = Number.NEGATIVE_INFINITY
-  #lookAt = performance.now() + lookMs
+  // A change of the body that came while the document was loaded went unheard.
+  #lookAt = performance.now()
   #isHurried = false
   /** How many other processes are gone that have relayed text and have not stored it. */
   #takeOvers = 0
   #isClosed = false
-  #toldComplete = false
 
   private constructor(live: Document, replica: LiveReplica, { key, context, onUnused, onDeleted }: Opening) {
     this.live = live
     this.key = key
     this.#context = context
     this.#replica = replica
-    this.#onUnused = onUnused
     this.#onDeleted = onDeleted
     this.#pending = new PendingText(context.pending)
     this.#session = new EditSession(context.timing.snapshotMs)
-    this.#saved = stateOf(replica)
+    this.#status = new SaveStatus(live, replica)
+    this.#schedule = new OperationSchedule({
+      dueAt: () => this.#dueAt(),
+      operate: () => this.#operate(),
+      onFailure: (error) => this.#failed(error),
+      onEnd: () => {
+        if (this.isDone && live.getConnectionsCount() === 0) onUnused()
+      },
+    })
     live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
     this.#rescue = new TextRescue(live, {
-      isOwn: (origin) => originOf(origin).connection !== null,
+      sourceOf: (origin) => sourceOf(originOf(origin).kind),
       origin: ownOrigin('rescue'),
       onLost: (lost, origin) => originOf(origin).connection?.sendStateless(lostTextMessage(lost)),
     })
@@ -110,9 +106,11 @@ export class OpenDocument {
       receive: (update, process) => this.#rescue.apply(update, peerOrigin(process)),
       pending: () => this.#pending.updates,
       takeOver: () => this.#takeOver(),
-      settled: () => this.#tellComplete(),
+      settled: () => {
+        if (this.#isComplete) this.#status.tellComplete()
+      },
     })
-    this.#schedule()
+    this.#schedule.wake()
   }
 
   /** Loads a document into the empty `live` document. Throws what `openLive` throws. */
@@ -141,7 +139,7 @@ export class OpenDocument {
 
   /** Tells a new connection what is stored. */
   greet(connection: Connection): void {
-    connection.sendStateless(savedMessage({ ...this.#saved, complete: this.#isComplete }))
+    this.#status.greet(connection, this.#isComplete)
   }
 
   /** Is told of an update of a connection, which Hocuspocus applies next. */
@@ -153,21 +151,20 @@ export class OpenDocument {
   notice({ bodySeq, byTyping }: Pick<ChangedBody, 'bodySeq' | 'byTyping'>): void {
     const { at, ...earlier } = this.#notice ?? { at: performance.now(), bodySeq: 0, byTyping: true }
     this.#notice = { at, bodySeq: Math.max(bodySeq, earlier.bodySeq), byTyping: byTyping && earlier.byTyping }
-    this.#schedule()
+    this.#schedule.wake()
   }
 
   /** Stores pending text without waiting for a pause in typing. */
   hurry(): void {
     this.#isHurried = true
-    this.#schedule()
+    this.#schedule.wake()
   }
 
   /** Stores pending text, again and again, until everything is stored or the signal aborts. Returns whether it is. */
   async drain(signal: AbortSignal): Promise<boolean> {
     while (this.#hasText && !signal.aborted) {
-      this.#notBefore = Math.min(this.#notBefore, performance.now() + firstRetryMs)
-      this.hurry()
-      await Promise.race([this.#running ?? pause(firstRetryMs, signal), aborted(signal)])
+      this.#isHurried = true
+      await this.#schedule.round(signal)
     }
     return !this.#hasText
   }
@@ -183,8 +180,8 @@ export class OpenDocument {
    * state, or when an update of an editor had to wait for text that came from elsewhere.
    */
   regainText(): void {
-    if (this.#isClosed || !this.#isComplete || !isBeyond(this.live, this.#saved.stateVector)) return
-    this.#pending.add(Y.encodeStateAsUpdate(this.live, this.#saved.stateVector))
+    if (this.#isClosed || !this.#isComplete || !this.#status.isBehind) return
+    this.#pending.add(Y.encodeStateAsUpdate(this.live, this.#status.stateVector))
   }
 
   /** Ends all work for the document. What is pending is dropped. */
@@ -193,7 +190,7 @@ export class OpenDocument {
     this.#relay.leave()
     this.#rescue.close()
     this.#pending.clear()
-    clearTimeout(this.#timer)
+    this.#schedule.stop()
   }
 
   #onUpdate(update: Uint8Array, origin: unknown): void {
@@ -202,22 +199,13 @@ export class OpenDocument {
     if (connection !== null) this.#typist = connection.context.editor.userId
     this.#pending.add(update)
     this.#relay.send(update, this.#typist)
-    if (this.#wasRefused) this.#notBefore = Math.min(this.#notBefore, performance.now() + refusedRetryMs)
-    this.#schedule()
+    this.#schedule.wakeTyped()
   }
 
   // All processes that have the text store it, which does no harm.
   #takeOver(): void {
     this.#takeOvers += 1
-    this.#schedule()
-  }
-
-  #schedule(): void {
-    clearTimeout(this.#timer)
-    if (this.#isClosed || this.#running !== null) return
-    const wait = Math.max(this.#dueAt(), this.#notBefore) - performance.now()
-    if (wait > 0) this.#timer = setTimeout(() => this.#run(), wait)
-    else this.#run()
+    this.#schedule.wake()
   }
 
   #dueAt(): number {
@@ -249,14 +237,6 @@ export class OpenDocument {
     return !this.isDone && this.live.getConnectionsCount() === 0
   }
 
-  #run(): void {
-    this.#running = this.#operate().finally(() => {
-      this.#running = null
-      if (this.isDone && this.live.getConnectionsCount() === 0) this.#onUnused()
-      this.#schedule()
-    })
-  }
-
   // One operation. What happens meanwhile asks for another operation.
   async #operate(): Promise<void> {
     const notice = this.#notice
@@ -266,14 +246,12 @@ export class OpenDocument {
     try {
       const mustFlush = this.#hasText || this.#isLeft || this.#isRelayedTextInDanger(notice)
       const hasFollowed = await (mustFlush ? this.#flush() : this.#sync())
-      this.#failures = 0
-      this.#wasRefused = false
       if (notice !== null && hasFollowed) this.#context.metrics.followed((performance.now() - notice.at) / 1000)
       this.#forgetKnownNotice()
       if (this.#replica.isLogLong) await this.compact()
     } catch (error) {
       if (notice !== null) this.notice(notice)
-      this.#failed(error)
+      throw error
     }
   }
 
@@ -290,10 +268,9 @@ export class OpenDocument {
   async #sync(): Promise<boolean> {
     const { updates } = await this.#context.store.sync(this.#replica)
     await this.#follow(updates)
-    const { version } = this.#saved
-    this.#saved = stateOf(this.#replica)
+    const isNewVersion = this.#status.read(this.#replica)
     this.regainText()
-    if (updates.length > 0 || version !== this.#saved.version) this.#tellSaved()
+    if (updates.length > 0 || isNewVersion) this.#status.tell(this.#isComplete)
     return updates.length > 0
   }
 
@@ -319,8 +296,8 @@ export class OpenDocument {
       this.#takeOvers -= takeOvers
       if (isOurs) this.#session.flushed({ version, changed: flushed.changed })
       metrics.flushed('done', (performance.now() - began) / 1000)
-      this.#saved = stateOf(this.#replica)
-      this.#tellSaved()
+      this.#status.read(this.#replica)
+      this.#status.tell(this.#isComplete)
       return flushed.updates.length > 0
     } catch (error) {
       metrics.flushed(error instanceof Refusal ? 'refused' : 'failed', (performance.now() - began) / 1000)
@@ -338,32 +315,16 @@ export class OpenDocument {
     }
   }
 
-  #tellSaved(): void {
-    this.#toldComplete = this.#isComplete
-    this.live.broadcastStateless(savedMessage({ ...this.#saved, complete: this.#isComplete }))
-  }
-
-  // The other processes have stored what they have relayed, and the last message to the editors did not know that.
-  #tellComplete(): void {
-    if (!this.#toldComplete && this.#isComplete) this.#tellSaved()
-  }
-
-  #failed(error: unknown): void {
-    if (this.#isClosed) return
+  #failed(error: unknown): { isRefusal: boolean } {
+    if (this.#isClosed) return { isRefusal: false }
     const reason: ErrorCode = error instanceof Refusal ? error.code : 'service_unavailable'
-    if (reason === 'document_not_found') {
-      this.#deleted()
-      return
-    }
-    this.#failures += 1
-    this.#wasRefused = error instanceof Refusal && reason !== 'service_unavailable'
-    const wait = Math.min(firstRetryMs * 2 ** (this.#failures - 1), longestRetryMs)
-    this.#notBefore = performance.now() + wait * (0.75 + Math.random() / 2)
+    if (reason === 'document_not_found') this.#deleted()
     // The watch of the database logs its outages, once for all documents.
-    if (this.#failures === 1 && !isOutage(error)) {
+    else if (this.#schedule.failures === 1 && !isOutage(error)) {
       this.#context.log.warn({ err: error, document_id: this.key.id }, 'an open document could not be stored or read')
     }
-    if (!this.#pending.isEmpty) this.live.broadcastStateless(unsavedMessage(reason))
+    if (!this.#pending.isEmpty) this.#status.tellUnsaved(reason)
+    return { isRefusal: reason !== 'service_unavailable' }
   }
 
   // Nobody can store text into a deleted document, so the text is dropped with it.
@@ -373,27 +334,7 @@ export class OpenDocument {
   }
 }
 
-function isBeyond(live: Document, stateVector: Uint8Array): boolean {
-  const stored = Y.decodeStateVector(stateVector)
-  return [...Y.decodeStateVector(Y.encodeStateVector(live))].some(
-    ([client, clock]) => clock > (stored.get(client) ?? 0),
-  )
-}
-
-function stateOf({ version, stateVector }: LiveReplica): SaveState {
-  return { version, stateVector: stateVector ?? Uint8Array.of(0) }
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds)
-    signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
-  })
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+// What people typed and what was rescued for them came from editors of this process.
+function sourceOf(kind: OriginKind): UpdateSource {
+  return kind === 'stored' || kind === 'peer' ? kind : 'editor'
 }

@@ -21,7 +21,7 @@ import type { Editor, EditorContext } from './editor.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { OpenDocument, type OpenDocumentContext } from './open-document.ts'
 import type { Peers } from './peers/peers.ts'
-import { unsavedMessage } from './save-messages.ts'
+import { unsavedMessage } from './save-status.ts'
 
 /** What the process keeps with each connection. */
 type ConnectionContext = EditorContext & { socket: ClientSocket; address: string; origin: string | null }

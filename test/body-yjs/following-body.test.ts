@@ -1,8 +1,16 @@
 import fc from 'fast-check'
 import { test } from 'tap'
+import * as Y from 'yjs'
+import { topBlockId } from '../../shared/body/block-lines.ts'
+import { canonicalJson, documentToLines } from '../../shared/body/canonical.ts'
+import type { BodyNode, DocNode } from '../../shared/body/document.ts'
+import { bodyFragment, readDocument, writeNodes } from '../../shared/body/yjs/encoding.ts'
+import { FollowingBody } from '../../shared/body/yjs/following-body.ts'
+import { deriveState, openState } from '../../shared/body/yjs/state.ts'
+import { atOnce, inSlices } from '../../shared/computations/slices.ts'
 import { runs } from '../support/property-runs.ts'
 import { FollowedSession, followedStep } from './followed-session.ts'
-import { randomBody } from './random-body.ts'
+import { idFrom, randomBody } from './random-body.ts'
 
 test('a flush that reads only what changed stores what a flush of the whole document would store', async (t) => {
   fc.assert(
@@ -16,3 +24,104 @@ test('a flush that reads only what changed stores what a flush of the whole docu
   )
   t.pass()
 })
+
+test('a block keeps its id when somebody presses Enter at its start or pastes a copy above it', async (t) => {
+  const { body, fragment } = opened(paragraph(1, 'one'), paragraph(2, 'two'))
+  fragment.insert(0, writeNodes([{ type: 'paragraph', attrs: { id: idFrom(1) } }, paragraph(2, 'two')]))
+  atOnce(body.settle('doc_1@1'))
+  const ids = body.lines.map(topBlockId)
+  t.strictSame(ids.slice(2), [idFrom(1), idFrom(2)])
+  t.equal(new Set(ids).size, 4)
+  const live = bodyFragment(body.doc).toArray()
+  t.strictSame(
+    live.map((child) => (child as Y.XmlElement).getAttribute('id')),
+    ids,
+  )
+})
+
+test('of several new copies of a block that is gone, the first with text keeps the id', async (t) => {
+  const { body, fragment } = opened(paragraph(1, 'one'), paragraph(2, 'two'))
+  fragment.delete(0)
+  fragment.insert(0, writeNodes([{ type: 'paragraph', attrs: { id: idFrom(1) } }, paragraph(1, 'one')]))
+  atOnce(body.settle('doc_1@1'))
+  t.equal(body.lines[1], canonicalJson(paragraph(1, 'one')))
+})
+
+test('frontmatter that gets a block above it is not stored in the middle of a body', async (t) => {
+  const { body, fragment } = opened(
+    { type: 'frontmatter', attrs: { id: idFrom(1), yaml: 'a: b' } },
+    paragraph(2, 'two'),
+  )
+  fragment.insert(0, writeNodes([paragraph(3, 'above')]))
+  atOnce(body.settle('doc_1@1'))
+  t.strictSame(
+    body.lines.map((line) => JSON.parse(line).type),
+    ['paragraph', 'codeBlock', 'paragraph'],
+  )
+})
+
+test('a write of thousands of blocks leaves turns to others, and its updates bring an editor to the same body', async (t) => {
+  const paragraphs = (first: number) =>
+    Array.from({ length: 3000 }, (_, index) => paragraph(first + index, `block ${index}`))
+  const { body, fragment } = opened(...paragraphs(1))
+  const typed = (fragment.get(7) as Y.XmlElement).get(0) as Y.XmlText
+  typed.insert(0, 'typed ')
+  const lines = [...paragraphs(1).slice(5, 10), ...paragraphs(5000)].map((block) => canonicalJson(block))
+  let turns = 0
+  const pause = async () => {
+    turns += 1
+  }
+  const updates = await inSlices(body.follow(lines), pause)
+  t.ok(turns > 0, `${turns} turns`)
+  t.ok(updates.length > 1, `${updates.length} updates`)
+  const { change, repairs } = await inSlices(body.settle('doc_1@1'), pause)
+  t.equal(JSON.parse(change?.step ?? '').length, 1)
+  t.strictSame(repairs, [])
+  t.equal(body.lines[2], canonicalJson(paragraph(8, 'typed block 7')))
+  for (const update of updates) Y.applyUpdate(fragment.doc as Y.Doc, update)
+  t.strictSame(readDocument(fragment).document, readDocument(bodyFragment(body.doc)).document)
+})
+
+test('a stored Y document that no longer holds the stored body is read anew, and the next flush tells the truth', async (t) => {
+  const doc = new Y.Doc()
+  bodyFragment(doc).insert(0, writeNodes([paragraph(1, 'one'), paragraph(2, 'zwei'), paragraph(3, 'three')]))
+  const updates = [Y.encodeStateAsUpdate(doc)]
+  const lines = [paragraph(1, 'one'), paragraph(2, 'two'), paragraph(3, 'three')].map((block) => canonicalJson(block))
+  const body = atOnce(FollowingBody.open({ updates, lines }))
+  t.equal(atOnce(body.settle('doc_1@1')).change, null, 'nothing is read while nothing changes')
+  body.distrust()
+  t.ok(atOnce(body.settle('doc_1@2')).change)
+  t.equal(body.lines[1], canonicalJson(paragraph(2, 'zwei')))
+})
+
+test('an update that brings nothing new is told apart from typed text, deletions and text that has to wait', async (t) => {
+  const { body } = opened(paragraph(1, 'one'))
+  const editor = openState(Y.encodeStateAsUpdate(body.doc))
+  const updates: Uint8Array[] = []
+  editor.on('update', (update: Uint8Array) => updates.push(update))
+  const text = (bodyFragment(editor).get(0) as Y.XmlElement).get(0) as Y.XmlText
+  text.insert(0, 'a')
+  text.insert(1, 'b')
+  text.delete(0, 1)
+  const [first, second, deletion] = updates as [Uint8Array, Uint8Array, Uint8Array]
+  t.equal(body.apply(second), true, 'waits for the first')
+  t.equal(body.apply(second), false)
+  t.equal(body.apply(first), true)
+  t.equal(body.apply(deletion), true)
+  t.equal(body.apply(deletion), false)
+  t.strictSame(readDocument(bodyFragment(body.doc)).document, readDocument(bodyFragment(editor)).document)
+})
+
+/** A body that is followed, and an editor of it. Everything that the editor does arrives at once. */
+function opened(...blocks: BodyNode[]): { body: FollowingBody; fragment: Y.XmlFragment } {
+  const document = { type: 'doc', content: blocks } as DocNode
+  const state = deriveState(document)
+  const body = atOnce(FollowingBody.open({ updates: [state], lines: documentToLines(document) }))
+  const editor = openState(state)
+  editor.on('update', (update: Uint8Array) => body.apply(update))
+  return { body, fragment: bodyFragment(editor) }
+}
+
+function paragraph(id: number, text: string): BodyNode {
+  return { type: 'paragraph', attrs: { id: idFrom(id) }, content: [{ type: 'text', text }] }
+}

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
+import { isTextblock } from '../../shared/body/nodes.ts'
 import { bodyFragment, idOf, readDocument, readYText } from '../../shared/body/yjs/encoding.ts'
 import { blocksOf, type Edit, edited, normalised, randomEdits } from './random-body.ts'
 import { allText, type Editor, Room } from './room.ts'
@@ -53,7 +54,8 @@ export class RoomSession {
   readonly #deletedIds = new Set<string>()
   /** The blocks in which each block has ever been. */
   readonly #around = new Map<string, Set<string>>()
-  readonly #initialIds: ReadonlySet<string>
+  /** The blocks with text at the start. A container that loses its last block from two sides goes, too. */
+  readonly #initialIds: readonly string[]
   #endFlush: (() => void) | null = null
   #nextId = 1000
   // Editors who split, join or drag blocks copy text, and Yjs keeps both copies of two editors.
@@ -61,7 +63,7 @@ export class RoomSession {
 
   constructor(body: DocNode, editors: number) {
     this.#room = new Room(body, editors)
-    this.#initialIds = new Set(idsOf(body))
+    this.#initialIds = textblocksOf(body)
     this.#noteParents(body)
     this.#undo = this.#room.editors.map(({ doc }) => new Y.UndoManager(bodyFragment(doc), { captureTimeout: 0 }))
   }
@@ -196,6 +198,11 @@ export class RoomSession {
 
 function idsOf(body: DocNode): string[] {
   return blocksOf(body as BodyNode).map(({ node }) => String(node.attrs?.id))
+}
+
+function textblocksOf(body: DocNode): string[] {
+  const blocks = blocksOf(body as BodyNode).filter(({ node }) => isTextblock(node.type))
+  return blocks.map(({ node }) => String(node.attrs?.id))
 }
 
 /** The ids of the blocks around a marker. */

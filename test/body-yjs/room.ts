@@ -32,7 +32,7 @@ export class Room {
       for (const editor of this.editors) editor.inbox.push(update)
     })
     this.rescue = new TextRescue(this.live, {
-      isOwn: (origin) => origin instanceof Editor,
+      sourceOf: (origin) => (origin instanceof Editor ? 'editor' : 'stored'),
       origin: rescued,
       onLost: (lost) => this.lost.push(lost),
     })

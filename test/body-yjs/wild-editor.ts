@@ -5,7 +5,20 @@ import { bodyFragment, readElement, readYText, writeNodes, writeText } from '../
 import { idFrom } from './random-body.ts'
 import { wreck } from './wreck.ts'
 
-const kinds = ['type', 'erase', 'split', 'paste', 'delete', 'move', 'wreck', 'stray', 'id', 'undo'] as const
+const kinds = [
+  'type',
+  'erase',
+  'split',
+  'paste',
+  'delete',
+  'move',
+  'wreck',
+  'stray',
+  'id',
+  'undo',
+  'front',
+  'deep',
+] as const
 
 /** One edit: its kind, the index of its position, the index of another position, and its content. */
 export type WildEdit = { kind: (typeof kinds)[number]; at: number; to: number; nodes: BodyNode[] }
@@ -42,7 +55,7 @@ export class WildEditor {
     const elements = elementsBelow(fragment)
     const element = pick(elements, at)
     const text = pick(textsBelow(fragment), at)
-    const place = to % (fragment.length + 1)
+    const place = to % 3 === 0 ? 0 : to % (fragment.length + 1)
     if (kind === 'type') text?.insert(to % (text.length + 1), `w${at}`)
     else if (kind === 'erase') text?.delete(to % (text.length + 1), Math.min(3, text.length - (to % (text.length + 1))))
     else if (kind === 'split' && text) split(text, to)
@@ -52,6 +65,9 @@ export class WildEditor {
     else if (kind === 'move' && fragment.length > 1) move(fragment, at, to)
     else if (kind === 'wreck') insertInto(at % 2 === 0 ? fragment : (element ?? fragment), to, nodes)
     else if (kind === 'stray') fragment.insert(place, stray(at))
+    else if (kind === 'front')
+      fragment.insert(0, writeNodes([{ type: 'frontmatter', attrs: { id: idFrom(2000 + at), yaml: 'a: b' } }]))
+    else if (kind === 'deep') fragment.insert(place, writeNodes([deepQuotation(28 + (at % 8))]))
     else if (kind === 'id' && element) changeId(element, pick(elements, to), to)
   }
 }
@@ -85,6 +101,12 @@ function move(fragment: Y.XmlFragment, at: number, to: number): void {
 
 function insertInto(parent: Y.XmlFragment, to: number, nodes: BodyNode[]): void {
   parent.insert(to % (parent.length + 1), writeNodes(nodes))
+}
+
+/** Quotations in quotations. A body may have 32 levels of blocks. */
+function deepQuotation(levels: number): BodyNode {
+  const content = levels > 1 ? [deepQuotation(levels - 1)] : [{ type: 'text', text: 'w deep' }]
+  return { type: levels > 1 ? 'blockquote' : 'paragraph', content }
 }
 
 /** Content that may not stand at the top level, and some that is no node at all. */

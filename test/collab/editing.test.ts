@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { p, text } from '../body/build.ts'
 import { Person, startCollab } from '../support/collab.ts'
-import { bodyOf, eventsOf, make } from '../support/documents.ts'
+import { bodyOf, eventsOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 
 const mostCharacters = 200
@@ -58,6 +58,24 @@ t.test('two people and a program write at the same time, and everybody sees ever
   await Promise.all([first.saved(), second.saved()])
   t.strictSame((await bodyOf(ada, id)).blocks, first.body.content)
   t.strictSame(second.body, first.body)
+})
+
+t.test('text that was typed offline is put into the block that a program has made anew meanwhile', async (t) => {
+  const { ada, id, open } = await scene(t)
+  const [away, stays] = await Promise.all([open(), open()])
+  away.disconnect()
+  away.type(' typed offline')
+  const { blocks } = await bodyOf(ada, id)
+  const [one, two] = blocks
+  const heading = { ...one, type: 'heading', attrs: { ...one?.attrs, level: 2 } }
+  t.equal((await put(ada, id, [heading, two ?? p('two')])).status, 200)
+  const isHeading = () => stays.body.content[0]?.type === 'heading'
+  await stays.sees(isHeading)
+  await away.reconnect()
+  await stays.sees(([text]) => text === 'one typed offline')
+  await away.saved()
+  t.strictSame((await bodyOf(ada, id)).blocks, stays.body.content)
+  t.match(stays.body.content[0], { type: 'heading', attrs: { id: one?.attrs.id } })
 })
 
 t.test('a refused commit keeps the text and says so, until it can be stored', async (t) => {

@@ -83,6 +83,17 @@ t.test('nobody can open what is no document, and the log tells no tokens and no 
     t.equal(nosy.provider.isSynced, false)
     nosy.close()
   }
+  const talkative = await connect(t, { documentId: id })
+  const closed = talkative.received(MessageType.CLOSE)
+  talkative.send(id, MessageType.Awareness, (encoder) => {
+    const states = createEncoder()
+    for (const number of [1, 7, 1]) writeVarUint(states, number)
+    writeVarString(states, '{a secret of a client')
+    writeVarUint8Array(encoder, toUint8Array(states))
+  })
+  await closed
+  t.match(collab.output(), 'a library has caught an error', 'an error is logged, without what it says')
+  t.notMatch(collab.output(), 'secret of')
   const lines = collab.output().trim().split('\n')
   t.strictSame(
     lines.filter((line) => !line.startsWith('{')),

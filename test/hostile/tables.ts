@@ -2,9 +2,10 @@ import { type BodyFamily, bodyFamilies } from './bodies.ts'
 import type { Entry, Use } from './entry.ts'
 import type { Group } from './measure.ts'
 import { type Family, htmlTexts, markdownTexts, wordTexts } from './texts.ts'
+import { type UpdateFamily, updateFamilies } from './updates.ts'
 
 /** The parts of the table. The readers of the entries of a part belong together. */
-export const parts = ['markdown', 'documents', 'bodies', 'texts', 'requests'] as const
+export const parts = ['markdown', 'documents', 'bodies', 'updates', 'texts', 'requests'] as const
 export type Part = (typeof parts)[number]
 
 /** The inputs for all entries of a part: the name of a family, or a text that is repeated. */
@@ -20,6 +21,7 @@ const familiesByPart = {
   markdown: { ...markdownTexts, ...htmlTexts },
   documents: allTexts,
   bodies: bodyFamilies,
+  updates: updateFamilies,
   texts: allTexts,
   requests: wordTexts,
 }
@@ -27,6 +29,7 @@ const familiesByPart = {
 /** The readers of a cell. Only the modules of its part are loaded, since counting costs time for all loaded code. */
 export async function groupsOf(cell: Cell): Promise<Group[]> {
   if (cell.part === 'bodies') return [await bodyGroup('family' in cell ? cell.family : '')]
+  if (cell.part === 'updates') return [await updateGroup('family' in cell ? cell.family : '')]
   const text =
     'family' in cell
       ? ((allTexts as Record<string, Family>)[cell.family] as Family)
@@ -39,7 +42,7 @@ export async function groupsOf(cell: Cell): Promise<Group[]> {
   }))
 }
 
-async function entriesOf(part: Exclude<Part, 'bodies'>): Promise<readonly Entry[]> {
+async function entriesOf(part: Exclude<Part, 'bodies' | 'updates'>): Promise<readonly Entry[]> {
   if (part === 'markdown') return (await import('./entries/markdown.ts')).markdownEntries
   if (part === 'documents') return (await import('./entries/documents.ts')).documentEntries
   if (part === 'texts') return (await import('./entries/texts.ts')).textEntries
@@ -55,6 +58,12 @@ async function bodyGroup(family: string): Promise<Group> {
     uses: readers as Readonly<Record<string, Use>>,
     isNative: false,
   }
+}
+
+async function updateGroup(family: string): Promise<Group> {
+  const { updateReaders } = await import('./entries/updates.ts')
+  const inputOf = updateFamilies[family] as UpdateFamily
+  return { entry: 'an update of an editor', inputOf, uses: updateReaders, isNative: false }
 }
 
 function repeatedTo(unit: string, size: number): string {

@@ -131,6 +131,15 @@ export class Person {
     while (this.denials.length === 0) await sleep(5)
   }
 
+  /** Loses the connection, and does not connect again before `reconnect`. */
+  disconnect(): void {
+    this.provider.configuration.websocketProvider.disconnect()
+  }
+
+  async reconnect(): Promise<void> {
+    await this.provider.configuration.websocketProvider.connect()
+  }
+
   /** Closes the connection for good. The document stays readable. */
   close(): void {
     this.provider.destroy()

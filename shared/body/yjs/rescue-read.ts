@@ -1,5 +1,5 @@
 import * as Y from 'yjs'
-import type { BodyNode } from '../document.ts'
+import type { BodyNode, Json } from '../document.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
 import { equalJson } from './align.ts'
 import type { Formats } from './encoding.ts'
@@ -22,20 +22,26 @@ import type { LateChanges, LateText } from './rescue-write.ts'
 
 /**
  * A transaction that is being looked at: the ids that it deleted, the ids that its update names as deleted (null stands
- * for all ids that it deleted), and the ids that came from the editors of this process.
+ * for all ids that it deleted), and a test which says of ids that were not named whether this process rescues them.
  */
-export type Look = { transaction: Y.Transaction; deleted: IdSet; named: IdSet | null; own: IdSet }
+export type Look = {
+  transaction: Y.Transaction
+  deleted: IdSet
+  named: IdSet | null
+  ours: (range: IdRange) => (IdRange & { isIn: boolean })[]
+}
 
 /**
  * Reads what a transaction removed, before Yjs collects it: every block, and every text that was taken out of a block
- * which stays. The line of a block is the text that the remover knew. `hasLate` is true if it holds other text. Blocks
- * that the remover did not know are not among them, since they are late themselves.
+ * which stays. The line of a block is the text that the remover knew. `hasLate` is true if the block holds more, which
+ * this process rescues. Blocks that the remover did not know and this process rescues are not among them, since they
+ * are late themselves.
  */
 export function removedIn(look: Look): { removed: Removed; hasLate: boolean }[] {
   const found: { removed: Removed; hasLate: boolean }[] = []
   const { transaction } = look
   Y.iterateDeletedStructs(transaction, transaction.deleteSet, (item) => {
-    const type = item instanceof Y.Item && look.named?.has(item.id) !== false ? typeOf(item) : undefined
+    const type = item instanceof Y.Item && !isLateBlock(item, look) ? typeOf(item) : undefined
     if (type instanceof Y.XmlElement && !inlineTypes.has(type.nodeName)) {
       const { line, hasLate } = lineAtRemoval(type, look)
       const isText = isTextblock(type.nodeName)
@@ -49,20 +55,24 @@ export function removedIn(look: Look): { removed: Removed; hasLate: boolean }[] 
 }
 
 /**
- * What a transaction did late to a removed block: a list of its text, or of its children, in which the late parts stand
- * between the known parts.
+ * What a transaction did late to a removed block: the attributes that it set, and a list of the block's text or children,
+ * in which the late parts stand between the known parts.
  */
-export type LateContent = { removed: Removed } & ({ line: LateLinePart[] } | { children: LateChild[] })
+export type LateContent = { removed: Removed; attributes: { name: string; value: Json }[] } & (
+  | { line: LateLinePart[] }
+  | { children: LateChild[] }
+)
 
 /** Reads what a transaction did late to a removed block, before Yjs collects it. */
 export function readLate(removed: Removed, look: Look): LateContent {
   const { type } = removed
   const divide = divisionOf(type, look)
   const visits = [...walkLine(type, divide)]
+  const attributes = lateAttributes(type, look)
   if (type instanceof Y.XmlElement && !isTextblock(type.nodeName)) {
-    return { removed, children: visits.flatMap((visit) => lateChild(visit, divide)) }
+    return { removed, attributes, children: visits.flatMap((visit) => lateChild(visit, divide)) }
   }
-  return { removed, line: visits.map((visit) => lateLinePart(visit, divide)) }
+  return { removed, attributes, line: visits.map((visit) => lateLinePart(visit, divide)) }
 }
 
 /** The late blocks of a content, which are to be remembered like removed blocks. */
@@ -78,6 +88,8 @@ export function sizeOf(content: LateContent): number {
 
 /** Adds late content to `late`, at its place in the copy that the removed block has now. */
 export function placeLate(content: LateContent, memory: RemovedBlocks, late: LateChanges): void {
+  const { removed, attributes } = content
+  late.attributes.push(...attributes.map((attribute) => ({ removed, ...attribute })))
   if ('line' in content) placeText(content, memory, late)
   else placeBlocks(content, memory, late)
 }
@@ -168,33 +180,50 @@ function lateBlocks(item: Y.Item, divide: Division): Removed[] {
   return [{ type, blockId: undefined, line, copy: null }, ...below]
 }
 
+function isLateBlock(item: Y.Item, { named, ours }: Look): boolean {
+  return named?.has(item.id) === false && ours(rangeOf(item)).every(({ isIn }) => isIn)
+}
+
 function lineAtRemoval(type: RemovedType, look: Look): { line: LinePart[]; hasLate: boolean } {
+  const { deleted, named, ours } = look
   const line: LinePart[] = []
-  let hasLate = false
+  let hasLate = lateAttributes(type, look).length > 0
+  // The remover did not know a block that the update does not name, so that its text is of others as well.
+  const isKnown = type._item === null || named?.has(type._item.id) !== false
   for (const item of lineItems(type)) {
-    for (const part of look.deleted.parts(rangeOf(item))) {
-      if (!part.isIn) continue
-      for (const { isIn, ...known } of partsOf(look.named, part)) {
-        if (isIn && item.countable) line.push(linePart(item, known))
-        else if (!isIn) hasLate ||= look.own.parts(known).some((own) => own.isIn)
+    for (const part of deleted.parts(rangeOf(item)).filter(({ isIn }) => isIn)) {
+      for (const { isIn: isNamed, ...rest } of partsOf(named, part)) {
+        for (const { isIn: isOurs, ...text } of isNamed ? [{ ...rest, isIn: false }] : ours(rest)) {
+          if (isOurs) hasLate = true
+          else if ((isNamed || !isKnown) && item.countable) line.push(linePart(item, text))
+        }
       }
     }
   }
   return { line, hasLate }
 }
 
+/** The attributes of a removed block that were set without knowledge of the removal, or that the remover did not know. */
+function lateAttributes(type: RemovedType, { deleted, named, ours }: Look): { name: string; value: Json }[] {
+  return [...type._map].flatMap(([name, item]) => {
+    const isLate = name !== 'id' && deleted.has(item.id) && named?.has(item.id) === false
+    if (!isLate || !ours(rangeOf(item)).every(({ isIn }) => isIn)) return []
+    return { name, value: item.content.getContent().at(-1) as Json }
+  })
+}
+
 /**
- * Tells the late text of a removed type from the rest. An id is late if it came from an editor of this process, was
- * deleted in this transaction, and the update does not name it: it was deleted only because of what is around it. If
- * the update names the removed type itself, the deletions of its content say nothing: they come with the removal.
+ * Tells the late text of a removed type from the rest. An id is late if this process rescues it, it was deleted in this
+ * transaction, and the update does not name it: it was deleted only because of what is around it. If the update names
+ * the removed type itself, the deletions of its content say nothing: they come with the removal.
  */
-function divisionOf(type: RemovedType, { deleted, named, own }: Look): Division {
+function divisionOf(type: RemovedType, { deleted, named, ours }: Look): Division {
   const isRemoval = named === null || (type._item !== null && named.has(type._item.id))
   return (range) =>
     partsOf(named, range).flatMap(({ isIn: isNamed, ...part }): Part[] => {
       if (isNamed) return [{ ...part, state: isRemoval ? 'known' : 'gone' }]
-      return own.parts(part).flatMap(({ isIn: isOwn, ...mine }): Part[] => {
-        if (!isOwn) return [{ ...mine, state: 'known' }]
+      return ours(part).flatMap(({ isIn: isOurs, ...mine }): Part[] => {
+        if (!isOurs) return [{ ...mine, state: 'known' }]
         return deleted.parts(mine).map(({ isIn, ...now }): Part => ({ ...now, state: isIn ? 'late' : 'known' }))
       })
     })

@@ -1,5 +1,4 @@
 import * as Y from 'yjs'
-import type { Json } from '../document.ts'
 import type { ClientUpdate } from './client-update.ts'
 import { bodyFragment } from './encoding.ts'
 import { type IdRange, IdSet } from './id-ranges.ts'
@@ -9,13 +8,19 @@ import { blocksIn, type LateContent, type Look, placeLate, readLate, removedIn, 
 import { type LateChanges, writeLate } from './rescue-write.ts'
 import { readUpdate, type Struct } from './update-reader.ts'
 
+/** Where an update came from. Text is rescued by the process to which its editor is connected. */
+export type UpdateSource = 'editor' | 'peer' | 'stored'
+
 /** Text that was typed and could not be kept. `block_id` is null when nobody knows any more where it was typed. */
 export type LostText = { block_id: string | null; text: string }
 
 /** What a rescue needs to know of its document, and whom it tells. */
 export type RescueOptions = {
-  /** True for transactions with text that an editor of this process typed. Only this process may rescue such text. */
-  isOwn: (origin: unknown) => boolean
+  /**
+   * Where the update of a transaction came from: an editor of this process, an editor of another process that has the
+   * document open, or the database.
+   */
+  sourceOf: (origin: unknown) => UpdateSource
   /** The origin of the transactions that the rescue makes. They hold text to be stored, like typed text. */
   origin: unknown
   /** Is told of text that could not be kept, with the origin of the transaction that brought it. */
@@ -39,7 +44,9 @@ export class TextRescue {
   readonly #doc: Y.Doc
   readonly #options: RescueOptions
   readonly #memory: RemovedBlocks
+  // The ids that came from editors of this process, and those that came from editors of other processes.
   readonly #own = new IdSet()
+  readonly #peers = new IdSet()
   readonly #announced = new Map<unknown, Announced>()
   // Late content of blocks without a copy, oldest first, and its size in parts and characters.
   readonly #postponed = new Set<LateContent>()
@@ -59,9 +66,9 @@ export class TextRescue {
   /** Applies an update (encoding v1) to the document, and rescues what it brings late. */
   apply(update: Uint8Array, origin: unknown): void {
     const read: { inserted: Struct[]; deleted: IdRange[] } = { inserted: [], deleted: [] }
-    const isOwn = this.#isOwn(origin)
+    const isTyped = this.#sourceOf(origin) !== 'stored'
     readUpdate(update, {
-      struct: (struct) => isOwn && read.inserted.push(struct),
+      struct: (struct) => isTyped && read.inserted.push(struct),
       deletion: (range) => read.deleted.push(range),
     })
     this.announce(read, origin)
@@ -73,21 +80,22 @@ export class TextRescue {
    * connection, since each transaction has a new one. A second update of an origin replaces the first.
    */
   announce({ inserted, deleted }: ClientUpdate, origin: unknown): void {
-    const isOwn = this.#isOwn(origin)
+    const source = this.#sourceOf(origin)
+    const typed = source === 'editor' ? this.#own : this.#peers
     const texts: Struct[] = []
-    for (const struct of isOwn ? inserted : []) {
+    for (const struct of source === 'stored' ? [] : inserted) {
       const { client, clock, length, kind } = struct
       const known = Math.max(clock, Y.getState(this.#doc.store, client))
       if (known >= clock + length || kind === 'skip') continue
-      this.#own.add({ client, clock: known, length: clock + length - known })
-      if (kind === 'string') texts.push(struct)
+      typed.add({ client, clock: known, length: clock + length - known })
+      if (kind === 'string' && source === 'editor') texts.push(struct)
     }
     const named = new IdSet()
     for (const range of deleted) named.add(range)
     // Yjs keeps deletions that wait for their text, and tries them again with each update.
     const { pendingDs } = this.#doc.store
     if (pendingDs) for (const range of IdSet.of(Y.decodeUpdateV2(pendingDs).ds)) named.add(range)
-    this.#announced.set(authorOf(origin), { named, isOwn, texts })
+    this.#announced.set(authorOf(origin), { named, source, texts })
   }
 
   /** Stops watching. */
@@ -100,19 +108,21 @@ export class TextRescue {
     const { origin } = transaction
     const announced = this.#announced.get(authorOf(origin))
     this.#announced.delete(authorOf(origin))
-    if (!announced && this.#isOwn(origin)) for (const range of newRanges(transaction)) this.#own.add(range)
+    const isEditors = this.#sourceOf(origin) === 'editor'
+    if (!announced && isEditors) for (const range of newRanges(transaction)) this.#own.add(range)
     const deleted = IdSet.of(transaction.deleteSet)
-    const look: Look = { transaction, deleted, named: announced?.named ?? null, own: this.#own }
+    const ours = (range: IdRange) => (isEditors ? complement(this.#peers.parts(range)) : this.#own.parts(range))
+    const look: Look = { transaction, deleted, named: announced?.named ?? null, ours }
     const touched = new Set(this.#remember(look))
-    if (announced?.isOwn && !this.#memory.isEmpty) {
-      this.#readNew(look, touched)
+    if (announced && isEditors && !this.#memory.isEmpty) {
+      for (const removed of this.#touchedBy(transaction)) touched.add(removed)
       this.#deleteCopies(announced.named)
     }
     const contents = [...touched].map((removed) => readLate(removed, look))
     this.#memory.remember(contents.flatMap(blocksIn))
     for (const content of contents) this.#place(content)
     this.#placePostponed()
-    if (announced?.isOwn) this.#reportLost(announced, origin)
+    if (announced && isEditors) this.#reportLost(announced, origin)
   }
 
   readonly #write = (): void => {
@@ -150,8 +160,8 @@ export class TextRescue {
     }
   }
 
-  #isOwn(origin: unknown): boolean {
-    return origin === this.#options.origin || this.#options.isOwn(origin)
+  #sourceOf(origin: unknown): UpdateSource {
+    return origin === this.#options.origin ? 'editor' : this.#options.sourceOf(origin)
   }
 
   /** Remembers what a transaction removed, and finds copies. Returns the removed blocks with late text. */
@@ -171,16 +181,14 @@ export class TextRescue {
     this.#memory.link(removed, { copy, line })
   }
 
-  /** Finds the removed blocks in which an update inserted something, and reads the attributes that it set there. */
-  #readNew({ transaction, named }: Look, touched: Set<Removed>): void {
+  /** The removed blocks in which a transaction inserted something, or set an attribute. */
+  *#touchedBy(transaction: Y.Transaction): Generator<Removed> {
     for (const item of newItems(transaction)) {
       const removed = isLive(item.parent) ? undefined : this.#memory.around(item.parent)
       if (!removed) continue
-      if (item.parentSub === null) touched.add(removed)
-      else if (item.parentSub !== 'id' && item.right === null && named?.has(item.id) !== true) {
-        const value = item.content.getContent().at(-1) as Json
-        this.#late.attributes.push({ removed, name: item.parentSub, value })
-      }
+      // What comes later may be written into this text, or stand between these formats.
+      item.keep = typeOf(item) !== undefined || item.content instanceof Y.ContentFormat
+      yield removed
     }
   }
 
@@ -215,7 +223,7 @@ const mostPostponed = 100_000
 const longestReport = 10_000
 
 /** An update that is applied next. `texts` are the texts in it that the document did not have. */
-type Announced = { named: IdSet; isOwn: boolean; texts: Struct[] }
+type Announced = { named: IdSet; source: UpdateSource; texts: Struct[] }
 
 function noChanges(): LateChanges {
   return { texts: [], blocks: [], deletions: [], formats: [], attributes: [] }
@@ -223,6 +231,10 @@ function noChanges(): LateChanges {
 
 function authorOf(origin: unknown): unknown {
   return typeof origin === 'object' && origin !== null && 'connection' in origin ? origin.connection : origin
+}
+
+function complement(parts: readonly (IdRange & { isIn: boolean })[]): (IdRange & { isIn: boolean })[] {
+  return parts.map((part) => ({ ...part, isIn: !part.isIn }))
 }
 
 function newRanges({ beforeState, afterState }: Y.Transaction): IdRange[] {

@@ -1,0 +1,24 @@
+import * as Y from 'yjs'
+import { checkUpdate } from '../../../shared/body/yjs/client-update.ts'
+import { bodyFragment, readDocument, writeNodes } from '../../../shared/body/yjs/encoding.ts'
+import { repairDocument } from '../../../shared/body/yjs/repair.ts'
+import { TextRescue } from '../../../shared/body/yjs/rescue.ts'
+import type { Use } from '../entry.ts'
+
+/** Everything that reads an update of a client, up to the body that comes of it. */
+export const updateReaders: Readonly<Record<string, Use>> = {
+  check: (update: Uint8Array) => checkUpdate(opened(), update).inserted.length,
+  rescue: (update: Uint8Array) => {
+    const doc = opened()
+    const rescue = new TextRescue(doc, { sourceOf: () => 'editor', origin: 'rescue' })
+    rescue.apply(update, 'editor')
+    rescue.close()
+    return repairDocument(readDocument(bodyFragment(doc)).document, 'seed').repairs.length
+  },
+}
+
+function opened(): Y.Doc {
+  const doc = new Y.Doc()
+  bodyFragment(doc).insert(0, writeNodes([{ type: 'paragraph', content: [{ type: 'text', text: 'a' }] }]))
+  return doc
+}
