@@ -13,6 +13,7 @@ import {
 import { alternate, type Figure, ms, percentile } from './harness.ts'
 
 const rounds = 5
+const warmRounds = 3
 const saves = 20
 
 /** The required processor time in milliseconds, by the number of blocks. */
@@ -54,7 +55,8 @@ export async function measureFlushes(site: Site, { t, sizes }: CollabPart): Prom
       bare: turn('bare', bare, () => save(browsers, bare)),
       write: turn('write', collab, () => write(site, browsers, collab)),
     }
-    for (const warm of Object.values(measured)) await warm()
+    // A server compiles its code while it works.
+    await alternate(warmRounds, measured)
     for (const values of Object.values(postgres)) values.length = 0
     const cost = await alternate(rounds, measured)
     figures.push(...told(size, cost, postgres))
