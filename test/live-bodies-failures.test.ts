@@ -129,7 +129,7 @@ t.test('a Y document that contradicts its body is brought back to the body, and 
     const key = await site.create(body(p(1, 'one'), p(2, 'two')))
     const live = await LiveProcess.open(site, key)
     textAt(live.doc, 0).insert(0, 'foreign ')
-    await site.run(async ({ tx }) => advance(tx, { ...key, n: 0, updates: live.pending, body_seq: 1 }))
+    await site.run(async ({ tx }) => advance(tx, { ...key, n: 0, updates: live.pending, body_seq: 1, earlier: [] }))
     live.pending = []
     return live
   }

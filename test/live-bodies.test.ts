@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import pg from 'pg'
 import t from 'tap'
 import * as Y from 'yjs'
+import type { BlockNode } from '../shared/body/document.ts'
 import { openLive } from '../shared/body/live/live-document.ts'
 import { advance, liveBodiesChannel } from '../shared/body/live/queries.ts'
 import { bodyFragment } from '../shared/body/yjs/encoding.ts'
@@ -255,7 +256,7 @@ t.test('folding the log loses nothing, whatever a replica has seen of it', async
     textAt(live.doc, 0).insert(0, 'x')
     textAt(live.doc, 0).delete(0, 1)
   }
-  await site.run(async ({ tx }) => advance(tx, { ...key, n: 0, updates: live.pending, body_seq: 1 }))
+  await site.run(async ({ tx }) => advance(tx, { ...key, n: 0, updates: live.pending, body_seq: 1, earlier: [] }))
   await live.restart()
   t.match(await site.head(key), { n: 200, folded_n: 0 })
   textAt(live.doc, 0).insert(0, '200 ')
@@ -323,6 +324,38 @@ t.test('a large body is stored as its editors see it, wherever they change it', 
       const stored = await site.read(key)
       if (document.version !== stored.document.version) throw new Error('the version differs')
       if (JSON.stringify(stored.body) !== JSON.stringify(shown(live.doc))) throw new Error('the body differs')
+    }),
+    { numRuns: 40 },
+  )
+  t.pass()
+})
+
+t.test('editors of a large body get what programs write, wherever they write it', async (t) => {
+  const filler = 'Störche und andere große Vögel 🦩 '.repeat(8)
+  const key = await site.create(body(...Array.from({ length: 160 }, (_, index) => p(index + 1, `${index} ${filler}`))))
+  const live = await LiveProcess.open(site, key)
+  let next = 1000
+  const place = fc.oneof(fc.constantFrom(0, 1, -1, -2), fc.nat(200))
+  const edit = fc.record({ kind: fc.constantFrom('write', 'add', 'remove', 'move'), place, length: fc.nat(60) })
+  const run = (content: BlockNode[], { kind, place, length }: { kind: string; place: number; length: number }) => {
+    const index = place < 0 ? Math.max(content.length + place, 0) : place % content.length
+    const removed =
+      kind === 'add' || content.length < 100 ? [] : content.splice(index, kind === 'write' ? 1 : 1 + (length % 3))
+    if (kind === 'write') content.splice(index, 0, p(next++, filler.slice(0, 2 * length)))
+    if (kind === 'add') content.splice(place < 0 ? content.length : index, 0, p(next++, `new ${filler.repeat(length)}`))
+    if (kind === 'move') content.splice(length % (content.length + 1), 0, ...removed)
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 4 }), fc.boolean(), async (edits, isTyping) => {
+      await site.write(key, ({ content }) => {
+        const edited = [...content]
+        for (const one of edits) run(edited, one)
+        return body(...edited)
+      })
+      if (isTyping) textAt(live.doc, 3).insert(0, 'typed ')
+      await (isTyping ? live.flush() : live.sync())
+      const stored = (await site.read(key)).body
+      if (JSON.stringify(stored) !== JSON.stringify(shown(live.doc))) throw new Error('the body differs')
     }),
     { numRuns: 40 },
   )

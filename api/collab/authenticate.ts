@@ -36,7 +36,12 @@ export async function authenticateEditor(context: Context, attempt: Attempt): Pr
   const { documentId } = attempt
   const document = await visibleDocument(context.database, { documentId, workspaceIds: visibleWorkspaces(caller) })
   const membership = caller.memberships.find(({ workspace_id }) => workspace_id === document?.workspace_id)
-  const rights = rightsOf({ admitted: true, scopes: caller.scopes, role: membership?.role ?? null })
+  const rights = rightsOf({
+    admitted: true,
+    may_read: caller.scopes.includes('documents:read'),
+    may_write: caller.scopes.includes('documents:write'),
+    role: membership?.role ?? null,
+  })
   if (rights.denied !== null) throw new Denial(rights.denied)
   return {
     caller,

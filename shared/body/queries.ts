@@ -234,24 +234,6 @@ export function snapshot(
   )
 }
 
-/** Drops bodies, except those that are current, that a snapshot keeps, or that a Y document follows. */
-export function dropUnusedBodies(tx: Transaction, key: DocumentKey & { bodySeqs: readonly number[] }): void {
-  const { workspace_id, id } = key
-  tx.send(
-    prepared(sql.unsafe`
-    DELETE FROM document_bodies b
-    WHERE b.workspace_id = ${workspace_id} AND b.document_id = ${id}
-      AND b.body_seq = ANY(${sql.array([...key.bodySeqs], 'int8')})
-      AND NOT EXISTS (
-        SELECT FROM documents d
-        WHERE d.workspace_id = ${workspace_id} AND d.id = ${id} AND d.body_seq = b.body_seq)
-      AND NOT EXISTS (
-        SELECT FROM document_versions v
-        WHERE v.workspace_id = ${workspace_id} AND v.document_id = ${id} AND v.body_seq = b.body_seq)
-      AND NOT EXISTS (${standingAt(key)} AND y.body_seq = b.body_seq)`),
-  )
-}
-
 const standingAt = ({ workspace_id, id }: DocumentKey) => sql.fragment`
   SELECT FROM document_y_states y WHERE y.workspace_id = ${workspace_id} AND y.document_id = ${id}`
 

@@ -14,6 +14,12 @@ export type LineWindow = { from: number; removed: readonly string[]; to: number;
  */
 export type Splice = { offset: number; removed: number; added: Buffer }
 
+/**
+ * A new text as the database compares it with this text. The first `before` bytes and the last `after` bytes are those of
+ * this text, and `middle` stands between them.
+ */
+export type ComparedText = { before: number; after: number; middle: Buffer }
+
 /** A stretch of lines whose UTF-8 bytes are kept. Each line ends with a line feed. */
 type Page = { count: number; bytes: Buffer }
 
@@ -112,6 +118,32 @@ export class VersionedLines {
     })
   }
 
+  /** The lines of a new text. Lines that begin before and end behind its middle are the same strings as before. */
+  linesOf({ before, after, middle }: ComparedText): string[] {
+    const [first, last] = [this.#lineAt(before), this.#lineAt(this.bytes - after)]
+    const head = first.bytes.subarray(0, before - first.offset)
+    const tail = last.bytes.subarray(this.bytes - after - last.offset, -1)
+    const between = flatLines(Buffer.concat([head, middle, tail]))
+    return this.#lines.slice(0, first.line).concat(between, this.#lines.slice(last.line + 1))
+  }
+
+  /** The line that has a byte of the text, or that ends with it. `offset` counts the bytes before the line. */
+  #lineAt(byte: number): { line: number; offset: number; bytes: Buffer } {
+    let [offset, line] = [0, 0]
+    for (const page of this.#pages) {
+      if (byte < offset + page.bytes.length) {
+        for (let start = 0; ; line += 1) {
+          const end = page.bytes.indexOf(lineFeed, start) + 1
+          if (byte < offset + end) return { line, offset: offset + start, bytes: page.bytes.subarray(start, end) }
+          start = end
+        }
+      }
+      offset += page.bytes.length
+      line += page.count
+    }
+    throw new RangeError(`the text has no byte ${byte}`)
+  }
+
   /** The bytes before a line. */
   #offsetOf(line: number): number {
     let [offset, first] = [0, 0]
@@ -184,6 +216,20 @@ export class VersionedLines {
       else this.#shown.delete(id)
     }
   }
+}
+
+const lineFeed = 0x0a
+
+// Decodes each line by itself. A part of a decoded text would keep the whole text in memory.
+function flatLines(bytes: Buffer): string[] {
+  const lines: string[] = []
+  for (let start = 0; start <= bytes.length; ) {
+    const found = bytes.indexOf(lineFeed, start)
+    const end = found < 0 ? bytes.length : found
+    lines.push(bytes.toString('utf8', start, end))
+    start = end + 1
+  }
+  return lines
 }
 
 /** Lines as UTF-8. Each ends with a line feed. */

@@ -11,6 +11,7 @@ type Options = {
   prepare: (client: pg.Client) => Promise<unknown>
   /** Called with each client that is prepared, and with undefined when its connection has ended. */
   onChange: (client: pg.Client | undefined) => void
+  /** Called once for each session that could not be opened or was lost. */
   onError: (error: Error) => void
 }
 
@@ -32,7 +33,10 @@ export function keepSession(options: Options): { close: () => Promise<void> } {
 async function run({ open, prepare, onChange, onError, signal }: Options & { signal: AbortSignal }): Promise<void> {
   while (!signal.aborted) {
     const client = open()
-    client.on('error', onError)
+    let failure: unknown
+    client.on('error', (error) => {
+      failure ??= error
+    })
     const over = new Promise((end) => client.once('end', end))
     const close = () => void client.end().catch(() => {})
     signal.addEventListener('abort', close)
@@ -45,11 +49,12 @@ async function run({ open, prepare, onChange, onError, signal }: Options & { sig
       onChange(client)
       await over
     } catch (error) {
-      if (!signal.aborted) onError(error as Error)
+      failure ??= error
       close()
     }
     onChange(undefined)
     signal.removeEventListener('abort', close)
+    if (failure !== undefined && !signal.aborted) onError(failure as Error)
     if (!isPrepared) await sleep(pauseMs, undefined, { signal }).catch(() => {})
   }
 }

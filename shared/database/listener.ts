@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { keepSession } from './kept-session.ts'
 import { openSession } from './session.ts'
 
 const probeMs = 30_000
-const reconnectMs = 500
 const retryMs = 1000
 
 /** A running LISTEN of PostgreSQL, which `close` ends. */
@@ -21,51 +20,23 @@ export function listen(options: {
   onNotify: (payload: string | null) => void
   onError: (error: Error) => void
 }): Listener {
-  const stop = new AbortController()
-  let client: pg.Client | undefined
-  const running = (async () => {
-    while (!stop.signal.aborted) {
-      client = openSession({ url: options.url, name: 'svc-listen' })
-      try {
-        await session(client, options)
-      } catch (error) {
-        if (!stop.signal.aborted) options.onError(error as Error)
-      }
-      await sleep(reconnectMs, undefined, { signal: stop.signal }).catch(() => {})
-    }
-  })()
-  return {
-    async close() {
-      stop.abort()
-      await client?.end().catch(() => {})
-      await running
+  const { url, channel, onNotify, onError } = options
+  let probing: NodeJS.Timeout | undefined
+  return keepSession({
+    open() {
+      const session = openSession({ url, name: 'svc-listen' })
+      session.on('notification', ({ payload = '' }) => onNotify(payload))
+      return session
     },
-  }
-}
-
-// Settles when the connection has ended.
-async function session(
-  client: pg.Client,
-  options: { channel: string; onNotify: (payload: string | null) => void },
-): Promise<void> {
-  const over = new Promise<void>((resolve, reject) => {
-    client.once('end', resolve)
-    client.once('error', reject)
+    prepare: (session) => session.query(`LISTEN ${pg.escapeIdentifier(channel)}`),
+    onChange(session) {
+      clearInterval(probing)
+      if (session === undefined) return
+      onNotify(null)
+      probing = setInterval(() => void session.query('SELECT 1').catch(() => {}), probeMs)
+    },
+    onError,
   })
-  // When the connection is lost before LISTEN has run, `connect` or `query` rejects as well, and nobody awaits `over`.
-  // This handler keeps the second rejection from ending the process.
-  over.catch(() => {})
-  client.on('error', () => {})
-  client.on('notification', ({ payload = '' }) => options.onNotify(payload))
-  await client.connect()
-  await client.query(`LISTEN ${pg.escapeIdentifier(options.channel)}`)
-  options.onNotify(null)
-  const probing = setInterval(() => void client.query('SELECT 1').catch(() => {}), probeMs)
-  try {
-    await over
-  } finally {
-    clearInterval(probing)
-  }
 }
 
 /**

@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox'
 import { Role } from '../auth/schema.ts'
-import type { Scope } from '../auth/scopes.ts'
 import { sessionLimits } from '../auth/sessions.ts'
 import { prepared, type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
@@ -20,8 +19,9 @@ export type EditorKey = {
 const StandingShape = Type.Object({
   /** Whether the token is neither revoked nor expired, or the session has not ended. */
   admitted: Type.Boolean(),
-  /** The scopes of the token; null for a session, which has no scopes. */
-  scopes: Nullable(Type.Array(Type.Unsafe<Scope>(Type.String()))),
+  /** Whether the scopes of the token allow reading documents; a session has no scopes and allows everything. */
+  may_read: Type.Boolean(),
+  may_write: Type.Boolean(),
   /** The role of the user in the workspace; null without a membership, or when the document is no longer there. */
   role: Nullable(Role),
 })
@@ -35,7 +35,9 @@ export function editorStandings(db: Queryable, editors: readonly EditorKey[]): P
   const column = (read: (editor: EditorKey) => string | null) => sql.array(editors.map(read), 'text')
   return db.any(
     prepared(sql.type(StandingRow)`
-    SELECT t.id IS NOT NULL OR s.id_hash IS NOT NULL AS admitted, t.scopes, m.role
+    SELECT t.id IS NOT NULL OR s.id_hash IS NOT NULL AS admitted, m.role,
+      coalesce('documents:read' = ANY(t.scopes), true) AS may_read,
+      coalesce('documents:write' = ANY(t.scopes), true) AS may_write
     FROM unnest(
       ${column(({ userId }) => userId)}, ${column(({ workspaceId }) => workspaceId)},
       ${column(({ documentId }) => documentId)}, ${column(({ tokenId }) => tokenId)},

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import * as Y from 'yjs'
-import { topBlockId } from '../../shared/body/block-lines.ts'
+import { idsInLine, topBlockId } from '../../shared/body/block-lines.ts'
 import { canonicalJson, documentToLines } from '../../shared/body/canonical.ts'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
 import { bodyFragment, readDocument, writeNodes } from '../../shared/body/yjs/encoding.ts'
@@ -11,6 +11,7 @@ import { atOnce, inSlices } from '../../shared/computations/slices.ts'
 import { runs } from '../support/property-runs.ts'
 import { FollowedSession, followedStep } from './followed-session.ts'
 import { idFrom, randomBody } from './random-body.ts'
+import { elementsBelow, textsBelow } from './wild-editor.ts'
 
 test('a flush that reads only what changed stores what a flush of the whole document would store', async (t) => {
   fc.assert(
@@ -37,6 +38,55 @@ test('a block keeps its id when somebody presses Enter at its start or pastes a 
     live.map((child) => (child as Y.XmlElement).getAttribute('id')),
     ids,
   )
+})
+
+test('blocks keep their ids and carets when an editor that does not know ids types in them', async (t) => {
+  const item = (id: number, text: string) => ({
+    type: 'listItem',
+    attrs: { id: idFrom(id) },
+    content: [paragraph(id + 1, text)],
+  })
+  const list = {
+    type: 'bulletList',
+    attrs: { id: idFrom(10) },
+    content: [item(20, 'one'), item(30, 'two'), item(40, 'three')],
+  }
+  const { body, fragment } = opened(paragraph(1, 'first'), list)
+  const before = body.lines
+  for (const [index, word] of ['a', 'b'].entries()) {
+    fragment.doc?.transact(() => {
+      for (const element of elementsBelow(fragment)) element.removeAttribute('id')
+      textsBelow(fragment)[2]?.insert(0, word)
+    })
+    const elements = elementsBelow(bodyFragment(body.doc))
+    const { updates, repairs } = atOnce(body.settle(`doc_1@${index}`))
+    t.strictSame(new Set(repairs.map(({ kind }) => kind)), new Set(['id_restored']))
+    t.strictSame(elementsBelow(bodyFragment(body.doc)), elements, 'no element was made anew')
+    for (const update of updates) Y.applyUpdate(fragment.doc as Y.Doc, update)
+  }
+  t.strictSame(body.lines, [before[0], before[1]?.replace('two', 'batwo')])
+})
+
+test('all list items keep their ids when an editor that does not know ids adds an item between them', async (t) => {
+  const item = (id: number, text: string) => ({
+    type: 'listItem',
+    attrs: { id: idFrom(id) },
+    content: [paragraph(id + 1, text)],
+  })
+  const list = {
+    type: 'bulletList',
+    attrs: { id: idFrom(10) },
+    content: [item(20, 'one'), item(30, 'two'), item(40, 'three')],
+  }
+  const { body, fragment } = opened(list)
+  fragment.doc?.transact(() => {
+    for (const element of elementsBelow(fragment)) element.removeAttribute('id')
+    const live = fragment.get(0) as Y.XmlElement
+    live.insert(2, writeNodes([{ type: 'listItem', content: [{ type: 'paragraph' }] }]))
+  })
+  atOnce(body.settle('doc_1@1'))
+  const ids = idsInLine(body.lines[0] as string)
+  t.strictSame([...ids.slice(0, 5), ...ids.slice(7)], idsInLine(canonicalJson(list)))
 })
 
 test('of several new copies of a block that is gone, the first with text keeps the id', async (t) => {

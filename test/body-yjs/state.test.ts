@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import * as Y from 'yjs'
-import type { BodyNode } from '../../shared/body/document.ts'
+import { documentToLines } from '../../shared/body/canonical.ts'
+import type { BodyNode, DocNode } from '../../shared/body/document.ts'
 import { bodyFragment, readDocument } from '../../shared/body/yjs/encoding.ts'
-import { catchUp, compact, deriveState, mergeUpdates, openState, readState } from '../../shared/body/yjs/state.ts'
+import { FollowingBody } from '../../shared/body/yjs/following-body.ts'
+import { compact, deriveState, mergeUpdates, openState, readState } from '../../shared/body/yjs/state.ts'
+import { atOnce } from '../../shared/computations/slices.ts'
 import { runs } from '../support/property-runs.ts'
 import { blocksOf, edited, normalised, randomBody, randomEdits } from './random-body.ts'
 
@@ -70,3 +73,11 @@ test('compaction forgets deleted text and keeps what is there', async (t) => {
   t.strictSame(normalised(readState(compacted)), body)
   t.ok(compacted.length < mergeUpdates([state, ...log]).length / 3)
 })
+
+/** Opens a document from its state, follows a write, and closes the document again. */
+function catchUp({ state, from, to }: { state: Uint8Array; from: DocNode; to: DocNode }) {
+  const body = atOnce(FollowingBody.open({ updates: [state], lines: documentToLines(from) }))
+  const updates = atOnce(body.follow(documentToLines(to)))
+  if (updates.length === 0) return { update: null, state }
+  return { update: mergeUpdates(updates), state: Y.encodeStateAsUpdate(body.doc) }
+}

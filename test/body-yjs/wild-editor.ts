@@ -123,16 +123,17 @@ function stray(at: number): (Y.XmlElement | Y.XmlText)[] {
 }
 
 function changeId(element: Y.XmlElement, other: Y.XmlElement | undefined, to: number): void {
-  if (to % 4 === 0) element.removeAttribute('id')
-  else if (to % 4 === 1) element.setAttribute('id', 'bad id')
+  if (to % 4 === 0) element.setAttribute('id', 'bad id')
   else element.setAttribute('id', other?.getAttribute('id') ?? idFrom(to % 9))
 }
 
-function elementsBelow(parent: Y.XmlFragment): Y.XmlElement[] {
+/** All elements below a fragment or element, in document order. */
+export function elementsBelow(parent: Y.XmlFragment): Y.XmlElement[] {
   return parent.toArray().flatMap((child) => (child instanceof Y.XmlElement ? [child, ...elementsBelow(child)] : []))
 }
 
-function textsBelow(parent: Y.XmlFragment): Y.XmlText[] {
+/** All texts below a fragment or element, in document order. */
+export function textsBelow(parent: Y.XmlFragment): Y.XmlText[] {
   return parent.toArray().flatMap((child): Y.XmlText[] => {
     if (child instanceof Y.XmlText) return [child]
     return child instanceof Y.XmlElement ? textsBelow(child) : []

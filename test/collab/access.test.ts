@@ -283,6 +283,29 @@ t.test('more editors than a document or a process takes are refused until one le
   await until(async () => (await opening({ collab, token: ada.token, id: other })) === 'open')
 })
 
+t.test('one socket opens a hundred documents and no more', async (t) => {
+  const { collab, ada } = await started(t)
+  const documents = await Promise.all(Array.from({ length: 101 }, () => make(ada, [p('one')])))
+  const websocketProvider = new HocuspocusProviderWebsocket({ url: collab.url, WebSocketPolyfill: WebSocket })
+  t.teardown(() => websocketProvider.destroy())
+  const outcomes: string[] = []
+  for (const { id: name } of documents) {
+    const opened = Promise.withResolvers<string>()
+    const provider = new HocuspocusProvider({
+      websocketProvider,
+      name,
+      token: ada.token,
+      onSynced: () => opened.resolve('open'),
+      onAuthenticationFailed: ({ reason }) => opened.resolve(reason),
+    })
+    provider.attach()
+    t.teardown(() => provider.destroy())
+    outcomes.push(await opened.promise)
+  }
+  t.strictSame(new Set(outcomes.slice(0, 100)), new Set(['open']))
+  t.equal(outcomes[100], 'too_many_connections')
+})
+
 t.test('of many who come at the same moment no more get in than there are places', async (t) => {
   const { collab, ada, id } = await started(t, { COLLAB_MAX_CONNECTIONS_PER_DOCUMENT: '3' })
   const crowd = Array.from({ length: 12 }, () => new Person({ url: collab.url, token: ada.token, documentId: id }))

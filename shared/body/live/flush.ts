@@ -61,7 +61,7 @@ export async function storeTyped(
   await replica.take(shadow, facts)
   await shadow.merge(updates)
   requireRoom(shadow, config.DOCUMENT_MAX_BYTES)
-  await shadow.follow(facts)
+  const hasFollowed = await shadow.follow(facts)
   const { change, windows, repairs } = await shadow.settle(key.id)
   const snapshots = snapshotsOf(version, { isKept: facts.is_kept, isChanged: change !== null })
   const document = await storeChange(
@@ -80,7 +80,7 @@ export async function storeTyped(
   )
   storeAppended(tx, { key, shadow, bodySeq: document.body_seq })
   if (change !== null || shadow.appended.length > 0) {
-    queries.notifyLive(tx, document, { isTyped: facts.current === null && repairs.length === 0 })
+    queries.notifyLive(tx, document, { isTyped: !hasFollowed && repairs.length === 0 })
   }
   const { stateVector } = shadow
   return { document, result: { document, changed: change !== null, repairs, stateVector } }

@@ -1,5 +1,4 @@
 import type { Transaction } from '../../database/database.ts'
-import { dropUnusedBodies } from '../queries.ts'
 import * as queries from './queries.ts'
 import { found, type LiveReplica, lockedDocument, type Stored } from './replica.ts'
 import type { Shadow } from './shadow.ts'
@@ -33,6 +32,6 @@ export function storeAppended(
 ): void {
   const { appended, position } = shadow
   if (appended.length === 0 && bodySeq === position.bodySeq) return
-  queries.advance(tx, { ...key, n: position.n, updates: appended, body_seq: bodySeq })
-  if (bodySeq !== position.bodySeq) dropUnusedBodies(tx, { ...key, bodySeqs: [position.bodySeq, bodySeq - 1] })
+  const earlier = bodySeq === position.bodySeq ? [] : [position.bodySeq, bodySeq - 1]
+  queries.advance(tx, { ...key, n: position.n, updates: appended, body_seq: bodySeq, earlier })
 }

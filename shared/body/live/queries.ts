@@ -124,11 +124,17 @@ export function liveMoves(db: Queryable, seen: Seen): Promise<LiveMoves | null> 
   )
 }
 
-const LockedMovesShape = Type.Object({ ...MovesShape.properties, current: Nullable(Type.String()) })
+const LockedMovesShape = Type.Object({
+  ...MovesShape.properties,
+  before: Nullable(Type.Number()),
+  after: Nullable(Type.Number()),
+  middle: Nullable(Bytes),
+})
 
 /**
- * What others have stored since a replica was level, read under the lock of the document. `current` is the text of the
- * current body, or null when the Y document certainly follows that body.
+ * What others have stored since a replica was level, read under the lock of the document. `before`, `after` and
+ * `middle` are the current body as a `ComparedText`, compared with the body that the Y document follows. They are null
+ * when the Y document certainly follows the current body.
  */
 export type LockedMoves = Static<typeof LockedMovesShape>
 
@@ -136,7 +142,7 @@ export type LockedMoves = Static<typeof LockedMovesShape>
 export function lockedMoves(tx: Transaction, seen: Seen): Promise<LockedMoves | null> {
   return tx.maybeOne(
     prepared(sql.type(row(LockedMovesShape))`
-    SELECT ${movedColumns(seen)}, c.body AS current FROM documents d ${followed} ${withCurrent(seen)} ${at(seen)}`),
+    SELECT ${movedColumns(seen)}, c.before, c.after, c.middle FROM documents d ${followed} ${withCurrent(seen)} ${at(seen)}`),
   )
 }
 
@@ -159,7 +165,7 @@ export type FlushFacts = Static<typeof FlushShape>
 export function flushFacts(tx: Transaction, seen: Seen & { userId: string }): Promise<FlushFacts | null> {
   return tx.maybeOne(
     prepared(sql.type(row(FlushShape))`
-    SELECT ${movedColumns(seen)}, c.body AS current,
+    SELECT ${movedColumns(seen)}, c.before, c.after, c.middle,
       greatest(clock_timestamp()::timestamptz(3), d.updated_at) AS changing_at,
       ${isSourceOfOpenJob(sql.fragment`d.workspace_id`, sql.fragment`d.id`)} AS has_open_jobs,
       EXISTS (
@@ -188,10 +194,32 @@ const followed = sql.fragment`
   JOIN document_bodies f ON f.workspace_id = y.workspace_id AND f.document_id = y.document_id
     AND f.body_seq = y.body_seq`
 
+// Bodies are compared in stretches of so many bytes, from the front and from the back.
+const stretch = sql.fragment`16384`
+
+// The current body, compared with the body that the Y document follows. So only what differs leaves the database. When
+// the Y document may differ from its body, all of the current body does.
 function withCurrent({ isDoubtful }: Seen) {
   return sql.fragment`
-    LEFT JOIN document_bodies c ON c.workspace_id = d.workspace_id AND c.document_id = d.id
-      AND c.body_seq = d.body_seq AND (c.body_seq <> y.body_seq OR ${isDoubtful}::boolean)`
+    LEFT JOIN LATERAL (
+      SELECT e.before, e.after,
+        substring(t.new FROM e.before + 1 FOR octet_length(t.new) - e.before - e.after) AS middle
+      FROM document_bodies b
+      CROSS JOIN LATERAL (
+        SELECT convert_to(f.body, 'UTF8') AS old, convert_to(b.body, 'UTF8') AS new,
+          CASE WHEN ${isDoubtful}::boolean THEN 0 ELSE least(octet_length(f.body), octet_length(b.body)) END AS shorter
+        OFFSET 0) t
+      CROSS JOIN LATERAL (
+        SELECT coalesce(min(i), t.shorter) AS before FROM generate_series(0, t.shorter, ${stretch}) AS i
+        WHERE substring(t.old FROM i + 1 FOR ${stretch}) <> substring(t.new FROM i + 1 FOR ${stretch})) s
+      CROSS JOIN LATERAL (
+        SELECT s.before, least(coalesce(min(i), t.shorter), t.shorter - s.before) AS after
+        FROM generate_series(0, t.shorter, ${stretch}) AS i
+        WHERE substring(t.old FROM octet_length(t.old) - i - ${stretch} + 1 FOR ${stretch})
+          <> substring(t.new FROM octet_length(t.new) - i - ${stretch} + 1 FOR ${stretch})) e
+      WHERE b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
+        AND (b.body_seq <> y.body_seq OR ${isDoubtful}::boolean)
+    ) c ON true`
 }
 
 function at({ workspace_id, id }: DocumentKey) {
@@ -218,12 +246,15 @@ export function insertState(tx: Transaction, stored: DocumentKey & { state: Uint
     ON CONFLICT DO NOTHING`)
 }
 
-/** Appends updates to the log behind row `n`, and records which body the Y document follows now. */
+/**
+ * Appends updates to the log behind row `n`, and records that the Y document follows the body `body_seq` now. Drops the
+ * `earlier` bodies, except those that are current or that a snapshot keeps.
+ */
 export function advance(
   tx: Transaction,
-  input: DocumentKey & { n: number; updates: readonly Uint8Array[]; body_seq: number },
+  input: DocumentKey & { n: number; updates: readonly Uint8Array[]; body_seq: number; earlier: readonly number[] },
 ): void {
-  const { workspace_id, id, n, updates } = input
+  const { workspace_id, id, n, updates, body_seq, earlier } = input
   const bytes = updates.map((update) => Buffer.from(update.buffer, update.byteOffset, update.byteLength))
   tx.send(
     prepared(sql.unsafe`
@@ -231,9 +262,19 @@ export function advance(
       INSERT INTO document_y_updates (workspace_id, document_id, n, update)
       SELECT ${workspace_id}, ${id}, ${n}::int8 + u.ordinal, u.update
       FROM unnest(${sql.array(bytes, 'bytea')}) WITH ORDINALITY AS u (update, ordinal)
+    ), advanced AS (
+      UPDATE document_y_states SET body_seq = ${body_seq}, n = ${n + updates.length}, updated_at = clock_timestamp()
+      WHERE workspace_id = ${workspace_id} AND document_id = ${id}
     )
-    UPDATE document_y_states SET body_seq = ${input.body_seq}, n = ${n + updates.length}, updated_at = clock_timestamp()
-    WHERE workspace_id = ${workspace_id} AND document_id = ${id}`),
+    DELETE FROM document_bodies b
+    WHERE b.workspace_id = ${workspace_id} AND b.document_id = ${id}
+      AND b.body_seq = ANY(${sql.array([...earlier], 'int8')})
+      AND NOT EXISTS (
+        SELECT FROM documents d
+        WHERE d.workspace_id = ${workspace_id} AND d.id = ${id} AND d.body_seq = b.body_seq)
+      AND NOT EXISTS (
+        SELECT FROM document_versions v
+        WHERE v.workspace_id = ${workspace_id} AND v.document_id = ${id} AND v.body_seq = b.body_seq)`),
   )
 }
 

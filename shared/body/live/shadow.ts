@@ -120,12 +120,16 @@ export class Shadow {
   }
 
   /**
-   * Brings the Y document from the body that it follows to the current body. The text is null when both are the same.
+   * Brings the Y document from the body that it follows to the current body, if they differ. Returns whether they do.
+   * Throws `Contradiction` when the result does not have the version of the current body.
    */
-  async follow({ current }: queries.LockedMoves): Promise<void> {
-    if (current === null) return
+  async follow({ before, after, middle, version }: queries.LockedMoves): Promise<boolean> {
+    if (before === null || after === null || middle === null) return false
     this.#isAhead = true
-    this.#answer(await inSlices(this.body.follow(current.split('\n'))))
+    const lines = this.body.linesOf({ before, after, middle: Buffer.from(middle) })
+    this.#answer(await inSlices(this.body.follow(lines)))
+    if (this.body.version !== version) throw new Contradiction()
+    return true
   }
 
   /**

@@ -105,7 +105,6 @@ function isAt(nodes: Siblings, index: number, test: (node: BodyNode) => boolean)
   return node !== undefined && test(node)
 }
 
-/** The content of blocks as JSON text without any id. */
 function* shapes(nodes: Siblings, which: readonly number[]): Slices<string[]> {
   const found: string[] = []
   for (const index of which) {
@@ -115,7 +114,8 @@ function* shapes(nodes: Siblings, which: readonly number[]): Slices<string[]> {
   return found
 }
 
-function shapeOf({ type, attrs = {}, content = [], marks = [], text }: BodyNode): unknown[] {
+/** Everything that is in a block apart from ids, as JSON. */
+export function shapeOf({ type, attrs = {}, content = [], marks = [], text }: BodyNode): unknown[] {
   const members = Object.entries(attrs).filter(([name, value]) => name !== 'id' && value !== null)
   return [type, members.sort(([a], [b]) => (a < b ? -1 : 1)), content.map(shapeOf), marks, text]
 }

@@ -166,26 +166,35 @@ function insertAfter(edit: Edit, { anchor, node }: { anchor: number; node: BodyN
   else edit.insertions.set(anchor, [node])
 }
 
-/** The steps of an edit. They run from right to left, so that the remaining positions stay valid. */
+/**
+ * The steps of an edit. Steps run from right to left, so that the remaining positions stay valid. Blocks are inserted
+ * before others are removed. So when a large edit becomes several updates, a block that moves is never missing.
+ */
 function editSteps(parent: Y.XmlFragment, { removals, insertions }: Edit): Step[] {
   const steps: Step[] = []
-  const positions = [...new Set([...removals, ...insertions.keys()])].sort((a, b) => b - a)
-  let pending = 0
-  positions.forEach((position, index) => {
-    const nodes = insertions.get(position) ?? []
-    // The last blocks are inserted first, so that all are inserted at the same index.
+  const anchors = [...insertions.keys()].sort((a, b) => b - a)
+  for (const anchor of anchors) {
+    const nodes = insertions.get(anchor) ?? []
+    // The last blocks come first, so that all are inserted at the same index.
     for (let end = nodes.length; end > 0; end -= blocksOfStep) {
       const part = nodes.slice(Math.max(end - blocksOfStep, 0), end)
-      steps.push({ weight: part.length, run: () => parent.insert(position + 1, part.map(writeNode)) })
+      steps.push({ weight: part.length, run: () => parent.insert(anchor + 1, part.map(writeNode)) })
     }
-    if (!removals.has(position)) return
-    pending += 1
-    const goesOn = positions[index + 1] === position - 1 && !insertions.has(position - 1) && pending < blocksOfStep
-    if (goesOn) return
-    const count = pending
-    steps.push({ weight: count / 4, run: () => parent.delete(position, count) })
-    pending = 0
-  })
+  }
+  let inserted = [...insertions.values()].reduce((sum, nodes) => sum + nodes.length, 0)
+  let next = 0
+  let count = 0
+  for (const position of [...removals].sort((a, b) => b - a)) {
+    for (let anchor = anchors[next]; anchor !== undefined && anchor >= position; anchor = anchors[++next]) {
+      inserted -= insertions.get(anchor)?.length ?? 0
+    }
+    count += 1
+    const goesOn = removals.has(position - 1) && !insertions.has(position - 1) && count < blocksOfStep
+    if (goesOn) continue
+    const [index, length] = [position + inserted, count]
+    steps.push({ weight: length / 4, run: () => parent.delete(index, length) })
+    count = 0
+  }
   return steps
 }
 

@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import type { Slices } from '../../computations/slices.ts'
 import { type BodyChange, changeLines } from '../change.ts'
-import { type LineWindow, type Splice, VersionedLines } from '../versioned-lines.ts'
+import { type ComparedText, type LineWindow, type Splice, VersionedLines } from '../versioned-lines.ts'
 import { bodyFragment } from './encoding.ts'
 import { followLines } from './follow-lines.ts'
 import { HeldIds } from './held-ids.ts'
@@ -87,6 +87,11 @@ export class FollowingBody {
   /** The bytes that the windows of a settled change have put in the place of others. */
   splicesOf(windows: readonly LineWindow[]): Splice[] {
     return this.#lines.splicesOf(windows)
+  }
+
+  /** The lines of a text that the database has compared with the stored text. */
+  linesOf(text: ComparedText): string[] {
+    return this.#lines.linesOf(text)
   }
 
   /** Takes an update of others: rows of the log, or typed text. False when the update brings nothing new. */

@@ -29,6 +29,8 @@ export class KnownElements {
   readonly #fragment: Y.XmlFragment
   #lines: readonly string[]
   #elements: KnownElement[]
+  /** The last known lines of elements that have changed since. */
+  readonly #former = new WeakMap<object, string>()
   readonly #changed = new Set<unknown>()
   readonly #ids = new ElementIds()
 
@@ -70,6 +72,11 @@ export class KnownElements {
     return this.#ids.get(id)
   }
 
+  /** The last known line of an element that has changed since; undefined when none was known. */
+  formerLine(child: unknown): string | undefined {
+    return child instanceof Y.XmlElement ? this.#former.get(child) : undefined
+  }
+
   /** The lines of these elements. */
   linesWithId(id: string): string[] {
     return this.withId(id).map((element) => this.#lines[this.#elements.indexOf(element)] as string)
@@ -98,7 +105,9 @@ export class KnownElements {
   forget(index: number): void {
     const element = this.#elements[index]
     if (!element) return
-    this.#ids.delete(element, this.#lines[index] as string)
+    const line = this.#lines[index] as string
+    this.#ids.delete(element, line)
+    this.#former.set(element, line)
     this.#elements[index] = null
   }
 

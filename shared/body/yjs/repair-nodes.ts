@@ -7,6 +7,7 @@ export type Repair = { kind: RepairKind; type: string; block_id: string | null }
 export type RepairKind =
   | 'id_added'
   | 'id_changed'
+  | 'id_restored'
   | 'retyped'
   | 'wrapped'
   | 'unwrapped'

@@ -13,6 +13,7 @@ import type { Division, KnownElements, Run } from './known-elements.ts'
 import { filler, fitTopLevel, isTooDeep } from './repair.ts'
 import type { Repair } from './repair-nodes.ts'
 import { IdRepair, idsIn, isBlockId } from './repair-values.ts'
+import { restoreIds } from './restore-ids.ts'
 import { isInlineChild, newWork, type Place } from './work.ts'
 
 /**
@@ -55,7 +56,8 @@ export function* readRuns(settling: Settling): Slices<Readings> {
       for (const index of lines.keys()) known.forget(index)
       continue
     }
-    const fitted = yield* fitRuns(runs, isDeep)
+    const restored = yield* restoreRuns(known, runs)
+    const fitted = yield* fitRuns(restored, isDeep)
     const isEmpty = fitted.every(({ blocks }) => blocks.length === 0) && division.positions.every((at) => at < 0)
     const last = fitted.at(-1)
     if (isEmpty && last) {
@@ -110,16 +112,42 @@ function forgetFrontmatter({ known, lines }: Settling, { positions }: Division):
   return isMoved
 }
 
-function* fitRuns(runs: readonly Read[], isDeep: boolean): Slices<Fitted[]> {
+type Restored = Read & { restored: BodyNode[]; repairs: Repair[] }
+
+/** Gives the blocks of runs back the ids that they lost, unless another block has such an id now. */
+function* restoreRuns(known: KnownElements, runs: readonly Read[]): Slices<Restored[]> {
+  const given = new Set<string>()
+  for (const { nodes } of runs) {
+    for (const node of nodes) {
+      idsIn([node], given)
+      yield
+    }
+  }
+  const isFree = (id: string) => !given.has(id) && !known.hasId(id)
+  const result: Restored[] = []
+  for (const one of runs) {
+    const repairs: Repair[] = []
+    const restored: BodyNode[] = []
+    for (const [index, node] of one.nodes.entries()) {
+      const line = known.formerLine(one.children[(one.positions[index] ?? -1) - one.position])
+      restored.push(line === undefined ? node : restoreIds(node, line, { isFree, repairs }))
+      yield
+    }
+    result.push({ ...one, restored, repairs })
+  }
+  return result
+}
+
+function* fitRuns(runs: readonly Restored[], isDeep: boolean): Slices<Fitted[]> {
   const fitted: Fitted[] = []
   for (const one of runs) {
     const blocks: BodyNode[] = []
-    const repairs: Repair[] = []
+    const repairs: Repair[] = [...one.repairs]
     let first = 0
-    while (first < one.nodes.length) {
-      const end = endOfPart(one.nodes, first)
+    while (first < one.restored.length) {
+      const end = endOfPart(one.restored, first)
       const isFirst = one.start === 0 && blocks.length === 0
-      const part = fitTopLevel(one.nodes.slice(first, end), { isFirst, isDeep })
+      const part = fitTopLevel(one.restored.slice(first, end), { isFirst, isDeep })
       for (const block of part.blocks) blocks.push(block)
       for (const repair of part.repairs) repairs.push(repair)
       first = end

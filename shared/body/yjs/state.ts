@@ -26,20 +26,6 @@ export function deriveState(body: RawDocument): Uint8Array {
 }
 
 /**
- * Brings a stored state from the body that the state follows to the current body. `update` is what other replicas need,
- * null when nothing changed; `state` is the whole new state. Every call writes under a new client id, which adds up to
- * ten bytes to the state for good. A process that holds the document open calls `followInto` instead. @internal
- */
-export function catchUp(input: { state: Uint8Array; from: RawDocument; to: RawDocument }): {
-  update: Uint8Array | null
-  state: Uint8Array
-} {
-  const doc = openState(input.state)
-  const update = followInto(doc, input)
-  return { update, state: update === null ? input.state : Y.encodeStateAsUpdate(doc) }
-}
-
-/**
  * Applies the difference between the bodies `from` and `to` to a Y document in memory. The document may hold edits of
  * people that `from` does not have yet. Returns the update, or null when nothing changed.
  */

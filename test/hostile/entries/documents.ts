@@ -19,8 +19,11 @@ import { compareLines, manifestOf, manifestStep } from '../../../shared/body/man
 import { exportSegments } from '../../../shared/body/markdown/to-markdown.ts'
 import { normaliseDocument } from '../../../shared/body/normalise.ts'
 import { plainText } from '../../../shared/body/text.ts'
-import { catchUp, deriveState, readState } from '../../../shared/body/yjs/state.ts'
+import { cutUpdates } from '../../../shared/body/yjs/cut-updates.ts'
+import { FollowingBody } from '../../../shared/body/yjs/following-body.ts'
+import { deriveState, readState } from '../../../shared/body/yjs/state.ts'
 import { growChain } from '../../../shared/changes/project.ts'
+import { atOnce } from '../../../shared/computations/slices.ts'
 import { extractCandidates } from '../../../shared/concepts/candidates/extract.ts'
 import { renderMarkdown } from '../../../shared/export/markdown.ts'
 import { referencesOf, renamed } from '../../../shared/import/export-plan.ts'
@@ -110,8 +113,12 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'units of an edited source': ({ text, edited }) => changeSource({ from: text, to: textOf(edited), targets: 2 }),
   'units of an edited target': ({ text, edited }) => changeTarget({ from: text, to: textOf(edited) }),
   'live state': ({ document }) => readState(deriveState(document)),
-  'edits of a live state': ({ document, edited }) =>
-    catchUp({ state: deriveState(document), from: document, to: edited }).update?.length,
+  'slices of a live state': ({ document }) => cutUpdates([deriveState(document)]).length,
+  'edits of a live state': ({ document, lines, edited }) => {
+    const body = atOnce(FollowingBody.open({ updates: [deriveState(document)], lines }))
+    const updates = atOnce(body.follow(documentToLines(edited)))
+    return [updates.length, atOnce(body.settle('doc_1@1')).repairs.length]
+  },
   'search index': ({ text }) => computeIndex({ workspace_id: 'ws_1', document_id: 'doc_1' }, indexSource(text)),
   candidates: ({ text }) => extractCandidates({ documentId: 'doc_1', title: 'a', text }),
   relations: ({ text }) => compareLinks({ body: text, relations: [] }),
