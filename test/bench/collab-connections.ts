@@ -1,6 +1,5 @@
 import type { Site } from '../support/site.ts'
-import type { CollabPart } from './collab.ts'
-import { createParagraphs, startBrowsers, startEditorServer } from './collab-sides.ts'
+import { type CollabPart, createParagraphs, startBrowsers, startEditorServer } from './collab-sides.ts'
 import { type Figure, ms, percentile } from './harness.ts'
 
 const connections = 1000

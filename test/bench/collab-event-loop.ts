@@ -1,6 +1,11 @@
 import type { Site } from '../support/site.ts'
-import type { CollabPart } from './collab.ts'
-import { createParagraphs, type EditorServer, startBrowsers, startEditorServer } from './collab-sides.ts'
+import {
+  type CollabPart,
+  createParagraphs,
+  type EditorServer,
+  startBrowsers,
+  startEditorServer,
+} from './collab-sides.ts'
 import { type Figure, ms } from './harness.ts'
 
 const documents = 3

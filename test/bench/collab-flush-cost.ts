@@ -1,8 +1,8 @@
 import type { Site } from '../support/site.ts'
-import type { CollabPart } from './collab.ts'
 import {
   type BenchDocument,
   type Browsers,
+  type CollabPart,
   createParagraphs,
   type EditorServer,
   patchParagraph,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Site } from '../support/site.ts'
-import type { CollabPart } from './collab.ts'
 import {
   type BenchDocument,
   type Browsers,
+  type CollabPart,
   createParagraphs,
   type EditorServer,
   patchParagraph,

@@ -1,7 +1,6 @@
 import type { Site } from '../support/site.ts'
-import type { CollabPart } from './collab.ts'
 import type { Address } from './collab-clients.ts'
-import { createParagraphs, startBrowsers, startEditorServer } from './collab-sides.ts'
+import { type CollabPart, createParagraphs, startBrowsers, startEditorServer } from './collab-sides.ts'
 import type { Figure } from './harness.ts'
 
 const documents = 5

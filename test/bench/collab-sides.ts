@@ -14,6 +14,9 @@ import type { Requests } from './collab-clients.ts'
 import { allProcesses, processorMilliseconds } from './proc.ts'
 import type { Probed } from './process-probe.ts'
 
+/** What a part of the measurement needs. `sizes` are the numbers of blocks of its documents. */
+export type CollabPart = { t: Teardown; sizes: number[] }
+
 /** A measured server for editors: a collaboration process, or bare Hocuspocus. */
 export type EditorServer = {
   url: string

@@ -16,9 +16,6 @@ const parts = {
   connections: measureConnections,
 }
 
-/** What a part of the measurement needs. `sizes` are the numbers of blocks of its documents. */
-export type CollabPart = { t: Teardown; sizes: number[] }
-
 const defaultSizes = {
   latency: [200, 1000, 10_000],
   flush: [1000, 10_000],
