@@ -2,6 +2,7 @@ import { UsageError } from '../../shared/process/command-line.ts'
 import type { Site, Teardown } from '../support/site.ts'
 import { measureConnections } from './collab-connections.ts'
 import { measureEventLoop } from './collab-event-loop.ts'
+import { measureCollabFlush } from './collab-flush.ts'
 import { measureFlushes } from './collab-flush-cost.ts'
 import { measureKeystrokes } from './collab-keystrokes.ts'
 import { measureMemory } from './collab-memory.ts'
@@ -11,6 +12,7 @@ import type { Figure } from './harness.ts'
 const parts = {
   latency: measureKeystrokes,
   flush: measureFlushes,
+  pure: measureCollabFlush,
   eventloop: measureEventLoop,
   memory: measureMemory,
   connections: measureConnections,

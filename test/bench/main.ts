@@ -61,7 +61,8 @@ ${Object.keys(measurements).join(', ')}.
   --rounds N      how many rounds writes measures of each side, 5 by default
   --growth        makes hostile look for readers of user text whose work grows faster than the text; all of them would
                   take hours, so it measures a random sample and says which
-  --only NAMES    the parts of collab to measure: latency, flush, eventloop, memory, connections
+  --only NAMES    the parts of collab to measure: latency, flush, pure (a flush without network and
+                  database), eventloop, memory, connections
   --blocks N,N    how many blocks the documents of collab have
   --seed N        makes --growth take the sample of that seed again
   --help          prints this
