@@ -341,7 +341,7 @@ t.test('editors of a large body get what programs write, wherever they write it'
     const index = place < 0 ? Math.max(content.length + place, 0) : place % content.length
     const removed =
       kind === 'add' || content.length < 100 ? [] : content.splice(index, kind === 'write' ? 1 : 1 + (length % 3))
-    if (kind === 'write') content.splice(index, 0, p(next++, filler.slice(0, 2 * length)))
+    if (kind === 'write') content.splice(index, 0, p(next++, `written ${filler.repeat(length % 4)}`))
     if (kind === 'add') content.splice(place < 0 ? content.length : index, 0, p(next++, `new ${filler.repeat(length)}`))
     if (kind === 'move') content.splice(length % (content.length + 1), 0, ...removed)
   }

@@ -16,9 +16,8 @@ import { Rooms } from './rooms.ts'
 const poolSize = 12
 
 /**
- * Opens the parts of the process: pool, job queue, rooms, the relay to other processes, the
- * listener for changed bodies. The database must be
- * migrated before. `sockets` tells the number of open sockets for the metrics.
+ * Opens the parts of the process: pool, job queue, rooms, the relay to other processes, the listener for changed
+ * bodies. The database must be migrated before. `sockets` tells the number of open sockets for the metrics.
  */
 export async function startCollab({ config, log, sockets }: { config: Config; log: Logger; sockets: () => number }) {
   const database = await openDatabase({ url: config.DATABASE_URL, poolSize, name: sessionName('collab', randomUUID()) })

@@ -9,14 +9,14 @@ import { attachmentsIn } from './addresses.ts'
 export type LineWindow = { from: number; removed: readonly string[]; to: number; added: readonly string[] }
 
 /**
- * A stretch of a stored text that was replaced. In the UTF-8 bytes of the old text, whose last line also ends with a line
- * feed, `added` stands in the place of `removed` bytes from `offset` on.
+ * A stretch of a stored text that was replaced. In the UTF-8 bytes of the old text, `added` stands in the place of
+ * `removed` bytes from `offset` on. Here the last line of a text ends with a line feed, too.
  */
 export type Splice = { offset: number; removed: number; added: Buffer }
 
 /**
- * A new text as the database compares it with this text. The first `before` bytes and the last `after` bytes are those of
- * this text, and `middle` stands between them.
+ * A new text as the database compares it with an old text. The first `before` bytes and the last `after` bytes are
+ * those of the old text, and `middle` stands between them.
  */
 export type ComparedText = { before: number; after: number; middle: Buffer }
 
@@ -68,14 +68,6 @@ export class VersionedLines {
   /** The lines joined to the text that the database stores. */
   get text(): string {
     return this.#lines.join('\n')
-  }
-
-  /** The text as UTF-8. This getter is faster than encoding `text`, because the bytes of unchanged lines are kept. */
-  get textBytes(): Buffer {
-    return Buffer.concat(
-      this.#pages.map(({ bytes }) => bytes),
-      this.bytes,
-    )
   }
 
   /** The version of the body. */

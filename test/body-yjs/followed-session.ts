@@ -71,7 +71,7 @@ export class FollowedSession {
     same(readDocument(bodyFragment(body.doc)).document, readDocument(bodyFragment(whole)).document)
     const texts = { from: before.join('\n'), to: lines.join('\n') }
     same(settled.change, texts.from === texts.to ? null : changeBody(texts))
-    same([body.text, body.textBytes.toString(), body.version], [texts.to, texts.to, changeBody(texts).version])
+    same([body.text, body.bytes, body.version], [texts.to, Buffer.byteLength(texts.to), changeBody(texts).version])
   }
 
   #write(edits: readonly Edit[]): void {

@@ -52,6 +52,8 @@ export class RoomSession {
   readonly #away = new Set<number>()
   readonly #typed: Typed[] = []
   readonly #deletedIds = new Set<string>()
+  /** The blocks that editors have dragged. */
+  readonly #draggedIds = new Set<string>()
   /** The blocks in which each block has ever been. */
   readonly #around = new Map<string, Set<string>>()
   /** The blocks with text at the start. A container that loses its last block from two sides goes, too. */
@@ -110,9 +112,12 @@ export class RoomSession {
   /** Notes what a person deletes: text that the person saw, and blocks. */
   #watch(editor: Editor, change: () => boolean): boolean {
     const before = readDocument(bodyFragment(editor.doc)).document as DocNode
+    const elements = topElements(editor.doc)
     const done = change()
     const after = readDocument(bodyFragment(editor.doc)).document as DocNode
     this.#note(before, after)
+    const moved = after.content.filter((_, index) => !elements.has(bodyFragment(editor.doc).get(index)))
+    for (const block of moved) for (const id of [String(block.attrs?.id), ...idsOf(block)]) this.#draggedIds.add(id)
     return done
   }
 
@@ -155,6 +160,9 @@ export class RoomSession {
 
   #beginFlush(): void {
     this.#finishFlush()
+    // Two moves of one block at the same moment leave it twice. A program that moves it again takes one of the two.
+    const twice = idsOf(readDocument(bodyFragment(this.#room.live)).document as DocNode)
+    for (const id of twice) if (this.#draggedIds.has(id) && count(twice, id) > 1) this.#deletedIds.add(id)
     this.#endFlush = this.#room.beginFlush()
     for (const typed of this.#typed) {
       for (const id of blocksAround(this.#room.live, typed.marker)) typed.blocks.add(id)
@@ -196,7 +204,15 @@ export class RoomSession {
   }
 }
 
-function idsOf(body: DocNode): string[] {
+function topElements(doc: Y.Doc): ReadonlySet<unknown> {
+  return new Set(bodyFragment(doc).toArray())
+}
+
+function count(values: readonly string[], wanted: string): number {
+  return values.filter((value) => value === wanted).length
+}
+
+function idsOf(body: BodyNode | DocNode): string[] {
   return blocksOf(body as BodyNode).map(({ node }) => String(node.attrs?.id))
 }
 

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client'
 import type { Logger } from '../../../shared/process/log.ts'
 import { Reassembly } from './chunks.ts'
 import { type RelayMetrics, relayMetrics } from './metrics.ts'
-import { commonChannel, Outbox, privateChannel } from './outbox.ts'
+import { commonChannel, type Letter, Outbox, privateChannel } from './outbox.ts'
 import { type OpenRoom, type RelayedForFlush, Room } from './room.ts'
 import { openPeerSession, type PeerSession } from './session.ts'
 import { decodeFrames, type Frame } from './wire.ts'
@@ -57,6 +57,8 @@ class PeerRelay {
   readonly #reassembly: Reassembly
   readonly #heartbeat: NodeJS.Timeout
   readonly #rooms = new Map<string, Room>()
+  /** The rooms that have something to send. */
+  readonly #waiting = new Set<Room>()
   /** How often this process has heard itself since the last sign of life of each other process. */
   readonly #silence = new Map<string, number>()
   #beatsInDoubt = doubtBeats
@@ -75,7 +77,7 @@ class PeerRelay {
     })
     this.#outbox = new Outbox({
       id: this.#id,
-      collect: () => [...this.#rooms.values()].flatMap((room) => room.take()),
+      collect: () => this.#collect(),
       notify: (notifications) => this.#session.notify(notifications),
       onSent: (bytes) => this.#count('sent', bytes),
       onError: (error) => this.#warn(error),
@@ -84,7 +86,7 @@ class PeerRelay {
   }
 
   join(documentId: string, open: OpenRoom): Relay {
-    const room = new Room(documentId, { open, onWaiting: () => this.#outbox.wake() })
+    const room: Room = new Room(documentId, { open, onWaiting: () => this.#wake(room) })
     this.#rooms.set(documentId, room)
     this.#outbox.announce({ kind: 'joined', all: false, documentIds: [documentId] })
     return {
@@ -110,9 +112,21 @@ class PeerRelay {
   #leave(room: Room): void {
     if (this.#rooms.get(room.documentId) !== room) return
     this.#outbox.write(...room.take())
+    this.#waiting.delete(room)
     this.#rooms.delete(room.documentId)
     room.close()
     this.#outbox.announce({ kind: 'left', documentIds: [room.documentId] })
+  }
+
+  #wake(room: Room): void {
+    this.#waiting.add(room)
+    this.#outbox.wake()
+  }
+
+  #collect(): Letter[] {
+    const rooms = [...this.#waiting]
+    this.#waiting.clear()
+    return rooms.flatMap((room) => room.take())
   }
 
   // What was said while there was no session went unheard, and what waited was lost. Every process that holds a
@@ -129,16 +143,22 @@ class PeerRelay {
   }
 
   #arrived(payload: string): void {
+    const message = this.#reassembly.add(payload)
+    if (message === null) return
+    const { from, bytes } = message
+    const frames = this.#unlessMalformed(() => decodeFrames(bytes)) ?? []
+    if (from === this.#id) this.#heardItself(frames)
+    else this.#heard(from, { frames, bytes: bytes.length })
+  }
+
+  // What cannot be read is counted and left out. Text comes through the log all the same.
+  #unlessMalformed<T>(work: () => T): T | undefined {
     try {
-      const message = this.#reassembly.add(payload)
-      if (message === null) return
-      const { from, bytes } = message
-      const frames = decodeFrames(bytes)
-      if (from === this.#id) this.#heardItself(frames)
-      else this.#heard(from, { frames, bytes: bytes.length })
+      return work()
     } catch (error) {
       this.#metrics.dropped.inc()
       this.#warn(error)
+      return undefined
     }
   }
 
@@ -160,7 +180,7 @@ class PeerRelay {
     const tellsAll = frames.some((frame) => frame.kind === 'joined' && frame.all)
     if (!this.#silence.has(from) && !tellsAll) this.#outbox.write({ to: [from], frames: [this.#allRooms()] })
     this.#silence.set(from, 0)
-    for (const frame of frames) this.#receive(from, frame)
+    for (const frame of frames) this.#unlessMalformed(() => this.#receive(from, frame))
   }
 
   #gone(process: string): void {

@@ -63,9 +63,10 @@ export type Flushed = StoredText & { updates: Uint8Array[] }
  * invalid body, the body is repaired. The updates are kept even when they do not change the body.
  *
  * The rights of the user are not read again: text that a process accepted while the user might write is stored. Images
- * of missing attachments stay, because a refusal would reach nobody. Refuses with 404 `document_not_found`. Refuses with
- * 422 `document_too_large` or `invalid_node` when the body or the Y document would exceed its limits. Nothing is stored
- * then. The process keeps the updates and passes them again.
+ * of missing attachments stay, because a refusal would reach nobody.
+ *
+ * Refuses with 404 `document_not_found`. Refuses with 422 `document_too_large` or `invalid_node` when the body or the Y
+ * document would exceed its limits. Nothing is stored then. The process keeps the updates and passes them again.
  */
 export function persistLive(context: LiveContext, flush: Flush): Promise<Flushed> {
   const { replica } = flush

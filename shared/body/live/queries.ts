@@ -38,7 +38,10 @@ const HeadShape = Type.Object({ body_seq: Type.Number(), n: Type.Number(), folde
  */
 export type LiveHead = Static<typeof HeadShape>
 
-/** The position of the Y document of a document, without its state; null when the document was never opened live. */
+/**
+ * The position of the Y document of a document, without its state; null when the document was never opened live.
+ * @internal
+ */
 export function liveHead(db: Queryable, key: DocumentKey): Promise<LiveHead | null> {
   return db.maybeOne(
     prepared(sql.type(row(HeadShape))`
@@ -59,7 +62,8 @@ const StoredShape = Type.Object({
 
 /**
  * A stored Y document with the body that it follows, and the version of the current body. `updates` is the log after
- * row `folded_n`. When the document was never opened live, `state`, `n` and `folded_n` are null and the body is the current body.
+ * row `folded_n`. When the document was never opened live, `state`, `n` and `folded_n` are null, and the body is the
+ * current body.
  */
 export type StoredLive = Static<typeof StoredShape>
 
@@ -106,8 +110,8 @@ const MovesShape = Type.Object({
 
 /**
  * What others have stored since a replica was level. `current_seq` and `version` are those of the current body. The Y
- * document follows the body `followed_seq`, whose version is `followed_version`. `updates` is the log after the row that
- * the replica has seen. `state_bytes` and `log_bytes` are the sizes of the stored state and of the whole log.
+ * document follows the body `followed_seq`, whose version is `followed_version`. `updates` is the log after the row
+ * that the replica has seen. `state_bytes` and `log_bytes` are the sizes of the stored state and of the whole log.
  */
 export type LiveMoves = Static<typeof MovesShape>
 

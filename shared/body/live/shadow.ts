@@ -92,8 +92,8 @@ export class Shadow {
 
   /**
    * Takes in the rows of others, which bring the Y document to the body `followed_seq`. Returns the rows. Throws
-   * `Outdated` when the rows are not those after the rows of the shadow. Throws `Contradiction` when the Y document does
-   * not hold that body.
+   * `Outdated` when the rows are not those after the rows of the shadow. Throws `Contradiction` when the Y document
+   * does not hold that body.
    */
   async take(moves: queries.LiveMoves): Promise<readonly Uint8Array[]> {
     const { n, folded_n: foldedN, updates, followed_seq: bodySeq, version } = moves
@@ -134,8 +134,8 @@ export class Shadow {
 
   /**
    * Makes what the Y document holds the body that it follows. Where a live merge has left an invalid body, the body and
-   * the Y document are repaired. The new ids follow from the id of the document and the position of the log, which never
-   * occurs twice.
+   * the Y document are repaired. The new ids follow from the id of the document and the position of the log, which
+   * never occurs twice.
    */
   async settle(documentId: string): Promise<Settled> {
     this.#isAhead = true

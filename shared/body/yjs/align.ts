@@ -2,6 +2,7 @@ import type { Slices } from '../../computations/slices.ts'
 import type { BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
 import { longestIncreasing, matchSequences } from '../sequence.ts'
+import { matchSimilar } from './align-similar.ts'
 
 /** A list of sibling nodes: the children of one block, or of the document. */
 export type Siblings = readonly BodyNode[]
@@ -22,8 +23,8 @@ export type Presence = {
 /**
  * Returns for every new sibling the index of the old sibling that stays in its place, or -1 if the new sibling must be
  * inserted. Blocks are matched by id, and as few blocks as possible count as moved. When an old block goes and a new
- * block with the same content comes at its position, both count as one block. So a block that gets an id, or another
- * id, stays where it is.
+ * block with the same or a similar content comes at its position, both count as one block. So a block that gets an id,
+ * or another id, stays where it is, and with it the carets of the people who type there.
  */
 export function* alignSiblings(from: Siblings, to: Siblings, presence: Presence): Slices<number[]> {
   const places = placesById(from, presence)
@@ -87,13 +88,36 @@ function* renameWithinGaps({ from, to, partners, presence }: Alignment): Slices<
   for (const { partner, index } of [...kept, { partner: from.length, index: to.length }]) {
     const news = indices(toStart, index).filter((i) => isAt(to, i, presence.isNew))
     const olds = news.length > 0 ? indices(fromStart, partner).filter((i) => isAt(from, i, presence.isGone)) : []
-    const matches = olds.length > 0 ? matchSequences(yield* shapes(from, olds), yield* shapes(to, news)) : []
-    for (const { a, b, length } of matches) {
-      for (let offset = 0; offset < length; offset++) partners[news[b + offset] ?? -1] = olds[a + offset] ?? -1
+    if (olds.length > 0) {
+      for (const { old, next } of yield* matchContents({ from, to, olds, news })) partners[next] = old
     }
     fromStart = partner + 1
     toStart = index + 1
   }
+}
+
+type Gap = { from: Siblings; to: Siblings; olds: readonly number[]; news: readonly number[] }
+
+/** Pairs the blocks of a gap by their content: first equal blocks, and between them similar blocks. */
+function* matchContents({ from, to, olds, news }: Gap): Slices<{ old: number; next: number }[]> {
+  const pairs: { old: number; next: number }[] = []
+  const pair = (a: number, b: number) => pairs.push({ old: olds[a] ?? -1, next: news[b] ?? -1 })
+  let [oldStart, newStart] = [0, 0]
+  const equal = matchSequences(yield* shapes(from, olds), yield* shapes(to, news))
+  for (const { a, b, length } of [...equal, { a: olds.length, b: news.length, length: 0 }]) {
+    const others = nodesAt(from, olds.slice(oldStart, a))
+    for (const [index, old] of matchSimilar(others, nodesAt(to, news.slice(newStart, b))).entries()) {
+      if (old >= 0) pair(oldStart + old, newStart + index)
+    }
+    for (let offset = 0; offset < length; offset++) pair(a + offset, b + offset)
+    oldStart = a + length
+    newStart = b + length
+  }
+  return pairs
+}
+
+function nodesAt(nodes: Siblings, which: readonly number[]): BodyNode[] {
+  return which.flatMap((index) => nodes[index] ?? [])
 }
 
 function indices(start: number, end: number): number[] {

@@ -40,7 +40,7 @@ export function applyDocument({ fragment, from, to, origin }: Application): void
   const positions = yPositions({ live, from: from.content, offset: ends.start })
   const work = atOnce(newWork(fragment, change))
   atOnce(planSiblings(fragment, { ...change, work }, { live, positions, start: 0, end: live.length }))
-  atOnce(run(fragment, work.steps, origin))
+  atOnce(runSteps(fragment, work.steps, origin))
 }
 
 /**
@@ -98,7 +98,7 @@ export function* planSiblings(
  * Runs planned steps in one Yjs transaction. Steps of more than `mostWeight` blocks are cut into several transactions,
  * each with an update of its own.
  */
-export function* run(fragment: Y.XmlFragment, steps: readonly Step[], origin?: unknown): Slices<void> {
+export function* runSteps(fragment: Y.XmlFragment, steps: readonly Step[], origin?: unknown): Slices<void> {
   const { doc } = fragment
   if (!doc) throw new Error('The fragment is not part of a Y document')
   let next = 0

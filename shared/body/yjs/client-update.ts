@@ -95,8 +95,8 @@ function checkValue(value: unknown, level: number): void {
 }
 
 /**
- * Refuses what would have to wait in the document for something that is missing. A little text may wait, since an editor
- * can type before the first exchange is over.
+ * Refuses what would have to wait in the document for something that is missing. A little text may wait, since an
+ * editor can type before the first exchange is over.
  */
 function checkWaiting({ store }: Y.Doc, { inserted, deleted }: ClientUpdate): void {
   const ends = new Map(inserted.map(({ client, clock, length }) => [client, clock + length]))

@@ -39,10 +39,10 @@ export type Formats = { [mark: string]: Attrs | null }
 type Formatting = { [name: string]: unknown }
 
 /**
- * A reading that has the number of levels above the elements that are read. `note` is called for each element that has
- * attributes, with the attributes of its node.
+ * The options of a reading: the number of levels above the elements that are read. `note` is called for each element
+ * that has attributes, with the attributes of its node.
  */
-type Reading = { depth?: number; note?: ((element: Y.XmlElement, attrs: Attrs) => void) | undefined }
+type ReadingOptions = { depth?: number; note?: ((element: Y.XmlElement, attrs: Attrs) => void) | undefined }
 
 type Parts = { marks: Mark[]; content: BodyNode[] }
 
@@ -59,14 +59,14 @@ export function bodyFragment(doc: Y.Doc): Y.XmlFragment {
  */
 export function readDocument(
   fragment: Y.XmlFragment,
-  reading?: Reading,
+  reading?: ReadingOptions,
 ): { document: RawDocument; unknown: UnknownNode[] } {
   const content = readChildren(fragment, reading)
   return { document: { type: 'doc', content }, unknown: unknownIn(content, []) }
 }
 
 /** Reads an element of a Y document as a node. Elements on too many levels become foreign nodes. */
-export function readElement(element: Y.XmlElement, reading: Reading = {}): BodyNode {
+export function readElement(element: Y.XmlElement, reading: ReadingOptions = {}): BodyNode {
   const { depth = 0, note } = reading
   if (depth > deepest) return { type: foreignType }
   const { attrs, marks } = splitElementAttributes(element.getAttributes())
@@ -97,14 +97,14 @@ export function textNodeFrom(text: string, formats: Formatting = {}): BodyNode {
 }
 
 /** Reads the children of an element or fragment as nodes. Adjacent texts with equal marks become one text. */
-export function readChildren(parent: Y.XmlFragment, reading?: Reading): BodyNode[] {
+export function readChildren(parent: Y.XmlFragment, reading?: ReadingOptions): BodyNode[] {
   const nodes: BodyNode[] = []
   for (const child of childrenOf(parent)) appendNodes(nodes, readChild(child, reading))
   return nodes
 }
 
 /** Reads one child of an element or fragment. A text gives any number of nodes, any other child one node. */
-export function readChild(child: unknown, reading?: Reading): BodyNode[] {
+export function readChild(child: unknown, reading?: ReadingOptions): BodyNode[] {
   if (child instanceof Y.XmlText) return readYText(child)
   return [child instanceof Y.XmlElement ? readElement(child, reading) : { type: foreignType }]
 }

@@ -4,7 +4,7 @@ import { topBlockId } from '../block-lines.ts'
 import type { BlockNode, BodyNode } from '../document.ts'
 import { longestIncreasing } from '../sequence.ts'
 import type { LineWindow } from '../versioned-lines.ts'
-import { planSiblings, run } from './apply.ts'
+import { planSiblings, runSteps } from './apply.ts'
 import { idOf } from './encoding.ts'
 import type { Division, KnownElements } from './known-elements.ts'
 import { elementsById, isInlineChild, newWork, onFirstUse, type YPositions } from './work.ts'
@@ -34,7 +34,7 @@ export function* followLines(fragment: Y.XmlFragment, known: KnownElements, bodi
   const work = yield* newWork(fragment, differing, (id) => live.block(id))
   const place = { live: division.children, positions: live.positions(ends.start), start: 0, end: 0 }
   yield* planSiblings(fragment, { ...change, work }, place)
-  yield* run(fragment, work.steps)
+  yield* runSteps(fragment, work.steps)
   return windowsBetween({ olds, news, partners, start: ends.start })
 }
 

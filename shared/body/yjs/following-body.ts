@@ -79,11 +79,6 @@ export class FollowingBody {
     return this.#lines.text
   }
 
-  /** The stored text as UTF-8, which costs less than `text` and its encoding. */
-  get textBytes(): Buffer {
-    return this.#lines.textBytes
-  }
-
   /** The bytes that the windows of a settled change have put in the place of others. */
   splicesOf(windows: readonly LineWindow[]): Splice[] {
     return this.#lines.splicesOf(windows)
@@ -101,7 +96,7 @@ export class FollowingBody {
       isNew ||= transaction.deleteSet.clients.size > 0 || hasNewStructs(transaction)
     }
     const { store } = this.doc
-    // Yjs changes the object of the pending structs, so their updates are compared.
+    // Yjs makes the waiting structs and deletions anew each time, so their bytes are compared.
     const [pendingStructs, pendingDs] = [store.pendingStructs?.update, store.pendingDs]
     this.doc.on('afterTransaction', notice)
     try {
@@ -109,7 +104,7 @@ export class FollowingBody {
     } finally {
       this.doc.off('afterTransaction', notice)
     }
-    return isNew || store.pendingStructs?.update !== pendingStructs || store.pendingDs !== pendingDs
+    return isNew || !equalBytes(store.pendingStructs?.update, pendingStructs) || !equalBytes(store.pendingDs, pendingDs)
   }
 
   /**
@@ -153,6 +148,10 @@ export class FollowingBody {
   distrust(): void {
     for (const position of this.lines.keys()) this.#known.forget(position)
   }
+}
+
+function equalBytes(a: Uint8Array | null | undefined, b: Uint8Array | null | undefined): boolean {
+  return a === b || (a != null && b != null && Buffer.compare(a, b) === 0)
 }
 
 function hasNewStructs({ beforeState, afterState }: Y.Transaction): boolean {

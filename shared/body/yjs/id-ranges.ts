@@ -1,6 +1,6 @@
 import type { ID, Transaction } from 'yjs'
 
-/** A stretch of Yjs ids: `length` ids of one client, from `clock` on. Each UTF-16 code unit and each node has one id. */
+/** A stretch of Yjs ids: `length` ids of one client, from `clock` on. Each UTF-16 code unit and each node has an id. */
 export type IdRange = { client: number; clock: number; length: number }
 
 /** A range with the value that it has in a map. */
@@ -122,7 +122,7 @@ export function zipRanges(lefts: readonly IdRange[], rights: readonly IdRange[])
   }
 }
 
-/** The ranges of one client. They are sorted, and ranges that overlap or touch are joined if `join` can, on first use. */
+/** The ranges of one client. On first use they are sorted. Ranges that overlap or touch are joined where `join` can. */
 class Ranges<Range extends IdRange> {
   #ranges: Range[] = []
   #isSorted = true

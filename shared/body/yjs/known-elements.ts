@@ -72,14 +72,14 @@ export class KnownElements {
     return this.#ids.get(id)
   }
 
+  /** The lines of the known elements in which an id stands, as the id of a block or of a mention. */
+  linesWithId(id: string): string[] {
+    return this.withId(id).map((element) => this.#lines[this.#elements.indexOf(element)] as string)
+  }
+
   /** The last known line of an element that has changed since; undefined when none was known. */
   formerLine(child: unknown): string | undefined {
     return child instanceof Y.XmlElement ? this.#former.get(child) : undefined
-  }
-
-  /** The lines of these elements. */
-  linesWithId(id: string): string[] {
-    return this.withId(id).map((element) => this.#lines[this.#elements.indexOf(element)] as string)
   }
 
   /** Divides the live children. Elements that have changed since the last division are not known any more. */

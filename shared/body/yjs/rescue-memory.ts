@@ -81,7 +81,7 @@ export class RemovedBlocks {
     this.#forgetOldest()
   }
 
-  /** Names an element that has come into the document, or got another id, as the copy of the blocks that wait for it. */
+  /** Names an element that has come into the document, or got another id, as the copy of blocks that wait for it. */
   arrive(element: Y.XmlElement): void {
     const blockId = idOf(element)
     const waiting = blockId === undefined ? undefined : this.#waiting.get(blockId)

@@ -55,8 +55,8 @@ export function removedIn(look: Look): { removed: Removed; hasLate: boolean }[] 
 }
 
 /**
- * What a transaction did late to a removed block: the attributes that it set, and a list of the block's text or children,
- * in which the late parts stand between the known parts.
+ * What a transaction did late to a removed block: the attributes that it set, and a list of the block's text or
+ * children, in which the late parts stand between the known parts.
  */
 export type LateContent = { removed: Removed; attributes: { name: string; value: Json }[] } & (
   | { line: LateLinePart[] }
@@ -95,7 +95,7 @@ export function placeLate(content: LateContent, memory: RemovedBlocks, late: Lat
 }
 
 /** The id that a removed block had. Its attributes are deleted with it, but not collected yet. */
-export function removedId(element: Y.XmlElement): string | undefined {
+function removedId(element: Y.XmlElement): string | undefined {
   const id: unknown = element._map.get('id')?.content.getContent().at(-1)
   return typeof id === 'string' ? id : undefined
 }
@@ -203,7 +203,7 @@ function lineAtRemoval(type: RemovedType, look: Look): { line: LinePart[]; hasLa
   return { line, hasLate }
 }
 
-/** The attributes of a removed block that were set without knowledge of the removal, or that the remover did not know. */
+/** The attributes of a removed block that were set without knowledge of the removal, or unknown to the remover. */
 function lateAttributes(type: RemovedType, { deleted, named, ours }: Look): { name: string; value: Json }[] {
   return [...type._map].flatMap(([name, item]) => {
     const isLate = name !== 'id' && deleted.has(item.id) && named?.has(item.id) === false

@@ -175,7 +175,7 @@ export class TextRescue {
     return found.filter(({ hasLate }) => hasLate).map(({ removed }) => removed)
   }
 
-  /** A text that was taken out of a block which stays: its characters were written again in other texts of the block. */
+  /** A text that was taken out of a block which stays: its characters were written again in other texts there. */
   #linkText(removed: Removed, copy: Y.XmlElement, { beforeState }: Y.Transaction): void {
     const line = liveLine(copy).filter(({ client, clock }) => clock >= (beforeState.get(client) ?? 0))
     this.#memory.link(removed, { copy, line })

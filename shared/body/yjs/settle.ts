@@ -6,7 +6,7 @@ import type { BlockNode, BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
 import { normaliseDocument } from '../normalise.ts'
 import { blockIdOf } from './align.ts'
-import { planSiblings, run } from './apply.ts'
+import { planSiblings, runSteps } from './apply.ts'
 import { appendNodes, readChild } from './encoding.ts'
 import type { HeldIds } from './held-ids.ts'
 import type { Division, KnownElements, Run } from './known-elements.ts'
@@ -81,7 +81,7 @@ export function* writeRepairs(fragment: Y.XmlFragment, { children, runs }: Readi
   for (const one of repaired.toReversed()) {
     yield* planSiblings(fragment, { from: one.nodes, to: one.blocks, work }, placeOf(one, children))
   }
-  yield* run(fragment, work.steps)
+  yield* runSteps(fragment, work.steps)
 }
 
 type Read = Run & Pick<Reading, 'nodes' | 'positions'>
