@@ -13,6 +13,7 @@ const commands = [
   'shared/auth/bootstrap-command.ts',
   'test/demo.ts',
   'test/bench/main.ts',
+  'test/storm/main.ts',
 ]
 
 for (const command of commands) {
