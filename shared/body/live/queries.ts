@@ -11,7 +11,7 @@ export type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
 
 /**
  * The channel of NOTIFY on which a write tells live processes that a body has changed. The payload is `<document id>
- * <body_seq>`. When all of the change was typed, the payload ends with ` typed`. @internal
+ * <body_seq>`. When all of the change was typed, the payload ends with ` typed`.
  */
 export const liveBodiesChannel = 'svc_live_bodies'
 

@@ -24,7 +24,7 @@ export function checkUpdate(doc: Y.Doc, bytes: Uint8Array): ClientUpdate {
   return update
 }
 
-/** The most structs, and the most deleted ranges, of one update. The largest body has fewer than half of it. */
+/** The most structs, and the most deleted ranges, of an update. The largest body has less than half of it. @internal */
 export const mostStructs = 250_000
 
 // The most kinds of marks of one update. Whoever reads a text holds all marks that begin in it.
