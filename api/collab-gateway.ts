@@ -7,16 +7,16 @@ import { collaborationPath } from '../shared/config/collaboration-url.ts'
 import type { Config } from '../shared/config/config.ts'
 import type { Logger } from '../shared/process/log.ts'
 
-// The milliseconds that the live editing process has to accept a connection.
+// The milliseconds that the collab process has to accept a connection.
 const connectMs = 5000
-// The milliseconds for which connections go on after the process has stopped listening. The live editing process, which
+// The milliseconds for which connections go on after the process has stopped listening. The collab process, which
 // often stops at the same time, stores typed text meanwhile and tells its editors.
 const graceMs = 2000
 
 type Settings = Pick<Config, 'HOST' | 'COLLAB_PORT' | 'SESSION_SECRET' | 'TRUST_PROXY'>
 
 /**
- * Hands WebSocket connections of editors on to the live editing process of the same host, byte by byte. So one address
+ * Hands WebSocket connections of editors on to the collab process of the same host, byte by byte. So one address
  * is enough for a service on one machine.
  */
 export class CollabGateway {
@@ -36,7 +36,7 @@ export class CollabGateway {
   }
 
   /**
-   * Connects a client with the live editing process; `head` is what the client has sent after its request. A slow end
+   * Connects a client with the collab process; `head` is what the client has sent after its request. A slow end
    * holds up the other end, and when one end closes, so does the other. Without the process the answer is 502.
    */
   handOn(request: IncomingMessage, client: Duplex, head: Buffer): void {
@@ -86,7 +86,7 @@ export class CollabGateway {
   }
 }
 
-// The live editing process listens at HOST too. An address for all interfaces is none to connect to.
+// The collab process listens at HOST too. An address for all interfaces is none to connect to.
 function hostOf(host: string): string {
   if (host === '' || host === '0.0.0.0') return '127.0.0.1'
   return host === '::' ? '::1' : host

@@ -28,7 +28,7 @@ type Context = { database: Database; config: Config; rateLimiter: RateLimiter }
 
 /**
  * Finds the user who opens a document and what the user may do there (api/guide/collaboration.md#tokens).
- * Throws a Denial; a denial for what the client has sent counts against its address.
+ * Throws a Denial. A Denial because of the token counts against the client's address.
  */
 export async function authenticateEditor(context: Context, attempt: Attempt): Promise<Editor> {
   requireOrigin(context.config, attempt.origin)

@@ -1,15 +1,15 @@
 import type { RawData, WebSocket } from 'ws'
 import type { CollabMetrics } from './metrics.ts'
 
-// The bytes that may wait for a reader. Above this limit the next message cuts the reader off.
+// The bytes that may wait for a client. Above this limit the next message cuts the client off.
 const mostWaitingBytes = 16 * 1024 * 1024
-// A reader is slow when more than so many bytes wait for it and it has read nothing for `patienceMs`.
+// A client is slow when more than so many bytes wait for it and it has read nothing for `patienceMs`.
 const slowBytes = 64 * 1024
 const patienceMs = 10_000
 
 /**
- * The socket of one client, as Hocuspocus uses it. Counts bytes and cuts off a reader that does not keep up: the
- * client connects again and gets what it lacks. So a slow reader costs bounded memory and delays nobody else.
+ * The socket of one client, as Hocuspocus uses it. Counts bytes and cuts off a client that does not keep up: the
+ * client connects again and gets what it lacks. So a slow client costs bounded memory and delays nobody else.
  */
 export class ClientSocket {
   readonly #socket: WebSocket
@@ -76,7 +76,10 @@ export class ClientSocket {
     this.#socket.terminate()
   }
 
-  /** Cuts off a client that reads nothing although messages wait for it. Is called about every second. */
+  /**
+   * Cuts off a client that reads nothing although messages wait for it. The server calls this function about every
+   * second.
+   */
   check(now: number): void {
     const waiting = this.#socket.bufferedAmount
     const read = this.#sent - waiting

@@ -10,9 +10,9 @@ import { type Rights, rightsOf } from './rights.ts'
 
 // The most documents that a client can open through one socket.
 const documentsPerSocket = 100
-// The longest time for which a connection may rely on rights as they were last read, unless heartbeats are shorter.
+// The longest age of the rights that a connection relies on. Shorter heartbeats shorten it.
 const longestDoubtSeconds = 15
-// The code with which WebSocket applications say that access is forbidden.
+// Hocuspocus asks for a code, but sends only the reason. A provider tells its client code 1000.
 const forbidden = 4403
 
 type Context = { database: Database; config: Limits; log: Logger; metrics: Pick<CollabMetrics, 'cut'> }
@@ -87,7 +87,7 @@ export class Connections {
     this.#timer = setInterval(() => void check(), (doubtSeconds * 1000) / 3)
   }
 
-  /** Reads the rights of all connections no more. The connections stay open. */
+  /** Stops reading the rights of connections. The connections stay open. */
   close(): void {
     clearInterval(this.#timer)
   }

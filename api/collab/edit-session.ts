@@ -1,21 +1,21 @@
 import type { Flush } from '../../shared/body/live/live-document.ts'
 
 /**
- * Decides which states of a document the history for people keeps while they edit it: the state before the first
- * change, a state after each `intervalMs` milliseconds of editing, and the state when the last editor leaves.
+ * Decides which bodies of a document the history keeps as versions while people edit it. The body before the first
+ * change is kept. A body is kept after each `intervalMs` milliseconds of editing, and when the last editor leaves.
  */
 export class EditSession {
   readonly #intervalMs: number
-  /** When the newest state was kept, in milliseconds of `performance.now()`; null before the first change. */
+  /** When the newest version was kept, in milliseconds of `performance.now()`; null before the first change. */
   #keptAt: number | null = null
-  /** Whether the body has changed since. */
+  /** Whether the body has changed since a version was kept. */
   #hasChanged = false
 
   constructor(intervalMs: number) {
     this.#intervalMs = intervalMs
   }
 
-  /** Whether a state is still to be kept when the last editor leaves. */
+  /** Whether a version is still to be kept when the last editor leaves. */
   get isOpen(): boolean {
     return this.#hasChanged
   }

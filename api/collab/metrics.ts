@@ -10,7 +10,7 @@ type CollabFigures = {
   pendingBytes: number
 }
 
-/** The reasons for which this process closes a socket or a connection. */
+/** The reasons of this process for ending a socket or a connection, as far as they are counted. */
 type CutReason = 'slow' | 'unauthenticated' | 'malformed' | 'overloaded' | 'deleted' | 'revoked'
 
 /** The outcomes of a flush: stored, refused for what the document holds, or failed. */
@@ -21,7 +21,7 @@ export type CollabMetrics = {
   registry: Registry
   /** Counts the bytes of one message. */
   bytes: (direction: 'in' | 'out', count: number) => void
-  /** Counts one flush, which took `seconds` from its begin to the end of its commit. */
+  /** Counts one flush, which took `seconds` from its beginning to the end of its commit. */
   flushed: (outcome: FlushOutcome, seconds: number) => void
   /** Counts one write of another process, which reached the editors `seconds` after its notification. */
   followed: (seconds: number) => void

@@ -51,8 +51,8 @@ const noticePauseMs = 100
 const lookMs = 15_000
 
 /**
- * One open document of this process: the live document that its editors see, the typed text that is not stored yet, and
- * the operations that bring the live document and the database together, one at a time.
+ * One open document of this process. It has the live document that its editors see, and the typed text that is not
+ * stored yet. Its operations bring the live document and the database together, one at a time.
  */
 export class OpenDocument {
   readonly live: Document
@@ -66,7 +66,7 @@ export class OpenDocument {
   readonly #rescue: TextRescue
   readonly #relay: Relay
   readonly #schedule: OperationSchedule
-  /** The user who typed last; empty before anybody has. */
+  /** The id of the user who typed last; empty until somebody types. */
   #typist = ''
   /** A change of the body that this process has heard of and not read yet. */
   #notice: Notice | null = null
@@ -128,7 +128,7 @@ export class OpenDocument {
     return this.#pending.bytes
   }
 
-  /** Whether everything that this process has received is stored, and the history has what it should keep. */
+  /** Whether the typed text of this process is stored, and the history has what it should keep. */
   get isDone(): boolean {
     return this.#isClosed || (!this.#hasText && !this.#session.isOpen)
   }
@@ -147,7 +147,9 @@ export class OpenDocument {
     this.#rescue.announce(update, { source: 'connection', connection })
   }
 
-  /** Asks for a change that others have made, unless this process knows the body already. */
+  /**
+   * Is told that the body has changed. The next operation reads the change, unless this process knows the body already.
+   */
   notice({ bodySeq, byTyping }: Pick<ChangedBody, 'bodySeq' | 'byTyping'>): void {
     const { at, ...earlier } = this.#notice ?? { at: performance.now(), bodySeq: 0, byTyping: true }
     this.#notice = { at, bodySeq: Math.max(bodySeq, earlier.bodySeq), byTyping: byTyping && earlier.byTyping }
@@ -176,8 +178,8 @@ export class OpenDocument {
   }
 
   /**
-   * Makes pending what only the live document holds. There is such text when the database was set back to an earlier
-   * state, or when an update of an editor had to wait for text that came from elsewhere.
+   * Adds text to the pending text that only the live document holds. The database may have been set back to an earlier
+   * state. Or Yjs held back an update of an editor until other text had arrived.
    */
   regainText(): void {
     if (this.#isClosed || !this.#isComplete || !this.#status.isBehind) return
@@ -216,8 +218,8 @@ export class OpenDocument {
     return isUrgent ? Math.min(typed, this.#flushedAt + noticePauseMs) : typed
   }
 
-  // Whether a program has changed the body. Text that is stored before a block is moved by a program moves with the
-  // block. So text does not wait, and text that was relayed from another process is stored as well.
+  // Whether a program has changed the body. Such a change may move a block, and only text that is stored before the
+  // move goes along. So pending and relayed text is then stored at once.
   #isByProgram({ byTyping, bodySeq }: Notice): boolean {
     return !byTyping && bodySeq > this.#replica.bodySeq
   }
@@ -264,7 +266,7 @@ export class OpenDocument {
     if (this.#notice !== null && this.#notice.bodySeq <= this.#replica.bodySeq) this.#notice = null
   }
 
-  // Returns whether others had written.
+  // Reads what other processes and programs have stored. Returns whether there was anything.
   async #sync(): Promise<boolean> {
     const { updates } = await this.#context.store.sync(this.#replica)
     await this.#follow(updates)
@@ -274,7 +276,7 @@ export class OpenDocument {
     return updates.length > 0
   }
 
-  // Returns whether others had written.
+  // Stores pending and relayed text. Returns whether other processes or programs had stored anything.
   async #flush(): Promise<boolean> {
     const { store, metrics } = this.#context
     const began = performance.now()

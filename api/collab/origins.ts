@@ -2,8 +2,8 @@ import { isTransactionOrigin, type LocalTransactionOrigin } from '@hocuspocus/se
 import type { EditorConnection } from './editor.ts'
 
 /**
- * Where an update of a live document comes from: `typed` from a connection of this process, `stored` from the
- * database, `peer` from another process, `rescue` from the server, which has put typed text back.
+ * Where an update of a live document comes from. `typed` is from a connection of this process, `stored` from the
+ * database, and `peer` from another process. `rescue` is from this process itself, which has put typed text back.
  */
 export type OriginKind = 'typed' | 'peer' | OwnKind
 

@@ -16,7 +16,7 @@ const mostMessageBytes = 5 * 1024 * 1024
 // The time that a socket has to authenticate a connection.
 const authenticationMs = 15_000
 const checkMs = 1000
-// The most sockets beyond the connections that the process takes.
+// How many more sockets than connections the process takes. Sockets that are not authenticated need this room.
 const otherSockets = 1000
 // The time, in milliseconds, that clients have to answer the closing handshake.
 const closingMs = 2000
@@ -43,7 +43,6 @@ export class CollabServer {
     this.#checking = setInterval(() => this.#check(), checkMs)
   }
 
-  // Sockets that are not authenticated yet do not count as connections, so there is room for more sockets.
   get #mostSockets(): number {
     return this.#options.config.COLLAB_MAX_CONNECTIONS + otherSockets
   }

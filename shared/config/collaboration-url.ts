@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 
-/** The path at which editors reach live editing, on the port of the live editing process and on the API's own port. */
+/** The path at which editors reach live editing, on the port of the collab process and on the API's own port. */
 export const collaborationPath = '/collab'
 
 /**

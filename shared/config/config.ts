@@ -77,14 +77,18 @@ export const settings = {
   }),
   OIDC_CLIENT_ID: text({ meaning: 'client id at the provider; required with `OIDC_ISSUER`' }),
   OIDC_CLIENT_SECRET: text({ meaning: 'client secret at the provider; empty = a public client', secret: true }),
-  TRUST_PROXY: integer({ meaning: 'number of proxies in front of the API', fallback: 0, max: 32 }),
+  TRUST_PROXY: integer({
+    meaning: 'number of proxies in front of the process (`api` or `collab`)',
+    fallback: 0,
+    max: 32,
+  }),
   CORS_ALLOWED_ORIGINS: list({
     meaning: 'origins whose pages may call the API and edit live, comma-separated',
     fallback: ['*'],
     pattern: /^(\*|https?:\/\/[^/\s,]+)$/,
     allowed: '* or http(s) origins, comma-separated',
   }),
-  COLLAB_PORT: integer({ meaning: 'port of the live editing process; 0 picks a free one', fallback: 3002, max: 65535 }),
+  COLLAB_PORT: integer({ meaning: 'port of the `collab` process; 0 picks a free one', fallback: 3002, max: 65535 }),
   COLLAB_URL: text({
     meaning: 'address at which editors reach live editing, as `GET /api/v1/me` answers it',
     defaultText: '`/collab` at `COLLAB_PORT` of the host of `PUBLIC_ORIGIN`; `npm start` at the port of the API',
@@ -92,16 +96,16 @@ export const settings = {
     allowed: 'a ws:// or wss:// URL',
   }),
   COLLAB_HAND_ON: boolean(
-    'the API hands on what arrives at `/collab` to the live editing process of its host; `npm start` sets it',
+    'the API hands on what arrives at `/collab` to the `collab` process of its host; `npm start` sets it',
     false,
   ),
   COLLAB_DEBOUNCE_MS: integer({
-    meaning: 'pause in typing after which an open document is saved',
+    meaning: 'pause in typing after which typed text is stored',
     fallback: 2000,
     max: 60_000,
   }),
   COLLAB_MAX_DEBOUNCE_MS: integer({
-    meaning: 'how long typing without a pause may go unsaved',
+    meaning: 'how long typing without a pause may go unstored',
     fallback: 10_000,
     max: 60_000,
   }),

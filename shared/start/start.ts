@@ -32,7 +32,7 @@ Exit codes: 0 it was stopped, 1 a part of it failed, 2 the command line makes no
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { watch, apart } = options(process.argv.slice(2))
-// The milliseconds that a process has to end after SIGTERM. The live editing process first stores every open document.
+// The milliseconds that a process has to end after SIGTERM. The collab process first stores every open document.
 const drainTime = 6500
 const storingTime = 27_000
 // Megabytes of a semi-space, of which V8 has three for new objects. V8's default of 16 takes up to 70 MB more a

@@ -172,7 +172,7 @@ t.test('a paste of a megabyte arrives, and one that is too large does not hold u
 
 type Relay = ReturnType<typeof startRelay>
 
-// Waits until the relay has said nothing for some batches.
+// Waits until the relay has sent and received nothing for 150 ms.
 async function settled({ metric }: Relay): Promise<void> {
   const count = () => metric('svc_collab_relayed_messages_total')
   for (let before = -1; before !== (await count()); ) {

@@ -64,7 +64,7 @@ export class Room {
     return this.#members.keys()
   }
 
-  /** Relays an update that was typed at this process. `number` is higher than that of all updates before. */
+  /** Relays an update that was typed at this process. Numbers grow from update to update. */
   typed(update: Uint8Array, { number, typist }: { number: number; typist: string }): void {
     this.#number = number
     this.#typist = typist
@@ -99,14 +99,14 @@ export class Room {
     }
   }
 
-  /** Another process has told that it holds the document, and is sent a greeting, which it must answer. */
+  /** Notes that another process holds the document. The process is sent a greeting, which it must answer. */
   joined(process: string): void {
     this.#members.set(process, true)
     this.#greetings.set(process, true)
     this.#onWaiting()
   }
 
-  /** Another process has greeted this process, and gets a greeting if it wants an answer. */
+  /** Notes that another process has sent a greeting. It gets a greeting if it wants an answer. */
   greeted(process: string, { answer }: { answer: boolean }): void {
     this.#members.set(process, true)
     if (!answer) return
@@ -126,7 +126,7 @@ export class Room {
     if (this.#members.has(process)) this.#awareness.receive(process, update)
   }
 
-  /** Another process has stored what it relayed up to a number. */
+  /** Notes that another process has stored what it relayed up to a number. */
   receiveStored(process: string, upTo: number): void {
     if (!this.#members.has(process)) return
     const { holdsUnstored } = this
@@ -134,7 +134,7 @@ export class Room {
     if (holdsUnstored && !this.holdsUnstored) this.#open.settled()
   }
 
-  /** Another process has closed the document or is gone. */
+  /** Notes that another process has closed the document or is gone. */
   left(process: string): void {
     if (!this.#members.delete(process)) return
     this.#greetings.delete(process)
@@ -142,7 +142,10 @@ export class Room {
     this.#left(process)
   }
 
-  /** The session was opened again, so members may have left unheard. Each must confirm that it holds the document. */
+  /**
+   * Notes that the session was opened again, so members may have left unheard. Each must confirm that it holds the
+   * document.
+   */
   doubtMembers(): void {
     this.#waiting = nothingWaits()
     this.#greetings.clear()

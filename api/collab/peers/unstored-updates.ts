@@ -10,7 +10,7 @@ type Sender = { storedUpTo: number; updates: RelayedUpdate[] }
 
 /**
  * The updates of one document that other processes have relayed and that are not known to be stored. Messages may
- * arrive in any order, twice or not at all: an update counts as stored as soon as its sender has said so of its number
+ * arrive in any order, twice or not at all. An update counts as stored as soon as its sender has said so of its number
  * or of a higher number.
  */
 export class UnstoredUpdates {
@@ -30,7 +30,7 @@ export class UnstoredUpdates {
     known.updates = bounded(known.updates)
   }
 
-  /** The sender has stored its updates up to this number. */
+  /** Notes that a sender has stored its updates up to a number. */
   storedUpTo(sender: string, number: number): void {
     const known = this.#sender(sender)
     known.storedUpTo = Math.max(known.storedUpTo, number)
@@ -38,8 +38,8 @@ export class UnstoredUpdates {
   }
 
   /**
-   * The sender has closed the document or was killed. Its updates stay until this process has stored them, whatever the
-   * sender says later. Returns whether there are such updates.
+   * Notes that a sender has closed the document or was killed. Its updates stay until this process has stored them,
+   * whatever the sender says later. Returns whether there are such updates.
    */
   senderGone(sender: string): boolean {
     const { updates } = this.#sender(sender)
@@ -53,7 +53,7 @@ export class UnstoredUpdates {
     return [...this.#orphans, ...[...this.#senders.values()].flatMap(({ updates }) => updates)]
   }
 
-  /** This process has stored these updates itself. */
+  /** Notes that this process has stored updates itself. */
   remove(updates: readonly RelayedUpdate[]): void {
     const stored = new Set(updates)
     const isUnstored = (update: RelayedUpdate) => !stored.has(update)

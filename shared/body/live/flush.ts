@@ -12,7 +12,7 @@ import * as queries from './queries.ts'
 import { found, type LiveReplica, lockedDocument, type Stored } from './replica.ts'
 import { type Shadow, sizeOf } from './shadow.ts'
 
-/** A flush that a live process makes: it stores the text typed since the flush before. */
+/** A flush that a collab process makes: it stores the text typed since the flush before. */
 export type Flush = {
   replica: LiveReplica
   /** The Yjs updates (encoding v1) that no flush has stored yet, in order of arrival; may be empty. */
@@ -68,7 +68,7 @@ export async function storeTyped(
     { ...context, ahead: onTheSpot },
     {
       before,
-      // A flush tells live processes itself, also of text that leaves the body as it was.
+      // A flush tells collab processes itself, also of text that leaves the body as it was.
       locked: { ...facts, is_live: false },
       change,
       texts: changedTexts(windows),

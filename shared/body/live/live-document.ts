@@ -11,11 +11,11 @@ import { sizeOf, smallText } from './shadow.ts'
 
 export type { Flush } from './flush.ts'
 
-/** What a live process needs to follow and to store documents. */
+/** What a collab process needs to follow and to store documents. */
 export type LiveContext = Omit<CommitContext, 'tx' | 'ahead'> & { database: Database }
 
 /**
- * Opens the Y document of a document for a live process, level with the body. The first call ever derives the Y
+ * Opens the Y document of a document for a collab process, level with the body. The first call ever derives the Y
  * document from the body. Returns the replica, and updates that make an empty Y document equal to the stored document.
  * Refuses with 404 `document_not_found` when the document is gone.
  */
@@ -29,9 +29,9 @@ export async function openLive(
 }
 
 /**
- * Brings an open Y document level with its body. All writes of the API that the Y document lacks become one step, which
- * the process that calls first makes under the row lock of the document. Returns the updates that the document of the
- * editors lacks, including those that other processes stored. Takes no lock when everything is level.
+ * Brings an open Y document level with its body. All writes of the API that the Y document lacks become one step. The
+ * process that calls first makes the step under the row lock of the document. Returns the updates that the live
+ * document lacks, including updates that other processes stored. Takes no lock when everything is level.
  *
  * A process with pending typed text calls `persistLive` instead, so that the text moves with its block. Refuses with
  * 404 `document_not_found` when the document is gone.
@@ -52,7 +52,7 @@ export function syncLive(
 }
 
 /**
- * A result of a flush. `updates` is what the document of the editors lacks: writes of the API, text of other processes,
+ * A result of a flush. `updates` is what the live document lacks: writes of the API, text of other processes,
  * and repairs.
  */
 export type Flushed = StoredText & { updates: Uint8Array[] }

@@ -10,7 +10,7 @@ import type { BodyWrite, CommitContext } from '../consequence.ts'
 export type DocumentKey = Pick<DocumentRow, 'workspace_id' | 'id'>
 
 /**
- * The channel of NOTIFY on which a write tells live processes that a body has changed. The payload is `<document id>
+ * The channel of NOTIFY on which a write tells collab processes that a body has changed. The payload is `<document id>
  * <body_seq>`. When all of the change was typed, the payload ends with ` typed`.
  */
 export const liveBodiesChannel = 'svc_live_bodies'
@@ -19,7 +19,7 @@ export const liveBodiesChannel = 'svc_live_bodies'
 export type ChangedBody = {
   documentId: string
   bodySeq: number
-  /** Whether nothing but typed text of a live process has changed the body. */
+  /** Whether nothing but typed text of a collab process has changed the body. */
   byTyping: boolean
 }
 
@@ -300,9 +300,9 @@ export function foldLog(tx: Transaction, input: DocumentKey & { n: number; state
 }
 
 /**
- * Tells live processes that a document they may hold open has changed. Nothing is sent for a document that was never
+ * Tells collab processes that a document they may hold open has changed. Nothing is sent for a document that was never
  * opened live, because commits that notify wait for each other in the whole database server. `isTyped` says that all of
- * the change was typed, so that no live process needs to flush because of it.
+ * the change was typed, so that no collab process needs to flush because of it.
  */
 export function notifyLive(
   tx: Transaction,
@@ -318,7 +318,7 @@ export function notifyLive(
 }
 
 /**
- * A consequence of body writes: tells live processes of the changed body, unless the document was never opened live.
+ * A consequence of body writes: tells collab processes of the changed body, unless the document was never opened live.
  */
 export function notifyLiveEditors({ tx }: CommitContext, { document, isLive }: BodyWrite): void {
   if (isLive) notifyLive(tx, document)

@@ -12,16 +12,16 @@ import { Contradiction, Outdated, Shadow } from './shadow.ts'
 export type Stored<T> = { document: DocumentRow; result: T }
 
 /**
- * The copy of a Y document that a live process keeps for the database, beside the document that its editors see. Its
+ * The copy of a Y document that a collab process keeps for the database, beside the live document. Its
  * shadow holds exactly what is stored. Text that is typed enters the shadow only within the flush that stores the text.
  *
- * After a transaction that failed or whose commit was not heard of, the replica forgets its shadow and loads it again
- * before its next use. The replica also remembers which stored updates the document of the editors lacks.
+ * After a transaction that failed, or a commit whose answer did not arrive, the replica forgets its shadow and loads it
+ * again before its next use. The replica also remembers which stored updates the live document lacks.
  */
 export class LiveReplica {
   readonly key: queries.DocumentKey
   #shadow: Shadow | null = null
-  /** The newest row of the log that the owner of the replica has got. */
+  /** The newest row of the log that was given to the live document. */
   #given = beforeEverything
   #untold: Uint8Array[] = []
   /** Whether the stored Y document may differ from the body that it follows. */
@@ -75,7 +75,7 @@ export class LiveReplica {
     })
   }
 
-  /** Runs `work` with the shadow, and again with a shadow that is loaded anew when the shadow turns out unusable. */
+  /** Runs `work` with the shadow. If the shadow cannot be used, loads it anew and runs `work` again. */
   async repeatedly<T>(database: Database, work: (shadow: Shadow) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const shadow = this.#shadow ?? (await this.#load(database))
@@ -95,7 +95,7 @@ export class LiveReplica {
     this.#untold.push(...(await shadow.take(moves)))
   }
 
-  /** Gives the owner all updates that it lacks. The owner must apply them. */
+  /** Returns all updates that the live document lacks. The caller must apply them. */
   told(): Uint8Array[] {
     const updates = this.#untold
     this.#untold = []
@@ -168,8 +168,8 @@ function isDerived(stored: queries.StoredLive): stored is queries.StoredLive & q
   return stored.state !== null
 }
 
-// True for a shadow that must be loaded anew, for PostgreSQL's serialisation failures and deadlocks, and when the
-// account of the author was deleted at this moment.
+// True for a shadow that must be loaded anew, and for PostgreSQL's serialisation failures and deadlocks. Also true when
+// the account of the author was deleted at this moment.
 function isRepeatable(error: unknown): boolean {
   if (error instanceof Outdated) return true
   const code = error instanceof Error ? codeOf(error) : ''

@@ -7,9 +7,9 @@ import { mergeUpdates, watchKeptBack } from '../yjs/state.ts'
 import type * as queries from './queries.ts'
 
 /**
- * A position of a shadow in the database: the newest row of the log, the newest row that is folded into the state, the
- * body that the Y document follows, and the version of the current body. The sizes of the stored state and of the log
- * are in bytes.
+ * A position of a shadow in the database. `n` is the newest row of the log, and `foldedN` the newest row that is folded
+ * into the state. `bodySeq` is the body that the Y document follows, and `version` is that of the current body. The
+ * sizes of the stored state and of the log are in bytes.
  */
 export type ShadowPosition = {
   n: number
@@ -31,8 +31,8 @@ type Opening = {
 }
 
 /**
- * The shadow of a replica while it is loaded: the Y document exactly as it is stored, with the lines of the body that
- * it follows. A transaction merges, follows and settles, stores what the shadow has `appended`, and then tells the
+ * The shadow of a replica while it is loaded. It is the Y document exactly as it is stored, with the lines of the body
+ * that it follows. A transaction merges, follows and settles, stores what the shadow has `appended`, and then tells the
  * shadow of its commit. When the transaction fails, the shadow is ahead of the database and must not be used again.
  */
 export class Shadow {
@@ -133,7 +133,7 @@ export class Shadow {
   }
 
   /**
-   * Makes what the Y document holds the body that it follows. Where a live merge has left an invalid body, the body and
+   * Takes the content of the Y document as the new body. Where a live merge has left an invalid body, the body and
    * the Y document are repaired. The new ids follow from the id of the document and the position of the log, which
    * never occurs twice.
    */

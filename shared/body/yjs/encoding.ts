@@ -151,7 +151,7 @@ export function appendNode(nodes: BodyNode[], node: BodyNode): void {
 
 /**
  * Writes nodes as Y types outside of any document, in the encoding of the editor bindings. A node becomes an element,
- * and a stretch of text nodes one Y text. Equal nodes give equal types.
+ * and a stretch of text nodes becomes one Y text. Equal nodes give equal types.
  */
 export function writeNodes(nodes: readonly BodyNode[]): (Y.XmlElement | Y.XmlText)[] {
   const types: (Y.XmlElement | Y.XmlText)[] = []

@@ -137,7 +137,7 @@ class LiveBlocks {
     }
   }
 
-  /** The first live block of an id at any level. */
+  /** The first block with an id that is not deleted, at any level. */
   block(id: string): Y.XmlElement | undefined {
     const unknown = this.#unknownBlocks().get(id)
     let [found, position] = [unknown?.block, unknown?.position ?? Number.POSITIVE_INFINITY]

@@ -43,7 +43,7 @@ export class IdMap<Value> {
 export class IdSet {
   readonly #clients = new Map<number, Ranges<IdRange>>()
 
-  /** The ids that delete sets name. */
+  /** Collects the ids that the delete sets contain. */
   static of(...deleteSets: readonly DeleteSet[]): IdSet {
     const set = new IdSet()
     for (const [client, items] of deleteSets.flatMap(({ clients }) => [...clients])) {
@@ -122,7 +122,10 @@ export function zipRanges(lefts: readonly IdRange[], rights: readonly IdRange[])
   }
 }
 
-/** The ranges of one client. On first use they are sorted. Ranges that overlap or touch are joined where `join` can. */
+/**
+ * The ranges of one client. On first use they are sorted. Ranges that overlap or touch are joined if `join` returns a
+ * range for them.
+ */
 class Ranges<Range extends IdRange> {
   #ranges: Range[] = []
   #isSorted = true

@@ -75,7 +75,7 @@ export function* walkLine(type: RemovedType, divide: Division): Generator<Visit>
   }
 }
 
-/** The nodes that a late part stands for, before Yjs collects it. Nodes on too many levels are left out. */
+/** Reads the nodes of a late part. Call it before Yjs frees the part. Nodes that lie too deep are left out. */
 export function lateNodes({ item, part, seen }: Omit<Visit, 'known'>, divide: Division, depth = 0): BodyNode[] {
   const type = typeOf(item)
   if (item.content instanceof Y.ContentString) return [textNodeFrom(linePart(item, part).text, seen)]

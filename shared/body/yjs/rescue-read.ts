@@ -55,15 +55,15 @@ export function removedIn(look: Look): { removed: Removed; hasLate: boolean }[] 
 }
 
 /**
- * What a transaction did late to a removed block: the attributes that it set, and a list of the block's text or
- * children, in which the late parts stand between the known parts.
+ * The late changes of a removed block that one transaction made. They are the attributes that it set, and the text or
+ * the children of the block. Late parts stand among the parts that were known.
  */
 export type LateContent = { removed: Removed; attributes: { name: string; value: Json }[] } & (
   | { line: LateLinePart[] }
   | { children: LateChild[] }
 )
 
-/** Reads what a transaction did late to a removed block, before Yjs collects it. */
+/** Reads the late changes of a removed block that a transaction made. Call it before Yjs frees them. */
 export function readLate(removed: Removed, look: Look): LateContent {
   const { type } = removed
   const divide = divisionOf(type, look)

@@ -11,7 +11,7 @@ import { readUpdate, type Struct } from './update-reader.ts'
 /** Where an update came from. Text is rescued by the process to which its editor is connected. */
 export type UpdateSource = 'editor' | 'peer' | 'stored'
 
-/** Text that was typed and could not be kept. `block_id` is null when nobody knows any more where it was typed. */
+/** Text that was typed and could not be kept. `block_id` is null, since nobody knows any more where it was typed. */
 export type LostText = { block_id: string | null; text: string }
 
 /** What a rescue needs to know of its document, and whom it tells. */
@@ -34,8 +34,8 @@ export type RescueOptions = {
  * Watches an open Y document, and puts text that an editor typed into a removed block into the block's copy.
  *
  * Yjs knows neither moves nor changes of type: a block that moves is deleted, and comes anew under the same block id.
- * An editor that does not know this yet types into the deleted block. Yjs would drop the text. A character is late in
- * this sense if the type around it was deleted, and no update names the character itself as deleted.
+ * An editor that does not know this yet types into the deleted block. Yjs would drop the text. A character is **late**
+ * if the type around it was deleted, and no update names the character itself as deleted.
  *
  * Every update must be announced before it is applied, or applied by `apply`. Of an update that was not announced, all
  * deletions count as made on purpose.
@@ -63,7 +63,7 @@ export class TextRescue {
     doc.on('afterAllTransactions', this.#write)
   }
 
-  /** Applies an update (encoding v1) to the document, and rescues what it brings late. */
+  /** Applies an update (encoding v1) to the document, and rescues its late text. */
   apply(update: Uint8Array, origin: unknown): void {
     const read: { inserted: Struct[]; deleted: IdRange[] } = { inserted: [], deleted: [] }
     const isTyped = this.#sourceOf(origin) !== 'stored'
