@@ -1,5 +1,5 @@
 import * as Y from 'yjs'
-import { applyDocument } from './apply.ts'
+import { type Application, applyDocument } from './apply.ts'
 import { bodyFragment, type RawDocument, readDocument, writeNodes } from './encoding.ts'
 
 /**
@@ -27,17 +27,14 @@ export function deriveState(body: RawDocument): Uint8Array {
 
 /**
  * Applies the difference between the bodies `from` and `to` to a Y document in memory. The document may hold edits of
- * people that `from` does not have yet. Returns the update, or null when nothing changed.
+ * people that `from` does not have yet. `applyDocument` explains the change. Returns the update, or null when nothing changed.
  */
-export function followInto(
-  doc: Y.Doc,
-  { from, to, origin }: { from: RawDocument; to: RawDocument; origin?: unknown },
-): Uint8Array | null {
+export function followInto(doc: Y.Doc, change: Omit<Application, 'fragment'>): Uint8Array | null {
   const updates: Uint8Array[] = []
   const collect = (update: Uint8Array) => updates.push(update)
   doc.on('update', collect)
   try {
-    applyDocument({ fragment: bodyFragment(doc), from, to, origin })
+    applyDocument({ fragment: bodyFragment(doc), ...change })
   } finally {
     doc.off('update', collect)
   }
