@@ -109,9 +109,9 @@ export class FollowingBody {
 
   /**
    * Brings the Y document from the followed body to another body, which it follows from then on. Text that was applied
-   * and not settled yet stays. Of several blocks with one id, the block that
-   * `settle` lets keep the id is changed. The result is that of `followInto` with both bodies. Returns the Yjs updates in order:
-   * one for a change of up to about 250 blocks, more for a larger change.
+   * and not settled yet stays. Of several blocks with one id, the block that would keep it at `settle` is changed. The
+   * result is that of `followInto` with both bodies. Returns the Yjs updates in order: one for a change of up to about
+   * 250 blocks, more for a larger change.
    */
   *follow(lines: readonly string[]): Slices<Uint8Array[]> {
     const fragment = bodyFragment(this.doc)

@@ -26,8 +26,8 @@ export function deriveState(body: RawDocument): Uint8Array {
 }
 
 /**
- * Applies the difference between the bodies `from` and `to` to a Y document in memory. The document may hold edits of
- * people that `from` does not have yet. `applyDocument` explains the change. Returns the update, or null when nothing changed.
+ * Applies the difference between the bodies `from` and `to` to a Y document in memory, as `applyDocument` does. The
+ * document may hold edits of people that `from` does not have yet. Returns the update, or null when nothing changed.
  */
 export function followInto(doc: Y.Doc, change: Omit<Application, 'fragment'>): Uint8Array | null {
   const updates: Uint8Array[] = []
