@@ -3,22 +3,28 @@ import * as Y from 'yjs'
 import { documentToLines, linesToDocument } from '../../shared/body/canonical.ts'
 import { changeBody } from '../../shared/body/change.ts'
 import type { DocNode } from '../../shared/body/document.ts'
-import { bodyFragment, readDocument } from '../../shared/body/yjs/encoding.ts'
+import { isTextblock } from '../../shared/body/nodes.ts'
+import { bodyFragment, idOf, readDocument, readElement } from '../../shared/body/yjs/encoding.ts'
 import { FollowingBody } from '../../shared/body/yjs/following-body.ts'
 import { HeldIds } from '../../shared/body/yjs/held-ids.ts'
 import { repairDocument } from '../../shared/body/yjs/repair.ts'
 import { deriveState, followInto, openState } from '../../shared/body/yjs/state.ts'
+import { asRead, liveIds } from '../../shared/body/yjs/work.ts'
 import { atOnce } from '../../shared/computations/slices.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { type Edit, edited, normalised, randomEdits } from './random-body.ts'
-import { type WildEdit, WildEditor, wildEdit } from './wild-editor.ts'
+import { elementsBelow, type WildEdit, WildEditor, wildEdit } from './wild-editor.ts'
 
-/** A step of a session: somebody edits or exchanges updates with the server, a program writes, or the server saves. */
+/**
+ * A step of a session: somebody edits or exchanges updates with the server, a program writes, the server saves, or a
+ * program writes while somebody copies a block and types.
+ */
 export type FollowedStep =
   | { kind: 'edit'; editor: number; edit: WildEdit }
   | { kind: 'send'; editor: number }
   | { kind: 'write'; edits: Edit[] }
   | { kind: 'settle' }
+  | { kind: 'copy and write'; editor: number; copied: WildEdit; typed: WildEdit; edits: Edit[] }
 
 /** A random step. */
 export function followedStep(): fc.Arbitrary<FollowedStep> {
@@ -28,7 +34,18 @@ export function followedStep(): fc.Arbitrary<FollowedStep> {
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('send' as const), editor }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('write' as const), edits: randomEdits() }) },
     { weight: 2, arbitrary: fc.constant({ kind: 'settle' as const }) },
+    { weight: 1, arbitrary: copyAndWrite() },
   )
+}
+
+function copyAndWrite(): fc.Arbitrary<FollowedStep> {
+  return fc.record({
+    kind: fc.constant('copy and write' as const),
+    editor: fc.nat(2),
+    copied: wildEdit().map((edit) => ({ ...edit, kind: 'duplicate' as const })),
+    typed: wildEdit().map((edit) => ({ ...edit, kind: 'type' as const })),
+    edits: randomEdits(),
+  })
 }
 
 /** A body that follows three editors and a program. Every result is compared with that of the whole document. */
@@ -49,7 +66,13 @@ export class FollowedSession {
     if (one.kind === 'edit') this.#editors[one.editor]?.edit(one.edit)
     else if (one.kind === 'send') this.#exchange(one.editor)
     else if (one.kind === 'write') this.#write(one.edits)
-    else this.settle()
+    else if (one.kind === 'settle') this.settle()
+    else {
+      this.#editors[one.editor]?.edit(one.copied)
+      this.#editors[one.editor]?.edit(one.typed)
+      this.#exchange(one.editor)
+      this.#write(one.edits)
+    }
   }
 
   settle(): void {
@@ -60,7 +83,7 @@ export class FollowedSession {
     const whole = copyOf(body.doc)
     const raw = readDocument(bodyFragment(whole), { note: this.#held.note }).document
     const { document, repairs } = repairDocument(raw, seed, this.#held.has)
-    followInto(whole, { from: raw, to: document })
+    followInto(whole, { from: raw, to: document, live: asRead })
     const lines = documentToLines(normalised(document))
     const settled = atOnce(body.settle(seed))
     same(body.lines, lines)
@@ -82,6 +105,7 @@ export class FollowedSession {
     const kept = new Map(documentToLines(from).map((line, index) => [line, from.content[index]]))
     followInto(whole, {
       from,
+      live: liveIds(bodyFragment(whole), this.#held),
       to: {
         type: 'doc',
         content: to.content.map(
@@ -89,9 +113,20 @@ export class FollowedSession {
         ),
       },
     })
+    const copies = this.#copies()
     atOnce(this.#body.follow(documentToLines(to)))
+    for (const [copy, text] of copies) if (!isGone(copy)) same(textOf(copy), text)
     same(this.#body.lines, documentToLines(to))
     same(readDocument(bodyFragment(this.#body.doc)).document, readDocument(bodyFragment(whole)).document)
+  }
+
+  /** The textblocks that are copies of another block, which holds their id. A program does not mean them. */
+  #copies(): Map<Y.XmlElement, string> {
+    const elements = elementsBelow(bodyFragment(this.#body.doc))
+    const holders = elements.filter((element) => this.#held.rankOf(element) === 2)
+    const held = new Set(holders.map(idOf))
+    const copies = elements.filter((element) => held.has(idOf(element)) && !holders.includes(element))
+    return new Map(copies.filter(({ nodeName }) => isTextblock(nodeName)).map((copy) => [copy, textOf(copy)]))
   }
 
   #exchange(index: number): void {
@@ -99,6 +134,14 @@ export class FollowedSession {
     this.#body.apply(Y.encodeStateAsUpdate(doc, Y.encodeStateVector(this.#body.doc)))
     Y.applyUpdate(doc, Y.encodeStateAsUpdate(this.#body.doc, Y.encodeStateVector(doc)))
   }
+}
+
+function isGone(element: Y.XmlElement): boolean {
+  return element._item?.deleted !== false
+}
+
+function textOf(textblock: Y.XmlElement): string {
+  return JSON.stringify(readElement(textblock).content ?? [])
 }
 
 function copyOf(doc: Y.Doc): Y.Doc {

@@ -90,6 +90,80 @@ test('all list items keep their ids when an editor that does not know ids adds a
   t.strictSame([...ids.slice(0, 5), ...ids.slice(7)], idsInLine(canonicalJson(list)))
 })
 
+for (const isTyped of [false, true]) {
+  const typing = isTyped ? ', also when somebody types in the block' : ''
+  test(`a program changes the block that it names, and not a copy that somebody pastes above it${typing}`, async (t) => {
+    const { body, fragment } = opened(paragraph(1, 'one'), paragraph(2, 'two'), paragraph(3, 'three'))
+    fragment.insert(0, [(fragment.get(1) as Y.XmlElement).clone()])
+    fragment.delete(3)
+    if (isTyped) textsBelow(fragment)[2]?.insert(0, 'typed ')
+    follow(body, paragraph(1, 'one'), paragraph(2, 'two more'), paragraph(3, 'three'))
+    atOnce(body.settle('doc_1@1'))
+    t.equal(body.lines[2], canonicalJson(paragraph(2, isTyped ? 'typed two more' : 'two more')))
+    t.match(body.lines[0], '"two"', 'the copy stays as it is')
+  })
+
+  test(`a program changes a list item, and not a copy that somebody pastes above it${typing}`, async (t) => {
+    const item = (id: number, text: string) => ({
+      type: 'listItem',
+      attrs: { id: idFrom(id) },
+      content: [paragraph(id + 1, text)],
+    })
+    const list = (...content: BodyNode[]) => ({ type: 'bulletList', attrs: { id: idFrom(10) }, content })
+    const { body, fragment } = opened(list(item(20, 'one'), item(30, 'two'), item(40, 'three')))
+    const live = fragment.get(0) as Y.XmlElement
+    live.insert(0, [(live.get(1) as Y.XmlElement).clone()])
+    live.delete(3)
+    if (isTyped) textsBelow(fragment)[2]?.insert(0, 'typed ')
+    follow(body, list(item(20, 'one'), item(30, 'two more'), item(40, 'three')))
+    atOnce(body.settle('doc_1@1'))
+    const [copy, one, two] = (JSON.parse(body.lines[0] as string) as BodyNode).content ?? []
+    t.strictSame([one, two], [item(20, 'one'), item(30, isTyped ? 'typed two more' : 'two more')])
+    t.match(JSON.stringify(copy), '"two"', 'the copy stays as it is')
+  })
+}
+
+test('a program moves or deletes the block that it names, and not a copy that somebody pastes above it', async (t) => {
+  const quotation = (...content: BodyNode[]) => ({ type: 'blockquote', attrs: { id: idFrom(9) }, content })
+  const [one, two, three] = [paragraph(1, 'one'), paragraph(2, 'two'), paragraph(3, 'three')]
+  for (const [from, to] of [
+    [[quotation(one), two], [quotation(one, two)]],
+    [[quotation(one, two)], [quotation(one), two]],
+    [[quotation(one), two], [quotation(one)]],
+    [[quotation(one, two)], [quotation(one)]],
+    [
+      [one, two, three],
+      [one, three, two],
+    ],
+  ] as const) {
+    const { body, fragment } = opened(...from)
+    fragment.insert(0, writeNodes([two]))
+    const copy = bodyFragment(body.doc).get(0)
+    follow(body, ...to)
+    t.ok(bodyFragment(body.doc).get(0) === copy, 'the copy stays where it is')
+    atOnce(body.settle('doc_1@1'))
+    t.match(body.lines[0], '"two"')
+    t.strictSame(
+      body.lines.slice(1),
+      to.map((block) => canonicalJson(block)),
+    )
+  }
+})
+
+test('a block whose id is repaired keeps its own text, and does not get the text of a copy above it', async (t) => {
+  const item = { type: 'listItem', attrs: { id: idFrom(2) }, content: [paragraph(3, 'text')] }
+  const { body, fragment } = opened({ type: 'bulletList', attrs: { id: idFrom(1) }, content: [item] })
+  fragment.insert(0, [(fragment.get(0) as Y.XmlElement).clone()])
+  textsBelow(fragment)[0]?.insert(0, 'copied ')
+  elementsBelow(fragment)[4]?.setAttribute('id', 'bad id')
+  atOnce(body.settle('doc_1@1'))
+  const live = readDocument(bodyFragment(body.doc)).document
+  t.strictSame(
+    live.content.map((block) => canonicalJson(block)),
+    body.lines,
+  )
+})
+
 test('of several new copies of a block that is gone, the first with text keeps the id', async (t) => {
   const { body, fragment } = opened(paragraph(1, 'one'), paragraph(2, 'two'))
   fragment.delete(0)
@@ -173,6 +247,11 @@ function opened(...blocks: BodyNode[]): { body: FollowingBody; fragment: Y.XmlFr
   const editor = openState(state)
   editor.on('update', (update: Uint8Array) => body.apply(update))
   return { body, fragment: bodyFragment(editor) }
+}
+
+/** A program writes the body, and the Y document follows it. */
+function follow(body: FollowingBody, ...blocks: BodyNode[]): void {
+  atOnce(body.follow(blocks.map((block) => canonicalJson(block))))
 }
 
 function paragraph(id: number, text: string): BodyNode {

@@ -10,6 +10,7 @@ const kinds = [
   'erase',
   'split',
   'paste',
+  'duplicate',
   'delete',
   'move',
   'wreck',
@@ -60,6 +61,7 @@ export class WildEditor {
     else if (kind === 'erase') text?.delete(to % (text.length + 1), Math.min(3, text.length - (to % (text.length + 1))))
     else if (kind === 'split' && text) split(text, to)
     else if (kind === 'paste' && element) fragment.insert(place, writeNodes([readElement(element)]))
+    else if (kind === 'duplicate' && element) duplicate(element)
     else if (kind === 'delete' && fragment.length > 0)
       fragment.delete(at % fragment.length, 1 + (to % 2 && at % fragment.length < fragment.length - 1 ? 1 : 0))
     else if (kind === 'move' && fragment.length > 1) move(fragment, at, to)
@@ -88,6 +90,12 @@ function split(text: Y.XmlText, to: number): void {
   const content = made === '' ? [] : [{ type: 'text', text: made }]
   text.delete(to % 2 === 0 ? kept.length : 0, Math.min(text.length, value.length - kept.length))
   holder.insert(to % 2 === 0 ? index + 1 : index, writeNodes([{ ...copy, content }]))
+}
+
+/** Pastes a copy of an element directly above it, with the ids of its blocks. */
+function duplicate(element: Y.XmlElement): void {
+  const parent = element.parent as Y.XmlFragment
+  parent.insert(parent.toArray().indexOf(element), writeNodes([readElement(element)]))
 }
 
 function move(fragment: Y.XmlFragment, at: number, to: number): void {

@@ -14,13 +14,20 @@ import {
 } from './encoding.ts'
 import { applyInline } from './inline-apply.ts'
 import { diffInline, rebaseInline } from './inline-diff.ts'
-import { isInlineChild, newWork, type Place, type Step, type Work, yPositions } from './work.ts'
+import { isInlineChild, type LiveIds, newWork, type Place, type Step, type Work, yPositions } from './work.ts'
 
 /**
  * A change to apply that has the fragment of a Y document, the body that the document follows so far, and the next
- * body. `origin` goes to the observers of the Y document.
+ * body. `live` finds live blocks by their ids; without it, the first block of an id is found. `origin` goes to the
+ * observers of the Y document.
  */
-export type Application = { fragment: Y.XmlFragment; from: RawDocument; to: RawDocument; origin?: unknown }
+export type Application = {
+  fragment: Y.XmlFragment
+  from: RawDocument
+  to: RawDocument
+  live?: LiveIds
+  origin?: unknown
+}
 
 /**
  * Brings a Y document from one body to another in one Yjs transaction and changes only the differences. Blocks are
@@ -32,13 +39,13 @@ export type Application = { fragment: Y.XmlFragment; from: RawDocument; to: RawD
  * change a second time leaves the readable content as it is. If the Y document was equal to `from`, it reads as `to`
  * afterwards.
  */
-export function applyDocument({ fragment, from, to, origin }: Application): void {
+export function applyDocument({ fragment, from, to, live: liveIds, origin }: Application): void {
   const ends = equalEnds(from.content, to.content)
   const change = { from: middleOf(from.content, ends), to: middleOf(to.content, ends) }
   if (change.from.length + change.to.length === 0) return
   const live = childrenOf(fragment)
-  const positions = yPositions({ live, from: from.content, offset: ends.start })
-  const work = atOnce(newWork(fragment, change))
+  const work = atOnce(newWork(fragment, change, liveIds))
+  const positions = yPositions({ live, from: from.content, offset: ends.start, keepsId: work.keepsId })
   atOnce(planSiblings(fragment, { ...change, work }, { live, positions, start: 0, end: live.length }))
   atOnce(runSteps(fragment, work.steps, origin))
 }
@@ -152,7 +159,7 @@ function planChildren(parent: Y.XmlFragment, { from, to, work }: ChildrenChange)
   const change = { from: middleOf(from, ends), to: middleOf(to, ends), work }
   if (change.from.length + change.to.length === 0) return
   const live = childrenOf(parent)
-  const positions = yPositions({ live, from, offset: ends.start })
+  const positions = yPositions({ live, from, offset: ends.start, keepsId: work.keepsId })
   atOnce(planSiblings(parent, change, { live, positions, start: 0, end: live.length }))
 }
 
@@ -211,7 +218,7 @@ function rescued(node: BodyNode, work: Work, known: { old?: BodyNode | undefined
     return withRescuedChildren(node, work)
   const copy = writeNode({ ...readElement(live), type: node.type })
   work.scratch().insert(0, [copy])
-  const apart: Work = { ...work, steps: [], strayBlock: () => undefined }
+  const apart: Work = { ...work, steps: [], strayBlock: () => undefined, keepsId: () => true }
   planBlock(copy, { from: { ...old, type: node.type }, to: node, work: apart })
   for (const step of apart.steps) step.run()
   return readElement(copy)

@@ -5,20 +5,24 @@ import type { BlockNode, BodyNode } from '../document.ts'
 import { longestIncreasing } from '../sequence.ts'
 import type { LineWindow } from '../versioned-lines.ts'
 import { planSiblings, runSteps } from './apply.ts'
-import { idOf } from './encoding.ts'
+import { BlocksById } from './blocks-by-id.ts'
+import type { HeldIds } from './held-ids.ts'
 import type { Division, KnownElements } from './known-elements.ts'
-import { elementsById, isInlineChild, newWork, onFirstUse, type YPositions } from './work.ts'
+import { type LiveIds, newWork, onFirstUse, type YPositions } from './work.ts'
 
-/** Two bodies as lines. The Y document follows `from`, and is to follow `to`. */
-type TwoBodies = { from: readonly string[]; to: readonly string[] }
+/**
+ * Two bodies as lines, and what is known of the Y document, which follows `from` and is to follow `to`. `held` are the
+ * ids that blocks of the Y document hold.
+ */
+type Following = { from: readonly string[]; to: readonly string[]; known: KnownElements; held: HeldIds }
 
 /**
  * Brings a Y document from the body that it follows to another body, as `applyDocument` does with whole documents.
  * Returns the windows in which the bodies differ. Lines are compared as texts, and only lines that differ are parsed.
  * Where the bodies are equal, only elements that are not known are looked at.
  */
-export function* followLines(fragment: Y.XmlFragment, known: KnownElements, bodies: TwoBodies): Slices<LineWindow[]> {
-  const { from, to } = bodies
+export function* followLines(fragment: Y.XmlFragment, following: Following): Slices<LineWindow[]> {
+  const { from, to, known, held } = following
   const ends = equalLines(from, to)
   const olds = from.slice(ends.start, from.length - ends.end)
   const news = to.slice(ends.start, to.length - ends.end)
@@ -26,12 +30,12 @@ export function* followLines(fragment: Y.XmlFragment, known: KnownElements, bodi
   const division = yield* known.divide()
   const partners = partnersOf(olds, news)
   const change = yield* nodesOf(olds, news, partners)
-  const live = new LiveBlocks(known, division, from)
+  const live = new LiveBlocks({ known, division, from, unknown: yield* blocksOfRuns(division, held) })
   // Blocks that stay unchanged are the same objects on both sides. Nobody asks for them by id.
   const staying = new Set(partners.map((partner) => change.from[partner]))
   const others = (nodes: readonly BodyNode[]) => nodes.filter((node) => !staying.has(node))
   const differing = { from: others(change.from), to: others(change.to) }
-  const work = yield* newWork(fragment, differing, (id) => live.block(id))
+  const work = yield* newWork(fragment, differing, live)
   const place = { live: division.children, positions: live.positions(ends.start), start: 0, end: 0 }
   yield* planSiblings(fragment, { ...change, work }, place)
   yield* runSteps(fragment, work.steps)
@@ -106,24 +110,40 @@ function windowsBetween({ olds, news, partners, start }: Pairs): LineWindow[] {
   return windows
 }
 
+/** The blocks of elements that are not known. */
+function* blocksOfRuns({ runs }: Division, held: HeldIds): Slices<BlocksById> {
+  const blocks = new BlocksById(held.rankOf)
+  for (const { children } of runs) {
+    for (const child of children) {
+      blocks.add(child)
+      yield
+    }
+  }
+  return blocks
+}
+
+type Live = { known: KnownElements; division: Division; from: readonly string[]; unknown: BlocksById }
+
 /**
- * Finds blocks among the live top-level children, as `yPositions` does by reading the id of each child. Here only
- * children that are not known are read.
+ * Finds live blocks, as `liveIds` and `yPositions` do by reading the ids of all blocks. Here only elements that are not
+ * known are read. A known element keeps its ids, because it had them at the last `settle`.
  */
-class LiveBlocks {
+class LiveBlocks implements LiveIds {
   readonly #known: KnownElements
   readonly #division: Division
   readonly #from: readonly string[]
-  /** The position of the first unknown child with an id at the top level. */
-  readonly #unknown = onFirstUse(() => this.#unknownPositions())
-  /** The first unknown block of an id at any level, with the position of its top-level child. */
-  readonly #unknownBlocks = onFirstUse(() => this.#blocksOfUnknown())
-  readonly #positionOf = onFirstUse(() => new Map(this.#division.children.map((child, position) => [child, position])))
+  readonly #unknown: BlocksById
+  /** The blocks of known elements, as far as they were asked for. */
+  readonly #inKnown = new Map<Y.XmlElement, BlocksById>()
+  readonly #positionOf = onFirstUse(
+    () => new Map<unknown, number>(this.#division.children.map((child, position) => [child, position])),
+  )
 
-  constructor(known: KnownElements, division: Division, from: readonly string[]) {
+  constructor({ known, division, from, unknown }: Live) {
     this.#known = known
     this.#division = division
     this.#from = from
+    this.#unknown = unknown
   }
 
   /** The positions of old siblings, whose indices count from an offset. */
@@ -132,64 +152,38 @@ class LiveBlocks {
     for (let index = offset - 1; index >= 0 && before === undefined; index--) before = this.#ofLine(index)
     return {
       ofOld: (index) => this.#ofLine(offset + index),
-      ofId: (id) => (id === undefined ? undefined : least(this.#unknown().get(id), this.#knownPosition(id))),
+      ofId: (id) => (id === undefined ? undefined : this.#positionOfBlock(this.block(id))),
       before: before ?? -1,
     }
   }
 
-  /** The first block with an id that is not deleted, at any level. */
-  block(id: string): Y.XmlElement | undefined {
-    const unknown = this.#unknownBlocks().get(id)
-    let [found, position] = [unknown?.block, unknown?.position ?? Number.POSITIVE_INFINITY]
+  readonly block = (id: string): Y.XmlElement | undefined => {
     for (const element of this.#known.withId(id)) {
-      const at = this.#positionOf().get(element) ?? Number.POSITIVE_INFINITY
-      const block = at < position ? blocksOf(element).get(id) : undefined
-      if (block) [found, position] = [block, at]
+      const block = this.#blocksIn(element).get(id)
+      if (block) return block
     }
-    return found
+    return this.#unknown.get(id)
   }
+
+  readonly keepsId = (child: unknown, id: string): boolean => this.block(id) === child
 
   #ofLine(index: number): number | undefined {
     const { children, positions } = this.#division
-    const id = topBlockId(this.#from[index] as string)
-    // Where the Y document is not ahead, a block has its old index.
-    if (children.length === this.#from.length && idOf(children[index]) === id) return index
     const known = positions[index] ?? -1
-    return least(known < 0 ? undefined : known, this.#unknown().get(id))
+    if (known >= 0) return known
+    const block = this.block(topBlockId(this.#from[index] as string))
+    // Where the Y document is not ahead, a block has its old index.
+    return block !== undefined && block === children[index] ? index : this.#positionOfBlock(block)
   }
 
-  #knownPosition(id: string): number | undefined {
-    const element = this.#known.withId(id).find((one) => idOf(one) === id)
-    return this.#positionOf().get(element)
+  /** The position of a block at the top level. */
+  #positionOfBlock(block: Y.XmlElement | undefined): number | undefined {
+    return block && this.#positionOf().get(block)
   }
 
-  #unknownPositions(): Map<string, number> {
-    const found = new Map<string, number>()
-    for (const { children, position } of this.#division.runs) {
-      for (const [offset, child] of children.entries()) {
-        const id = isInlineChild(child) ? undefined : idOf(child)
-        if (id !== undefined && !found.has(id)) found.set(id, position + offset)
-      }
-    }
-    return found
+  #blocksIn(element: Y.XmlElement): BlocksById {
+    const blocks = this.#inKnown.get(element) ?? new BlocksById().add(element)
+    this.#inKnown.set(element, blocks)
+    return blocks
   }
-
-  #blocksOfUnknown(): Map<string, { block: Y.XmlElement; position: number }> {
-    const found = new Map<string, { block: Y.XmlElement; position: number }>()
-    for (const { children, position } of this.#division.runs) {
-      for (const [offset, child] of children.entries()) {
-        for (const [id, block] of blocksOf(child))
-          if (!found.has(id)) found.set(id, { block, position: position + offset })
-      }
-    }
-    return found
-  }
-}
-
-function least(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
-}
-
-function blocksOf(child: unknown): Map<string, Y.XmlElement> {
-  return elementsById([child])
 }

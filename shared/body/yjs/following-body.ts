@@ -108,13 +108,15 @@ export class FollowingBody {
 
   /**
    * Brings the Y document from the followed body to another body, which it follows from then on. Text that was applied
-   * and not settled yet stays. The result is that of `followInto` with both bodies. Returns the Yjs updates in order:
-   * one for a change of up to about 250 blocks, more for a larger change.
+   * and not settled yet stays. Of several blocks with one id, the block that would keep it at `settle` is changed. The
+   * result is that of `followInto` with both bodies. Returns the Yjs updates in order: one for a change of up to about
+   * 250 blocks, more for a larger change.
    */
   *follow(lines: readonly string[]): Slices<Uint8Array[]> {
     const fragment = bodyFragment(this.doc)
-    const { from, updates } = { from: this.lines, updates: [] as Uint8Array[] }
-    const windows = yield* collecting(this.doc, updates, followLines(fragment, this.#known, { from, to: lines }))
+    const updates: Uint8Array[] = []
+    const following = { from: this.lines, to: lines, known: this.#known, held: this.#held }
+    const windows = yield* collecting(this.doc, updates, followLines(fragment, following))
     yield* this.#lines.replace(windows)
     yield* this.#known.replace(windows, this.lines, [])
     return updates

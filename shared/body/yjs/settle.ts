@@ -14,7 +14,7 @@ import { filler, fitTopLevel, isTooDeep } from './repair.ts'
 import type { Repair } from './repair-nodes.ts'
 import { IdRepair, idsIn, isBlockId } from './repair-values.ts'
 import { restoreIds } from './restore-ids.ts'
-import { isInlineChild, newWork, type Place } from './work.ts'
+import { asRead, isInlineChild, newWork, type Place } from './work.ts'
 
 /**
  * A run of top-level children that has been read. `nodes` are the nodes as they are in the Y document, and `positions`
@@ -76,7 +76,7 @@ export function* writeRepairs(fragment: Y.XmlFragment, { children, runs }: Readi
   if (repaired.length === 0) return
   const from = repaired.flatMap(({ nodes }) => nodes)
   const to = repaired.flatMap(({ blocks }) => blocks)
-  const work = yield* newWork(fragment, { from, to })
+  const work = yield* newWork(fragment, { from, to }, asRead)
   // Runs are planned from the last to the first, so that positions among the children stay valid.
   for (const one of repaired.toReversed()) {
     yield* planSiblings(fragment, { from: one.nodes, to: one.blocks, work }, placeOf(one, children))

@@ -1,5 +1,5 @@
 import * as Y from 'yjs'
-import { applyDocument } from './apply.ts'
+import { type Application, applyDocument } from './apply.ts'
 import { bodyFragment, type RawDocument, readDocument, writeNodes } from './encoding.ts'
 
 /**
@@ -26,18 +26,16 @@ export function deriveState(body: RawDocument): Uint8Array {
 }
 
 /**
- * Applies the difference between the bodies `from` and `to` to a Y document in memory. The document may hold edits of
- * people that `from` does not have yet. Returns the update, or null when nothing changed. @internal
+ * Applies the difference between the bodies `from` and `to` to a Y document in memory, as `applyDocument` does. The
+ * document may hold edits of people that `from` does not have yet. Returns the update, or null when nothing changed.
+ * @internal
  */
-export function followInto(
-  doc: Y.Doc,
-  { from, to, origin }: { from: RawDocument; to: RawDocument; origin?: unknown },
-): Uint8Array | null {
+export function followInto(doc: Y.Doc, change: Omit<Application, 'fragment'>): Uint8Array | null {
   const updates: Uint8Array[] = []
   const collect = (update: Uint8Array) => updates.push(update)
   doc.on('update', collect)
   try {
-    applyDocument({ fragment: bodyFragment(doc), from, to, origin })
+    applyDocument({ fragment: bodyFragment(doc), ...change })
   } finally {
     doc.off('update', collect)
   }
@@ -47,16 +45,6 @@ export function followInto(
 /** The body that a stored state contains. @internal */
 export function readState(state: Uint8Array): RawDocument {
   return readDocument(bodyFragment(openState(state))).document
-}
-
-/**
- * Tells whether Yjs keeps back more updates of a document than when this function was called, because they build on
- * something that is missing.
- */
-export function watchKeptBack({ store }: Y.Doc): () => boolean {
-  const keptBack = () => [store.pendingStructs?.update, store.pendingDs].map((bytes) => bytes ?? new Uint8Array())
-  const before = keptBack()
-  return () => keptBack().some((bytes, index) => Buffer.compare(bytes, before[index] as Uint8Array) !== 0)
 }
 
 /** Merges several updates into one update without opening a Y document. */

@@ -3,7 +3,9 @@ import type { Slices } from '../../computations/slices.ts'
 import type { BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
 import { blockIdOf, equalJson, type Presence, type Siblings } from './align.ts'
+import { BlocksById } from './blocks-by-id.ts'
 import { childrenOf, idOf } from './encoding.ts'
+import type { HeldIds } from './held-ids.ts'
 
 /**
  * A state of a change that is being applied: look-ups of blocks, and the steps that are planned so far.
@@ -13,9 +15,24 @@ export type Work = Presence & {
   liveBlock: (id: string | undefined) => Y.XmlElement | undefined
   /** The live block of an id, for a block that the change leaves in its place but that somebody has moved elsewhere. */
   strayBlock: (id: string | undefined) => Y.XmlElement | undefined
+  keepsId: LiveIds['keepsId']
   /** An empty fragment outside the document, in which copies are put together. */
   scratch: () => Y.XmlFragment
 }
+
+/** A way to find live blocks by their ids. */
+export type LiveIds = {
+  /** The live block of an id. Of several blocks with the id, it is the block that keeps the id. */
+  block: (id: string) => Y.XmlElement | undefined
+  /** False for a child that has an id which another block keeps. */
+  keepsId: (child: unknown, id: string) => boolean
+}
+
+/**
+ * The live blocks of a document that is exactly as the old body. Each block was read a moment ago, so a block that is
+ * made anew has nothing to take over from a live block.
+ */
+export const asRead: LiveIds = { block: () => undefined, keepsId: () => true }
 
 /** A step that writes. The weight tells how many blocks it writes. */
 export type Step = { weight: number; run: () => void }
@@ -25,21 +42,22 @@ export type TopChange = { from: Siblings; to: Siblings }
 
 /**
  * A plan without steps. Only the blocks of the change are indexed, because none of the other blocks moved, came or
- * went. `liveBlock` finds the first live block of an id; by default all blocks of the fragment are indexed.
+ * went. By default all live blocks are indexed, the first block of an id is found, and no other block is left out.
  */
 export function* newWork(
   fragment: Y.XmlFragment,
   { from, to }: TopChange,
-  liveBlock: (id: string) => Y.XmlElement | undefined = indexOf(fragment),
+  { block, keepsId }: LiveIds = { ...liveIds(fragment), keepsId: () => true },
 ): Slices<Work> {
   const news = yield* blocksById(to, (first) => first)
   const olds = yield* blocksById(from, (first, other, id) => keeperOf(first, other, news.get(id)))
-  const live = (id: string | undefined) => (id === undefined ? undefined : liveBlock(id))
+  const live = (id: string | undefined) => (id === undefined ? undefined : block(id))
   return {
     steps: [],
     oldBlock: (id) => (id === undefined ? undefined : olds.get(id)),
     liveBlock: live,
     strayBlock: live,
+    keepsId,
     scratch: onFirstUse(() => new Y.Doc().getXmlFragment()),
     isNew: (node) => !olds.has(blockIdOf(node) ?? ''),
     isGone: (node) => {
@@ -49,9 +67,14 @@ export function* newWork(
   }
 }
 
-function indexOf(fragment: Y.XmlFragment): (id: string) => Y.XmlElement | undefined {
-  const lives = onFirstUse(() => elementsById(childrenOf(fragment)))
-  return (id) => lives().get(id)
+/** Finds the live blocks of a whole document. Without held ids, the first block of an id keeps it. */
+export function liveIds(fragment: Y.XmlFragment, held?: HeldIds): LiveIds {
+  const blocks = onFirstUse(() => {
+    const found = new BlocksById(held?.rankOf)
+    for (const child of childrenOf(fragment)) found.add(child)
+    return found
+  })
+  return { block: (id) => blocks().get(id), keepsId: (child, id) => blocks().get(id) === child }
 }
 
 /**
@@ -69,24 +92,26 @@ export type YPositions = {
    * The position of the old sibling whose index counts from the offset; undefined when somebody has removed the block.
    */
   ofOld: (index: number) => YPosition | undefined
-  /** The position of the first child with the id of a block. */
+  /** The position of the child that keeps the id of a block. */
   ofId: (id: string | undefined) => YPosition | undefined
   /** The position of the last child that is an old sibling before the offset, or -1. */
   before: YPosition
 }
 
+/** The live children of a parent, and the old siblings among them. */
+type LiveSiblings = { live: readonly unknown[]; from: Siblings; keepsId: LiveIds['keepsId'] }
+
 /**
  * Finds old siblings among the live children. Where the Y document is not ahead, a sibling has its old index. Elsewhere
  * a sibling is found by its id. Blocks with the same id or without an id are matched in order. Texts between blocks are
- * left out.
+ * left out, and so are copies of a block that keeps its id.
  */
-export function yPositions(input: { live: readonly unknown[]; from: Siblings; offset: number }): YPositions {
-  const { live, from, offset } = input
+export function yPositions({ live, from, offset, keepsId }: LiveSiblings & { offset: number }): YPositions {
   const isLevel = live.length === from.length
-  const byOrder = onFirstUse(() => matchByOrder(live, from))
+  const byOrder = onFirstUse(() => matchByOrder({ live, from, keepsId }))
   const positionOf = (index: number) => {
     const id = blockIdOf(from[index] ?? { type: 'text' })
-    if (isLevel && id !== undefined && idOf(live[index]) === id) return index
+    if (isLevel && id !== undefined && idOf(live[index]) === id && keepsId(live[index], id)) return index
     return byOrder().positions[index]
   }
   let before: number | undefined
@@ -134,29 +159,16 @@ function* blocksById(nodes: Siblings, choose: Choice): Slices<Map<string, BodyNo
   return found
 }
 
-/** The first element of each block id among children and everything in them, in document order. */
-export function elementsById(
-  children: readonly unknown[],
-  found = new Map<string, Y.XmlElement>(),
-): Map<string, Y.XmlElement> {
-  for (const child of children) {
-    if (!(child instanceof Y.XmlElement)) continue
-    const id = idOf(child)
-    if (id !== undefined && !found.has(id)) found.set(id, child)
-    elementsById(childrenOf(child), found)
-  }
-  return found
-}
-
 type Order = { positions: (YPosition | undefined)[]; first: Map<string, number> }
 
-function matchByOrder(live: readonly unknown[], from: Siblings): Order {
+function matchByOrder({ live, from, keepsId }: LiveSiblings): Order {
   const first = new Map<string, number>()
   // Only blocks without an id, or with the id of an earlier block, need a list.
   const others = new Map<string, number[]>()
   live.forEach((child, index) => {
     if (isInlineChild(child)) return
     const id = idOf(child) ?? ''
+    if (id !== '' && !keepsId(child, id)) return
     if (id !== '' && !first.has(id)) first.set(id, index)
     else if (!others.get(id)?.push(index)) others.set(id, [index])
   })
