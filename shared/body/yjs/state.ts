@@ -47,6 +47,16 @@ export function readState(state: Uint8Array): RawDocument {
   return readDocument(bodyFragment(openState(state))).document
 }
 
+/**
+ * Tells whether Yjs keeps back more updates of a document than when this function was called, because they build on
+ * something that is missing.
+ */
+export function watchKeptBack({ store }: Y.Doc): () => boolean {
+  const keptBack = () => [store.pendingStructs?.update, store.pendingDs].map((bytes) => bytes ?? new Uint8Array())
+  const before = keptBack()
+  return () => keptBack().some((bytes, index) => Buffer.compare(bytes, before[index] as Uint8Array) !== 0)
+}
+
 /** Merges several updates into one update without opening a Y document. */
 export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
   return updates.length === 1 && updates[0] ? updates[0] : Y.mergeUpdates([...updates])
