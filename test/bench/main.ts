@@ -2,6 +2,7 @@ import { runCommandLine, UsageError } from '../../shared/process/command-line.ts
 import { startSite } from '../support/site.ts'
 import { measureAttachments } from './attachments.ts'
 import { measureBodies } from './bodies.ts'
+import { measureCollab } from './collab.ts'
 import { measureDerived } from './derived.ts'
 import { measureExport } from './export.ts'
 import { measureFollow } from './follow.ts'
@@ -38,6 +39,7 @@ const measurements = {
   streams: measureStreams,
   summaries: measureSummaries,
   localization: measureLocalization,
+  collab: measureCollab,
   hostile: measureHostile,
 }
 
@@ -59,6 +61,9 @@ ${Object.keys(measurements).join(', ')}.
   --rounds N      how many rounds writes measures of each side, 5 by default
   --growth        makes hostile look for readers of user text whose work grows faster than the text; all of them would
                   take hours, so it measures a random sample and says which
+  --only NAMES    the parts of collab to measure: latency, flush, pure (a flush without network and
+                  database), eventloop, memory, connections
+  --blocks N,N    how many blocks the documents of collab have
   --seed N        makes --growth take the sample of that seed again
   --help          prints this
 
@@ -73,6 +78,8 @@ const flags = {
   against: { type: 'string' },
   rounds: { type: 'string' },
   seed: { type: 'string' },
+  only: { type: 'string' },
+  blocks: { type: 'string' },
 } as const
 
 const words = { least: 0, most: Object.keys(measurements).length }
@@ -88,6 +95,8 @@ await runCommandLine({ usage, options: flags, words }, async ({ values, words: n
     ...(values.writes && { writes: Number(values.writes) }),
     ...(values.seconds && { seconds: Number(values.seconds) }),
     ...(values.against && { against: values.against }),
+    ...(values.only && { only: values.only }),
+    ...(values.blocks && { blocks: values.blocks }),
     ...(values.rounds && { rounds: Number(values.rounds) }),
   }
   const figures: Figure[] = []

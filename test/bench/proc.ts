@@ -25,3 +25,21 @@ function processOf(name: string): Process | undefined {
     return undefined
   }
 }
+
+/**
+ * The processor time of the living threads of a process in milliseconds, finer than a tick. It is 0 for a process that
+ * has ended.
+ */
+export function processorMilliseconds(pid: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    return threads.reduce((sum, thread) => sum + runMilliseconds(`/proc/${pid}/task/${thread}/schedstat`), 0)
+  } catch {
+    return 0
+  }
+}
+
+// The first number of the file is the time on a processor in nanoseconds.
+function runMilliseconds(file: string): number {
+  return Number(readFileSync(file, 'utf8').split(' ')[0]) / 1e6
+}
