@@ -1,5 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises'
-
 /**
  * A computation that is cut in slices. At each `yield` the event loop may take a turn, so that nobody waits for the
  * whole computation. A slice takes well under a millisecond.
@@ -20,8 +18,10 @@ export function atOnce<T>(slices: Slices<T>): T {
 /**
  * Computes with turns of the event loop in between. A computation of less than eight milliseconds runs without a turn.
  * `pause` waits for the next turn. Rejects with the error of the computation.
+ *
+ * Of several computations, one goes on in each turn of the event loop. So a turn is never as long as all of them.
  */
-export async function inSlices<T>(slices: Slices<T>, pause: () => Promise<unknown> = turn): Promise<T> {
+export async function inSlices<T>(slices: Slices<T>, pause: () => Promise<unknown> = ownTurn): Promise<T> {
   let started = performance.now()
   for (;;) {
     const { done, value } = slices.next()
@@ -30,4 +30,18 @@ export async function inSlices<T>(slices: Slices<T>, pause: () => Promise<unknow
     await pause()
     started = performance.now()
   }
+}
+
+/** Waits for a turn of the event loop in which nobody else who calls this function goes on. */
+export function ownTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(nextTurn)
+  })
+}
+
+const waiting: (() => void)[] = []
+
+function nextTurn(): void {
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(nextTurn)
 }

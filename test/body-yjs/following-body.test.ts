@@ -207,6 +207,20 @@ test('a write of thousands of blocks leaves turns to others, and its updates bri
   t.strictSame(readDocument(fragment).document, readDocument(bodyFragment(body.doc)).document)
 })
 
+test('a large document that is rewritten goes to its editors in smaller steps than a small document', async (t) => {
+  const updatesOf = (size: number) => {
+    const paragraphs = (text: string) => Array.from({ length: size }, (_, index) => paragraph(index, text))
+    const { body, fragment } = opened(...paragraphs('one two three four five'))
+    const changed = [...paragraphs('1 two 3 four 5').slice(0, 500), ...paragraphs('one two three four five').slice(500)]
+    const updates = atOnce(body.follow(changed.map((block) => canonicalJson(block))))
+    for (const update of updates) Y.applyUpdate(fragment.doc as Y.Doc, update)
+    t.strictSame(readDocument(fragment).document, readDocument(bodyFragment(body.doc)).document)
+    return updates.length
+  }
+  const [small, large] = [updatesOf(500), updatesOf(10_000)]
+  t.ok(large > 2 * small, `${small} and ${large} updates`)
+})
+
 test('a stored Y document that no longer holds the stored body is found, and the next flush tells the truth', async (t) => {
   const doc = new Y.Doc()
   bodyFragment(doc).insert(0, writeNodes([paragraph(1, 'one'), paragraph(2, 'zwei'), paragraph(3, 'three')]))

@@ -1,3 +1,4 @@
+import type { Slices } from '../../computations/slices.ts'
 import type { BodyNode } from '../document.ts'
 import { longestIncreasing } from '../sequence.ts'
 
@@ -9,13 +10,17 @@ import { longestIncreasing } from '../sequence.ts'
  * A word that occurs in one old block and in one new block only is a vote for this pair. Each new block takes the old
  * block with the most votes. Between the pairs that this makes, blocks at the same place are compared.
  */
-export function matchSimilar(olds: readonly BodyNode[], news: readonly BodyNode[]): number[] {
+export function* matchSimilar(olds: readonly BodyNode[], news: readonly BodyNode[]): Slices<number[]> {
   const partners = new Array<number>(news.length).fill(-1)
   if (olds.length === 0 || news.length === 0) return partners
-  const [oldWords, newWords] = [wordsOf(olds), wordsOf(news)]
+  const [oldWords, newWords] = [yield* wordsOf(olds), yield* wordsOf(news)]
   const isSimilar = (old: number, next: number) =>
     olds[old]?.type === news[next]?.type && areSimilar(oldWords[old] ?? [], newWords[next] ?? [])
-  const voted = votes(oldWords, newWords).map((old, next) => (old >= 0 && isSimilar(old, next) ? old : -1))
+  const voted: number[] = []
+  for (const [next, old] of (yield* votes(oldWords, newWords)).entries()) {
+    voted.push(old >= 0 && isSimilar(old, next) ? old : -1)
+    yield
+  }
   for (const next of longestIncreasing(voted)) partners[next] = voted[next] ?? -1
   let [old, next] = [0, 0]
   for (let end = 0; end <= news.length; end++) {
@@ -24,6 +29,7 @@ export function matchSimilar(olds: readonly BodyNode[], news: readonly BodyNode[
     const count = Math.min(partner - old, end - next)
     for (let index = 0; index < count; index++) {
       if (isSimilar(old + index, next + index)) partners[next + index] = old + index
+      yield
     }
     old = partner + 1
     next = end + 1
@@ -40,14 +46,17 @@ const mostWords = 20_000
 const withoutSpaces = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/v
 
 /** The words of each of the first blocks. */
-function wordsOf(blocks: readonly BodyNode[]): string[][] {
+function* wordsOf(blocks: readonly BodyNode[]): Slices<string[][]> {
+  const found: string[][] = []
   let left = mostWords / 2
-  return blocks.map((block) => {
+  for (const block of blocks) {
     const words: string[] = []
     if (left > 0) addWords(block, words)
     left -= words.length
-    return words
-  })
+    found.push(words)
+    yield
+  }
+  return found
 }
 
 /** Adds the words of all texts at and below a node. A word may occur several times. */
@@ -57,10 +66,11 @@ function addWords({ text, content }: BodyNode, words: string[]): void {
 }
 
 /** For each new block the old block with which it shares the most words that are unique on both sides, or -1. */
-function votes(oldWords: readonly string[][], newWords: readonly string[][]): number[] {
-  const places = blocksByWord(oldWords)
-  const unique = blocksByWord(newWords)
-  return newWords.map((words, next) => {
+function* votes(oldWords: readonly string[][], newWords: readonly string[][]): Slices<number[]> {
+  const places = yield* blocksByWord(oldWords)
+  const unique = yield* blocksByWord(newWords)
+  const found: number[] = []
+  for (const [next, words] of newWords.entries()) {
     const counts = new Map<number, number>()
     for (const word of new Set(words)) {
       const old = places.get(word) ?? -1
@@ -68,18 +78,21 @@ function votes(oldWords: readonly string[][], newWords: readonly string[][]): nu
     }
     let best = -1
     for (const [old, count] of counts) if (best < 0 || count > (counts.get(best) ?? 0)) best = old
-    return best
-  })
+    found.push(best)
+    yield
+  }
+  return found
 }
 
 /** The block of each word, or -1 for a word of several blocks. */
-function blocksByWord(blocks: readonly string[][]): Map<string, number> {
+function* blocksByWord(blocks: readonly string[][]): Slices<Map<string, number>> {
   const places = new Map<string, number>()
   for (const [index, words] of blocks.entries()) {
     for (const word of words) {
       const known = places.get(word)
       places.set(word, known === undefined || known === index ? index : -1)
     }
+    yield
   }
   return places
 }

@@ -106,7 +106,8 @@ function* matchContents({ from, to, olds, news }: Gap): Slices<{ old: number; ne
   const equal = matchSequences(yield* shapes(from, olds), yield* shapes(to, news))
   for (const { a, b, length } of [...equal, { a: olds.length, b: news.length, length: 0 }]) {
     const others = nodesAt(from, olds.slice(oldStart, a))
-    for (const [index, old] of matchSimilar(others, nodesAt(to, news.slice(newStart, b))).entries()) {
+    const similar = yield* matchSimilar(others, nodesAt(to, news.slice(newStart, b)))
+    for (const [index, old] of similar.entries()) {
       if (old >= 0) pair(oldStart + old, newStart + index)
     }
     for (let offset = 0; offset < length; offset++) pair(a + offset, b + offset)

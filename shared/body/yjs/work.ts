@@ -34,8 +34,11 @@ export type LiveIds = {
  */
 export const asRead: LiveIds = { block: () => undefined, keepsId: () => true }
 
-/** A step that writes. The weight tells how many blocks it writes. */
-export type Step = { weight: number; run: () => void }
+/**
+ * A step that writes. The weight tells how many blocks it writes. `splices` tells how often Yjs puts structs into the
+ * middle of an array, or takes them out of it.
+ */
+export type Step = { weight: number; splices: number; run: () => void }
 
 /** The siblings that differ, in their old and in their new state. */
 export type TopChange = { from: Siblings; to: Siblings }
