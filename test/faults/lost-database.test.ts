@@ -38,8 +38,9 @@ t.test('a long outage of the database ends by itself: everything works again, an
   )
   t.equal(await statusOf(`${service.origin}/healthz`), 200, 'the process itself is well')
   const ended = () => service.output().match(/"msg":"the database has stayed out of reach: the process ends"/g) ?? []
-  await until(async () => ended().length >= 2)
-  for (const name of ['api', 'workers']) {
+  const names = ['api', 'workers', 'collab']
+  await until(async () => ended().length >= names.length)
+  for (const name of names) {
     const lines = service.output().split('\n')
     const said = (message: string) => lines.some((line) => line.startsWith(name) && line.includes(`"msg":"${message}"`))
     t.ok(said('the database is out of reach'), `${name} says so`)
