@@ -2,8 +2,9 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import * as Y from 'yjs'
 import { advance } from '../shared/body/live/queries.ts'
+import { bodyFragment } from '../shared/body/yjs/encoding.ts'
 import { sql } from '../shared/database/database.ts'
-import { body, p, words } from './live-bodies/blocks.ts'
+import { body, p, paragraphElement, words } from './live-bodies/blocks.ts'
 import { copyInto, LiveProcess, Site, shown, textAt } from './live-bodies/site.ts'
 import { startCountingProxy } from './support/counting-proxy.ts'
 import { createTestDatabase } from './support/postgres.ts'
@@ -143,6 +144,25 @@ t.test('a Y document that contradicts its body is brought back to the body, and 
   await opened.sync()
   t.strictSame(shown(opened.doc), body(p(1, 'one'), p(2, 'two')), 'found by who opened it later')
   t.match(await opened.flush(), { changed: false })
+})
+
+t.test('the repairs of a Y document that contradicts its body reach the database and every editor', async (t) => {
+  const key = await site.create(body(p(1, 'one'), p(2, 'two')))
+  const live = await LiveProcess.open(site, key)
+  // A second block with the id of the first is a fault that the next reading repairs.
+  bodyFragment(live.doc).insert(1, [paragraphElement(1, 'copy')])
+  await site.run(async ({ tx }) => advance(tx, { ...key, n: 0, updates: live.pending, body_seq: 1, earlier: [] }))
+  live.pending = []
+  textAt(live.doc, 2).insert(0, 'typed ')
+  await live.flush()
+  await site.write(key, ({ content }) => body(...content, p(3, 'three')))
+  await live.sync()
+  const opened = await LiveProcess.open(site, key)
+  t.strictSame((await site.read(key)).body, body(p(1, 'one'), p(2, 'typed two'), p(3, 'three')))
+  for (const { doc } of [live, opened]) {
+    t.strictSame(shown(doc), body(p(1, 'one'), p(2, 'typed two'), p(3, 'three')))
+    t.equal(doc.store.pendingStructs, null, 'nothing waits for an update that nobody has')
+  }
 })
 
 t.test('folding loses nothing while two processes flush and programs write', async (t) => {

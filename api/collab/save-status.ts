@@ -57,11 +57,22 @@ export class SaveStatus {
     this.#live.broadcastStateless(unsavedMessage(reason))
   }
 
+  // A large state vector is told for the clients that are in the document now, which are those that show a cursor.
+  get #toldStateVector(): Uint8Array {
+    if (this.#stateVector.length <= largestStateVector) return this.#stateVector
+    const { states } = this.#live.awareness
+    const all = decodeStateVector(this.#stateVector)
+    return encodeStateVector(new Map([...all].filter(([client]) => states.has(client))))
+  }
+
   #message(complete: boolean): string {
-    const state_vector = Buffer.from(this.#stateVector).toString('base64')
+    const state_vector = Buffer.from(this.#toldStateVector).toString('base64')
     return JSON.stringify({ type: 'saved', version: this.#version, complete, state_vector })
   }
 }
+
+// The most bytes of a state vector that all editors are told, with about a thousand clients.
+const largestStateVector = 8 * 1024
 
 /** The message to editors whose text is not stored. `reason` is a code of the error catalogue. */
 export function unsavedMessage(reason: ErrorCode): string {

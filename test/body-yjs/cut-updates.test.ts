@@ -4,6 +4,7 @@ import * as Y from 'yjs'
 import { cutUpdates } from '../../shared/body/yjs/cut-updates.ts'
 import { bodyFragment, readDocument } from '../../shared/body/yjs/encoding.ts'
 import { deriveState, openState } from '../../shared/body/yjs/state.ts'
+import { encoded } from '../hostile/updates.ts'
 import { runs } from '../support/property-runs.ts'
 import { randomBody } from './random-body.ts'
 import { WildEditor, wildEdit } from './wild-editor.ts'
@@ -52,6 +53,28 @@ test('an update that needs what the server lacks waits there as it would uncut, 
   t.ok(server.store.pendingStructs)
   for (const slice of cutUpdates(updates.slice(2, 5), size)) Y.applyUpdate(server, slice)
   t.equal(server.getText('t').toString(), text.toString())
+})
+
+test('text of many clients, each of which writes behind the one before, is cut in time in proportion to it', async (t) => {
+  const clients = 20_000
+  const structs = Array.from({ length: clients }, (_, index) => ({
+    client: index + 1,
+    structs: [{ content: { text: 'a' }, ...(index > 0 && { origin: [index, 0] as [number, number] }) }],
+  }))
+  const { includes } = Array.prototype
+  let looks = 0
+  Array.prototype.includes = function (this: unknown[], ...searched: Parameters<typeof includes>) {
+    looks += this.length
+    return includes.apply(this, searched)
+  }
+  t.teardown(() => {
+    Array.prototype.includes = includes
+  })
+  const slices = cutUpdates([encoded(structs, [])])
+  t.ok(looks < clients, `${looks} looks`)
+  const doc = new Y.Doc()
+  for (const slice of slices) Y.applyUpdate(doc, slice)
+  t.equal(doc.store.pendingStructs, null)
 })
 
 function stateOf(doc: Y.Doc): unknown {

@@ -2,6 +2,7 @@ import { type Test, test } from 'tap'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
 import { bodyFragment, readDocument, readElement, writeNode } from '../../shared/body/yjs/encoding.ts'
+import { TextRescue } from '../../shared/body/yjs/rescue.ts'
 import { blocksOf, idFrom, normalised } from './random-body.ts'
 import { allText, type Editor, elementsWithId, Room } from './room.ts'
 
@@ -22,6 +23,26 @@ test('text typed while a program moves the block goes along, in the order in whi
   t.equal(textOf(room, first), 'ZoneXY alpha')
   t.strictSame(room.lost, [])
   same(t, room, ben)
+})
+
+test('many removed blocks of one id cost hardly more than a single one when a long block takes their place', (t) => {
+  const costOf = (blocks: number) => {
+    const doc = new Y.Doc()
+    const rescue = new TextRescue(doc, { sourceOf: () => 'editor', origin: 'rescue' })
+    const editor = new Y.Doc()
+    editor.on('update', (update: Uint8Array) => rescue.apply(update, 'editor'))
+    const fragment = bodyFragment(editor)
+    const paragraphs = Array.from({ length: blocks }, () => paragraphWith('x'))
+    fragment.insert(0, paragraphs)
+    fragment.delete(0, blocks)
+    const before = process.threadCpuUsage().user
+    fragment.insert(0, [paragraphWith('a word '.repeat(100_000))])
+    rescue.close()
+    return process.threadCpuUsage().user - before
+  }
+  const [single, many] = [Math.min(costOf(1), costOf(1)), Math.min(costOf(500), costOf(500))]
+  t.ok(many < 50 * single, `${many} µs against ${single} µs`)
+  t.end()
 })
 
 test('text typed while a program changes the type of the block stays in the block', async (t) => {
@@ -305,4 +326,8 @@ function textOf(room: Room, id: string): string {
 
 function same(t: Test, room: Room, editor: Editor): void {
   t.strictSame(normalised(readDocument(bodyFragment(editor.doc)).document), room.body)
+}
+
+function paragraphWith(text: string): Y.XmlElement {
+  return writeNode({ type: 'paragraph', attrs: { id: first }, content: [{ type: 'text', text }] })
 }

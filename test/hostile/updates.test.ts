@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import * as Y from 'yjs'
-import { checkUpdate, mostStructs, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
+import { checkUpdate, mostNewClients, mostStructs, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
 import { bodyFragment, writeNodes } from '../../shared/body/yjs/encoding.ts'
 import { deriveState, openState } from '../../shared/body/yjs/state.ts'
 import { requireLinear } from './linear.ts'
@@ -87,6 +87,32 @@ const refused: Readonly<Record<string, () => Uint8Array>> = {
       [],
       Array.from({ length: 10_000 }, (_, index) => [5, index * 2, 1]),
     ),
+  'letters between one place and each letter of a text': () =>
+    encoded(
+      [
+        { client: 1, structs: [{ content: { text: 'a'.repeat(20_000) } }] },
+        { client: 2, structs: times(20_000, (clock) => ({ content: { text: 'b' }, rightOrigin: [1, clock] })) },
+      ],
+      [],
+    ),
+  'text that two clients put before the same place, again and again': () =>
+    encoded(
+      [1, 2].map((client) => ({
+        client,
+        structs: times(5000, (clock) => ({
+          content: { text: 'a' },
+          ...(clock > 0 && { rightOrigin: [client, clock - 1] as const }),
+        })),
+      })),
+      [],
+    ),
+  'one attribute that is set for the first time again and again': () =>
+    encoded([{ client: 1, structs: [paragraph, ...times(5000, () => attributeOf(1)[1] as UpdateStruct)] }], []),
+  'more clients than a document has': () =>
+    encoded(
+      times(mostNewClients + 1, (client) => ({ client: client + 1, structs: [paragraph] })),
+      [],
+    ),
   'a hundred kinds of marks': () =>
     updateOf(Array.from({ length: 100 }, (_, index) => ({ content: { format: [`mark${index}`, '{}'] } }))),
 }
@@ -119,6 +145,24 @@ t.test('what waits does not add up', async (t) => {
   }
   isRefused(t, doc, waiting(13))
 })
+
+t.test('a text that is there already and letters between one place and each of its letters', async (t) => {
+  const doc = opened()
+  Y.applyUpdate(doc, updateOf([{ content: { text: 'a' } }]))
+  for (let clock = 1; clock < 5000; clock += 1) {
+    const letter: UpdateStruct = {
+      content: { text: 'a' },
+      ...(clock % 2 ? { origin: [1, clock - 1] } : { rightOrigin: [1, clock - 2] }),
+    }
+    Y.applyUpdate(doc, encoded([{ client: 1, clock, structs: [letter] }], []))
+  }
+  const letters = times(5000, (clock): UpdateStruct => ({ content: { text: 'b' }, rightOrigin: [1, clock] }))
+  isRefused(t, doc, encoded([{ client: 2, structs: letters }], []))
+})
+
+function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index))
+}
 
 function isRefused(t: Test, doc: Y.Doc, update: Uint8Array): void {
   let thrown: unknown

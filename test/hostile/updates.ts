@@ -60,7 +60,11 @@ export const updateFamilies: Readonly<Record<string, UpdateFamily>> = {
     ]),
   'clients of one struct': (size) =>
     encoded(
-      structs(size, (client) => ({ client: 1 + client, clock: 0, structs: [{ content: { element: 'paragraph' } }] })),
+      structs(Math.min(size, 1000), (client) => ({
+        client: 1 + client,
+        clock: 0,
+        structs: [{ content: { element: 'paragraph' } }],
+      })),
       [],
     ),
   deletions: (size) =>

@@ -62,7 +62,7 @@ export async function storeTyped(
   await shadow.merge(updates)
   requireRoom(shadow, config.DOCUMENT_MAX_BYTES)
   const hasFollowed = await shadow.follow(facts)
-  const { change, windows, repairs } = await shadow.settle(key.id)
+  const { change, windows, repairs } = await shadow.settle()
   const snapshots = snapshotsOf(version, { isKept: facts.is_kept, isChanged: change !== null })
   const document = await storeChange(
     { ...context, ahead: onTheSpot },

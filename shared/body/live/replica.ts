@@ -113,11 +113,13 @@ export class LiveReplica {
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const stored = found(await queries.storedLive(database, this.key), this.key)
       if (isDerived(stored)) {
-        const { state, updates, folded_n: foldedN } = stored
+        const { state, updates, n, folded_n: foldedN } = stored
         const slices = await compute(cutting, { updates: [state, ...updates] })
-        this.#untold = this.#given < foldedN ? [...slices] : updates.slice(this.#given - foldedN)
+        // Rows were folded, or the database was set back and has numbered other rows.
+        const isUnknown = this.#given < foldedN || this.#given > n
+        this.#untold = isUnknown ? [...slices] : updates.slice(this.#given - foldedN)
         if (!this.#isChecked) void this.#check(stored)
-        return Shadow.open({ stored, slices, isDoubtful: this.#isDoubtful })
+        return Shadow.open({ key: this.key, stored, slices, isDoubtful: this.#isDoubtful })
       }
       await this.#derive(database, stored)
     }

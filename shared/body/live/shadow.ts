@@ -25,6 +25,7 @@ export type ShadowPosition = {
  * from the body that it follows.
  */
 type Opening = {
+  key: queries.DocumentKey
   stored: queries.StoredLive & queries.StoredState
   slices: readonly Uint8Array[]
   isDoubtful: boolean
@@ -37,6 +38,7 @@ type Opening = {
  */
 export class Shadow {
   readonly body: FollowingBody
+  readonly #documentId: string
   #position: ShadowPosition
   #appended: Uint8Array[] = []
   // The appended updates that the editors do not know yet.
@@ -46,23 +48,25 @@ export class Shadow {
 
   private constructor(
     body: FollowingBody,
-    { position, isDoubtful }: { position: ShadowPosition; isDoubtful: boolean },
+    { key, position, isDoubtful }: Pick<Opening, 'key' | 'isDoubtful'> & { position: ShadowPosition },
   ) {
     this.body = body
+    this.#documentId = key.id
     this.#position = position
     this.#isDoubtful = isDoubtful
   }
 
   /** Makes the shadow of a stored Y document. */
-  static async open({ stored, slices, isDoubtful }: Opening): Promise<Shadow> {
+  static async open({ key, stored, slices, isDoubtful }: Opening): Promise<Shadow> {
     const { state, updates, n, folded_n: foldedN, body_seq: bodySeq, version } = stored
     const body = await inSlices(FollowingBody.open({ updates: slices, lines: stored.body.split('\n') }))
+    const sizes = { stateBytes: state.length, logBytes: sizeOf(updates) }
+    const shadow = new Shadow(body, { key, position: { n, foldedN, bodySeq, version, ...sizes }, isDoubtful })
     if (isDoubtful) {
       body.distrust()
-      await inSlices(body.settle(''))
+      await shadow.settle()
     }
-    const sizes = { stateBytes: state.length, logBytes: sizeOf(updates) }
-    return new Shadow(body, { position: { n, foldedN, bodySeq, version, ...sizes }, isDoubtful })
+    return shadow
   }
 
   /** Where the shadow stands in the database. */
@@ -93,18 +97,22 @@ export class Shadow {
   /**
    * Takes in the rows of others, which bring the Y document to the body `followed_seq`. Returns the rows. Throws
    * `Outdated` when the rows are not those after the rows of the shadow. Throws `Contradiction` when the Y document
-   * does not hold that body.
+   * does not hold that body, unless it is doubtful: then repairs are appended, and the transaction follows the body.
    */
   async take(moves: queries.LiveMoves): Promise<readonly Uint8Array[]> {
     const { n, folded_n: foldedN, updates, followed_seq: bodySeq, version } = moves
     if (foldedN > this.#position.n || n < this.#position.n) throw new Outdated()
-    if (updates.length > 0 || bodySeq !== this.#position.bodySeq) {
+    const isMoved = updates.length > 0 || bodySeq !== this.#position.bodySeq
+    this.#position = { n, foldedN, bodySeq, version, stateBytes: moves.state_bytes, logBytes: moves.log_bytes }
+    if (isMoved) {
       await inSlices(applied(this.body, updates))
-      const { repairs } = await inSlices(this.body.settle(''))
+      const wasAhead = this.#isAhead
+      const { repairs } = await this.settle()
       const isFollowed = repairs.length === 0 && this.body.version === moves.followed_version
       if (!isFollowed && !this.#isDoubtful) throw new Contradiction()
+      // Without repairs, the Y document still is what is stored.
+      this.#isAhead = wasAhead || repairs.length > 0
     }
-    this.#position = { n, foldedN, bodySeq, version, stateBytes: moves.state_bytes, logBytes: moves.log_bytes }
     return updates
   }
 
@@ -137,9 +145,9 @@ export class Shadow {
    * the Y document are repaired. The new ids follow from the id of the document and the position of the log, which
    * never occurs twice.
    */
-  async settle(documentId: string): Promise<Settled> {
+  async settle(): Promise<Settled> {
     this.#isAhead = true
-    const settled = await inSlices(this.body.settle(`${documentId}@${this.#tip}`))
+    const settled = await inSlices(this.body.settle(`${this.#documentId}@${this.#tip}`))
     this.#answer(settled.updates)
     return settled
   }

@@ -1,9 +1,13 @@
 import * as Y from 'yjs'
 import { IdMap, type IdRange } from './id-ranges.ts'
+import { placingSteps } from './placing-steps.ts'
 import { type Id, readUpdate, type Struct, type StructKind } from './update-reader.ts'
 
 /** An update of a client that was read. `inserted` has its structs, and `deleted` the ids that it names as deleted. */
 export type ClientUpdate = { inserted: readonly Struct[]; deleted: readonly IdRange[] }
+
+/** An update that is let in. `steps` is the most steps that Yjs takes over structs that others put at the same places. */
+export type CheckedUpdate = ClientUpdate & { steps: number }
 
 /** An update that no editor writes. The message says what is wrong with it, and quotes nothing from it. */
 export class RefusedUpdate extends Error {}
@@ -11,21 +15,30 @@ export class RefusedUpdate extends Error {}
 /**
  * Reads an update (Yjs encoding v1) that a connection wants to apply to a document. Throws `RefusedUpdate` when Yjs
  * could not read it, or when it would harm the document: with content that no body has, with thousands of levels, with
- * names that are not plain data, or with much that waits for something that is missing. The check takes time in
- * proportion to the update.
+ * names that are not plain data, with very many clients, with much that waits for something that is missing, or with so
+ * much at one place that Yjs would need seconds to find its order. The check takes time in proportion to the update.
  *
  * Everything else is let in, and what the schema forbids is repaired when the body is stored. An editor whose update is
  * refused connects again, and then sends everything that is missing in one update.
  */
-export function checkUpdate(doc: Y.Doc, bytes: Uint8Array): ClientUpdate {
+export function checkUpdate(doc: Y.Doc, bytes: Uint8Array): CheckedUpdate {
   const update = readKnown(bytes)
+  checkClients(doc, update)
   checkWaiting(doc, update)
   checkDepth(doc, update)
-  return update
+  const steps = placingSteps(doc, update.inserted, mostSteps)
+  if (steps > mostSteps) throw new RefusedUpdate('too much at one place')
+  return { ...update, steps }
 }
 
 /** The most structs, and the most deleted ranges, of an update. The largest body has less than half of it. @internal */
 export const mostStructs = 250_000
+
+/** The most steps of one update over structs that others put at the same places. Yjs takes about a second for them. */
+export const mostSteps = 1_000_000
+
+/** The most clients of one update that the document does not know. They stay in its state vector for ever. */
+export const mostNewClients = 1000
 
 // The most kinds of marks of one update. Whoever reads a text holds all marks that begin in it.
 const mostMarks = 64
@@ -77,6 +90,11 @@ function checkStruct(struct: Struct): void {
     throw new RefusedUpdate('a type other than XML')
   if (typeof parent === 'string' && (parent !== rootName || key !== null)) throw new RefusedUpdate('another root type')
   if ([key, ...names].includes('__proto__')) throw new RefusedUpdate('a reserved name')
+  // Yjs takes for granted that a client names only its earlier ids.
+  for (const id of [struct.origin, struct.rightOrigin, parent]) {
+    const isOwn = typeof id === 'object' && id?.client === struct.client
+    if (isOwn && id.clock >= struct.clock) throw new RefusedUpdate('structs that need each other')
+  }
   for (const value of values) checkValue(value, 1)
 }
 
@@ -92,6 +110,13 @@ function checkValue(value: unknown, level: number): void {
   const isPlain = Array.isArray(value) || prototype === Object.prototype
   if (!isPlain || Object.hasOwn(value, '__proto__')) throw new RefusedUpdate('a reserved name')
   for (const member of Object.values(value)) checkValue(member, level + 1)
+}
+
+function checkClients({ store }: Y.Doc, { inserted }: ClientUpdate): void {
+  const clients = new Set(inserted.map(({ client }) => client))
+  let news = 0
+  for (const client of clients) if (!store.clients.has(client)) news += 1
+  if (news > mostNewClients) throw new RefusedUpdate('too many clients')
 }
 
 /**

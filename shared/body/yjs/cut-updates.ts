@@ -34,8 +34,11 @@ export function cutUpdates(updates: readonly Uint8Array[], size = usualSize): Ui
   return [...slices, slice.encoded(ds)]
 }
 
-/** The structs of one client in the order of their clocks. A blocked queue waits for something that is missing. */
-type Queue = { structs: Struct[]; next: number; isBlocked: boolean }
+/**
+ * The structs of one client in the order of their clocks. An open queue is on the path. A blocked queue waits for
+ * something that is missing.
+ */
+type Queue = { structs: Struct[]; next: number; isOpen: boolean; isBlocked: boolean }
 
 /** The structs of an update in an order in which each comes after everything that it depends on. */
 class Queues {
@@ -49,7 +52,7 @@ class Queues {
     for (const struct of structs) {
       const queue = this.#queues.get(struct.id.client)
       if (queue) queue.structs.push(struct)
-      else this.#queues.set(struct.id.client, { structs: [struct], next: 0, isBlocked: false })
+      else this.#queues.set(struct.id.client, { structs: [struct], next: 0, isOpen: false, isBlocked: false })
     }
     this.#others = [...this.#queues.values()]
   }
@@ -59,9 +62,10 @@ class Queues {
     for (;;) {
       const queue = this.#path.at(-1) ?? this.#others.at(-1)
       if (queue === undefined) return null
-      if (this.#path.length === 0) this.#path.push(queue)
+      if (this.#path.length === 0) this.#open(queue)
       const struct = queue.isBlocked ? undefined : queue.structs[queue.next]
       if (struct === undefined) {
+        queue.isOpen = false
         this.#path.pop()
         if (this.#path.length === 0) this.#others.pop()
         continue
@@ -72,9 +76,14 @@ class Queues {
         return struct
       }
       // Structs that need each other are not made by Yjs.
-      if (needed.isBlocked || this.#path.includes(needed)) queue.isBlocked = true
-      else this.#path.push(needed)
+      if (needed.isBlocked || needed.isOpen) queue.isBlocked = true
+      else this.#open(needed)
     }
+  }
+
+  #open(queue: Queue): void {
+    queue.isOpen = true
+    this.#path.push(queue)
   }
 
   /** The structs that `next` cannot reach. */

@@ -57,6 +57,16 @@ export function keptStretches(from: string, to: string): Match[] {
   return matchClosely(lineOf([{ type: 'text', text: from }]), lineOf([{ type: 'text', text: to }]))
 }
 
+/** The common start and the common end of two lines, as stretches that a line kept. Costs less than `keptStretches`. */
+export function keptEnds(from: string, to: string): Match[] {
+  const { prefix, suffix } = commonEnds(from, to)
+  const ends = [
+    { a: 0, b: 0, length: prefix },
+    { a: from.length - suffix, b: to.length - suffix, length: suffix },
+  ]
+  return ends.filter(({ length }) => length > 0)
+}
+
 function matchTokens(a: readonly InlineToken[], b: readonly InlineToken[]): Match[] {
   const keysOf = (tokens: readonly InlineToken[]) => tokens.map((token) => token.key)
   return matchSequences(keysOf(a), keysOf(b)).map((match) => {

@@ -1,7 +1,8 @@
 import * as Y from 'yjs'
+import type { Match } from '../sequence.ts'
 import { bodyFragment, childrenOf, idOf } from './encoding.ts'
 import { cutRanges, IdMap, type IdRange, zipRanges } from './id-ranges.ts'
-import { keptStretches } from './inline-diff.ts'
+import { keptEnds, keptStretches } from './inline-diff.ts'
 import { type LinePart, liveLine, type RemovedType, typeOf } from './rescue-line.ts'
 
 /**
@@ -24,6 +25,8 @@ type Unit = { removed: Removed; copy: Pick<IdRange, 'client' | 'clock'> }
 type Removal = { blocks: Removed[]; characters: number }
 type Waiting = { blocks: Removed[]; isSought: boolean }
 
+// The most characters (UTF-16 code units) that are compared for one transaction, to align removed text with its copies.
+const mostAligned = 1024 * 1024
 // The most copies of copies that are followed.
 const mostCopies = 1000
 
@@ -39,6 +42,8 @@ export class RemovedBlocks {
   readonly #waiting = new Map<string, Waiting>()
   readonly #units = new IdMap<Unit>()
   #arrived: Removed[] = []
+  /** How many characters may still be compared for the current transaction. */
+  #alignable = mostAligned
   #removals: Removal[] = []
 
   constructor(doc: Y.Doc, limits: MemoryLimits) {
@@ -87,24 +92,36 @@ export class RemovedBlocks {
     const waiting = blockId === undefined ? undefined : this.#waiting.get(blockId)
     if (blockId === undefined || !waiting) return
     this.#waiting.delete(blockId)
-    for (const removed of waiting.blocks) this.link(removed, { copy: element, line: liveLine(element) })
+    this.link(waiting.blocks, { copy: element, line: liveLine(element) })
     this.#arrived.push(...waiting.blocks)
   }
 
-  /** The blocks whose copy has arrived since the last call. */
+  /** The blocks whose copy has arrived in a transaction. Must be called once for each transaction, at its end. */
   takeArrived(): Removed[] {
     const arrived = this.#arrived
     this.#arrived = []
+    this.#alignable = mostAligned
     return arrived
   }
 
-  /** Names the copy of a removed block, and aligns the text of both. */
-  link(removed: Removed, { copy, line }: { copy: Y.XmlElement; line: readonly LinePart[] }): void {
-    removed.copy = copy
-    const kept = keptStretches(textOf(removed.line), textOf(line))
-    const from = kept.map(({ a, length }) => ({ start: a, length }))
-    const to = kept.map(({ b, length }) => ({ start: b, length }))
-    this.match(removed, cutRanges(removed.line, from), cutRanges(line, to))
+  /** Names the copy of removed blocks, and aligns the text of each with the text of the copy. */
+  link(blocks: readonly Removed[], { copy, line }: { copy: Y.XmlElement; line: readonly LinePart[] }): void {
+    const text = textOf(line)
+    for (const removed of blocks) {
+      removed.copy = copy
+      const kept = this.#align(textOf(removed.line), text)
+      if (kept.length === 0) continue
+      const from = kept.map(({ a, length }) => ({ start: a, length }))
+      const to = kept.map(({ b, length }) => ({ start: b, length }))
+      this.match(removed, cutRanges(removed.line, from), cutRanges(line, to))
+    }
+  }
+
+  /** Aligns two texts, the later texts of a transaction that removes very much only at both ends. */
+  #align(from: string, to: string): Match[] {
+    if (from === '' || to === '') return []
+    if (from !== to) this.#alignable -= from.length + to.length
+    return from === to || this.#alignable >= 0 ? keptStretches(from, to) : keptEnds(from, to)
   }
 
   /** Notes that two lists of ranges, which have the same number of ids, stand for the same characters. */

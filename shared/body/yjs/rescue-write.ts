@@ -181,7 +181,7 @@ function insertBlock({ parent, after, node, blocks }: LateBlock, memory: Removed
   if (copies.length !== blocks.length) return element
   for (const [index, copy] of copies.entries()) {
     const removed = blocks[index]
-    if (removed) memory.link(removed, { copy, line: removed.line.length > 0 ? liveLine(copy) : [] })
+    if (removed) memory.link([removed], { copy, line: removed.line.length > 0 ? liveLine(copy) : [] })
   }
   return element
 }

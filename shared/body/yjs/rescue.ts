@@ -168,15 +168,19 @@ export class TextRescue {
   #remember(look: Look): Removed[] {
     const found = look.transaction.deleteSet.clients.size > 0 ? removedIn(look) : []
     this.#memory.remember(found.map(({ removed }) => removed))
-    for (const { removed } of found) if (removed.copy) this.#linkText(removed, removed.copy, look.transaction)
+    const blocks = Map.groupBy(found, ({ removed }) => removed.copy)
+    for (const [copy, parts] of blocks) {
+      if (copy) this.#linkTexts(copy, { removed: parts.map(({ removed }) => removed), transaction: look.transaction })
+    }
     if (this.#memory.isWaiting) {
       for (const element of elementsWithNewId(look.transaction)) this.#memory.arrive(element)
     }
     return found.filter(({ hasLate }) => hasLate).map(({ removed }) => removed)
   }
 
-  /** A text that was taken out of a block which stays: its characters were written again in other texts there. */
-  #linkText(removed: Removed, copy: Y.XmlElement, { beforeState }: Y.Transaction): void {
+  /** Texts that were taken out of a block which stays: their characters were written again in other texts there. */
+  #linkTexts(copy: Y.XmlElement, { removed, transaction }: { removed: Removed[]; transaction: Y.Transaction }): void {
+    const { beforeState } = transaction
     const line = liveLine(copy).filter(({ client, clock }) => clock >= (beforeState.get(client) ?? 0))
     this.#memory.link(removed, { copy, line })
   }
