@@ -17,6 +17,7 @@ export class ClientSocket {
   /** Whether a document has been opened through this socket. */
   isAuthenticated = false
   readonly openedAt = performance.now()
+  #isClosing = false
   #sent = 0
   #read = 0
   #readAt = performance.now()
@@ -30,9 +31,15 @@ export class ClientSocket {
     return this.#socket.readyState
   }
 
+  /** Whether this process has told the client to close, or has cut it off. Its messages are not handled any more. */
+  get isClosing(): boolean {
+    return this.#isClosing
+  }
+
   /** Calls `handle` with each binary message. A text message closes the socket, since the protocol has none. */
   onMessage(handle: (message: Uint8Array) => void): void {
     this.#socket.on('message', (data: RawData, isBinary) => {
+      if (this.#isClosing) return
       if (!isBinary) {
         this.close(1003, 'Unsupported Data')
         return
@@ -60,7 +67,17 @@ export class ClientSocket {
     this.#socket.send(message)
   }
 
+  /** Reads nothing from the client until `resume`. */
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
   close(code = 1000, reason = ''): void {
+    this.#isClosing = true
     this.#socket.close(code, reason)
   }
 
@@ -68,11 +85,12 @@ export class ClientSocket {
   cut(reason: 'slow' | 'unauthenticated'): void {
     if (this.#socket.readyState === this.#socket.CLOSED) return
     this.#metrics.cut(reason)
-    this.#socket.terminate()
+    this.terminate()
   }
 
   /** Ends the connection at once, as the end of the process does. */
   terminate(): void {
+    this.#isClosing = true
     this.#socket.terminate()
   }
 

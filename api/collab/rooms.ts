@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Connection, type Document, Hocuspocus, type onAuthenticatePayload } from '@hocuspocus/server'
-import { messageYjsSyncStep1 } from 'y-protocols/sync'
+import { messageYjsSyncStep1, messageYjsSyncStep2, messageYjsUpdate } from 'y-protocols/sync'
 import { clientAddress } from '../../shared/auth/forwarded-address.ts'
 import type { ChangedBody } from '../../shared/body/live/queries.ts'
 import { type ClientUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
@@ -14,10 +14,12 @@ import { addressOf } from '../http/requesters.ts'
 import { authenticateEditor } from './authenticate.ts'
 import { isTooLargeAwareness, nameStates } from './awareness.ts'
 import type { ClientSocket } from './client-socket.ts'
+import { ClosingError, reset, tryAgainLater } from './closing.ts'
 import { Connections } from './connections.ts'
 import { Denial } from './denial.ts'
 import type { DocumentStore } from './document-store.ts'
 import type { Editor, EditorContext } from './editor.ts'
+import { MessageGate } from './message-gate.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { OpenDocument, type OpenDocumentContext } from './open-document.ts'
 import type { Peers } from './peers/peers.ts'
@@ -57,6 +59,7 @@ export class Rooms {
   readonly #parts: Parts
   readonly #hocuspocus: ProtocolServer
   readonly #connections: Connections
+  readonly #gate: MessageGate
   readonly #open = new Map<string, OpenDocument>()
   readonly #context: OpenDocumentContext
   #isEnding = false
@@ -66,6 +69,7 @@ export class Rooms {
     this.#parts = parts
     this.#connections = new Connections(parts)
     this.#connections.watch()
+    this.#gate = new MessageGate(metrics)
     const { COLLAB_DEBOUNCE_MS: debounceMs, COLLAB_MAX_DEBOUNCE_MS: maxDebounceMs } = config
     const timing = { debounceMs, maxDebounceMs, snapshotMs: config.COLLAB_SNAPSHOT_MS }
     this.#context = { store, peers, metrics, log, timing, pending: { bytes: 0 } }
@@ -76,6 +80,8 @@ export class Rooms {
       onAuthenticate: (payload) => this.#denying(payload.context, () => this.#authenticate(payload)),
       onLoadDocument: ({ document, context }) => this.#denying(context, () => this.#load(document, context.editor)),
       connected: async ({ connection }) => this.#welcome(connection),
+      beforeHandleMessage: ({ connection, update }) => this.#gate.begin(connection, update),
+      afterHandleMessage: async () => this.#gate.end(),
       beforeSync: async ({ connection, type, payload }) => this.#check(connection, { type, payload }),
       beforeHandleAwareness: async ({ states, connection, document }) => {
         if (connection !== undefined) nameStates({ states, connection, document })
@@ -150,6 +156,7 @@ export class Rooms {
     this.#connections.admit({ documentId, socketId })
     const { address, origin, socket } = context as ConnectionContext
     const editor = await authenticateEditor(this.#parts, { token, documentId, origin, address })
+    await this.#gate.admit(editor.userId)
     connectionConfig.readOnly = editor.readOnly
     socket.isAuthenticated = true
     return { editor }
@@ -189,7 +196,9 @@ export class Rooms {
       connection.context.socket.close(...reset)
       throw new ClosingError('Reset Connection')
     }
-    if (type === messageYjsSyncStep1 || connection.readOnly) return
+    if (type === messageYjsSyncStep1) return
+    if (type !== messageYjsSyncStep2 && type !== messageYjsUpdate) this.#refuse(connection)
+    if (connection.readOnly) return
     this.#requireRoom(connection, { opened, bytes: payload.byteLength })
     opened.announce(this.#read(connection, payload), connection)
   }
@@ -212,10 +221,14 @@ export class Rooms {
       return checkUpdate(connection.document, update)
     } catch (error) {
       if (!(error instanceof RefusedUpdate)) throw error
-      this.#parts.metrics.cut('malformed')
-      connection.context.socket.close(...reset)
-      throw new ClosingError('invalid_request')
+      return this.#refuse(connection)
     }
+  }
+
+  #refuse(connection: Connection<ConnectionContext>): never {
+    this.#parts.metrics.cut('malformed')
+    connection.context.socket.close(...reset)
+    throw new ClosingError('invalid_request')
   }
 
   // Throwing keeps the document in memory.
@@ -264,21 +277,8 @@ export class Rooms {
   }
 }
 
-// Codes and reasons of closing sockets. Providers connect again after any of them.
-const reset = [4205, 'Reset Connection'] as const
-const tryAgainLater = [1013, 'Try Again Later'] as const
-
 // Errors for Hocuspocus have no message, because Hocuspocus prints messages.
 class Veto extends Error {}
-class ClosingError extends Error {
-  readonly code = reset[0]
-  readonly reason: string
-
-  constructor(reason: string) {
-    super('')
-    this.reason = reason
-  }
-}
 
 /** Hocuspocus without its own way of storing documents. */
 class ProtocolServer extends Hocuspocus<ConnectionContext> {

@@ -22,7 +22,7 @@ import { startTestService } from '../support/service.ts'
 const service = await startTestService(t)
 const collab = await startCollab({ DATABASE_URL: service.url, DATA_DIR: service.config.DATA_DIR })
 t.teardown(collab.stop)
-const ada = await service.signUp()
+const ada = await service.signUp({ workspace: 'Zoo' })
 const token = ada.bearer ?? ''
 const { id } = await make(ada, [p('one')])
 const person = await Person.open({ url: collab.url, token, documentId: id })
@@ -38,6 +38,41 @@ t.test('a message that nobody can read closes its own connection, and others go 
   person.type(' still here')
   await person.saved()
   t.match(JSON.stringify((await bodyOf(ada, id)).blocks), 'one still here')
+})
+
+t.test('a kind of message that does not exist closes its socket, and leaves nothing in memory', async (t) => {
+  const hostile = await connect(t, { documentId: id })
+  hostile.send(id, MessageType.Sync, (encoder) => {
+    writeVarUint(encoder, 7)
+    writeVarUint8Array(encoder, Y.encodeStateAsUpdate(new Y.Doc()))
+  })
+  t.equal(await hostile.closed, 4205)
+})
+
+t.test('a client that asks without a break leaves the process time for others, and is closed in the end', async (t) => {
+  const { bearer = '' } = await service.signUp({ workspace: 'Zoo', role: 'viewer' })
+  const large = await make(
+    ada,
+    Array.from({ length: 1000 }, (_, index) => p(`paragraph ${index}`)),
+  )
+  const asking = await connect(t, { documentId: large.id, token: bearer })
+  const questions = 300
+  let answers = 0
+  asking.socket.on('message', () => {
+    answers += 1
+  })
+  const before = await bytesOut()
+  for (let count = 0; count < questions; count += 1) {
+    asking.send(large.id, MessageType.Sync, (encoder) => writeSyncStep1(encoder, new Y.Doc()))
+  }
+  const seen = new Set<number>()
+  while (answers < 2 * questions) seen.add(await bytesOut())
+  seen.delete(before)
+  seen.delete(await bytesOut())
+  t.not(seen.size, 0, 'the process answers others before it has answered all questions')
+
+  for (let count = 0; count < 1000; count += 1) asking.send(large.id, MessageType.QueryAwareness)
+  t.equal(await asking.closed, 1013)
 })
 
 t.test('a socket that is not authenticated cannot fill the memory of the process', async (t) => {
@@ -105,10 +140,21 @@ t.test('nobody can open what is no document, and the log tells no tokens and no 
   t.notMatch(collab.output(), 'room 1')
 })
 
+t.test('a socket that was told to close cannot fill the log', async (t) => {
+  const errors = () => collab.output().split('a library has caught an error').length
+  const before = errors()
+  const flooding = await connect(t)
+  for (let count = 0; count < 3000; count += 1) flooding.socket.send(new Uint8Array())
+  await flooding.closed
+  t.ok(errors() <= before + 1)
+})
+
+const bytesOut = async () => Number(/^svc_collab_bytes_total\{direction="out"\} (\d+)/m.exec(await metrics())?.[1])
 const metrics = async () => (await fetch(`${collab.origin}/metrics`)).text()
 
 /** A client that speaks the protocol as it likes. With a document, the document is open. */
-async function connect(t: Test, { documentId }: { documentId?: string } = {}) {
+async function connect(t: Test, options: { documentId?: string; token?: string } = {}) {
+  const { documentId, token = ada.bearer ?? '' } = options
   const socket = new WebSocket(collab.url)
   socket.on('error', () => {})
   t.teardown(() => socket.terminate())
