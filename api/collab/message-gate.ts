@@ -2,12 +2,11 @@ import { type Connection, MessageType } from '@hocuspocus/server'
 import { createDecoder, readVarString, readVarUint } from 'lib0/decoding'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { messageYjsSyncStep1, messageYjsUpdate } from 'y-protocols/sync'
-import type { ClientSocket } from './client-socket.ts'
 import { ClosingError, tryAgainLater } from './closing.ts'
 import { Denial } from './denial.ts'
-import type { EditorContext } from './editor.ts'
 import { MessageTurns } from './message-turns.ts'
 import type { CollabMetrics } from './metrics.ts'
+import type { ConnectionContext } from './protocol-server.ts'
 
 // How often a user may open documents and ask for their content in a minute, both together. Opening a document asks
 // once. A user with as many connections as a user may have can connect again with all of them.
@@ -35,7 +34,7 @@ export class MessageGate {
    * Resolves when a message may be handled; `end` is to be called after that. Throws a ClosingError when the message is
    * not to be handled: its socket was told to close, or its user asks too often.
    */
-  async begin(connection: Connection<EditorContext & { socket: ClientSocket }>, message: Uint8Array): Promise<void> {
+  async begin(connection: Connection<ConnectionContext>, message: Uint8Array): Promise<void> {
     const { socket, editor } = connection.context
     if (!socket.isClosing && isQuestion(message, connection) && !(await this.#isCounted(editor.userId))) {
       this.#metrics.cut('overloaded')

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type Connection, type Document, Hocuspocus, type onAuthenticatePayload } from '@hocuspocus/server'
+import type { Connection, Document, onAuthenticatePayload } from '@hocuspocus/server'
 import { messageYjsSyncStep1, messageYjsSyncStep2, messageYjsUpdate } from 'y-protocols/sync'
 import type { ChangedBody } from '../../shared/body/live/queries.ts'
 import { type ClientUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
@@ -11,21 +11,20 @@ import type { Logger } from '../../shared/process/log.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
 import { authenticateEditor } from './authenticate.ts'
 import { isTooLargeAwareness, nameStates } from './awareness.ts'
+import { AwarenessPace } from './awareness-pace.ts'
 import { type ClientSocket, mostMessageBytes } from './client-socket.ts'
 import { ClosingError, reset, tryAgainLater } from './closing.ts'
 import { Connections } from './connections.ts'
 import { Denial } from './denial.ts'
 import type { DocumentStore } from './document-store.ts'
-import type { Editor, EditorContext } from './editor.ts'
+import type { Editor } from './editor.ts'
 import { MessageGate } from './message-gate.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { OpenDocument, type OpenDocumentContext } from './open-document.ts'
 import type { Peers } from './peers/peers.ts'
 import { PendingRoom } from './pending-room.ts'
+import { type ConnectionContext, ProtocolServer, sendingBack, webRequest } from './protocol-server.ts'
 import { unsavedMessage } from './save-status.ts'
-
-/** What the process keeps with each connection. */
-type ConnectionContext = EditorContext & { socket: ClientSocket; origin: string | null }
 
 type Parts = {
   database: Database
@@ -57,6 +56,7 @@ export class Rooms {
   readonly #gate: MessageGate
   readonly #open = new Map<string, OpenDocument>()
   readonly #context: OpenDocumentContext
+  readonly #paces = new WeakMap<Connection, AwarenessPace>()
   #isEnding = false
 
   constructor(parts: Parts) {
@@ -81,7 +81,9 @@ export class Rooms {
       afterHandleMessage: async () => this.#gate.end(),
       beforeSync: async ({ connection, type, payload }) => this.#check(connection, { type, payload }),
       beforeHandleAwareness: async ({ states, connection, document }) => {
-        if (connection !== undefined) nameStates({ states, connection, document })
+        if (connection === undefined) return
+        nameStates({ states, connection, document })
+        this.#paceOf(connection).hold(states)
       },
       beforeUnloadDocument: ({ document }) => this.#unload(document),
     })
@@ -225,6 +227,12 @@ export class Rooms {
     throw new ClosingError('invalid_request')
   }
 
+  #paceOf(connection: Connection<ConnectionContext>): AwarenessPace {
+    const pace = this.#paces.get(connection) ?? new AwarenessPace(connection)
+    this.#paces.set(connection, pace)
+    return pace
+  }
+
   // Throwing keeps the document in memory.
   async #unload(live: Document): Promise<void> {
     const opened = this.#open.get(live.name)
@@ -272,40 +280,8 @@ export class Rooms {
 // Errors for Hocuspocus have no message, because Hocuspocus prints messages.
 class Veto extends Error {}
 
-/** Hocuspocus without its own way of storing documents. Every client that waits for a document learns that it failed. */
-class ProtocolServer extends Hocuspocus<ConnectionContext> {
-  override async storeDocumentHooks(): Promise<void> {}
-
-  override createDocument(
-    ...parameters: Parameters<Hocuspocus<ConnectionContext>['createDocument']>
-  ): Promise<Document> {
-    const context = parameters[4]
-    return sendingBack(context, () => super.createDocument(...parameters))
-  }
-}
-
-// When the process cannot serve a client at the moment, its socket is closed, because a provider tries again after that
-// and not after a denial.
-async function sendingBack<T>(context: ConnectionContext | undefined, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof Denial && error.reason === 'service_unavailable') context?.socket.close(...tryAgainLater)
-    throw error
-  }
-}
-
 function denialOf(error: unknown): Denial {
   if (error instanceof Denial) return error
   const isGone = error instanceof Refusal && error.code === 'document_not_found'
   return new Denial(isGone ? 'document_not_found' : 'service_unavailable')
-}
-
-// Hocuspocus asks for the headers and the address in the form of the Fetch standard.
-function webRequest(request: IncomingMessage): Request {
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(request.headers)) {
-    for (const one of [value ?? []].flat()) headers.append(name, one)
-  }
-  return new Request(new URL(request.url ?? '/', 'http://localhost'), { headers })
 }
