@@ -14,6 +14,8 @@ import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { messageYjsUpdate, writeSyncStep1 } from 'y-protocols/sync'
 import * as Y from 'yjs'
+import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
+import { sql } from '../../shared/database/database.ts'
 import { p } from '../body/build.ts'
 import { Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
@@ -108,6 +110,55 @@ t.test('a client that asks and does not read is cut off, and others go on', asyn
   t.match(JSON.stringify((await bodyOf(ada, id)).blocks), 'one still here, still')
 })
 
+t.test('text that cannot be stored leaves room for others, and is saved once it fits', async (t) => {
+  const { id: full } = await make(ada, [p('one')])
+  const writer = await Person.open({ url: collab.url, token, documentId: full })
+  t.teardown(() => writer.close())
+  writer.type('x'.repeat(600_000))
+  await writer.told(({ type, reason }) => type === 'unsaved' && reason === 'document_too_large')
+  const before = await overloads()
+  writer.type('y'.repeat(300_000))
+  while ((await overloads()) === before) await sleep(20)
+  const text = writer.textAt(0)
+  text.delete(3, text.length - 3)
+  await writer.saved()
+  t.match(JSON.stringify((await bodyOf(ada, full)).blocks), '"one"')
+})
+
+t.test('an update that waits for another one does not count as stored', async (t) => {
+  const { id: waiting } = await make(ada, [p('one')])
+  const updates: Uint8Array[] = []
+  const doc = new Y.Doc()
+  doc.on('update', (update) => updates.push(update))
+  for (const index of [0, 1]) bodyFragment(doc).insert(index, [new Y.XmlElement('paragraph')])
+  const client = await connect(t, { documentId: waiting })
+  const send = async (update: Uint8Array | undefined) => {
+    const known = client.received(MessageType.SyncStatus)
+    client.send(waiting, MessageType.Sync, (encoder) => {
+      writeVarUint(encoder, messageYjsUpdate)
+      writeVarUint8Array(encoder, update ?? new Uint8Array())
+    })
+    await known
+  }
+  await send(updates[1])
+  const watching = await Person.open({ url: collab.url, token, documentId: waiting })
+  t.teardown(() => watching.close())
+  await watching.told(({ type }) => type === 'saved')
+  t.equal(watching.messages[0]?.complete, false)
+  await send(updates[0])
+  await watching.told(({ complete }) => complete === true)
+})
+
+t.test('every client that waits for a document whose loading fails is sent back', async (t) => {
+  const { id: broken } = await make(ada, [p('one')])
+  await service.database.query(sql.unsafe`
+    INSERT INTO document_y_states (workspace_id, document_id, state, body_seq)
+    SELECT workspace_id, id, '\\xffff'::bytea, body_seq FROM documents WHERE id = ${broken}`)
+  const clients = await Promise.all([connect(t), connect(t), connect(t)])
+  for (const client of clients) client.authenticate(broken)
+  t.strictSame(await Promise.all(clients.map(({ closed }) => closed)), [1013, 1013, 1013])
+})
+
 t.test('nobody can open what is no document, and the log tells no tokens and no texts', async (t) => {
   for (const documentId of ['', ' ', '__proto__', 'constructor', 'doc_01ARZ3NDEKTSV4RRFFQ69G5FAV', `${id}\n`]) {
     const nosy = new Person({ url: collab.url, token, documentId })
@@ -149,6 +200,22 @@ t.test('a socket that was told to close cannot fill the log', async (t) => {
   t.ok(errors() <= before + 1)
 })
 
+t.test('one address cannot take all sockets', async (t) => {
+  const sockets = Array.from({ length: 260 }, () => new WebSocket(collab.url))
+  t.teardown(() => {
+    for (const socket of sockets) socket.terminate()
+  })
+  const outcomes = await Promise.all(
+    sockets.map((socket) =>
+      Promise.race([once(socket, 'open').then(() => 'open'), once(socket, 'error').then(([error]) => error.message)]),
+    ),
+  )
+  t.strictSame(new Set(outcomes), new Set(['open', 'Unexpected server response: 503']))
+  person.type(', once more')
+  await person.saved()
+})
+
+const overloads = async () => /^svc_collab_cut_total\{reason="overloaded"\} \d+/m.exec(await metrics())?.[0]
 const bytesOut = async () => Number(/^svc_collab_bytes_total\{direction="out"\} (\d+)/m.exec(await metrics())?.[1])
 const metrics = async () => (await fetch(`${collab.origin}/metrics`)).text()
 
@@ -174,14 +241,16 @@ async function connect(t: Test, options: { documentId?: string; token?: string }
         if (readVarUint(decoder) === type) resolve()
       })
     })
-  await once(socket, 'open')
-  if (documentId !== undefined) {
-    const welcomed = received(MessageType.Stateless)
-    send(documentId, MessageType.Auth, (encoder) => {
+  const authenticate = (name: string) =>
+    send(name, MessageType.Auth, (encoder) => {
       writeVarUint(encoder, 0)
       writeVarString(encoder, token)
     })
+  await once(socket, 'open')
+  if (documentId !== undefined) {
+    const welcomed = received(MessageType.Stateless)
+    authenticate(documentId)
     await welcomed
   }
-  return { socket, closed, send, received }
+  return { socket, closed, send, received, authenticate }
 }
