@@ -46,8 +46,8 @@ export function nameStates(inbound: { states: ClientStates; connection: EditorCo
   const own = clientIds.get(connection) ?? new Set()
   clientIds.set(connection, own)
   for (const [clientId, state] of states) {
-    const isOwn =
-      own.has(clientId) || (own.size < mostClientIds && belongsTo(document, { clientId, userId: author.id }))
+    const isKnown = own.has(clientId) || own.size < mostClientIds
+    const isOwn = isKnown && belongsTo(document, { clientId, userId: author.id })
     if (!isOwn || typeof state !== 'object' || isDeeperThan(mostLevels, state)) {
       states.delete(clientId)
       continue
@@ -72,9 +72,11 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member))
 }
 
-// Whether nobody uses the client id, or the same user. A client that connects anew keeps its id, while its state is
-// still there from the connection before, on this process or another.
-function belongsTo(document: Document, { clientId, userId }: { clientId: number; userId: string }): boolean {
+/**
+ * Whether nobody uses the client id, or the same user. A client that connects anew keeps its id, while its state from
+ * the connection before is still there, on this process or another.
+ */
+export function belongsTo(document: Document, { clientId, userId }: { clientId: number; userId: string }): boolean {
   const state = document.awareness.getStates().get(clientId)
   return state === undefined || state['user']?.id === userId
 }

@@ -3,6 +3,7 @@ import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { type EditorStanding, editorStandings } from '../../shared/documents/editor-standings.ts'
 import type { Logger } from '../../shared/process/log.ts'
+import { Counts } from './counts.ts'
 import { Denial, type DenialReason } from './denial.ts'
 import type { EditorConnection } from './editor.ts'
 import type { CollabMetrics } from './metrics.ts'
@@ -10,6 +11,8 @@ import { type Rights, rightsOf } from './rights.ts'
 
 // The most documents that a client can open through one socket.
 const documentsPerSocket = 100
+// The share of all connections that one user may have. The documents of one socket are always allowed.
+const shareOfUser = 1 / 5
 // The longest age of the rights that a connection relies on. Shorter heartbeats shorten it.
 const longestDoubtSeconds = 15
 // Hocuspocus asks for a code, but sends only the reason. A provider tells its client code 1000.
@@ -28,6 +31,7 @@ export class Connections {
   readonly #open = new Set<EditorConnection>()
   readonly #ofDocument = new Counts()
   readonly #ofSocket = new Counts()
+  readonly #ofUser = new Counts()
   #timer: NodeJS.Timeout | undefined
 
   constructor(context: Context) {
@@ -49,6 +53,12 @@ export class Connections {
     if (isFull) throw new Denial('too_many_connections')
   }
 
+  /** Throws a Denial when one more connection of the user would be too many. */
+  admitUser(userId: string): void {
+    const mostOfUser = Math.max(documentsPerSocket, this.#context.config.COLLAB_MAX_CONNECTIONS * shareOfUser)
+    if (this.#ofUser.of(userId) >= mostOfUser) throw new Denial('too_many_connections')
+  }
+
   /**
    * Takes up a connection that is open, until it closes. Connections are opened at the same time, so the limits are
    * looked at once more: a connection that is one too many is closed.
@@ -56,8 +66,10 @@ export class Connections {
   add(connection: EditorConnection): void {
     const documentId = connection.document.name
     const { socketId } = connection
+    const { userId } = connection.context.editor
     try {
       this.admit({ documentId, socketId })
+      this.admitUser(userId)
     } catch (error) {
       if (!(error instanceof Denial)) throw error
       close(connection, error.reason)
@@ -66,10 +78,12 @@ export class Connections {
     this.#open.add(connection)
     this.#ofDocument.add(documentId, 1)
     this.#ofSocket.add(socketId, 1)
+    this.#ofUser.add(userId, 1)
     connection.onClose(() => {
       if (!this.#open.delete(connection)) return
       this.#ofDocument.add(documentId, -1)
       this.#ofSocket.add(socketId, -1)
+      this.#ofUser.add(userId, -1)
     })
   }
 
@@ -142,18 +156,4 @@ function askForMissed(connection: EditorConnection): void {
 
 function close(connection: EditorConnection, reason: DenialReason): void {
   connection.close({ code: forbidden, reason })
-}
-
-class Counts {
-  readonly #counts = new Map<string, number>()
-
-  of(key: string): number {
-    return this.#counts.get(key) ?? 0
-  }
-
-  add(key: string, change: number): void {
-    const count = this.of(key) + change
-    if (count === 0) this.#counts.delete(key)
-    else this.#counts.set(key, count)
-  }
 }

@@ -11,7 +11,7 @@ type CollabFigures = {
 }
 
 /** The reasons of this process for ending a socket or a connection, as far as they are counted. */
-type CutReason = 'slow' | 'unauthenticated' | 'malformed' | 'overloaded' | 'deleted' | 'revoked'
+type CutReason = 'slow' | 'unauthenticated' | 'unused' | 'malformed' | 'overloaded' | 'deleted' | 'revoked'
 
 /** The outcomes of a flush: stored, refused for what the document holds, or failed. */
 type FlushOutcome = 'done' | 'refused' | 'failed'

@@ -15,7 +15,8 @@ import { OperationSchedule } from './operation-schedule.ts'
 import { type OriginKind, originOf, ownOrigin } from './origins.ts'
 import { peerOrigin } from './peers/awareness.ts'
 import type { Peers, Relay } from './peers/peers.ts'
-import { type ByteCount, type FlushPauses, PendingText } from './pending-text.ts'
+import type { PendingRoom } from './pending-room.ts'
+import { type FlushPauses, PendingText } from './pending-text.ts'
 import { lostTextMessage, SaveStatus } from './save-status.ts'
 
 /** The parts of the process that every open document uses. */
@@ -26,8 +27,10 @@ export type OpenDocumentContext = {
   log: Logger
   /** The pauses after which text is stored, and the milliseconds of editing after which a version is kept. */
   timing: FlushPauses & { snapshotMs: number }
-  /** The bytes of typed text of all documents that no commit has stored yet. */
-  pending: ByteCount
+  /** The room for typed text of all documents that no commit has stored yet. */
+  pending: PendingRoom
+  /** The most bytes of such text in one document. */
+  mostPending: number
 }
 
 type Notice = Pick<ChangedBody, 'bodySeq' | 'byTyping'> & {
@@ -49,6 +52,8 @@ type Opening = {
 const noticePauseMs = 100
 // The interval, in milliseconds, at which an open document looks for writes whose notification was lost.
 const lookMs = 15_000
+// The bytes that people may type after a commit was refused. Deleting text takes few bytes.
+const mostAfterRefusal = 256 * 1024
 
 /**
  * One open document of this process. It has the live document that its editors see, and the typed text that is not
@@ -76,6 +81,8 @@ export class OpenDocument {
   #isHurried = false
   /** How many other processes are gone that have relayed text and have not stored it. */
   #takeOvers = 0
+  /** The first refusal since text was stored last, and the bytes that were pending then. */
+  #refused: { reason: ErrorCode; bytes: number } | null = null
   #isClosed = false
 
   private constructor(live: Document, replica: LiveReplica, { key, context, onUnused, onDeleted }: Opening) {
@@ -84,7 +91,7 @@ export class OpenDocument {
     this.#context = context
     this.#replica = replica
     this.#onDeleted = onDeleted
-    this.#pending = new PendingText(context.pending)
+    this.#pending = new PendingText((change) => context.pending.add(key.workspace_id, change))
     this.#session = new EditSession(context.timing.snapshotMs)
     this.#status = new SaveStatus(live, replica)
     this.#schedule = new OperationSchedule({
@@ -123,14 +130,22 @@ export class OpenDocument {
     return new OpenDocument(live, replica, opening)
   }
 
-  /** The bytes of typed text that no commit has stored yet. */
-  get pendingBytes(): number {
-    return this.#pending.bytes
+  /** Whether there is text that this process must store. */
+  get hasText(): boolean {
+    return !this.#pending.isEmpty || this.#takeOvers > 0
+  }
+
+  /** The reason why an update of so many bytes cannot be taken now; null when there is room for it. */
+  fullFor(bytes: number): ErrorCode | null {
+    const { pending, mostPending } = this.#context
+    const all = this.#pending.bytes + bytes
+    if (this.#refused !== null && all > this.#refused.bytes + mostAfterRefusal) return this.#refused.reason
+    return all <= mostPending && pending.takes(this.key.workspace_id, bytes) ? null : 'service_unavailable'
   }
 
   /** Whether the typed text of this process is stored, and the history has what it should keep. */
   get isDone(): boolean {
-    return this.#isClosed || (!this.#hasText && !this.#session.isOpen)
+    return this.#isClosed || (!this.hasText && !this.#session.isOpen)
   }
 
   get isClosed(): boolean {
@@ -162,13 +177,16 @@ export class OpenDocument {
     this.#schedule.wake()
   }
 
-  /** Stores pending text, again and again, until everything is stored or the signal aborts. Returns whether it is. */
+  /**
+   * Stores pending text and the last version, again and again, until they are stored or the signal aborts. Returns
+   * whether all text is stored.
+   */
   async drain(signal: AbortSignal): Promise<boolean> {
-    while (this.#hasText && !signal.aborted) {
+    while ((this.hasText || this.#isLeft) && !signal.aborted) {
       this.#isHurried = true
       await this.#schedule.round(signal)
     }
-    return !this.#hasText
+    return !this.hasText
   }
 
   /** Folds the log into the stored state. A failure is of no consequence: a later call folds the log. */
@@ -182,7 +200,7 @@ export class OpenDocument {
    * state. Or Yjs held back an update of an editor until other text had arrived.
    */
   regainText(): void {
-    if (this.#isClosed || !this.#isComplete || !this.#status.isBehind) return
+    if (this.#isClosed || !this.#isStored || !this.#status.isBehind) return
     this.#pending.add(Y.encodeStateAsUpdate(this.live, this.#status.stateVector))
   }
 
@@ -224,14 +242,15 @@ export class OpenDocument {
     return !byTyping && bodySeq > this.#replica.bodySeq
   }
 
-  // Whether everything that this process has received is stored.
-  get #isComplete(): boolean {
+  // Whether everything that the live document has taken up is stored.
+  get #isStored(): boolean {
     return this.#pending.isEmpty && !this.#relay.holdsUnstored
   }
 
-  // Whether there is text that this process must store.
-  get #hasText(): boolean {
-    return !this.#pending.isEmpty || this.#takeOvers > 0
+  // Whether everything that this process has received is stored. Yjs keeps aside what has to wait for other updates.
+  get #isComplete(): boolean {
+    const { pendingStructs, pendingDs } = this.live.store
+    return this.#isStored && pendingStructs === null && pendingDs === null
   }
 
   // Whether the last editor has left before the last text or the last version was stored.
@@ -246,7 +265,7 @@ export class OpenDocument {
     this.#isHurried = false
     this.#lookAt = performance.now() + lookMs
     try {
-      const mustFlush = this.#hasText || this.#isLeft || this.#isRelayedTextInDanger(notice)
+      const mustFlush = this.hasText || this.#isLeft || this.#isRelayedTextInDanger(notice)
       const hasFollowed = await (mustFlush ? this.#flush() : this.#sync())
       if (notice !== null && hasFollowed) this.#context.metrics.followed((performance.now() - notice.at) / 1000)
       this.#forgetKnownNotice()
@@ -282,7 +301,7 @@ export class OpenDocument {
     const began = performance.now()
     const isLast = this.live.getConnectionsCount() === 0
     // Text that another process has only relayed belongs to the editing session of the other process.
-    const isOurs = this.#hasText || isLast
+    const isOurs = this.hasText || isLast
     const version = isOurs ? this.#session.next({ isLast }) : 'none'
     // What others have typed meanwhile is stored as well, since the text that was typed here may follow it.
     const relayed = this.#relay.forFlush()
@@ -296,9 +315,11 @@ export class OpenDocument {
       this.#pending.stored()
       relayed.stored()
       this.#takeOvers -= takeOvers
-      if (isOurs) this.#session.flushed({ version, changed: flushed.changed })
+      this.#refused = null
+      const isNewVersion = this.#status.read(this.#replica)
+      // Another process may have stored the text, or an earlier flush whose commit went unheard.
+      if (isOurs) this.#session.flushed({ version, changed: flushed.changed || isNewVersion })
       metrics.flushed('done', (performance.now() - began) / 1000)
-      this.#status.read(this.#replica)
       this.#status.tell(this.#isComplete)
       return flushed.updates.length > 0
     } catch (error) {
@@ -309,12 +330,19 @@ export class OpenDocument {
     }
   }
 
-  // Applies stored updates, with a turn of the event loop after each: they are cut so that none takes long.
+  // Applies stored updates, with a turn of the event loop after each: they are cut so that none takes long. The replica
+  // gives each update once, so an error in one of them must not keep back those that follow.
   async #follow(updates: readonly Uint8Array[]): Promise<void> {
+    const errors: unknown[] = []
     for (const [index, update] of updates.entries()) {
       if (index > 0) await eventLoopTurn()
-      this.#rescue.apply(update, ownOrigin('stored'))
+      try {
+        this.#rescue.apply(update, ownOrigin('stored'))
+      } catch (error) {
+        errors.push(error)
+      }
     }
+    if (errors.length > 0) throw errors[0]
   }
 
   #failed(error: unknown): { isRefusal: boolean } {
@@ -326,7 +354,9 @@ export class OpenDocument {
       this.#context.log.warn({ err: error, document_id: this.key.id }, 'an open document could not be stored or read')
     }
     if (!this.#pending.isEmpty) this.#status.tellUnsaved(reason)
-    return { isRefusal: reason !== 'service_unavailable' }
+    const isRefusal = reason !== 'service_unavailable'
+    if (isRefusal) this.#refused ??= { reason, bytes: this.#pending.bytes }
+    return { isRefusal }
   }
 
   // Nobody can store text into a deleted document, so the text is dropped with it.

@@ -1,6 +1,3 @@
-/** A count of bytes, shared by all that add to it. */
-export type ByteCount = { bytes: number }
-
 /** The pauses after which typed text is stored, in milliseconds: without further typing, and at most. */
 export type FlushPauses = { debounceMs: number; maxDebounceMs: number }
 
@@ -9,7 +6,7 @@ export type FlushPauses = { debounceMs: number; maxDebounceMs: number }
  * and they stay here until the flush has stored them or has failed.
  */
 export class PendingText {
-  readonly #total: ByteCount
+  readonly #onBytes: (change: number) => void
   #updates: Uint8Array[] = []
   #bytes = 0
   /** How many of the updates a flush has taken. */
@@ -17,9 +14,9 @@ export class PendingText {
   #firstAt = 0
   #lastAt = 0
 
-  /** `total` counts the bytes of all documents of the process. */
-  constructor(total: ByteCount) {
-    this.#total = total
+  /** `onBytes` is told by how many bytes the text has grown; a negative number when text is forgotten. */
+  constructor(onBytes: (change: number) => void) {
+    this.#onBytes = onBytes
   }
 
   get isEmpty(): boolean {
@@ -70,6 +67,6 @@ export class PendingText {
 
   #count(bytes: number): void {
     this.#bytes += bytes
-    this.#total.bytes += bytes
+    this.#onBytes(bytes)
   }
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { type Connection, type Document, Hocuspocus, type onAuthenticatePayload } from '@hocuspocus/server'
-import { messageYjsSyncStep1 } from 'y-protocols/sync'
-import { clientAddress } from '../../shared/auth/forwarded-address.ts'
+import type { Connection, Document, onAuthenticatePayload } from '@hocuspocus/server'
+import { messageYjsSyncStep1, messageYjsSyncStep2, messageYjsUpdate } from 'y-protocols/sync'
 import type { ChangedBody } from '../../shared/body/live/queries.ts'
 import { type ClientUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
 import type { Config } from '../../shared/config/config.ts'
@@ -10,21 +9,22 @@ import { isOutage } from '../../shared/database/outages.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
-import { addressOf } from '../http/requesters.ts'
 import { authenticateEditor } from './authenticate.ts'
 import { isTooLargeAwareness, nameStates } from './awareness.ts'
-import type { ClientSocket } from './client-socket.ts'
+import { AwarenessPace } from './awareness-pace.ts'
+import { type ClientSocket, mostMessageBytes } from './client-socket.ts'
+import { ClosingError, reset, tryAgainLater } from './closing.ts'
 import { Connections } from './connections.ts'
 import { Denial } from './denial.ts'
 import type { DocumentStore } from './document-store.ts'
-import type { Editor, EditorContext } from './editor.ts'
+import type { Editor } from './editor.ts'
+import { MessageGate } from './message-gate.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { OpenDocument, type OpenDocumentContext } from './open-document.ts'
 import type { Peers } from './peers/peers.ts'
+import { PendingRoom } from './pending-room.ts'
+import { type ConnectionContext, ProtocolServer, sendingBack, webRequest } from './protocol-server.ts'
 import { unsavedMessage } from './save-status.ts'
-
-/** What the process keeps with each connection. */
-type ConnectionContext = EditorContext & { socket: ClientSocket; address: string; origin: string | null }
 
 type Parts = {
   database: Database
@@ -45,10 +45,6 @@ const unauthenticated = {
 }
 // The milliseconds without a message after which a socket is closed. Providers send their cursor every 15 s.
 const silenceMs = 60_000
-// The most bytes of typed text that wait to be stored, of one document and of all. A commit that is refused or a
-// database that is out of reach makes text wait.
-const mostPending = { document: 32 * 1024 * 1024, process: 256 * 1024 * 1024 }
-
 /**
  * The rooms of this process. Hocuspocus speaks the protocol and knows the connections; each of its documents has an
  * OpenDocument, which stores what is typed.
@@ -57,8 +53,10 @@ export class Rooms {
   readonly #parts: Parts
   readonly #hocuspocus: ProtocolServer
   readonly #connections: Connections
+  readonly #gate: MessageGate
   readonly #open = new Map<string, OpenDocument>()
   readonly #context: OpenDocumentContext
+  readonly #paces = new WeakMap<Connection, AwarenessPace>()
   #isEnding = false
 
   constructor(parts: Parts) {
@@ -66,19 +64,26 @@ export class Rooms {
     this.#parts = parts
     this.#connections = new Connections(parts)
     this.#connections.watch()
+    this.#gate = new MessageGate(metrics)
     const { COLLAB_DEBOUNCE_MS: debounceMs, COLLAB_MAX_DEBOUNCE_MS: maxDebounceMs } = config
+    // A message is at most as large as the largest body, and what is never stored need not wait.
+    const mostPending = 2 * Math.max(config.DOCUMENT_MAX_BYTES, mostMessageBytes)
     const timing = { debounceMs, maxDebounceMs, snapshotMs: config.COLLAB_SNAPSHOT_MS }
-    this.#context = { store, peers, metrics, log, timing, pending: { bytes: 0 } }
+    this.#context = { store, peers, metrics, log, timing, pending: new PendingRoom(), mostPending }
     this.#hocuspocus = new ProtocolServer({
       quiet: true,
       timeout: silenceMs,
       ...unauthenticated,
-      onAuthenticate: (payload) => this.#denying(payload.context, () => this.#authenticate(payload)),
-      onLoadDocument: ({ document, context }) => this.#denying(context, () => this.#load(document, context.editor)),
+      onAuthenticate: (payload) => sendingBack(payload.context, () => this.#denying(() => this.#authenticate(payload))),
+      onLoadDocument: ({ document, context }) => this.#denying(() => this.#load(document, context.editor)),
       connected: async ({ connection }) => this.#welcome(connection),
+      beforeHandleMessage: ({ connection, update }) => this.#gate.begin(connection, update),
+      afterHandleMessage: async () => this.#gate.end(),
       beforeSync: async ({ connection, type, payload }) => this.#check(connection, { type, payload }),
       beforeHandleAwareness: async ({ states, connection, document }) => {
-        if (connection !== undefined) nameStates({ states, connection, document })
+        if (connection === undefined) return
+        nameStates({ states, connection, document })
+        this.#paceOf(connection).hold(states)
       },
       beforeUnloadDocument: ({ document }) => this.#unload(document),
     })
@@ -86,9 +91,7 @@ export class Rooms {
 
   /** Serves a client until it closes its socket. */
   connect(socket: ClientSocket, request: IncomingMessage): void {
-    const { SESSION_SECRET: secret, TRUST_PROXY: proxies } = this.#parts.config
-    const address = addressOf({ ip: clientAddress(request, { secret, proxies }) })
-    const context = { socket, address, origin: request.headers.origin ?? null }
+    const context = { socket, origin: request.headers.origin ?? null }
     // The editor is added when the connection is authenticated.
     const client = this.#hocuspocus.handleConnection(socket, webRequest(request), context as ConnectionContext)
     socket.onMessage((message) => {
@@ -117,9 +120,7 @@ export class Rooms {
 
   /** Whether there is text that is not stored and that no editor has any more: its editors have left. */
   get holdsTextAlone(): boolean {
-    return [...this.#open.values()].some(
-      ({ live, pendingBytes }) => pendingBytes > 0 && live.getConnectionsCount() === 0,
-    )
+    return [...this.#open.values()].some(({ live, hasText }) => hasText && live.getConnectionsCount() === 0)
   }
 
   /** Opens no more documents. Resolves when the messages that have arrived are processed. */
@@ -148,10 +149,12 @@ export class Rooms {
   async #authenticate({ token, documentName: documentId, socketId, connectionConfig, context }: onAuthenticatePayload) {
     if (this.#isEnding) throw new Denial('service_unavailable')
     this.#connections.admit({ documentId, socketId })
-    const { address, origin, socket } = context as ConnectionContext
-    const editor = await authenticateEditor(this.#parts, { token, documentId, origin, address })
+    const { origin, socket } = context as ConnectionContext
+    const editor = await authenticateEditor(this.#parts, { token, documentId, origin, address: socket.address })
+    this.#connections.admitUser(editor.userId)
+    await this.#gate.admit(editor.userId)
     connectionConfig.readOnly = editor.readOnly
-    socket.isAuthenticated = true
+    socket.authenticated()
     return { editor }
   }
 
@@ -178,6 +181,7 @@ export class Rooms {
       connection.context.socket.close(...reset)
       return
     }
+    connection.context.socket.use(connection)
     this.#connections.add(connection)
     opened.greet(connection)
   }
@@ -189,18 +193,19 @@ export class Rooms {
       connection.context.socket.close(...reset)
       throw new ClosingError('Reset Connection')
     }
-    if (type === messageYjsSyncStep1 || connection.readOnly) return
+    if (type === messageYjsSyncStep1) return
+    if (type !== messageYjsSyncStep2 && type !== messageYjsUpdate) this.#refuse(connection)
+    if (connection.readOnly) return
     this.#requireRoom(connection, { opened, bytes: payload.byteLength })
     opened.announce(this.#read(connection, payload), connection)
   }
 
   #requireRoom(connection: Connection<ConnectionContext>, wanted: { opened: OpenDocument; bytes: number }): void {
     const { opened, bytes } = wanted
-    const isFull =
-      opened.pendingBytes + bytes > mostPending.document || this.#context.pending.bytes + bytes > mostPending.process
-    if (!isFull) return
+    const reason = opened.fullFor(bytes)
+    if (reason === null) return
     this.#parts.metrics.cut('overloaded')
-    connection.sendStateless(unsavedMessage('service_unavailable'))
+    connection.sendStateless(unsavedMessage(reason))
     connection.context.socket.close(...tryAgainLater)
     throw new ClosingError('service_unavailable')
   }
@@ -212,10 +217,20 @@ export class Rooms {
       return checkUpdate(connection.document, update)
     } catch (error) {
       if (!(error instanceof RefusedUpdate)) throw error
-      this.#parts.metrics.cut('malformed')
-      connection.context.socket.close(...reset)
-      throw new ClosingError('invalid_request')
+      return this.#refuse(connection)
     }
+  }
+
+  #refuse(connection: Connection<ConnectionContext>): never {
+    this.#parts.metrics.cut('malformed')
+    connection.context.socket.close(...reset)
+    throw new ClosingError('invalid_request')
+  }
+
+  #paceOf(connection: Connection<ConnectionContext>): AwarenessPace {
+    const pace = this.#paces.get(connection) ?? new AwarenessPace(connection)
+    this.#paces.set(connection, pace)
+    return pace
   }
 
   // Throwing keeps the document in memory.
@@ -248,14 +263,12 @@ export class Rooms {
     return opened?.live === document && !opened.isClosed ? opened : undefined
   }
 
-  // Gives the client a reason. When the process cannot serve it at the moment, the socket is closed, because a provider
-  // tries again after that and not after a denial.
-  async #denying<T>({ socket }: ConnectionContext, work: () => Promise<T>): Promise<T> {
+  // Gives the client a reason.
+  async #denying<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
       const denial = denialOf(error)
-      if (denial.reason === 'service_unavailable') socket.close(...tryAgainLater)
       if (denial !== error && denial.reason === 'service_unavailable' && !isOutage(error)) {
         this.#parts.log.warn({ err: error }, 'a document could not be opened')
       }
@@ -264,38 +277,11 @@ export class Rooms {
   }
 }
 
-// Codes and reasons of closing sockets. Providers connect again after any of them.
-const reset = [4205, 'Reset Connection'] as const
-const tryAgainLater = [1013, 'Try Again Later'] as const
-
 // Errors for Hocuspocus have no message, because Hocuspocus prints messages.
 class Veto extends Error {}
-class ClosingError extends Error {
-  readonly code = reset[0]
-  readonly reason: string
-
-  constructor(reason: string) {
-    super('')
-    this.reason = reason
-  }
-}
-
-/** Hocuspocus without its own way of storing documents. */
-class ProtocolServer extends Hocuspocus<ConnectionContext> {
-  override async storeDocumentHooks(): Promise<void> {}
-}
 
 function denialOf(error: unknown): Denial {
   if (error instanceof Denial) return error
   const isGone = error instanceof Refusal && error.code === 'document_not_found'
   return new Denial(isGone ? 'document_not_found' : 'service_unavailable')
-}
-
-// Hocuspocus asks for the headers and the address in the form of the Fetch standard.
-function webRequest(request: IncomingMessage): Request {
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(request.headers)) {
-    for (const one of [value ?? []].flat()) headers.append(name, one)
-  }
-  return new Request(new URL(request.url ?? '/', 'http://localhost'), { headers })
 }

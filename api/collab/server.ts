@@ -4,24 +4,28 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { requireMetricsToken } from '../../shared/auth/bearer.ts'
+import { clientAddress } from '../../shared/auth/forwarded-address.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import type { Readiness } from '../../shared/health/readiness.ts'
-import { ClientSocket } from './client-socket.ts'
+import { addressOf } from '../http/requesters.ts'
+import { ClientSocket, mostMessageBytes } from './client-socket.ts'
 import type { CollabMetrics } from './metrics.ts'
 import type { Rooms } from './rooms.ts'
 
 const path = '/collab'
-const mostMessageBytes = 5 * 1024 * 1024
-// The time that a socket has to authenticate a connection.
-const authenticationMs = 15_000
 const checkMs = 1000
-// How many more sockets than connections the process takes. Sockets that are not authenticated need this room.
+// The most sockets beyond the connections that the process takes, and the most sockets of one address that have no
+// document open. A proxy that does not tell the addresses of its clients counts as one address.
 const otherSockets = 1000
+const unusedOfAddress = 250
 // The time, in milliseconds, that clients have to answer the closing handshake.
 const closingMs = 2000
 
-type Options = { config: Pick<Config, 'METRICS_TOKEN' | 'COLLAB_MAX_CONNECTIONS'>; readiness: () => Promise<Readiness> }
+type Options = {
+  config: Pick<Config, 'METRICS_TOKEN' | 'COLLAB_MAX_CONNECTIONS' | 'SESSION_SECRET' | 'TRUST_PROXY'>
+  readiness: () => Promise<Readiness>
+}
 
 /** What the server serves once the database is there. */
 export type Served = { rooms: Rooms; metrics: CollabMetrics }
@@ -111,24 +115,29 @@ export class CollabServer {
       refuse(socket, '404 Not Found')
       return
     }
-    if (served === null || this.#ending || this.#sockets.size >= this.#mostSockets) {
+    const { SESSION_SECRET: secret, TRUST_PROXY: proxies } = this.#options.config
+    const address = addressOf({ ip: clientAddress(request, { secret, proxies }) })
+    if (served === null || this.#ending || this.#isFullFor(address)) {
       refuse(socket, '503 Service Unavailable')
       return
     }
     this.#upgrades.handleUpgrade(request, socket, head, (upgraded) => {
-      const client = new ClientSocket(upgraded, served.metrics)
+      const client = new ClientSocket(upgraded, { address, metrics: served.metrics })
       this.#sockets.add(client)
       client.onClose(() => this.#sockets.delete(client))
       served.rooms.connect(client, request)
     })
   }
 
+  #isFullFor(address: string): boolean {
+    if (this.#sockets.size >= this.#mostSockets) return true
+    const unused = [...this.#sockets].filter((socket) => socket.address === address && !socket.isUsed)
+    return unused.length >= unusedOfAddress
+  }
+
   #check(): void {
     const now = performance.now()
-    for (const socket of this.#sockets) {
-      if (!socket.isAuthenticated && now - socket.openedAt > authenticationMs) socket.cut('unauthenticated')
-      else socket.check(now)
-    }
+    for (const socket of this.#sockets) socket.check(now)
   }
 }
 

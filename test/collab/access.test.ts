@@ -222,6 +222,25 @@ t.test('others see the name of the account, whatever a client claims, and nobody
   await until(async () => seen(first, second) === undefined)
 })
 
+t.test('a cursor that moves without a break costs others little, and they see where it stops', async (t) => {
+  const { collab, ada, id } = await started(t)
+  const watching = await opened(t, collab, { token: ada.token, id })
+  const restless = await opened(t, collab, { token: ada.token, id })
+  const notes = new Set<string>()
+  const note = () => watching.provider.awareness?.getStates().get(restless.doc.clientID)?.['note']
+  watching.provider.awareness?.on('change', () => notes.add(note()))
+  const began = performance.now()
+  for (let step = 1; step <= 100; step += 1) {
+    restless.provider.setAwarenessField('note', `${step}`.padStart(4000))
+    await sleep(1)
+  }
+  await until(async () => note()?.trim() === '100')
+  const seconds = (performance.now() - began) / 1000
+  t.ok(notes.size * 4 < 64 + 32 * seconds + 4, 'at most the bytes of the limit have reached others')
+  restless.provider.setAwarenessField('note', 'still')
+  await until(async () => note() === 'still')
+})
+
 t.test('one connection cannot fill the list of those present with people who do not exist', async (t) => {
   const { service, collab, ada, id } = await started(t)
   const bob = await service.signUp({ workspace: 'Zoo' })
@@ -283,8 +302,8 @@ t.test('more editors than a document or a process takes are refused until one le
   await until(async () => (await opening({ collab, token: ada.token, id: other })) === 'open')
 })
 
-t.test('one socket opens a hundred documents and no more', async (t) => {
-  const { collab, ada } = await started(t)
+t.test('one socket opens a hundred documents and no more, and one user leaves places for others', async (t) => {
+  const { service, collab, ada, id } = await started(t, { COLLAB_MAX_CONNECTIONS: '150' })
   const documents = await Promise.all(Array.from({ length: 101 }, () => make(ada, [p('one')])))
   const websocketProvider = new HocuspocusProviderWebsocket({ url: collab.url, WebSocketPolyfill: WebSocket })
   t.teardown(() => websocketProvider.destroy())
@@ -304,6 +323,9 @@ t.test('one socket opens a hundred documents and no more', async (t) => {
   }
   t.strictSame(new Set(outcomes.slice(0, 100)), new Set(['open']))
   t.equal(outcomes[100], 'too_many_connections')
+  t.equal(await opening({ collab, token: ada.token, id }), 'too_many_connections')
+  const bob = await service.signUp({ workspace: 'Zoo' })
+  t.equal(await opening({ collab, token: bob.token, id }), 'open')
 })
 
 t.test('of many who come at the same moment no more get in than there are places', async (t) => {

@@ -14,6 +14,7 @@ import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { messageYjsUpdate, writeSyncStep1 } from 'y-protocols/sync'
 import * as Y from 'yjs'
+import { sql } from '../../shared/database/database.ts'
 import { p } from '../body/build.ts'
 import { Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
@@ -22,7 +23,7 @@ import { startTestService } from '../support/service.ts'
 const service = await startTestService(t)
 const collab = await startCollab({ DATABASE_URL: service.url, DATA_DIR: service.config.DATA_DIR })
 t.teardown(collab.stop)
-const ada = await service.signUp()
+const ada = await service.signUp({ workspace: 'Zoo' })
 const token = ada.bearer ?? ''
 const { id } = await make(ada, [p('one')])
 const person = await Person.open({ url: collab.url, token, documentId: id })
@@ -38,6 +39,41 @@ t.test('a message that nobody can read closes its own connection, and others go 
   person.type(' still here')
   await person.saved()
   t.match(JSON.stringify((await bodyOf(ada, id)).blocks), 'one still here')
+})
+
+t.test('a kind of message that does not exist closes its socket, and leaves nothing in memory', async (t) => {
+  const hostile = await connect(t, { documentId: id })
+  hostile.send(id, MessageType.Sync, (encoder) => {
+    writeVarUint(encoder, 7)
+    writeVarUint8Array(encoder, Y.encodeStateAsUpdate(new Y.Doc()))
+  })
+  t.equal(await hostile.closed, 4205)
+})
+
+t.test('a client that asks without a break leaves the process time for others, and is closed in the end', async (t) => {
+  const { bearer = '' } = await service.signUp({ workspace: 'Zoo', role: 'viewer' })
+  const large = await make(
+    ada,
+    Array.from({ length: 1000 }, (_, index) => p(`paragraph ${index}`)),
+  )
+  const asking = await connect(t, { documentId: large.id, token: bearer })
+  const questions = 300
+  let answers = 0
+  asking.socket.on('message', () => {
+    answers += 1
+  })
+  const before = await bytesOut()
+  for (let count = 0; count < questions; count += 1) {
+    asking.send(large.id, MessageType.Sync, (encoder) => writeSyncStep1(encoder, new Y.Doc()))
+  }
+  const seen = new Set<number>()
+  while (answers < 2 * questions) seen.add(await bytesOut())
+  seen.delete(before)
+  seen.delete(await bytesOut())
+  t.not(seen.size, 0, 'the process answers others before it has answered all questions')
+
+  for (let count = 0; count < 1000; count += 1) asking.send(large.id, MessageType.QueryAwareness)
+  t.equal(await asking.closed, 1013)
 })
 
 t.test('a socket that is not authenticated cannot fill the memory of the process', async (t) => {
@@ -73,6 +109,31 @@ t.test('a client that asks and does not read is cut off, and others go on', asyn
   t.match(JSON.stringify((await bodyOf(ada, id)).blocks), 'one still here, still')
 })
 
+t.test('text that cannot be stored leaves room for others, and is saved once it fits', async (t) => {
+  const { id: full } = await make(ada, [p('one')])
+  const writer = await Person.open({ url: collab.url, token, documentId: full })
+  t.teardown(() => writer.close())
+  writer.type('x'.repeat(600_000))
+  await writer.told(({ type, reason }) => type === 'unsaved' && reason === 'document_too_large')
+  const before = await overloads()
+  writer.type('y'.repeat(300_000))
+  while ((await overloads()) === before) await sleep(20)
+  const text = writer.textAt(0)
+  text.delete(3, text.length - 3)
+  await writer.saved()
+  t.match(JSON.stringify((await bodyOf(ada, full)).blocks), '"one"')
+})
+
+t.test('every client that waits for a document whose loading fails is sent back', async (t) => {
+  const { id: broken } = await make(ada, [p('one')])
+  await service.database.query(sql.unsafe`
+    INSERT INTO document_y_states (workspace_id, document_id, state, body_seq)
+    SELECT workspace_id, id, '\\xffff'::bytea, body_seq FROM documents WHERE id = ${broken}`)
+  const clients = await Promise.all([connect(t), connect(t), connect(t)])
+  for (const client of clients) client.authenticate(broken)
+  t.strictSame(await Promise.all(clients.map(({ closed }) => closed)), [1013, 1013, 1013])
+})
+
 t.test('nobody can open what is no document, and the log tells no tokens and no texts', async (t) => {
   for (const documentId of ['', ' ', '__proto__', 'constructor', 'doc_01ARZ3NDEKTSV4RRFFQ69G5FAV', `${id}\n`]) {
     const nosy = new Person({ url: collab.url, token, documentId })
@@ -105,10 +166,40 @@ t.test('nobody can open what is no document, and the log tells no tokens and no 
   t.notMatch(collab.output(), 'room 1')
 })
 
+t.test('a socket that was told to close cannot fill the log', async (t) => {
+  const errors = () => collab.output().split('a library has caught an error').length
+  const before = errors()
+  const flooding = await connect(t)
+  for (let count = 0; count < 3000; count += 1) flooding.socket.send(new Uint8Array())
+  await flooding.closed
+  t.ok(errors() <= before + 1)
+})
+
+t.test('one address cannot take all sockets', async (t) => {
+  const sockets = Array.from({ length: 260 }, () => new WebSocket(collab.url))
+  t.teardown(() => {
+    for (const socket of sockets) socket.terminate()
+  })
+  const outcomes = await Promise.all(
+    sockets.map((socket) =>
+      once(socket, 'open').then(
+        () => 'open',
+        ({ message }) => message,
+      ),
+    ),
+  )
+  t.strictSame(new Set(outcomes), new Set(['open', 'Unexpected server response: 503']))
+  person.type(', once more')
+  await person.saved()
+})
+
+const overloads = async () => /^svc_collab_cut_total\{reason="overloaded"\} \d+/m.exec(await metrics())?.[0]
+const bytesOut = async () => Number(/^svc_collab_bytes_total\{direction="out"\} (\d+)/m.exec(await metrics())?.[1])
 const metrics = async () => (await fetch(`${collab.origin}/metrics`)).text()
 
 /** A client that speaks the protocol as it likes. With a document, the document is open. */
-async function connect(t: Test, { documentId }: { documentId?: string } = {}) {
+async function connect(t: Test, options: { documentId?: string; token?: string } = {}) {
+  const { documentId, token = ada.bearer ?? '' } = options
   const socket = new WebSocket(collab.url)
   socket.on('error', () => {})
   t.teardown(() => socket.terminate())
@@ -128,14 +219,16 @@ async function connect(t: Test, { documentId }: { documentId?: string } = {}) {
         if (readVarUint(decoder) === type) resolve()
       })
     })
-  await once(socket, 'open')
-  if (documentId !== undefined) {
-    const welcomed = received(MessageType.Stateless)
-    send(documentId, MessageType.Auth, (encoder) => {
+  const authenticate = (name: string) =>
+    send(name, MessageType.Auth, (encoder) => {
       writeVarUint(encoder, 0)
       writeVarString(encoder, token)
     })
+  await once(socket, 'open')
+  if (documentId !== undefined) {
+    const welcomed = received(MessageType.Stateless)
+    authenticate(documentId)
     await welcomed
   }
-  return { socket, closed, send, received }
+  return { socket, closed, send, received, authenticate }
 }

@@ -193,8 +193,10 @@ export class Room {
     ]
   }
 
+  // What is too large to be relayed is not merged either: the members get it through the log.
   #updateFrames(updates: readonly Uint8Array[]): Frame[] {
-    if (updates.length === 0) return []
+    const bytes = updates.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    if (updates.length === 0 || bytes > largestFrame) return []
     const update = updates.length === 1 ? (updates[0] as Uint8Array) : mergeUpdates([...updates])
     return [{ kind: 'update', documentId: this.documentId, number: this.#number, typist: this.#typist, update }]
   }

@@ -6,7 +6,10 @@ import { type Id, readUpdate, type Struct, type StructKind } from './update-read
 /** An update of a client that was read. `inserted` has its structs, and `deleted` the ids that it names as deleted. */
 export type ClientUpdate = { inserted: readonly Struct[]; deleted: readonly IdRange[] }
 
-/** An update that is let in. `steps` is the most steps that Yjs takes over structs that others put at the same places. */
+/**
+ * An update that is let in. `steps` is the largest number of steps that Yjs takes over structs which others put at the
+ * same places.
+ */
 export type CheckedUpdate = ClientUpdate & { steps: number }
 
 /** An update that no editor writes. The message says what is wrong with it, and quotes nothing from it. */

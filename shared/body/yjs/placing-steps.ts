@@ -266,7 +266,10 @@ function weigh(nodes: readonly Node[], byId: Nodes): void {
   }
 }
 
-/** The nodes of trees, each before its parent. Nodes that are their own ancestors, which Yjs never places, are left out. */
+/**
+ * The nodes of trees, each before its parent. Nodes that are their own ancestors are left out, because Yjs never places
+ * such nodes.
+ */
 function leavesFirst(nodes: readonly Node[], parentOf: (node: Node) => Node | undefined): Node[] {
   const children = new Map<Node, number>()
   for (const node of nodes) add(children, parentOf(node), 1)
