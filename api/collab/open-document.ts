@@ -1,10 +1,10 @@
-import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { Connection, Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import type { ChangedBody, DocumentKey } from '../../shared/body/live/queries.ts'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
 import type { ClientUpdate } from '../../shared/body/yjs/client-update.ts'
 import { TextRescue, type UpdateSource } from '../../shared/body/yjs/rescue.ts'
+import { ownTurn } from '../../shared/computations/slices.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
@@ -125,7 +125,7 @@ export class OpenDocument {
     const { replica, updates } = await opening.context.store.open(opening.key)
     for (const update of updates) {
       Y.applyUpdate(live, update, ownOrigin('stored'))
-      await eventLoopTurn()
+      await ownTurn()
     }
     return new OpenDocument(live, replica, opening)
   }
@@ -335,7 +335,7 @@ export class OpenDocument {
   async #follow(updates: readonly Uint8Array[]): Promise<void> {
     const errors: unknown[] = []
     for (const [index, update] of updates.entries()) {
-      if (index > 0) await eventLoopTurn()
+      if (index > 0) await ownTurn()
       try {
         this.#rescue.apply(update, ownOrigin('stored'))
       } catch (error) {

@@ -9,8 +9,8 @@ import type { EditorContext } from './editor.ts'
 export type ConnectionContext = EditorContext & { socket: ClientSocket; origin: string | null }
 
 /**
- * Hocuspocus without its own way of storing documents. Every client that waits for a document learns that loading it has
- * failed.
+ * Hocuspocus without its own way of storing documents. Every client that waits for a document learns when loading it
+ * has failed.
  */
 export class ProtocolServer extends Hocuspocus<ConnectionContext> {
   override async storeDocumentHooks(): Promise<void> {}

@@ -195,6 +195,8 @@ export class Rooms {
     }
     if (type === messageYjsSyncStep1) return
     if (type !== messageYjsSyncStep2 && type !== messageYjsUpdate) this.#refuse(connection)
+    // An editor that comes back learns whether its text is stored, after it has learned that its text has arrived.
+    if (type === messageYjsSyncStep2) setImmediate(() => opened.greet(connection))
     if (connection.readOnly) return
     this.#requireRoom(connection, { opened, bytes: payload.byteLength })
     opened.announce(this.#read(connection, payload), connection)
