@@ -4,6 +4,12 @@ import type { Page } from 'playwright-core'
 
 const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
+/**
+ * Whether axe-core looks at each page at every width and in both colour schemes. Otherwise a test spreads these views
+ * over its pages, because one look takes seconds.
+ */
+export const everyView = process.env['EVERY_VIEW'] === '1'
+
 /** The findings of axe-core about the page as it is shown, one line each. */
 export async function violationsOf(page: Page): Promise<string[]> {
   // axe-core is evaluated, not loaded by a script element, because the policy of our pages forbids scripts.

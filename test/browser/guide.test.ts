@@ -1,7 +1,7 @@
 import t from 'tap'
 import { chapterNames, chapterPath } from '../../api/pages/guide/chapters.ts'
 import { startTestService } from '../support/service.ts'
-import { violationsOf } from './axe.ts'
+import { everyView, violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'
 
 t.test('every chapter of the guide is readable by everybody, in light and in dark', { skip: noChromium }, async (t) => {
@@ -17,9 +17,10 @@ t.test('every chapter of the guide is readable by everybody, in light and in dar
     page.setDefaultTimeout(60_000)
     const complaints: string[] = []
     page.on('console', (message) => message.type() === 'info' || complaints.push(message.text()))
-    for (const name of chapterNames) {
+    for (const [index, name] of chapterNames.entries()) {
       await page.goto(origin + chapterPath(name))
-      if (width > 360) t.same(await violationsOf(page), [], `${name}, ${colorScheme}`)
+      const isTurn = everyView || (index % 2 === 0) === (colorScheme === 'light')
+      if (width > 360 && isTurn) t.same(await violationsOf(page), [], `${name}, ${colorScheme}`)
       t.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false, `${name} fits ${width}`)
     }
     await page.goto(`${origin}/guide/writes#preconditions`)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { routes } from '../../api/routes/routes.ts'
 import { errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { startTestService } from '../support/service.ts'
-import { violationsOf } from './axe.ts'
+import { everyView, violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'
 
 const service = await startTestService(t)
@@ -13,7 +13,9 @@ t.test(
   async (t) => {
     const browser = await startChromium(t)
     for (const width of [1280, 360]) {
-      for (const colorScheme of ['light', 'dark'] as const) {
+      for (const colorScheme of everyView
+        ? (['light', 'dark'] as const)
+        : ([width > 360 ? 'light' : 'dark'] as const)) {
         const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 } })
         const foreign: string[] = []
         page.on('request', (request) => {
