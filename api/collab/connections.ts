@@ -12,7 +12,7 @@ import { type Rights, rightsOf } from './rights.ts'
 // The most documents that a client can open through one socket.
 const documentsPerSocket = 100
 // The share of all connections that one user may have. The documents of one socket are always allowed.
-const shareOfUser = 1 / 5
+const shareOfUser = 1 / 2
 // The longest age of the rights that a connection relies on. Shorter heartbeats shorten it.
 const longestDoubtSeconds = 15
 // Hocuspocus asks for a code, but sends only the reason. A provider tells its client code 1000.
@@ -21,6 +21,11 @@ const forbidden = 4403
 type Context = { database: Database; config: Limits; log: Logger; metrics: Pick<CollabMetrics, 'cut'> }
 
 type Limits = Pick<Config, 'COLLAB_MAX_CONNECTIONS' | 'COLLAB_MAX_CONNECTIONS_PER_DOCUMENT' | 'SSE_HEARTBEAT_SECONDS'>
+
+/** The most connections to this process that one user may have. */
+export function mostOfUser({ COLLAB_MAX_CONNECTIONS: most }: Pick<Config, 'COLLAB_MAX_CONNECTIONS'>): number {
+  return Math.max(documentsPerSocket, most * shareOfUser)
+}
 
 /**
  * The connections of this process: how many there are, and whether their users may still do what they could. The rights
@@ -55,8 +60,7 @@ export class Connections {
 
   /** Throws a Denial when one more connection of the user would be too many. */
   admitUser(userId: string): void {
-    const mostOfUser = Math.max(documentsPerSocket, this.#context.config.COLLAB_MAX_CONNECTIONS * shareOfUser)
-    if (this.#ofUser.of(userId) >= mostOfUser) throw new Denial('too_many_connections')
+    if (this.#ofUser.of(userId) >= mostOfUser(this.#context.config)) throw new Denial('too_many_connections')
   }
 
   /**

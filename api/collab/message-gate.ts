@@ -8,20 +8,21 @@ import { MessageTurns } from './message-turns.ts'
 import type { CollabMetrics } from './metrics.ts'
 import type { ConnectionContext } from './protocol-server.ts'
 
-// How often a user may open documents and ask for their content in a minute, both together. Opening a document asks
-// once. A user with as many connections as a user may have can connect again with all of them.
-const mostQuestions = 600
-
 /**
  * Decides which messages of open connections are handled, and when. A question costs time in proportion to the whole
  * document, although it has some bytes, so that the questions of each user are counted.
  */
 export class MessageGate {
   readonly #turns = new MessageTurns()
-  readonly #questions = new RateLimiterMemory({ points: mostQuestions, duration: 60 })
+  readonly #questions: RateLimiterMemory
   readonly #metrics: Pick<CollabMetrics, 'cut'>
 
-  constructor(metrics: Pick<CollabMetrics, 'cut'>) {
+  /**
+   * `mostOfUser` is the most connections of one user. Opening a document and asking for its content count together, and
+   * a user may do so twice as often in a minute. So all connections of a user can come again.
+   */
+  constructor({ metrics, mostOfUser }: { metrics: Pick<CollabMetrics, 'cut'>; mostOfUser: number }) {
+    this.#questions = new RateLimiterMemory({ points: 2 * mostOfUser, duration: 60 })
     this.#metrics = metrics
   }
 

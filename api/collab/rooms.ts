@@ -14,7 +14,7 @@ import { isTooLargeAwareness, nameStates } from './awareness.ts'
 import { AwarenessPace } from './awareness-pace.ts'
 import { type ClientSocket, mostMessageBytes } from './client-socket.ts'
 import { ClosingError, reset, tryAgainLater } from './closing.ts'
-import { Connections } from './connections.ts'
+import { Connections, mostOfUser } from './connections.ts'
 import { Denial } from './denial.ts'
 import type { DocumentStore } from './document-store.ts'
 import type { Editor } from './editor.ts'
@@ -64,7 +64,7 @@ export class Rooms {
     this.#parts = parts
     this.#connections = new Connections(parts)
     this.#connections.watch()
-    this.#gate = new MessageGate(metrics)
+    this.#gate = new MessageGate({ metrics, mostOfUser: mostOfUser(config) })
     const { COLLAB_DEBOUNCE_MS: debounceMs, COLLAB_MAX_DEBOUNCE_MS: maxDebounceMs } = config
     // A message is at most as large as the largest body, and what is never stored need not wait.
     const mostPending = 2 * Math.max(config.DOCUMENT_MAX_BYTES, mostMessageBytes)

@@ -4,6 +4,8 @@ import { type Figure, ms, percentile } from './harness.ts'
 
 const connections = 1000
 const documents = 100
+// One user may have half of all connections to a process.
+const roomForOneUser = String(2 * connections)
 const blocks = 50
 const words = 20
 
@@ -32,7 +34,7 @@ export async function measureConnections(site: Site, { t }: CollabPart): Promise
 type Observed = { opened: number; openedCpu: number; memory: number; times: number[]; load: number }
 
 async function observe(site: Site, { t, kind }: { t: CollabPart['t']; kind: 'collab' | 'bare' }): Promise<Observed> {
-  const server = await startEditorServer(t, { site, kind })
+  const server = await startEditorServer(t, { site, kind, settings: { COLLAB_MAX_CONNECTIONS: roomForOneUser } })
   const browsers = startBrowsers(t)
   const token = site.client.bearer ?? ''
   const names: string[] = []
