@@ -37,10 +37,15 @@ export function checkUpdate(doc: Y.Doc, bytes: Uint8Array): CheckedUpdate {
 /** The most structs, and the most deleted ranges, of an update. The largest body has less than half of it. @internal */
 export const mostStructs = 250_000
 
-/** The most steps of one update over structs that others put at the same places. Yjs takes about a second for them. */
+/**
+ * The most steps of one update over structs that others put at the same places. Yjs takes about a second for them.
+ * @internal
+ */
 export const mostSteps = 1_000_000
 
-/** The most clients of one update that the document does not know. They stay in its state vector for ever. */
+/**
+ * The most clients of one update that the document does not know. They stay in its state vector for ever. @internal
+ */
 export const mostNewClients = 1000
 
 // The most kinds of marks of one update. Whoever reads a text holds all marks that begin in it.

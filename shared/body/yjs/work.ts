@@ -70,7 +70,7 @@ export function* newWork(
   }
 }
 
-/** Finds the live blocks of a whole document. Without held ids, the first block of an id keeps it. */
+/** Finds the live blocks of a whole document. Without held ids, the first block of an id keeps it. @internal */
 export function liveIds(fragment: Y.XmlFragment, held?: HeldIds): LiveIds {
   const blocks = onFirstUse(() => {
     const found = new BlocksById(held?.rankOf)
