@@ -2,11 +2,15 @@ import { type Connection, MessageType } from '@hocuspocus/server'
 import { createDecoder, readVarString, readVarUint } from 'lib0/decoding'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { messageYjsSyncStep1, messageYjsUpdate } from 'y-protocols/sync'
-import { ClosingError, tryAgainLater } from './closing.ts'
+import { ClosingError, reset, tryAgainLater } from './closing.ts'
 import { Denial } from './denial.ts'
 import { MessageTurns } from './message-turns.ts'
 import type { CollabMetrics } from './metrics.ts'
 import type { ConnectionContext } from './protocol-server.ts'
+
+// The most clients that a state vector may have beyond the clients of the document, and the most bytes of each.
+const mostNewClients = 1000
+const bytesOfClient = 16
 
 /**
  * Decides which messages of open connections are handled, and when. A question costs time in proportion to the whole
@@ -33,11 +37,15 @@ export class MessageGate {
 
   /**
    * Resolves when a message may be handled; `end` is to be called after that. Throws a ClosingError when the message is
-   * not to be handled: its socket was told to close, or its user asks too often.
+   * not to be handled: its socket was told to close, its user asks too often, or no editor asks like this.
    */
   async begin(connection: Connection<ConnectionContext>, message: Uint8Array): Promise<void> {
     const { socket, editor } = connection.context
-    if (!socket.isClosing && isQuestion(message, connection) && !(await this.#isCounted(editor.userId))) {
+    const question = socket.isClosing ? null : questionOf(message, connection)
+    if (question === 'what is missing' && message.byteLength > longestStateVector(connection)) {
+      this.#metrics.cut('malformed')
+      socket.close(...reset)
+    } else if (question !== null && !(await this.#isCounted(editor.userId))) {
       this.#metrics.cut('overloaded')
       socket.close(...tryAgainLater)
     }
@@ -61,14 +69,22 @@ export class MessageGate {
   }
 }
 
-// Whether a message makes the process read the whole document, or all cursors. What an editor sends who may only read
-// is compared with the document.
-function isQuestion(message: Uint8Array, { readOnly }: { readOnly: boolean }): boolean {
+/** What a message makes the process read: the whole document, or all cursors. */
+type Question = 'what is missing' | 'what is new' | 'cursors'
+
+// What an editor sends who may only read is compared with the document.
+function questionOf(message: Uint8Array, { readOnly }: { readOnly: boolean }): Question | null {
   const decoder = createDecoder(message)
   readVarString(decoder)
   const type = readVarUint(decoder)
-  if (type === MessageType.QueryAwareness) return true
-  if (type !== MessageType.Sync && type !== MessageType.SyncReply) return false
+  if (type === MessageType.QueryAwareness) return 'cursors'
+  if (type !== MessageType.Sync && type !== MessageType.SyncReply) return null
   const syncType = readVarUint(decoder)
-  return syncType === messageYjsSyncStep1 || (readOnly && syncType !== messageYjsUpdate)
+  if (syncType === messageYjsSyncStep1) return 'what is missing'
+  return readOnly && syncType !== messageYjsUpdate ? 'what is new' : null
+}
+
+// Yjs reads a state vector as a whole, although a client knows few clients that the document does not know.
+function longestStateVector({ document }: Connection<ConnectionContext>): number {
+  return bytesOfClient * (document.store.clients.size + mostNewClients)
 }

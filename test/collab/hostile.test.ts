@@ -12,7 +12,7 @@ import {
 } from 'lib0/encoding'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
-import { messageYjsUpdate, writeSyncStep1 } from 'y-protocols/sync'
+import { messageYjsSyncStep1, messageYjsUpdate, writeSyncStep1 } from 'y-protocols/sync'
 import * as Y from 'yjs'
 import { sql } from '../../shared/database/database.ts'
 import { p } from '../body/build.ts'
@@ -74,6 +74,22 @@ t.test('a client that asks without a break leaves the process time for others, a
 
   for (let count = 0; count < 1000; count += 1) asking.send(large.id, MessageType.QueryAwareness)
   t.equal(await asking.closed, 1013)
+})
+
+t.test('a question that names thousands of clients holds up nobody, and one of an editor is answered', async (t) => {
+  const stateVector = (clients: number) =>
+    Y.encodeStateVector(new Map(Array.from({ length: clients }, (_, index) => [2 ** 31 + index, 1])))
+  const asking = await connect(t, { documentId: id })
+  const ask = (clients: number) =>
+    asking.send(id, MessageType.Sync, (encoder) => {
+      writeVarUint(encoder, messageYjsSyncStep1)
+      writeVarUint8Array(encoder, stateVector(clients))
+    })
+  const answered = asking.received(MessageType.Sync)
+  ask(500)
+  await answered
+  ask(5000)
+  t.equal(await asking.closed, 4205)
 })
 
 t.test('a socket that is not authenticated cannot fill the memory of the process', async (t) => {
