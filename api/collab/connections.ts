@@ -3,8 +3,9 @@ import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { type EditorStanding, editorStandings } from '../../shared/documents/editor-standings.ts'
 import type { Logger } from '../../shared/process/log.ts'
+import { closeConnection } from './closing.ts'
 import { Counts } from './counts.ts'
-import { Denial, type DenialReason } from './denial.ts'
+import { Denial } from './denial.ts'
 import type { EditorConnection } from './editor.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { type Rights, rightsOf } from './rights.ts'
@@ -15,8 +16,6 @@ const documentsPerSocket = 100
 const shareOfUser = 1 / 2
 // The longest age of the rights that a connection relies on. Shorter heartbeats shorten it.
 const longestDoubtSeconds = 15
-// Hocuspocus asks for a code, but sends only the reason. A provider tells its client code 1000.
-const forbidden = 4403
 
 type Context = { database: Database; config: Limits; log: Logger; metrics: Pick<CollabMetrics, 'cut'> }
 
@@ -76,7 +75,7 @@ export class Connections {
       this.admitUser(userId)
     } catch (error) {
       if (!(error instanceof Denial)) throw error
-      close(connection, error.reason)
+      closeConnection(connection, error.reason)
       return
     }
     this.#open.add(connection)
@@ -134,7 +133,7 @@ function apply(connection: EditorConnection, standing: EditorStanding): Rights {
   const { editor } = connection.context
   const rights = rightsOf(standing)
   if (rights.denied !== null) {
-    close(connection, rights.denied)
+    closeConnection(connection, rights.denied)
     return rights
   }
   if (rights.readOnly === editor.readOnly) return rights
@@ -156,8 +155,4 @@ function apply(connection: EditorConnection, standing: EditorStanding): Rights {
 function askForMissed(connection: EditorConnection): void {
   const message = new OutgoingMessage(connection.messageAddress).createSyncMessage()
   connection.send(message.writeFirstSyncStepFor(connection.document).toUint8Array())
-}
-
-function close(connection: EditorConnection, reason: DenialReason): void {
-  connection.close({ code: forbidden, reason })
 }

@@ -157,10 +157,13 @@ t.test('open connections end with the rights that opened them, and what was type
 t.test('a document that is deleted closes under its editors', async (t) => {
   const { collab, ada, id } = await started(t)
   const person = await opened(t, collab, { token: ada.token, id })
-  const reasons = reasonsOf(person)
+  const { provider } = person
+  const events: unknown[] = []
+  provider.on('close', ({ event }: { event: unknown }) => events.push(event))
   t.equal((await ada.call('DELETE', `/documents/${id}`)).status, 204)
-  await until(async () => reasons.length > 0)
-  t.equal(reasons[0], 'document_not_found')
+  await until(async () => events.length > 0)
+  t.strictSame(events, [{ code: 1000, reason: 'document_not_found' }])
+  t.equal(provider.configuration.websocketProvider.status, 'connected', 'the provider does not connect again')
 })
 
 t.test('an editor whose role changes is told, and stops and goes on writing without connecting anew', async (t) => {

@@ -48,6 +48,10 @@ t.test('a kind of message that does not exist closes its socket, and leaves noth
     writeVarUint8Array(encoder, Y.encodeStateAsUpdate(new Y.Doc()))
   })
   t.equal(await hostile.closed, 4205)
+
+  const nameless = await connect(t)
+  nameless.socket.send(Buffer.alloc(10, 0xff))
+  t.equal(await nameless.closed, 4401)
 })
 
 t.test('a client that asks without a break leaves the process time for others, and is closed in the end', async (t) => {
