@@ -44,7 +44,6 @@ export async function authenticateEditor(context: Context, attempt: Attempt): Pr
   })
   if (rights.denied !== null) throw new Denial(rights.denied)
   return {
-    caller,
     userId: caller.userId,
     workspaceId: membership?.workspace_id ?? '',
     documentId,
