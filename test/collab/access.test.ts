@@ -261,6 +261,20 @@ t.test('one connection cannot fill the list of those present with people who do 
   t.equal(watching.provider.awareness?.getStates().size, 11, "ten of Bob's and Ada's own")
 })
 
+t.test('nobody hides a name behind a state without members', async (t) => {
+  const { service, collab, ada, id } = await started(t)
+  const bob = await service.signUp({ workspace: 'Zoo' })
+  const watching = await opened(t, collab, { token: ada.token, id })
+  const { provider, doc } = await opened(t, collab, { token: bob.token, id })
+  const seen = () => watching.provider.awareness?.getStates().get(doc.clientID)
+  provider.setAwarenessField('cursor', 1)
+  await until(async () => seen()?.['cursor'] === 1)
+  provider.awareness?.setLocalState(['nobody'] as never)
+  provider.setAwarenessField('cursor', 2)
+  await until(async () => seen()?.['cursor'] === 2)
+  t.match(seen(), { user: { id: bob.user_id } })
+})
+
 t.test('a large message that makes no sense ends its own socket alone', async (t) => {
   const { collab, ada, id } = await started(t)
   const person = await opened(t, collab, { token: ada.token, id })
