@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { requireMetricsToken } from '../../shared/auth/bearer.ts'
 import { clientAddress } from '../../shared/auth/forwarded-address.ts'
+import { collaborationPath } from '../../shared/config/collaboration-url.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import type { Readiness } from '../../shared/health/readiness.ts'
@@ -13,7 +14,6 @@ import { ClientSocket, mostMessageBytes } from './client-socket.ts'
 import type { CollabMetrics } from './metrics.ts'
 import type { Rooms } from './rooms.ts'
 
-const path = '/collab'
 const checkMs = 1000
 // The most sockets beyond the connections that the process takes, and the most sockets of one address that have no
 // document open. A proxy that does not tell the addresses of its clients counts as one address.
@@ -86,7 +86,8 @@ export class CollabServer {
     if (request.url === '/healthz') return sendJson(response, 200, { status: 'ok' })
     if (request.url === '/readyz') return this.#answerReadiness(response)
     if (request.url === '/metrics') return this.#answerMetrics(request, response)
-    if (request.url?.split('?')[0] === path) return send(response, 426, { headers: { Upgrade: 'websocket' } })
+    if (request.url?.split('?')[0] === collaborationPath)
+      return send(response, 426, { headers: { Upgrade: 'websocket' } })
     send(response, 404)
   }
 
@@ -111,7 +112,7 @@ export class CollabServer {
   #upgrade(request: IncomingMessage, { socket, head }: { socket: Duplex; head: Buffer }): void {
     const served = this.#served
     socket.on('error', () => {})
-    if (request.url?.split('?')[0] !== path) {
+    if (request.url?.split('?')[0] !== collaborationPath) {
       refuse(socket, '404 Not Found')
       return
     }
