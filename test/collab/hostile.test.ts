@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MessageType } from '@hocuspocus/server'
 import { createDecoder, readVarString, readVarUint } from 'lib0/decoding'
@@ -52,6 +53,18 @@ t.test('a kind of message that does not exist closes its socket, and leaves noth
   const nameless = await connect(t)
   nameless.socket.send(Buffer.alloc(10, 0xff))
   t.equal(await nameless.closed, 4401)
+})
+
+t.test('a program that offers another protocol gets its ordinary answer', async (t) => {
+  const statusOf = async (path: string) => {
+    const asked = request(`${collab.origin}${path}`, { headers: { Connection: 'Upgrade', Upgrade: 'h2c' } }).end()
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    response.resume()
+    return response.statusCode
+  }
+  t.equal(await statusOf('/readyz'), 200)
+  t.equal(await statusOf('/collab'), 426)
+  t.equal(await statusOf('/other'), 404)
 })
 
 t.test('a client that asks without a break leaves the process time for others, and is closed in the end', async (t) => {
