@@ -242,7 +242,7 @@ function start(...words: string[]) {
 }
 
 function startWith(settings: Record<string, string>, ...words: string[]) {
-  const { NODE_OPTIONS: _tap, DATABASE_URL: _none, NODE_ENV: _test, ...environment } = process.env
+  const { DATABASE_URL: _none, NODE_ENV: _test, ...environment } = process.env
   const env = { ...environment, DATA_DIR: directory, PORT: '0', COLLAB_PORT: '0', LOG_LEVEL: 'warn', ...settings }
   const child = spawn('npm', ['start', ...words], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))

@@ -10,6 +10,7 @@ import { FollowingBody } from '../../shared/body/yjs/following-body.ts'
 import { deriveState, openState } from '../../shared/body/yjs/state.ts'
 import { atOnce, inSlices } from '../../shared/computations/slices.ts'
 import { runs } from '../support/property-runs.ts'
+import { bulletList, listItem, paragraph } from './blocks.ts'
 import { FollowedSession, followedStep } from './followed-session.ts'
 import { idFrom, randomBody } from './random-body.ts'
 import { elementsBelow, textsBelow } from './wild-editor.ts'
@@ -42,16 +43,7 @@ test('a block keeps its id when somebody presses Enter at its start or pastes a 
 })
 
 test('blocks keep their ids and carets when an editor that does not know ids types in them', async (t) => {
-  const item = (id: number, text: string) => ({
-    type: 'listItem',
-    attrs: { id: idFrom(id) },
-    content: [paragraph(id + 1, text)],
-  })
-  const list = {
-    type: 'bulletList',
-    attrs: { id: idFrom(10) },
-    content: [item(20, 'one'), item(30, 'two'), item(40, 'three')],
-  }
+  const list = bulletList(10, listItem(20, 'one'), listItem(30, 'two'), listItem(40, 'three'))
   const { body, fragment } = opened(paragraph(1, 'first'), list)
   const before = body.lines
   for (const [index, word] of ['a', 'b'].entries()) {
@@ -69,16 +61,7 @@ test('blocks keep their ids and carets when an editor that does not know ids typ
 })
 
 test('all list items keep their ids when an editor that does not know ids adds an item between them', async (t) => {
-  const item = (id: number, text: string) => ({
-    type: 'listItem',
-    attrs: { id: idFrom(id) },
-    content: [paragraph(id + 1, text)],
-  })
-  const list = {
-    type: 'bulletList',
-    attrs: { id: idFrom(10) },
-    content: [item(20, 'one'), item(30, 'two'), item(40, 'three')],
-  }
+  const list = bulletList(10, listItem(20, 'one'), listItem(30, 'two'), listItem(40, 'three'))
   const { body, fragment } = opened(list)
   fragment.doc?.transact(() => {
     for (const element of elementsBelow(fragment)) element.removeAttribute('id')
@@ -104,21 +87,16 @@ for (const isTyped of [false, true]) {
   })
 
   test(`a program changes a list item, and not a copy that somebody pastes above it${typing}`, async (t) => {
-    const item = (id: number, text: string) => ({
-      type: 'listItem',
-      attrs: { id: idFrom(id) },
-      content: [paragraph(id + 1, text)],
-    })
-    const list = (...content: BodyNode[]) => ({ type: 'bulletList', attrs: { id: idFrom(10) }, content })
-    const { body, fragment } = opened(list(item(20, 'one'), item(30, 'two'), item(40, 'three')))
+    const list = (second: string) => bulletList(10, listItem(20, 'one'), listItem(30, second), listItem(40, 'three'))
+    const { body, fragment } = opened(list('two'))
     const live = fragment.get(0) as Y.XmlElement
     live.insert(0, [(live.get(1) as Y.XmlElement).clone()])
     live.delete(3)
     if (isTyped) textsBelow(fragment)[2]?.insert(0, 'typed ')
-    follow(body, list(item(20, 'one'), item(30, 'two more'), item(40, 'three')))
+    follow(body, list('two more'))
     atOnce(body.settle('doc_1@1'))
     const [copy, one, two] = (JSON.parse(body.lines[0] as string) as BodyNode).content ?? []
-    t.strictSame([one, two], [item(20, 'one'), item(30, isTyped ? 'typed two more' : 'two more')])
+    t.strictSame([one, two], [listItem(20, 'one'), listItem(30, isTyped ? 'typed two more' : 'two more')])
     t.match(JSON.stringify(copy), '"two"', 'the copy stays as it is')
   })
 }
@@ -151,8 +129,7 @@ test('a program moves or deletes the block that it names, and not a copy that so
 })
 
 test('a block whose id is repaired keeps its own text, and does not get the text of a copy above it', async (t) => {
-  const item = { type: 'listItem', attrs: { id: idFrom(2) }, content: [paragraph(3, 'text')] }
-  const { body, fragment } = opened({ type: 'bulletList', attrs: { id: idFrom(1) }, content: [item] })
+  const { body, fragment } = opened(bulletList(1, listItem(2, 'text')))
   fragment.insert(0, [(fragment.get(0) as Y.XmlElement).clone()])
   textsBelow(fragment)[0]?.insert(0, 'copied ')
   elementsBelow(fragment)[4]?.setAttribute('id', 'bad id')
@@ -266,8 +243,4 @@ function opened(...blocks: BodyNode[]): { body: FollowingBody; fragment: Y.XmlFr
 /** A program writes the body, and the Y document follows it. */
 function follow(body: FollowingBody, ...blocks: BodyNode[]): void {
   atOnce(body.follow(blocks.map((block) => canonicalJson(block))))
-}
-
-function paragraph(id: number, text: string): BodyNode {
-  return { type: 'paragraph', attrs: { id: idFrom(id) }, content: [{ type: 'text', text }] }
 }
