@@ -4,7 +4,8 @@ import t from 'tap'
 import * as Y from 'yjs'
 import type { BlockNode } from '../shared/body/document.ts'
 import { openLive } from '../shared/body/live/live-document.ts'
-import { advance, liveBodiesChannel } from '../shared/body/live/queries.ts'
+import { liveBodiesChannel } from '../shared/body/live/notifications.ts'
+import { advance } from '../shared/body/live/queries.ts'
 import { bodyFragment } from '../shared/body/yjs/encoding.ts'
 import { sql } from '../shared/database/database.ts'
 import { projections } from '../shared/jobs/queues.ts'
@@ -404,7 +405,7 @@ t.test('live processes are told of writes to documents they may hold, and of no 
   await site.service.database.query(sql.unsafe`SELECT pg_notify(${liveBodiesChannel}, 'end')`)
   await over
   const { id } = opened
-  t.strictSame(heard, [`${id} 2`, `${id} 3`, `${id} 4 typed`, `${id} 4 typed`, `${id} 5`, `${id} 6`])
+  t.strictSame(heard, [`${id} 2 0`, `${id} 3 0`, `${id} 4 2 typed`, `${id} 4 3 typed`, `${id} 5 0`, `${id} 6 5`])
 })
 
 t.test('a deleted document cannot be opened, and takes its Y document along', async (t) => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Connection, Document, onAuthenticatePayload } from '@hocuspocus/server'
 import { messageYjsSyncStep1, messageYjsSyncStep2, messageYjsUpdate } from 'y-protocols/sync'
-import type { ChangedBody } from '../../shared/body/live/queries.ts'
+import type { ChangedBody } from '../../shared/body/live/notifications.ts'
 import { type ClientUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
@@ -12,6 +12,7 @@ import type { RateLimiter } from '../http/rate-limit.ts'
 import { authenticateEditor } from './authenticate.ts'
 import { isTooLargeAwareness, nameStates } from './awareness.ts'
 import { AwarenessPace } from './awareness-pace.ts'
+import { missedChange } from './change-notices.ts'
 import { type ClientSocket, mostMessageBytes } from './client-socket.ts'
 import { ClosingError, reset, tryAgainLater } from './closing.ts'
 import { Connections, mostOfUser } from './connections.ts'
@@ -107,7 +108,7 @@ export class Rooms {
 
   /** Tells all open documents that notifications may have been missed. */
   noticeAll(): void {
-    for (const opened of this.#open.values()) opened.notice({ bodySeq: Number.POSITIVE_INFINITY, byTyping: false })
+    for (const opened of this.#open.values()) opened.notice(missedChange)
   }
 
   get figures() {
