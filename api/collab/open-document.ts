@@ -8,7 +8,8 @@ import { ownTurn } from '../../shared/computations/slices.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
-import { ChangeNotices, type HeardChange, type Notice } from './change-notices.ts'
+import { ChangeNotices, type HeardChange } from './change-notices.ts'
+import { DocumentOperations } from './document-operations.ts'
 import type { DocumentStore } from './document-store.ts'
 import { EditSession } from './edit-session.ts'
 import type { CollabMetrics } from './metrics.ts'
@@ -65,8 +66,8 @@ export class OpenDocument {
   readonly #session: EditSession
   readonly #status: SaveStatus
   readonly #rescue: TextRescue
+  readonly #operations: DocumentOperations
   readonly #schedule: OperationSchedule
-  #flushedAt = Number.NEGATIVE_INFINITY
   // A change of the body that came while the document was loaded went unheard.
   #lookAt = performance.now()
   #isHurried = false
@@ -97,6 +98,8 @@ export class OpenDocument {
       origin: ownOrigin('rescue'),
       onLost: (lost, origin) => originOf(origin).connection?.sendStateless(lostTextMessage(lost)),
     })
+    const [text, session, status, rescue] = [this.#text, this.#session, this.#status, this.#rescue]
+    this.#operations = new DocumentOperations({ live, replica, text, session, status, rescue, context })
     const relay = context.peers.join(key.id, {
       awareness: live.awareness,
       receive: (update, process) => this.#rescue.apply(update, peerOrigin(process)),
@@ -106,7 +109,7 @@ export class OpenDocument {
         this.#schedule.wake()
       },
       settled: () => {
-        if (this.#isComplete) this.#status.tellComplete()
+        if (this.#operations.isComplete) this.#status.tellComplete()
       },
     })
     this.#text.relayBy(relay)
@@ -144,7 +147,7 @@ export class OpenDocument {
 
   /** Tells a new connection what is stored. */
   greet(connection: Connection): void {
-    this.#status.greet(connection, this.#isComplete)
+    this.#status.greet(connection, this.#operations.isComplete)
   }
 
   /** Is told of an update of a connection, which Hocuspocus applies next. */
@@ -176,19 +179,10 @@ export class OpenDocument {
     return !this.hasText
   }
 
-  /** Folds the log into the stored state. A failure is of no consequence: a later call folds the log. */
+  /** Folds the log before the document is forgotten, and makes text pending that only the live document holds. */
   async compact(): Promise<void> {
-    const { store, log } = this.#context
-    await store.compact(this.#replica).catch((err: unknown) => log.debug({ err }, 'a log could not be folded'))
-  }
-
-  /**
-   * Adds text to the pending text that only the live document holds. The database may have been set back to an earlier
-   * state. Or Yjs held back an update of an editor until other text had arrived.
-   */
-  regainText(): void {
-    if (this.#isClosed || !this.#isStored || !this.#status.isBehind) return
-    this.#text.regain(Y.encodeStateAsUpdate(this.live, this.#status.stateVector))
+    if (!this.#isClosed) this.#operations.regainText()
+    await this.#operations.compact()
   }
 
   /** Ends all work for the document. What is pending is dropped. */
@@ -210,18 +204,7 @@ export class OpenDocument {
     if (this.#isHurried || this.#text.isLeftBehind || this.#isLeft) return Number.NEGATIVE_INFINITY
     if (!this.#text.isPending) return this.#notices.heardAt ?? this.#lookAt
     const typed = this.#text.dueAt(this.#context.timing)
-    return this.#notices.isByProgram ? Math.min(typed, this.#flushedAt + noticePauseMs) : typed
-  }
-
-  // Whether everything that the live document has taken up is stored.
-  get #isStored(): boolean {
-    return !this.#text.isPending && !this.#text.isRelayed
-  }
-
-  // Whether everything that this process has received is stored. Yjs keeps aside what has to wait for other updates.
-  get #isComplete(): boolean {
-    const { pendingStructs, pendingDs } = this.live.store
-    return this.#isStored && pendingStructs === null && pendingDs === null
+    return this.#notices.isByProgram ? Math.min(typed, this.#operations.flushedAt + noticePauseMs) : typed
   }
 
   // Whether the last editor has left before the last text or the last version was stored.
@@ -235,74 +218,20 @@ export class OpenDocument {
     this.#isHurried = false
     this.#lookAt = performance.now() + lookMs
     try {
-      const mustFlush = this.hasText || this.#isLeft || this.#isRelayedTextInDanger(notice)
-      const hasFollowed = await (mustFlush ? this.#flush() : this.#sync(notice))
+      const isByProgram = notice !== null && this.#notices.isNewByProgram(notice)
+      // Relayed text is stored at once when a program may have moved its block.
+      const mustFlush = this.hasText || this.#isLeft || (isByProgram && this.#text.isRelayed)
+      // After notifications were missed, most documents have not changed.
+      const isBehind = isByProgram && Number.isFinite(notice.bodySeq)
+      const isLast = this.live.getConnectionsCount() === 0
+      const hasFollowed = await (mustFlush ? this.#operations.flush({ isLast }) : this.#operations.sync({ isBehind }))
       if (notice !== null && hasFollowed) this.#context.metrics.followed((performance.now() - notice.at) / 1000)
       this.#notices.forgetKnown()
-      if (this.#replica.isLogLong) await this.compact()
+      if (this.#replica.isLogLong) await this.#operations.compact()
     } catch (error) {
       if (notice !== null) this.#notices.giveBack(notice)
       throw error
     }
-  }
-
-  // Relayed text is stored at once when a program may have moved its block.
-  #isRelayedTextInDanger(notice: Notice | null): boolean {
-    return notice !== null && this.#text.isRelayed && this.#notices.isNewByProgram(notice)
-  }
-
-  // Reads what other processes and programs have stored. Returns whether there was anything.
-  async #sync(notice: Notice | null): Promise<boolean> {
-    // After notifications were missed, most documents have not changed.
-    const isBehind = notice !== null && Number.isFinite(notice.bodySeq) && this.#notices.isNewByProgram(notice)
-    const { updates } = await this.#context.store.sync({ replica: this.#replica, isBehind })
-    await this.#follow(updates)
-    const isNewVersion = this.#status.read(this.#replica)
-    this.regainText()
-    if (updates.length > 0 || isNewVersion) this.#status.tell(this.#isComplete)
-    return updates.length > 0
-  }
-
-  // Stores pending and relayed text. Returns whether other processes or programs had stored anything.
-  async #flush(): Promise<boolean> {
-    const { store, metrics } = this.#context
-    const began = performance.now()
-    const isLast = this.live.getConnectionsCount() === 0
-    // Text that another process has only relayed belongs to the editing session of the other process.
-    const isOurs = this.hasText || isLast
-    const version = isOurs ? this.#session.next({ isLast }) : 'none'
-    const { updates, userId, stored } = this.#text.forFlush()
-    try {
-      const flushed = await store.flush({ replica: this.#replica, updates, caller: { userId }, version })
-      await this.#follow(flushed.updates)
-      stored()
-      const isNewVersion = this.#status.read(this.#replica)
-      // Another process may have stored the text, or an earlier flush whose commit went unheard.
-      if (isOurs) this.#session.flushed({ version, changed: flushed.changed || isNewVersion })
-      metrics.flushed('done', (performance.now() - began) / 1000)
-      this.#status.tell(this.#isComplete)
-      return flushed.updates.length > 0
-    } catch (error) {
-      metrics.flushed(error instanceof Refusal ? 'refused' : 'failed', (performance.now() - began) / 1000)
-      throw error
-    } finally {
-      this.#flushedAt = performance.now()
-    }
-  }
-
-  // Applies stored updates, with a turn of the event loop after each: they are cut so that none takes long. The replica
-  // gives each update once, so an error in one of them must not keep back those that follow.
-  async #follow(updates: readonly Uint8Array[]): Promise<void> {
-    const errors: unknown[] = []
-    for (const [index, update] of updates.entries()) {
-      if (index > 0) await ownTurn()
-      try {
-        this.#rescue.apply(update, ownOrigin('stored'))
-      } catch (error) {
-        errors.push(error)
-      }
-    }
-    if (errors.length > 0) throw errors[0]
   }
 
   #failed(error: unknown): { isRefusal: boolean } {

@@ -241,7 +241,6 @@ export class Rooms {
     const opened = this.#open.get(live.name)
     if (opened === undefined || opened.live !== live) return
     if (opened.isDone && !opened.isClosed && !this.#isEnding) {
-      opened.regainText()
       await opened.compact()
     }
     if (!opened.isDone) {

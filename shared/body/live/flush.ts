@@ -21,10 +21,10 @@ export type Flush = {
   /** The user who typed last. */
   caller: { userId: string }
   /**
-   * The states that the history of the document keeps as versions: the state before the typed text, the state after it,
-   * or both. A state that the newest version already has is not kept again.
+   * The state that the history of the document keeps as a version: the state before the typed text, or the state after
+   * it. A state that the newest version already has is not kept again.
    */
-  version: 'none' | 'before' | 'after' | 'both'
+  version: 'none' | 'before' | 'after'
 }
 
 /** What a flush has stored. */
@@ -117,14 +117,10 @@ function changedTexts(windows: readonly LineWindow[]): TwoTexts {
   }
 }
 
-type State = 'before' | 'after'
-
 function snapshotsOf(
   version: Flush['version'],
   { isKept, isChanged }: { isKept: boolean; isChanged: boolean },
-): State[] {
-  const snapshots: State[] = []
-  if (isChanged && !isKept && (version === 'before' || version === 'both')) snapshots.push('before')
-  if ((isChanged || !isKept) && (version === 'after' || version === 'both')) snapshots.push('after')
-  return snapshots
+): Storing['snapshots'] {
+  if (version === 'before') return isChanged && !isKept ? ['before'] : []
+  return version === 'after' && (isChanged || !isKept) ? ['after'] : []
 }

@@ -33,6 +33,8 @@ export class KnownElements {
   readonly #former = new WeakMap<object, string>()
   readonly #changed = new Set<unknown>()
   readonly #ids = new ElementIds()
+  /** The live children while no child comes or goes; null afterwards. */
+  #children: readonly unknown[] | null = null
 
   private constructor(fragment: Y.XmlFragment, lines: readonly string[]) {
     this.#fragment = fragment
@@ -90,7 +92,8 @@ export class KnownElements {
       })
       this.#changed.clear()
     }
-    const division = divided(childrenOf(this.#fragment), this.#elements)
+    this.#children ??= childrenOf(this.#fragment)
+    const division = divided(this.#children, this.#elements)
     // The elements of lines in a run are gone.
     for (const { start, end } of division.runs) {
       for (let index = start; index < end; index++) {
@@ -143,6 +146,7 @@ export class KnownElements {
 
   #notice(transaction: Y.Transaction): void {
     for (const type of transaction.changed.keys()) {
+      if ((type as unknown) === this.#fragment) this.#children = null
       const element = topLevelOf(type as Y.AbstractType<unknown>, this.#fragment)
       if (element !== null) this.#changed.add(element)
     }
