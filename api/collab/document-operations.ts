@@ -40,7 +40,9 @@ export class DocumentOperations {
     return this.#flushedAt
   }
 
-  /** Whether everything that this process has received is stored. Yjs keeps aside what has to wait for other updates. */
+  /**
+   * Whether everything that this process has received is stored. Yjs keeps aside what has to wait for other updates.
+   */
   get isComplete(): boolean {
     const { pendingStructs, pendingDs } = this.#parts.live.store
     return this.#isStored && pendingStructs === null && pendingDs === null

@@ -33,9 +33,10 @@ const LockedShape = Type.Object({
 /**
  * A current body, of a document that the transaction has locked: its canonical text, and further facts. `changing_at`
  * is the time in Unix milliseconds that a change now gets as `updated_at`; it is never earlier than the previous
- * `updated_at`. `event_row_no` is the number for the row of the event that a change records. `is_live` says whether the document was ever opened live, and `has_open_jobs` whether a requested job
- * is open whose source is the document. A member that is false stays false until the transaction ends, because whoever
- * would make it true locks the document first.
+ * `updated_at`. `event_row_no` is the number for the row of the event that a change records. `is_live` says whether the
+ * document was ever opened live, and `has_open_jobs` whether a requested job is open whose source is the document. A
+ * member that is false stays false until the transaction ends, because whoever would make it true locks the document
+ * first.
  */
 export type LockedBody = Static<typeof LockedShape>
 

@@ -104,7 +104,8 @@ export function insertState(tx: Transaction, stored: DocumentKey & { state: Uint
 
 /**
  * Appends updates to the log behind row `n`, and records that the Y document follows the body `body_seq` now. Drops the
- * `earlier` bodies, except those that are current or that a snapshot keeps. Sends the `notification` to collab processes.
+ * `earlier` bodies, except those that are current or that a snapshot keeps. Sends the `notification` to collab
+ * processes.
  */
 export function advance(
   tx: Transaction,
