@@ -123,7 +123,7 @@ export class CollabServer {
       return
     }
     this.#upgrades.handleUpgrade(request, socket, head, (upgraded) => {
-      const client = new ClientSocket(upgraded, { address, metrics: served.metrics })
+      const client = new ClientSocket(upgraded, { stream: socket, address, metrics: served.metrics })
       this.#sockets.add(client)
       client.onClose(() => this.#sockets.delete(client))
       served.rooms.connect(client, request)

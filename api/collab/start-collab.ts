@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { liveBodiesChannel, readChangedBody } from '../../shared/body/live/queries.ts'
+import { liveBodiesChannel, readChangedBody } from '../../shared/body/live/notifications.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { bodyConsequences } from '../../shared/consequences/body.ts'
 import { openDatabase } from '../../shared/database/database.ts'
