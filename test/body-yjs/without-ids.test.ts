@@ -1,9 +1,15 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { documentToLines, linesToDocument } from '../../shared/body/canonical.ts'
+import * as Y from 'yjs'
+import { idsInLine } from '../../shared/body/block-lines.ts'
+import { canonicalJson, linesToDocument } from '../../shared/body/canonical.ts'
+import { bodyFragment, writeNodes } from '../../shared/body/yjs/encoding.ts'
+import { atOnce } from '../../shared/computations/slices.ts'
 import { runs } from '../support/property-runs.ts'
 import { EditedBody, randomTurn } from './edited-body.ts'
+import { item, opened, paragraph } from './followed-editor.ts'
 import { idFrom, normalised, randomBody } from './random-body.ts'
+import { elementsBelow, textsBelow } from './wild-editor.ts'
 
 /*
  * An editor that does not know the attribute `id` removes it from each node around the text that somebody types. Such
@@ -28,11 +34,6 @@ test('an editor that does not know ids and a program change the same blocks, and
 })
 
 test('a program changes a block from which an editor removes the id at that moment', async (t) => {
-  const paragraph = (number: number, text: string) => ({
-    type: 'paragraph',
-    attrs: { id: idFrom(number) },
-    content: [{ type: 'text', text }],
-  })
   const session = new EditedBody(normalised({ type: 'doc', content: [paragraph(1, 'one'), paragraph(2, 'two')] }), {
     knowsIds: false,
   })
@@ -40,7 +41,7 @@ test('a program changes a block from which an editor removes the id at that mome
   const to = normalised({ type: 'doc', content: [paragraph(1, 'one'), paragraph(2, 'two more')] })
   t.strictSame(
     session.settled(to),
-    documentToLines({ ...to, content: [paragraph(1, 'one'), paragraph(2, 'wtwo more')] }),
+    [paragraph(1, 'one'), paragraph(2, 'wtwo more')].map((block) => canonicalJson(block)),
   )
 })
 
@@ -57,6 +58,45 @@ test('a block that an editor without ids adds keeps the id that it gets, while s
     session.type({ kind: 'type', at: 1, place: 0 })
     t.strictSame(idsIn(session.settled()), [idFrom(1), added], `typed ${count} times`)
   }
+})
+
+test('blocks keep their ids and carets when an editor that does not know ids types in them', async (t) => {
+  const list = {
+    type: 'bulletList',
+    attrs: { id: idFrom(10) },
+    content: [item(20, 'one'), item(30, 'two'), item(40, 'three')],
+  }
+  const { body, fragment } = opened(paragraph(1, 'first'), list)
+  const before = body.lines
+  for (const [index, word] of ['a', 'b'].entries()) {
+    fragment.doc?.transact(() => {
+      for (const element of elementsBelow(fragment)) element.removeAttribute('id')
+      textsBelow(fragment)[2]?.insert(0, word)
+    })
+    const elements = elementsBelow(bodyFragment(body.doc))
+    const { updates, repairs } = atOnce(body.settle(`doc_1@${index}`))
+    t.strictSame(new Set(repairs.map(({ kind }) => kind)), new Set(['id_restored']))
+    t.strictSame(elementsBelow(bodyFragment(body.doc)), elements, 'no element was made anew')
+    for (const update of updates) Y.applyUpdate(fragment.doc as Y.Doc, update)
+  }
+  t.strictSame(body.lines, [before[0], before[1]?.replace('two', 'batwo')])
+})
+
+test('all list items keep their ids when an editor that does not know ids adds an item between them', async (t) => {
+  const list = {
+    type: 'bulletList',
+    attrs: { id: idFrom(10) },
+    content: [item(20, 'one'), item(30, 'two'), item(40, 'three')],
+  }
+  const { body, fragment } = opened(list)
+  fragment.doc?.transact(() => {
+    for (const element of elementsBelow(fragment)) element.removeAttribute('id')
+    const live = fragment.get(0) as Y.XmlElement
+    live.insert(2, writeNodes([{ type: 'listItem', content: [{ type: 'paragraph' }] }]))
+  })
+  atOnce(body.settle('doc_1@1'))
+  const ids = idsInLine(body.lines[0] as string)
+  t.strictSame([...ids.slice(0, 5), ...ids.slice(7)], idsInLine(canonicalJson(list)))
 })
 
 function idsIn(lines: readonly string[]): unknown[] {

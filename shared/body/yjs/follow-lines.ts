@@ -4,11 +4,12 @@ import { topBlockId } from '../block-lines.ts'
 import type { BlockNode, BodyNode } from '../document.ts'
 import { longestIncreasing } from '../sequence.ts'
 import type { LineWindow } from '../versioned-lines.ts'
-import { planSiblings, runSteps } from './apply.ts'
+import { planSiblings } from './apply.ts'
 import { BlocksById } from './blocks-by-id.ts'
 import type { HeldIds } from './held-ids.ts'
 import type { Division, KnownElements } from './known-elements.ts'
 import { restoreIds } from './restore-ids.ts'
+import { runSteps } from './steps.ts'
 import { type LiveIds, newWork, onFirstUse, type YPositions } from './work.ts'
 
 /**

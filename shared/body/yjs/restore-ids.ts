@@ -4,10 +4,10 @@ import type { BlockNode, BodyNode } from '../document.ts'
 import { isBlockType } from '../nodes.ts'
 import { matchSequences } from '../sequence.ts'
 import { blockIdOf, shapeOf } from './align.ts'
-import { runSteps } from './apply.ts'
 import { childrenOf, idOf, readElement, setAttribute } from './encoding.ts'
 import type { Division, KnownElements } from './known-elements.ts'
 import type { Repair } from './repair-nodes.ts'
+import { runSteps } from './steps.ts'
 
 /**
  * Gives blocks back the ids that they lost. An editor that does not know the attribute `id` removes it from every node

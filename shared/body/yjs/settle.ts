@@ -6,7 +6,7 @@ import type { BlockNode, BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
 import { normaliseDocument } from '../normalise.ts'
 import { blockIdOf } from './align.ts'
-import { planSiblings, runSteps } from './apply.ts'
+import { planSiblings } from './apply.ts'
 import { appendNodes, readChild } from './encoding.ts'
 import type { HeldIds } from './held-ids.ts'
 import type { Division, KnownElements, Run } from './known-elements.ts'
@@ -14,6 +14,7 @@ import { filler, fitTopLevel, isTooDeep } from './repair.ts'
 import type { Repair } from './repair-nodes.ts'
 import { IdRepair, idsIn, isBlockId } from './repair-values.ts'
 import { restoreIds } from './restore-ids.ts'
+import { runSteps } from './steps.ts'
 import { asRead, isInlineChild, newWork, type Place } from './work.ts'
 
 /**
@@ -150,13 +151,13 @@ function* repairIds({ known, lines, held, seed }: Settling, fitted: readonly Fit
   const given = new Set<string>()
   const kept = new Set<string>()
   const taken = { has: (id: string) => given.has(id) || known.hasId(id), add: (id: string) => given.add(id) }
-  const ids = new IdRepair({ seed, taken, kept })
+  const ids = new IdRepair({ seed, taken, kept, holds: held.has })
   for (const block of fitted.flatMap(({ blocks }) => blocks)) {
     for (const id of idsIn([block], new Set())) {
       given.add(id)
       if (isOfKnownBlock(known, id)) kept.add(id)
     }
-    ids.look(block, held.has)
+    ids.look(block)
     yield
   }
   for (const one of fitted) {

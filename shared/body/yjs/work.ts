@@ -6,6 +6,7 @@ import { blockIdOf, equalJson, type Presence, type Siblings } from './align.ts'
 import { BlocksById } from './blocks-by-id.ts'
 import { childrenOf, idOf } from './encoding.ts'
 import type { HeldIds } from './held-ids.ts'
+import type { Step } from './steps.ts'
 
 /**
  * A state of a change that is being applied: look-ups of blocks, and the steps that are planned so far.
@@ -33,12 +34,6 @@ export type LiveIds = {
  * made anew has nothing to take over from a live block.
  */
 export const asRead: LiveIds = { block: () => undefined, keepsId: () => true }
-
-/**
- * A step that writes. The weight tells how many blocks it writes. `splices` tells how often Yjs puts structs into the
- * middle of an array, or takes them out of it.
- */
-export type Step = { weight: number; splices: number; run: () => void }
 
 /** The siblings that differ, in their old and in their new state. */
 export type TopChange = { from: Siblings; to: Siblings }
