@@ -106,6 +106,31 @@ const refused: Readonly<Record<string, () => Uint8Array>> = {
       })),
       [],
     ),
+  'the same deletions again and again': () =>
+    encoded(
+      [{ client: 1, structs: [{ content: { text: 'a'.repeat(20_000) } }] }],
+      times(5000, () => [1, 0, 20_000]),
+    ),
+  'deletions from the end of a text to its start': () =>
+    encoded(
+      [{ client: 1, structs: [{ content: { text: 'a'.repeat(20_000) } }] }],
+      times(5000, (index) => [1, 10_000 - 2 * index, 1]),
+    ),
+  'letters in a text from its end to its start, which is split at each letter': () =>
+    encoded(
+      [
+        { client: 1, structs: [{ content: { text: 'a'.repeat(100_000) } }] },
+        {
+          client: 2,
+          structs: times(50_000, (index) => ({
+            content: { text: 'b' },
+            origin: [1, 99_997 - index],
+            rightOrigin: [1, 99_998 - index],
+          })),
+        },
+      ],
+      [],
+    ),
   'one attribute that is set for the first time again and again': () =>
     encoded([{ client: 1, structs: [paragraph, ...times(5000, () => attributeOf(1)[1] as UpdateStruct)] }], []),
   'more clients than a document has': () =>
