@@ -8,7 +8,7 @@ import { HeldIds } from './held-ids.ts'
 import { KnownElements } from './known-elements.ts'
 import type { Repair } from './repair-nodes.ts'
 import { type Reading, readRuns, writeRepairs } from './settle.ts'
-import { watchKeptBack } from './state.ts'
+import { followingDoc, watchKeptBack } from './state.ts'
 
 /**
  * A result of `settle`. `change` has what a commit needs to know about the change of the body, null when the body is as
@@ -51,7 +51,7 @@ export class FollowingBody {
    * the type of a line.
    */
   static *open({ updates, lines }: { updates: Iterable<Uint8Array>; lines: readonly string[] }): Slices<FollowingBody> {
-    const doc = new Y.Doc({ gc: true })
+    const doc = followingDoc()
     for (const update of updates) {
       Y.applyUpdate(doc, update)
       yield
