@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Connection, Document, onAuthenticatePayload } from '@hocuspocus/server'
 import { messageYjsSyncStep1, messageYjsSyncStep2, messageYjsUpdate } from 'y-protocols/sync'
 import type { ChangedBody } from '../../shared/body/live/queries.ts'
-import { type ClientUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
+import { type CheckedUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { isOutage } from '../../shared/database/outages.ts'
@@ -187,7 +187,10 @@ export class Rooms {
   }
 
   // Is called before an update is applied. Throwing closes the connection.
-  #check(connection: Connection<ConnectionContext>, { type, payload }: { type: number; payload: Uint8Array }): void {
+  async #check(
+    connection: Connection<ConnectionContext>,
+    { type, payload }: { type: number; payload: Uint8Array },
+  ): Promise<void> {
     const opened = this.#openedOf(connection)
     if (opened === undefined) {
       connection.context.socket.close(...reset)
@@ -199,7 +202,9 @@ export class Rooms {
     if (type === messageYjsSyncStep2) setImmediate(() => opened.greet(connection))
     if (connection.readOnly) return
     this.#requireRoom(connection, { opened, bytes: payload.byteLength })
-    opened.announce(this.#read(connection, payload), connection)
+    const update = this.#read(connection, payload)
+    await this.#gate.spend(connection, update.steps)
+    opened.announce(update, connection)
   }
 
   #requireRoom(connection: Connection<ConnectionContext>, wanted: { opened: OpenDocument; bytes: number }): void {
@@ -214,7 +219,7 @@ export class Rooms {
 
   // An editor that connects anew sends everything that is missing in one update, which may be right then. Hocuspocus
   // would answer an update that Yjs cannot read as if it had been applied.
-  #read(connection: Connection<ConnectionContext>, update: Uint8Array): ClientUpdate {
+  #read(connection: Connection<ConnectionContext>, update: Uint8Array): CheckedUpdate {
     try {
       return checkUpdate(connection.document, update)
     } catch (error) {
