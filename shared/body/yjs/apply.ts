@@ -169,8 +169,8 @@ function withRescuedChildren(node: BodyNode, work: Work): BodyNode {
 }
 
 /**
- * Reads a live block that is made anew. Blocks in it whose ids are kept by other blocks lose these ids. Otherwise nobody
- * could tell afterwards which of the new blocks is the pasted copy.
+ * Reads a live block that is made anew. Blocks in it whose ids other blocks keep lose these ids. Otherwise nobody could
+ * tell afterwards which of the new blocks is the pasted copy.
  */
 function readWithKeptIds(live: Y.XmlElement, { keepsId }: Work): BodyNode {
   const pasted = new Set<BodyNode['attrs']>()

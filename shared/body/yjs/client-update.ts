@@ -19,8 +19,8 @@ export class RefusedUpdate extends Error {}
 /**
  * Reads an update (Yjs encoding v1) that a connection wants to apply to a document. Throws `RefusedUpdate` when Yjs
  * could not read it, or when it would harm the document: with content that no body has, with thousands of levels, with
- * names that are not plain data, with very many clients, with much that waits for something that is missing, or with so
- * much at one place, or in so many places, that Yjs would need seconds. The check takes time in proportion to the update.
+ * names that are not plain data, with very many clients, or with much that waits for something that is missing. It also
+ * throws when Yjs would need more than a second for the update. The check takes time in proportion to the update.
  *
  * Everything else is let in, and what the schema forbids is repaired when the body is stored. An editor whose update is
  * refused connects again, and then sends everything that is missing in one update.

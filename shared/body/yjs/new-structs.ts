@@ -56,8 +56,8 @@ export function weigh(nodes: readonly NewStruct[], byId: NewStructs): void {
 }
 
 /**
- * The nodes of trees, each before its parent. NewStructs that are their own ancestors are left out, because Yjs never places
- * such nodes.
+ * The structs of trees, each before its parent. Structs that are their own ancestors are left out, because Yjs never
+ * places them.
  */
 export function leavesFirst(
   nodes: readonly NewStruct[],

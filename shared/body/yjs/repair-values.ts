@@ -48,9 +48,9 @@ export type TakenIds = { has: (id: string) => boolean; add: (id: string) => void
 export type HoldsId = (block: BodyNode) => boolean
 
 /**
- * A repair of block ids. When several blocks have the same id, one keeps the id, and the others get derived ids. A block
- * that held the id before comes before a block that is not empty, which comes before an empty block. `Keepers` decides
- * among equals.
+ * A repair of block ids. When several blocks have the same id, one keeps the id, and the others get derived ids. A
+ * block that held the id before comes before a block that is not empty, which comes before an empty block. `Keepers`
+ * decides among equals.
  */
 export class IdRepair {
   readonly repairs: Repair[] = []

@@ -31,8 +31,8 @@ export type Reading = Run & {
 }
 
 /**
- * What a reading of all runs has found. `repairs` has first the ids that were given back, then the repairs of nodes, and
- * at last the repairs of ids.
+ * What a reading of all runs has found. `repairs` has first the ids that were given back, then the repairs of nodes,
+ * and at last the repairs of ids.
  */
 export type Readings = { children: readonly unknown[]; runs: readonly Reading[]; repairs: Repair[] }
 
