@@ -20,15 +20,14 @@ import { isInlineChild, type LiveIds, newWork, type Place, type Work, yPositions
 
 /**
  * A change to apply that has the fragment of a Y document, the body that the document follows so far, and the next
- * body. `live` finds live blocks by their ids; without it, the first block of an id is found. `origin` goes to the
- * observers of the Y document.
+ * body. `live` finds live blocks by their ids. Without it, the outermost block of an id is found, or the first of
+ * several.
  */
 export type Application = {
   fragment: Y.XmlFragment
   from: RawDocument
   to: RawDocument
   live?: LiveIds
-  origin?: unknown
 }
 
 /**
@@ -41,7 +40,7 @@ export type Application = {
  * change a second time leaves the readable content as it is. If the Y document was equal to `from`, it reads as `to`
  * afterwards.
  */
-export function applyDocument({ fragment, from, to, live: liveIds, origin }: Application): void {
+export function applyDocument({ fragment, from, to, live: liveIds }: Application): void {
   const ends = equalEnds(from.content, to.content)
   const change = { from: middleOf(from.content, ends), to: middleOf(to.content, ends) }
   if (change.from.length + change.to.length === 0) return
@@ -49,7 +48,7 @@ export function applyDocument({ fragment, from, to, live: liveIds, origin }: App
   const work = atOnce(newWork(fragment, change, liveIds))
   const positions = yPositions({ live, from: from.content, offset: ends.start, keepsId: work.keepsId })
   atOnce(planSiblings(fragment, { ...change, work }, { live, positions, start: 0, end: live.length }))
-  atOnce(runSteps(fragment, work.steps, origin))
+  atOnce(runSteps(fragment, work.steps))
 }
 
 /**

@@ -26,7 +26,7 @@ export function insertAfter(edit: Edit, { anchor, node }: { anchor: number; node
  * Runs planned steps in one Yjs transaction. Steps of more than `mostWeight` blocks are cut into several transactions,
  * each with an update of its own. In a large document a transaction has fewer splices than in a small document.
  */
-export function* runSteps(fragment: Y.XmlFragment, steps: readonly Step[], origin?: unknown): Slices<void> {
+export function* runSteps(fragment: Y.XmlFragment, steps: readonly Step[]): Slices<void> {
   const { doc } = fragment
   if (!doc) throw new Error('The fragment is not part of a Y document')
   let next = 0
@@ -38,7 +38,7 @@ export function* runSteps(fragment: Y.XmlFragment, steps: readonly Step[], origi
         step.run()
         weight += step.weight + step.splices * weightOfSplice
       }
-    }, origin)
+    })
     yield
   }
 }

@@ -40,7 +40,7 @@ export type TopChange = { from: Siblings; to: Siblings }
 
 /**
  * A plan without steps. Only the blocks of the change are indexed, because none of the other blocks moved, came or
- * went. By default all live blocks are indexed, the first block of an id is found, and no other block is left out.
+ * went. By default all live blocks are indexed, the outermost block of an id is found, and no other block is left out.
  */
 export function* newWork(
   fragment: Y.XmlFragment,
@@ -65,7 +65,7 @@ export function* newWork(
   }
 }
 
-/** Finds the live blocks of a whole document. Without held ids, the first block of an id keeps it. @internal */
+/** Finds the live blocks of a whole document. Without held ids, all blocks with one id have the same rank. @internal */
 export function liveIds(fragment: Y.XmlFragment, held?: HeldIds): LiveIds {
   const blocks = onFirstUse(() => {
     const found = new BlocksById(held?.rankOf)
