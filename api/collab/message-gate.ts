@@ -2,6 +2,8 @@ import { type Connection, MessageType } from '@hocuspocus/server'
 import { createDecoder, readVarString, readVarUint } from 'lib0/decoding'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { messageYjsSyncStep1, messageYjsUpdate } from 'y-protocols/sync'
+import { mostSteps } from '../../shared/body/yjs/client-update.ts'
+import type { ClientSocket } from './client-socket.ts'
 import { ClosingError, reset, tryAgainLater } from './closing.ts'
 import { Denial } from './denial.ts'
 import { MessageTurns } from './message-turns.ts'
@@ -11,14 +13,18 @@ import type { ConnectionContext } from './protocol-server.ts'
 // The most clients that a state vector may have beyond the clients of the document, and the most bytes of each.
 const mostNewClients = 1000
 const bytesOfClient = 16
+// The steps of work with updates that each user may cause in a second, on average. A step takes about a microsecond.
+const stepsPerSecond = 50_000
 
 /**
  * Decides which messages of open connections are handled, and when. A question costs time in proportion to the whole
- * document, although it has some bytes, so that the questions of each user are counted.
+ * document, although it has some bytes, so that the questions of each user are counted. The work that Yjs has with
+ * updates is counted as well.
  */
 export class MessageGate {
   readonly #turns = new MessageTurns()
   readonly #questions: RateLimiterMemory
+  readonly #steps = new RateLimiterMemory({ points: mostSteps, duration: mostSteps / stepsPerSecond })
   readonly #metrics: Pick<CollabMetrics, 'cut'>
 
   /**
@@ -46,8 +52,7 @@ export class MessageGate {
       this.#metrics.cut('malformed')
       socket.close(...reset)
     } else if (question !== null && !(await this.#isCounted(editor.userId))) {
-      this.#metrics.cut('overloaded')
-      socket.close(...tryAgainLater)
+      this.#sendAway(socket)
     }
     if (socket.isClosing) throw new ClosingError('service_unavailable')
     await this.#turns.begin(socket)
@@ -61,12 +66,31 @@ export class MessageGate {
     this.#turns.end()
   }
 
-  #isCounted(userId: string): Promise<boolean> {
-    return this.#questions.consume(userId).then(
-      () => true,
-      () => false,
-    )
+  /**
+   * Counts the steps of an update before it is applied. An update that `checkUpdate` lets in may take up all steps of a
+   * user for 20 seconds. Throws a ClosingError, and tells the socket to close, when the user has no steps left.
+   */
+  async spend({ context }: Connection<ConnectionContext>, steps: number): Promise<void> {
+    if (steps === 0 || (await isConsumed(this.#steps, context.editor.userId, steps))) return
+    this.#sendAway(context.socket)
+    throw new ClosingError('service_unavailable')
   }
+
+  #sendAway(socket: ClientSocket): void {
+    this.#metrics.cut('overloaded')
+    socket.close(...tryAgainLater)
+  }
+
+  #isCounted(userId: string): Promise<boolean> {
+    return isConsumed(this.#questions, userId, 1)
+  }
+}
+
+function isConsumed(limiter: RateLimiterMemory, userId: string, points: number): Promise<boolean> {
+  return limiter.consume(userId, points).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** What a message makes the process read: the whole document, or all cursors. */

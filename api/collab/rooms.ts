@@ -78,8 +78,8 @@ export class Rooms {
       connected: async ({ connection }) => this.#welcome(connection),
       beforeHandleMessage: ({ connection, update }) => this.#gate.begin(connection, update),
       afterHandleMessage: async () => this.#gate.end(),
-      beforeSync: async ({ connection, type, payload }) =>
-        checkSync(connection, { opened: this.#openedOf(connection), type, payload, metrics }),
+      beforeSync: ({ connection, type, payload }) =>
+        checkSync(connection, { opened: this.#openedOf(connection), type, payload, gate: this.#gate, metrics }),
       beforeHandleAwareness: async ({ states, connection, document }) => {
         if (connection === undefined) return
         nameStates({ states, connection, document })

@@ -1,7 +1,8 @@
 import type { Connection } from '@hocuspocus/server'
 import { messageYjsSyncStep1, messageYjsSyncStep2, messageYjsUpdate } from 'y-protocols/sync'
-import { type ClientUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
+import { type CheckedUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
 import { ClosingError, reset, tryAgainLater } from './closing.ts'
+import type { MessageGate } from './message-gate.ts'
 import type { CollabMetrics } from './metrics.ts'
 import type { OpenDocument } from './open-document.ts'
 import type { ConnectionContext } from './protocol-server.ts'
@@ -14,14 +15,17 @@ type SyncMessage = {
   opened: OpenDocument | undefined
   type: number
   payload: Uint8Array
+  gate: MessageGate
   metrics: CollabMetrics
 }
 
 /**
  * Checks a sync message of an editor before Hocuspocus handles it, and announces its update to the document. Closes the
- * socket and throws when the message is malformed, when there is no room for its text, or when the document is gone.
+ * socket and throws when the message is malformed, when there is no room for its text, when it is too much work for the
+ * user, or when the document is gone.
  */
-export function checkSync(connection: EditorConnection, { opened, type, payload, metrics }: SyncMessage): void {
+export async function checkSync(connection: EditorConnection, message: SyncMessage): Promise<void> {
+  const { opened, type, payload, gate, metrics } = message
   if (opened === undefined) {
     connection.context.socket.close(...reset)
     throw new ClosingError('Reset Connection')
@@ -38,7 +42,9 @@ export function checkSync(connection: EditorConnection, { opened, type, payload,
     connection.context.socket.close(...tryAgainLater)
     throw new ClosingError('service_unavailable')
   }
-  opened.announce(readUpdate(connection, { update: payload, metrics }), connection)
+  const update = readUpdate(connection, { update: payload, metrics })
+  await gate.spend(connection, update.steps)
+  opened.announce(update, connection)
 }
 
 // An editor that connects anew sends everything that is missing in one update, which may be right then. Hocuspocus
@@ -46,7 +52,7 @@ export function checkSync(connection: EditorConnection, { opened, type, payload,
 function readUpdate(
   connection: EditorConnection,
   { update, metrics }: { update: Uint8Array; metrics: CollabMetrics },
-): ClientUpdate {
+): CheckedUpdate {
   try {
     return checkUpdate(connection.document, update)
   } catch (error) {

@@ -4,6 +4,7 @@ import { bodyFragment, idOf, readDocument } from '../../shared/body/yjs/encoding
 import { repairDocument } from '../../shared/body/yjs/repair.ts'
 import { type LostText, TextRescue } from '../../shared/body/yjs/rescue.ts'
 import { deriveState, followInto, openState } from '../../shared/body/yjs/state.ts'
+import { asRead } from '../../shared/body/yjs/work.ts'
 import { blocksOf, normalised } from './random-body.ts'
 
 /** The server's side of an open document, as a live process keeps it, and the editors that are connected to it. */
@@ -82,7 +83,7 @@ export class Room {
     const raw = readDocument(bodyFragment(this.shadow)).document
     this.#flushes += 1
     const { document } = repairDocument(raw, `doc@${this.#flushes}`)
-    updates.push(followInto(this.shadow, { from: raw, to: document }))
+    updates.push(followInto(this.shadow, { from: raw, to: document, live: asRead }))
     this.body = normalised(document)
     this.followed = this.body
     return () => {

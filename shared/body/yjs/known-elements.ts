@@ -29,7 +29,7 @@ export class KnownElements {
   readonly #fragment: Y.XmlFragment
   #lines: readonly string[]
   #elements: KnownElement[]
-  /** The last known lines of elements that have changed since. */
+  /** The last lines of elements that are not known any more. */
   readonly #former = new WeakMap<object, string>()
   readonly #changed = new Set<unknown>()
   readonly #ids = new ElementIds()
@@ -79,7 +79,7 @@ export class KnownElements {
     return this.withId(id).map((element) => this.#lines[this.#elements.indexOf(element)] as string)
   }
 
-  /** The last known line of an element that has changed since; undefined when none was known. */
+  /** The last line of an element that is not known any more; undefined when it never had one. */
   formerLine(child: unknown): string | undefined {
     return child instanceof Y.XmlElement ? this.#former.get(child) : undefined
   }
@@ -140,6 +140,20 @@ export class KnownElements {
     keepUntil(this.#elements.length)
     this.#elements = elements
     this.#lines = lines
+  }
+
+  /**
+   * Notes which line each element holds that is not known because a repair has written it. The next `settle` reads the
+   * element, and its former line is the noted line.
+   */
+  *noteWritten(): Slices<void> {
+    for (const { children, start, end } of (yield* this.divide()).runs) {
+      if (children.length !== end - start) continue
+      for (const [offset, child] of children.entries()) {
+        if (child instanceof Y.XmlElement) this.#former.set(child, this.#lines[start + offset] as string)
+        yield
+      }
+    }
   }
 
   // Searching for a few elements costs much less than asking of all elements whether they have changed.

@@ -7,11 +7,29 @@ import { bodyFragment, type RawDocument, readDocument, writeNodes } from './enco
  * forgets deleted content.
  */
 export function openState(...updates: readonly Uint8Array[]): Y.Doc {
-  const doc = new Y.Doc({ gc: true })
+  const doc = followingDoc()
   doc.transact(() => {
     for (const update of updates) Y.applyUpdate(doc, update)
   })
   return doc
+}
+
+/** An empty Y document for the states and updates of a stored document. */
+export function followingDoc(): Y.Doc {
+  const doc = new Y.Doc({ gc: true })
+  leaveFormats(doc)
+  return doc
+}
+
+/**
+ * Keeps Yjs from removing formats that have no effect any more. Yjs would do so after each update from elsewhere, and
+ * look at all deleted text around each deletion. So a client could stop the process when it deletes a long text. The
+ * document reads the same with such formats, and editors remove them.
+ */
+export function leaveFormats(doc: Y.Doc): void {
+  doc.on('afterTransaction', (transaction: Y.Transaction) => {
+    transaction._needFormattingCleanup = false
+  })
 }
 
 /**
