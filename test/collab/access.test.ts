@@ -265,8 +265,8 @@ t.test('one connection cannot fill the list of those present with people who do 
 })
 
 t.test('nobody hides a name behind a state without members', async (t) => {
-  const { service, collab, ada, id } = await started(t)
-  const bob = await service.signUp({ workspace: 'Zoo' })
+  const { collab, join, ada, id } = await started(t)
+  const bob = await join()
   const watching = await opened(t, collab, { token: ada.token, id })
   const { provider, doc } = await opened(t, collab, { token: bob.token, id })
   const seen = () => watching.provider.awareness?.getStates().get(doc.clientID)
