@@ -146,16 +146,26 @@ export class Rooms {
     }
   }
 
-  async #authenticate({ token, documentName: documentId, socketId, connectionConfig, context }: onAuthenticatePayload) {
+  async #authenticate({
+    token,
+    documentName: documentId,
+    socketId,
+    connectionConfig,
+    context: client,
+  }: onAuthenticatePayload) {
     if (this.#isEnding) throw new Denial('service_unavailable')
     this.#connections.admit({ documentId, socketId })
-    const { origin, socket } = context as ConnectionContext
-    const editor = await authenticateEditor(this.#parts, { token, documentId, origin, address: socket.address })
-    this.#connections.admitUser(editor.userId)
-    await this.#gate.admit(editor.userId)
+    const { origin, socket } = client as ConnectionContext
+    const context = { ...this.#parts, admitUser: (userId: string) => this.#admitUser(userId) }
+    const editor = await authenticateEditor(context, { token, documentId, origin, address: socket.address })
     connectionConfig.readOnly = editor.readOnly
     socket.authenticated()
     return { editor }
+  }
+
+  async #admitUser(userId: string): Promise<void> {
+    this.#connections.admitUser(userId)
+    await this.#gate.admit(userId)
   }
 
   async #load(live: Document, editor: Editor): Promise<void> {

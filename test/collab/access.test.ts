@@ -9,6 +9,7 @@ import * as Y from 'yjs'
 import { endSession, startSession } from '../../shared/auth/sessions.ts'
 import { mintTicket } from '../../shared/auth/tickets.ts'
 import { sql } from '../../shared/database/database.ts'
+import { newId } from '../../shared/schema/ids.ts'
 import { p } from '../body/build.ts'
 import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
@@ -344,6 +345,19 @@ t.test('one socket opens a hundred documents and no more, and one user leaves pl
   t.strictSame(new Set(outcomes.slice(0, 100)), new Set(['open']))
   t.equal(outcomes[100], 'too_many_connections')
   t.equal(await opening({ collab, token: ada.token, id }), 'too_many_connections')
+  const bob = await join()
+  t.equal(await opening({ collab, token: bob.token, id }), 'open')
+})
+
+t.test('a user who asks for documents that do not exist is sent away, and others get in', async (t) => {
+  const { collab, join, ada, id } = await started(t, { COLLAB_MAX_CONNECTIONS: '150' })
+  const outcomes: string[] = []
+  for (let count = 0; count < 220; count += 20) {
+    const missing = Array.from({ length: 20 }, () => opening({ collab, token: ada.token, id: newId('doc') }))
+    outcomes.push(...(await Promise.all(missing)))
+  }
+  t.strictSame(new Set(outcomes.slice(0, 200)), new Set(['document_not_found']))
+  t.strictSame(new Set(outcomes.slice(200)), new Set(['rate_limited']))
   const bob = await join()
   t.equal(await opening({ collab, token: bob.token, id }), 'open')
 })
