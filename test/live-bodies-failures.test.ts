@@ -81,13 +81,20 @@ t.test('a flush that is the victim of a deadlock runs again, and stores its text
   const live = await LiveProcess.open(site, await site.create(body(p(1, 'one'), p(2, 'two'))))
   await site.write(live.key, ({ content: [one, two] }) => body(two, one))
   textAt(live.doc, 0).insert(0, 'typed ')
-  const rival = await connect(t)
+  const [rival, gate] = [await connect(t), await connect(t)]
   await rival.query('BEGIN')
   await rival.query('SELECT FROM document_y_states WHERE document_id = $1 FOR UPDATE', [live.key.id])
+  // PostgreSQL ends the transaction that looks for a deadlock first. The rival would look only after the test.
+  await rival.query("SET LOCAL deadlock_timeout = '10min'")
+  await gate.query('BEGIN')
+  await gate.query('LOCK TABLE document_y_updates IN EXCLUSIVE MODE')
   const flushed = live.flush()
-  await until(async () => (await waiting()) > 0)
+  await until(async () => (await waiting()) === 1)
   const attempts = await proxy.count(async () => {
-    await rival.query('SELECT FROM documents WHERE id = $1 FOR UPDATE', [live.key.id])
+    const locked = rival.query('SELECT FROM documents WHERE id = $1 FOR UPDATE', [live.key.id])
+    await until(async () => (await waiting()) === 2)
+    await gate.query('COMMIT')
+    await locked
     await rival.query('COMMIT')
     await flushed
   })
