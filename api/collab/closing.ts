@@ -14,14 +14,7 @@ export function closeConnection(connection: Pick<Connection, 'close'>, reason: D
 }
 
 /**
- * An error that closes the connection with a reason, when a hook of Hocuspocus throws it. Errors for Hocuspocus have no
- * message, because Hocuspocus prints messages.
+ * An error that a hook of Hocuspocus throws to end what Hocuspocus is doing. The hook has told the client why, where
+ * the client has to know. The error has no message, because Hocuspocus prints messages.
  */
-export class ClosingError extends Error {
-  readonly reason: string
-
-  constructor(reason: string) {
-    super('')
-    this.reason = reason
-  }
-}
+export class SilentError extends Error {}

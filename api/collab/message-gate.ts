@@ -4,7 +4,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { messageYjsSyncStep1, messageYjsUpdate } from 'y-protocols/sync'
 import { mostSteps } from '../../shared/body/yjs/client-update.ts'
 import type { ClientSocket } from './client-socket.ts'
-import { ClosingError, reset, tryAgainLater } from './closing.ts'
+import { reset, SilentError, tryAgainLater } from './closing.ts'
 import { Denial } from './denial.ts'
 import { MessageTurns } from './message-turns.ts'
 import type { CollabMetrics } from './metrics.ts'
@@ -42,7 +42,7 @@ export class MessageGate {
   }
 
   /**
-   * Resolves when a message may be handled; `end` is to be called after that. Throws a ClosingError when the message is
+   * Resolves when a message may be handled; `end` is to be called after that. Throws a SilentError when the message is
    * not to be handled: its socket was told to close, its user asks too often, or no editor asks like this.
    */
   async begin(connection: Connection<ConnectionContext>, message: Uint8Array): Promise<void> {
@@ -54,11 +54,11 @@ export class MessageGate {
     } else if (question !== null && !(await this.#isCounted(editor.userId))) {
       this.#sendAway(socket)
     }
-    if (socket.isClosing) throw new ClosingError('service_unavailable')
+    if (socket.isClosing) throw new SilentError()
     await this.#turns.begin(socket)
     if (!socket.isClosing) return
     this.end()
-    throw new ClosingError('service_unavailable')
+    throw new SilentError()
   }
 
   /** Is told that a message was handled. */
@@ -68,12 +68,12 @@ export class MessageGate {
 
   /**
    * Counts the steps of an update before it is applied. An update that `checkUpdate` lets in may take up all steps of a
-   * user for 20 seconds. Throws a ClosingError, and tells the socket to close, when the user has no steps left.
+   * user for 20 seconds. Throws a SilentError, and tells the socket to close, when the user has no steps left.
    */
   async spend({ context }: Connection<ConnectionContext>, steps: number): Promise<void> {
     if (steps === 0 || (await isConsumed(this.#steps, context.editor.userId, steps))) return
     this.#sendAway(context.socket)
-    throw new ClosingError('service_unavailable')
+    throw new SilentError()
   }
 
   #sendAway(socket: ClientSocket): void {

@@ -12,7 +12,7 @@ import { isTooLargeAwareness, nameStates } from './awareness.ts'
 import { AwarenessPace } from './awareness-pace.ts'
 import { missedChange } from './change-notices.ts'
 import { type ClientSocket, mostMessageBytes } from './client-socket.ts'
-import { reset } from './closing.ts'
+import { closeConnection, reset, SilentError } from './closing.ts'
 import { Connections, mostOfUser } from './connections.ts'
 import { Denial } from './denial.ts'
 import type { DocumentStore } from './document-store.ts'
@@ -211,9 +211,9 @@ export class Rooms {
     }
     if (!opened.isDone) {
       opened.hurry()
-      throw new Veto()
+      throw new SilentError()
     }
-    if (live.getConnectionsCount() > 0) throw new Veto()
+    if (live.getConnectionsCount() > 0) throw new SilentError()
     opened.close()
     this.#open.delete(live.name)
   }
@@ -221,7 +221,7 @@ export class Rooms {
   #closeDeleted(live: Document): void {
     for (const connection of live.getConnections()) {
       this.#parts.metrics.cut('deleted')
-      connection.close({ code: 4404, reason: 'document_not_found' })
+      closeConnection(connection, 'document_not_found')
     }
     void this.#hocuspocus.unloadDocument(live)
   }
@@ -244,9 +244,6 @@ export class Rooms {
     }
   }
 }
-
-// Errors for Hocuspocus have no message, because Hocuspocus prints messages.
-class Veto extends Error {}
 
 function denialOf(error: unknown): Denial {
   if (error instanceof Denial) return error

@@ -1,7 +1,7 @@
 import type { Connection } from '@hocuspocus/server'
 import { messageYjsSyncStep1, messageYjsSyncStep2, messageYjsUpdate } from 'y-protocols/sync'
 import { type CheckedUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
-import { ClosingError, reset, tryAgainLater } from './closing.ts'
+import { reset, SilentError, tryAgainLater } from './closing.ts'
 import type { MessageGate } from './message-gate.ts'
 import type { CollabMetrics } from './metrics.ts'
 import type { OpenDocument } from './open-document.ts'
@@ -28,7 +28,7 @@ export async function checkSync(connection: EditorConnection, message: SyncMessa
   const { opened, type, payload, gate, metrics } = message
   if (opened === undefined) {
     connection.context.socket.close(...reset)
-    throw new ClosingError('Reset Connection')
+    throw new SilentError()
   }
   if (type === messageYjsSyncStep1) return
   if (type !== messageYjsSyncStep2 && type !== messageYjsUpdate) refuse(connection, metrics)
@@ -40,7 +40,7 @@ export async function checkSync(connection: EditorConnection, message: SyncMessa
     metrics.cut('overloaded')
     connection.sendStateless(unsavedMessage(reason))
     connection.context.socket.close(...tryAgainLater)
-    throw new ClosingError('service_unavailable')
+    throw new SilentError()
   }
   const update = readUpdate(connection, { update: payload, metrics })
   await gate.spend(connection, update.steps)
@@ -64,5 +64,5 @@ function readUpdate(
 function refuse(connection: EditorConnection, metrics: CollabMetrics): never {
   metrics.cut('malformed')
   connection.context.socket.close(...reset)
-  throw new ClosingError('invalid_request')
+  throw new SilentError()
 }
