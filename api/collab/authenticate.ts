@@ -28,7 +28,7 @@ type Context = {
   database: Database
   config: Config
   rateLimiter: RateLimiter
-  /** Rejects with a Denial when the user may open no further document now. Is asked before the document is looked for. */
+  /** Rejects with a Denial when the user may open no further document now. It is asked before the document is read. */
   admitUser: (userId: string) => Promise<void>
 }
 
