@@ -5,7 +5,7 @@ const rooms = [
   ...['config', 'schema', 'errors', 'process', 'models', 'locales', 'database', 'turns', 'computations'],
   ...['events', 'jobs', 'quotas', 'requests', 'migrations', 'health', 'start'],
   // The core: what people write.
-  ...['auth', 'knowledge-bases', 'documents', 'body', 'attachments', 'sharing', 'structure', 'export'],
+  ...['auth', 'knowledge-bases', 'documents', 'body', 'differences', 'attachments', 'sharing', 'structure', 'export'],
   // What is derived from the core.
   ...['changes', 'relations', 'concepts', 'localization', 'search', 'summaries'],
   // What follows from a write or a deletion, in all nouns.

@@ -74,6 +74,7 @@ const corsOptions = {
     'X-RateLimit-Remaining',
     'X-RateLimit-Reset',
     'Idempotent-Replayed',
+    'Dry-Run',
     'Deprecation',
     'Sunset',
     'Link',

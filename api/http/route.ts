@@ -10,6 +10,7 @@ import type { Client } from '../../shared/requests/client.ts'
 import type { ListPage } from './pagination.ts'
 import type { Guard, VersionForm } from './preconditions.ts'
 import type { Bucket } from './rate-limit.ts'
+import type { Rehearsal } from './rehearsal.ts'
 import type { Service } from './service.ts'
 import type { RouteTag } from './tags.ts'
 import type { WriteContext } from './write-context.ts'
@@ -162,6 +163,11 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   guard?: 'optional' | 'required'
   /** The form of the versions that If-Match names without quotes; by default the digest of a body. */
   versionForm?: Exclude<VersionForm, 'digest'>
+  /**
+   * The rehearsal of a write: with `?dry_run=true` everything happens but the commit. A write without this option
+   * refuses `dry_run=true`, so that nobody takes a real write for a rehearsal.
+   */
+  rehearsal?: Rehearsal
   /** Whether a GET answers 304 when If-None-Match names the current version. */
   conditional?: boolean
   /** Whether the answer is an endless stream of events. Such a route reads Last-Event-ID and has no HEAD. */

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { Upload } from '../../shared/attachments/upload.ts'
 import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
 import { type Ahead, computingAhead, onTheSpot } from '../../shared/computations/ahead.ts'
-import { inTransaction, type Transaction } from '../../shared/database/database.ts'
+import { inRehearsal, inTransaction, type Transaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { parseUserAgent } from '../../shared/requests/client.ts'
 import { insertAuditEntry } from '../../shared/requests/queries.ts'
@@ -14,6 +14,7 @@ import { paramsReader, queryReader } from './input.ts'
 import { payloadReader, releaseUpload } from './payload.ts'
 import { guardOf, parseEntityTags } from './preconditions.ts'
 import { type RateLimitState, rateLimitHeaders } from './rate-limit.ts'
+import { isRehearsal, queryOf, type Rehearsal, withDiff } from './rehearsal.ts'
 import { negotiateContentType, parseLastEventId } from './request-headers.ts'
 import { addressOf, closeSignal, requesterOf, visitor } from './requesters.ts'
 import { type Answer, bucketOf, isIdempotent, type Route, type UntypedCall } from './route.ts'
@@ -71,7 +72,7 @@ function pipelineOf(service: Service, spec: Route) {
     service,
     spec,
     readPayload: payloadReader(service, spec),
-    readQuery: queryReader(spec.query ?? noParameters),
+    readQuery: queryReader(queryOf(spec)),
     readParams: paramsReader(spec.params ?? noParameters),
   }
 }
@@ -143,8 +144,10 @@ async function readCall(
   const payload =
     spec.method === 'GET' ? noPayload : await pipeline.readPayload({ request, response, upload, query: searchParams })
   const query = pipeline.readQuery(searchParams) as UntypedCall['query']
+  const rehearsed = isRehearsal(query)
+  if (rehearsed) response.set('Dry-Run', 'true')
   const guard = guardOf(request.headers['if-match'], spec)
-  const key = isIdempotent(spec) ? parseIdempotencyKey(request.get('idempotency-key')) : null
+  const key = isIdempotent(spec) && !rehearsed ? parseIdempotencyKey(request.get('idempotency-key')) : null
   const lastEventId = spec.stream ? parseLastEventId(request.headers['last-event-id']) : null
   // The path is read last, because every 400 comes before a 404. A malformed id is a 404: the id names nothing that
   // exists.
@@ -201,7 +204,21 @@ async function answerWrite(spec: Route, { call, path, keyed }: Received): Promis
   const visible = (workspaceId: string) => visibleWorkspaces(call.caller).includes(workspaceId)
   const writeOnce = (tx: Transaction, ahead: Ahead) =>
     keyed === null ? write(tx, ahead) : answerOnce({ tx, visible }, keyed, () => write(tx, ahead))
+  if (spec.rehearsal !== undefined && isRehearsal(call.query)) return rehearse(spec.rehearsal, { call, write })
   return computingAhead((ahead) => inTransaction(call.service.database, (tx) => writeOnce(tx, ahead)))
+}
+
+type Rehearsed = { call: ReceivedCall; write: (tx: Transaction, ahead: Ahead) => Promise<Answer> }
+
+// A rehearsed write: the same code, but its transaction is undone. The difference is computed when no lock is held.
+async function rehearse({ compare }: Rehearsal, { call, write }: Rehearsed): Promise<Answer> {
+  const { answer, diff } = await computingAhead((ahead) =>
+    inRehearsal(call.service.database, async (tx) => {
+      const answer = await write(tx, ahead)
+      return { answer, diff: await compare(tx, call) }
+    }),
+  )
+  return withDiff(answer, await diff())
 }
 
 /**

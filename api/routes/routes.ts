@@ -3,6 +3,7 @@ import { attachmentRoutes } from './attachments.ts'
 import { blockRoutes } from './body/blocks.ts'
 import { changesRoutes } from './body/changes.ts'
 import { contentRoutes } from './body/content.ts'
+import { differenceRoutes } from './body/differences.ts'
 import { readingRoutes } from './body/reading.ts'
 import { versionRoutes } from './body/versions.ts'
 import { candidateRoutes } from './candidates.ts'
@@ -38,6 +39,7 @@ export const routes: readonly Route[] = [
   ...contentRoutes,
   ...readingRoutes,
   ...versionRoutes,
+  ...differenceRoutes,
   ...blockRoutes,
   ...changesRoutes,
   ...localizationRoutes,

@@ -108,6 +108,14 @@ export type BlockStep = {
   displaced: boolean
 }
 
+/** What a step does to its block, in the words of the API. A block that was moved and edited counts as modified. */
+export function operationOf(step: BlockStep): 'added' | 'removed' | 'modified' | 'moved' {
+  const { old_position, old_hash, new_position, new_hash } = step
+  if (old_position === null) return 'added'
+  if (new_position === null) return 'removed'
+  return old_hash === new_hash ? 'moved' : 'modified'
+}
+
 /**
  * The step from one manifest to the next. First come the blocks that are gone, by old position, then the other changed
  * blocks, by new position.

@@ -89,6 +89,12 @@ export const DocumentVersion = Type.Object(
   { $id: 'DocumentVersion' },
 )
 
+/** The body of a kept snapshot. */
+export const VersionContent = Type.Object(
+  { ...Content.properties, seq: Type.Integer({ minimum: 1 }) },
+  { $id: 'VersionContent' },
+)
+
 /** The answer of a rollback. */
 export const RolledBack = Type.Object(
   { ...Content.properties, restored_seq: Type.Integer({ minimum: 1 }) },

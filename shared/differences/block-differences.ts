@@ -1,0 +1,55 @@
+import type { Static } from 'typebox'
+import type { BlockNode, BodyNode } from '../body/document.ts'
+import { type BlockStep, compareLines, manifestStep, operationOf } from '../body/manifest.ts'
+import { isTextblock } from '../body/nodes.ts'
+import { inlineHunks } from './inline-hunks.ts'
+import type { BlockDifference, TextblockDifference } from './schema.ts'
+
+/**
+ * The difference of two bodies, given as their stored lines, by top-level blocks. Which blocks count as moved is what
+ * the step between their manifests says, as for the changes of a document. First come the removed blocks by their old
+ * position, then the others by their new position.
+ */
+export function blockDifferences(from: readonly string[], to: readonly string[]): Static<typeof BlockDifference>[] {
+  return manifestStep(compareLines(from, to)).map((step) => blockDifference(step, from, to))
+}
+
+function blockDifference(step: BlockStep, from: readonly string[], to: readonly string[]) {
+  const { block_id, old_position, new_position } = step
+  const op = operationOf(step)
+  const [before, after] = [blockAt(from, old_position), blockAt(to, new_position)]
+  const texts = op === 'modified' && before !== null && after !== null ? textDifferences(before, after) : {}
+  return { op, block_id, old_position, new_position, before, after, ...texts }
+}
+
+function blockAt(lines: readonly string[], position: number | null): BlockNode | null {
+  return position === null ? null : (JSON.parse(lines[position] as string) as BlockNode)
+}
+
+/** The difference of the texts of a block: `hunks` of a textblock, or `children` of a block that contains textblocks. */
+function textDifferences(before: BlockNode, after: BlockNode) {
+  if (isTextblock(before.type) && isTextblock(after.type)) {
+    return { hunks: inlineHunks(before.content ?? [], after.content ?? []) }
+  }
+  const children = childDifferences(before, after)
+  return children.length === 0 ? {} : { children }
+}
+
+// A textblock whose content is the same on both sides is left out. A textblock that only one side has is deleted or
+// inserted as a whole.
+function childDifferences(before: BlockNode, after: BlockNode): Static<typeof TextblockDifference>[] {
+  const olds = new Map(textblocksOf(before))
+  const news = new Map(textblocksOf(after))
+  const gone = [...olds].filter(([id]) => !news.has(id)).map(([id, content]) => ({ id, from: content, to: [] }))
+  const others = [...news].map(([id, content]) => ({ id, from: olds.get(id) ?? [], to: content }))
+  return [...gone, ...others]
+    .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to))
+    .map(({ id, from, to }) => ({ block_id: id, hunks: inlineHunks(from, to) }))
+}
+
+/** The ids and contents of the textblocks in a block, in document order; the block itself may be a textblock. */
+function* textblocksOf(block: BodyNode): Generator<[string, readonly BodyNode[]]> {
+  const { type, attrs, content = [] } = block
+  if (isTextblock(type)) yield [String(attrs?.['id']), content]
+  else for (const child of content) yield* textblocksOf(child)
+}
