@@ -36,10 +36,14 @@ export function isRehearsal(query: object): boolean {
   return (query as { dry_run?: boolean }).dry_run === true
 }
 
-/** The answer of a rehearsed write: that of the write, with `diff` as the last member of `data`. */
+/**
+ * The answer of a rehearsed write: the answer of the write with `diff`, given as JSON text, as the last member of
+ * `data`, and with the header Dry-Run.
+ */
 export function withDiff(answer: Answer, diff: string): Answer {
   const { data, dataText = JSON.stringify(data), ...rest } = answer
-  return { ...rest, dataText: `${dataText.slice(0, -1)},"diff":${diff}}` }
+  const headers = { ...answer.headers, 'Dry-Run': 'true' }
+  return { ...rest, headers, dataText: `${dataText.slice(0, -1)},"diff":${diff}}` }
 }
 
 const noParameters = Type.Object({})

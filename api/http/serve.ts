@@ -144,10 +144,8 @@ async function readCall(
   const payload =
     spec.method === 'GET' ? noPayload : await pipeline.readPayload({ request, response, upload, query: searchParams })
   const query = pipeline.readQuery(searchParams) as UntypedCall['query']
-  const rehearsed = isRehearsal(query)
-  if (rehearsed) response.set('Dry-Run', 'true')
   const guard = guardOf(request.headers['if-match'], spec)
-  const key = isIdempotent(spec) && !rehearsed ? parseIdempotencyKey(request.get('idempotency-key')) : null
+  const key = isIdempotent(spec) && !isRehearsal(query) ? parseIdempotencyKey(request.get('idempotency-key')) : null
   const lastEventId = spec.stream ? parseLastEventId(request.headers['last-event-id']) : null
   // The path is read last, because every 400 comes before a 404. A malformed id is a 404: the id names nothing that
   // exists.
