@@ -26,7 +26,7 @@ function blockAt(lines: readonly string[], position: number | null): BlockNode |
   return position === null ? null : (JSON.parse(lines[position] as string) as BlockNode)
 }
 
-/** The difference of the texts of a block: `hunks` of a textblock, or `children` of a block that contains textblocks. */
+/** The difference of the texts of a block: `hunks` of a textblock, or `children` of a block that holds textblocks. */
 function textDifferences(before: BlockNode, after: BlockNode) {
   if (isTextblock(before.type) && isTextblock(after.type)) {
     return { hunks: inlineHunks(before.content ?? [], after.content ?? []) }

@@ -25,8 +25,8 @@ type Heading = { document_id: string; from: Side; to: Side }
 type Side = { seq: number | 'current'; version: string }
 
 /**
- * Reads the two bodies of a comparison. Refuses with 404 `document_not_found` when the caller does not see the document,
- * and with 404 `version_not_found` when the document does not keep one of the versions.
+ * Reads the two bodies of a comparison. Refuses with 404 `document_not_found` when the caller does not see the
+ * document, and with 404 `version_not_found` when the document does not keep one of the versions.
  */
 export async function bodyPair(db: Queryable, comparison: Comparison): Promise<BodyPair> {
   const { documentId, caller, from, to } = comparison
@@ -39,7 +39,7 @@ export async function bodyPair(db: Queryable, comparison: Comparison): Promise<B
   }
 }
 
-/** The difference of two bodies in the form `DocumentDifference`, as JSON text. Large bodies are compared in a thread. */
+/** The difference of two bodies as JSON text, in the form `DocumentDifference`. A thread compares large bodies. */
 export function differenceText(pair: BodyPair, format: DifferenceFormat): Promise<string> {
   return compute(comparing, { ...pair.texts, heading: pair.heading, format })
 }

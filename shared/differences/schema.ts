@@ -23,7 +23,7 @@ export const InlineHunk = Type.Object(
   {
     $id: 'InlineHunk',
     description:
-      'A stretch of inline content. `equal` and `delete` in their order are the content before, `equal` and `insert` the content after',
+      '`equal` and `delete` hunks in their order are the content before, `equal` and `insert` the content after',
   },
 )
 

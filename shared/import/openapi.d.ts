@@ -117,6 +117,16 @@ export interface components {
             block_id: string;
             lines: number[];
         };
+        BlockDifference: {
+            op: "added" | "removed" | "modified" | "moved";
+            block_id: string;
+            old_position: number | null;
+            new_position: number | null;
+            before: components["schemas"]["TiptapNode"] | null;
+            after: components["schemas"]["TiptapNode"] | null;
+            hunks?: components["schemas"]["InlineHunk"][];
+            children?: components["schemas"]["TextblockDifference"][];
+        };
         BodyProblem: {
             path: string;
             reason: string;
@@ -175,6 +185,20 @@ export interface components {
             collapsed_block_ids?: string[];
             content?: components["schemas"]["ContentInput"];
         };
+        DocumentDifference: {
+            document_id: string;
+            from: {
+                seq: number | "current";
+                version: string;
+            };
+            to: {
+                seq: number | "current";
+                version: string;
+            };
+            format?: "markdown";
+            blocks?: components["schemas"]["BlockDifference"][];
+            content?: string;
+        };
         Folder: {
             id: number;
             knowledge_base_id: number;
@@ -188,6 +212,12 @@ export interface components {
             name: string;
             knowledge_base_id?: number | string;
             parent_id?: (number | string) | null;
+        };
+        InlineHunk: {
+            op: "equal" | "insert" | "delete";
+            text: string;
+            marks?: components["schemas"]["TiptapMark"][];
+            node?: components["schemas"]["TiptapNode"];
         };
         InvalidFields: {
             fields: {
@@ -231,6 +261,10 @@ export interface components {
         };
         NameInput: {
             name: string;
+        };
+        TextblockDifference: {
+            block_id: string;
+            hunks: components["schemas"]["InlineHunk"][];
         };
         TiptapContentInput: {
             format: "tiptap-json";
@@ -881,6 +915,7 @@ export interface components {
         ETag: string;
         Location: string;
         IdempotentReplayed: "true";
+        DryRun: "true";
         RetryAfter: number;
         WwwAuthenticate: string;
     };
@@ -1285,6 +1320,7 @@ export interface operations {
         parameters: {
             query?: {
                 annotate?: "anchors";
+                dry_run?: boolean;
             };
             header: {
                 "If-Match": components["parameters"]["RequiredIfMatch"];
@@ -1309,11 +1345,14 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
                     ETag: components["headers"]["ETag"];
+                    "Dry-Run": components["headers"]["DryRun"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Content"];
+                        data: components["schemas"]["Content"] & {
+                            diff?: components["schemas"]["DocumentDifference"];
+                        };
                         request_id: string;
                     };
                 };

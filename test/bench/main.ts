@@ -4,6 +4,7 @@ import { measureAttachments } from './attachments.ts'
 import { measureBodies } from './bodies.ts'
 import { measureCollab } from './collab.ts'
 import { measureDerived } from './derived.ts'
+import { measureDifferences } from './differences.ts'
 import { measureExport } from './export.ts'
 import { measureFollow } from './follow.ts'
 import { measureFreshness } from './freshness.ts'
@@ -27,6 +28,7 @@ const measurements = {
   follow: measureFollow,
   growth: measureGrowth,
   bodies: measureBodies,
+  diff: measureDifferences,
   markdown: measureMarkdownImport,
   jobs: measureJobs,
   history: measureHistory,

@@ -123,6 +123,8 @@ export async function tellStory(
   const callout = batch.body.data.results[1].block_ids[0] as string
   const deleted = await call('deleteBlock', { path: { ...document, blockId: callout } })
   await call('listVersions', { path: document })
+  await call('getVersionContent', { path: { ...document, seq: 4 }, query: { format: 'markdown' } })
+  await call('getDiff', { path: document, query: { from: 3, to: 4 } })
   await until(async () => (await send(client, 'listChanges', { path: document })).body.data.freshness === 'current')
   const changes = await send(client, 'listChanges', { path: document })
   await call('rollbackDocument', { path: { ...document, seq: 4 }, etag: deleted.body.data.version })
