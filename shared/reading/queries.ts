@@ -36,7 +36,7 @@ export type FreshBody = Static<typeof FreshShape>
 export function freshBodies(db: Queryable, locator: DocumentsLocator): Promise<readonly FreshBody[]> {
   return db.any(
     prepared(sql.type(row(FreshShape))`
-    SELECT d.workspace_id, d.id, d.version, b.body, jsonb_build_object(
+    SELECT d.workspace_id, d.id, d.version, b.body, json_build_object(
       'search', ${searchFreshness}, 'changes', ${changesFreshness}, 'relations', ${relationsFreshness},
       'summary', ${summaryFreshness}) AS freshness
     ${located(locator)}`),
