@@ -184,8 +184,8 @@ function keyedRequest(
   }
 }
 
-// Step 4 of a read. Only a POST has a key. Its answer is read before the transaction that looks for a remembered answer,
-// because a read may wait for a turn, and nobody waits for a turn with a connection in hand.
+// Step 4 of a read. Only a POST has a key. Its answer is read before the transaction that looks for a remembered
+// answer, because a read may wait for a turn, and nobody waits for a turn with a connection in hand.
 async function answerRead(spec: Route, { call, keyed }: Received): Promise<Answer> {
   const answer = await spec.handle({ ...outsideTransaction(call), prepared: await prepare(spec, call) })
   if (keyed === null) return answer

@@ -47,9 +47,9 @@ export function textComputation<Input extends OfText, Output>(
 }
 
 /**
- * Declares a computation on one or more stored bodies, whose length in characters is `lengthOf`. The computation needs a
- * thread unless the bodies together are small. The slowest form of an ordinary body takes 0.2 µs a character. So only a
- * hostile body comes near the limit of ten seconds of processor time.
+ * Declares a computation on one or more stored bodies, whose length in characters is `lengthOf`. The computation needs
+ * a thread unless the bodies together are small. The slowest form of an ordinary body takes 0.2 µs a character. So only
+ * a hostile body comes near the limit of ten seconds of processor time.
  */
 export function bodiesComputation<Input, Output>({
   lengthOf,

@@ -18,8 +18,8 @@ type MoveContext = { tx: Transaction; jobs: Jobs; config: QuotaLimits; caller: C
  * Moves documents to one location, all of them or none. A document that is there already keeps its `updated_at` and has
  * no event. Refuses with 400 when `to` names no location or contradicts itself, with 404 when the caller cannot see the
  * location, and with 403 when the caller may not write there. Refuses with 400 `cross_workspace_move` when a document
- * is in another workspace, and with 422 `documents_unavailable` when a document is not visible. Returns the workspace of
- * the documents.
+ * is in another workspace, and with 422 `documents_unavailable` when a document is not visible. Returns the workspace
+ * of the documents.
  */
 export async function moveDocuments(
   context: MoveContext,

@@ -3,8 +3,8 @@ import { isFresh } from './statement/conditions.ts'
 import { tokeniserEpoch } from './text/tokenise.ts'
 
 /**
- * The freshness of the search index of a document `d`, for a statement that selects from `documents`: `current`, `stale`
- * or, for a document that was never indexed, `missing`.
+ * The freshness of the search index of a document `d`, for a statement that selects from `documents`: `current`,
+ * `stale` or, for a document that was never indexed, `missing`.
  */
 export const searchFreshness = sql.fragment`
   coalesce((

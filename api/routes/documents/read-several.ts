@@ -7,8 +7,8 @@ import { bodySizes, type FreshBody, freshBodies } from '../../../shared/reading/
 import { tokensOfOne } from '../../../shared/reading/schema.ts'
 import { itemTexts, type SeveralView, type Share } from './several-views.ts'
 
-// The most bytes of the bodies that are in memory at a time, apart from a single larger body, and the most bytes of JSON
-// of an answer.
+// The most bytes of the bodies that are in memory at a time, apart from a single larger body, and the most bytes of
+// JSON of an answer.
 const pageBytes = 4 * 1024 * 1024
 const answerBytes = 8 * 1024 * 1024
 
