@@ -67,7 +67,7 @@ t.test('a write that cannot be rehearsed refuses to be rehearsed, and does not h
     for (const value of ['true', '1']) {
       const path = `${pathOf(spec, fixture)}${query}${query === '' ? '?' : '&'}dry_run=${value}`
       const reply = await owner.call(spec.method, path, payloadOf(spec, fixture))
-      const fields = [{ path: '?dry_run', message: 'must be false: this write cannot be rehearsed' }]
+      const fields = [{ path: '?dry_run', message: 'must be false: this endpoint has no rehearsal' }]
       refused(t, reply, { status: 400, code: 'invalid_request', details: { fields } })
     }
   }

@@ -59,6 +59,6 @@ const notOffered = Type.Optional(
   Type.Refine(
     Type.Boolean(),
     (value) => value === false,
-    () => 'must be false: this write cannot be rehearsed',
+    () => 'must be false: this endpoint has no rehearsal',
   ),
 )

@@ -18,6 +18,7 @@ import { measureMarkdownImport } from './markdown-import.ts'
 import { measureMix } from './mix.ts'
 import { measureProcesses } from './processes.ts'
 import { measureSearch } from './search.ts'
+import { measureSeveral } from './several.ts'
 import { measureStreams } from './streams.ts'
 import { measureSummaries } from './summaries.ts'
 import { measureWrites } from './writes.ts'
@@ -29,6 +30,7 @@ const measurements = {
   growth: measureGrowth,
   bodies: measureBodies,
   diff: measureDifferences,
+  several: measureSeveral,
   markdown: measureMarkdownImport,
   jobs: measureJobs,
   history: measureHistory,
