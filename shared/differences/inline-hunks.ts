@@ -16,8 +16,8 @@ type Hunk = Static<typeof InlineHunk>
  * thousands of changed words within a long link, everything between the common start and the common end is replaced.
  */
 export function inlineHunks(before: readonly BodyNode[], after: readonly BodyNode[]): Hunk[] {
-  const numbers = new Map<string, number>()
-  const [from, to] = [tokensOf(before, numbers), tokensOf(after, numbers)]
+  const numbering = new Numbering()
+  const [from, to] = [tokensOf(before, numbering), tokensOf(after, numbering)]
   const matches = matchSequences(from.keys, to.keys)
   const hunks = hunksOf(matches, from, to)
   const length = lengthOf(hunks)
@@ -35,20 +35,20 @@ const shortLength = 8192
  */
 type Tokens = { nodes: readonly BodyNode[]; keys: string[]; ends: number[] }
 
+// A node other than a text counts as one character.
+const objectReplacement = '\ufffc'
 // No text of a body contains U+0000, so no text has the key of a node or of a text with marks.
-const mark = '\u0000'
+const separator = '\u0000'
 
-function tokensOf(nodes: readonly BodyNode[], numbers: Map<string, number>): Tokens {
+function tokensOf(nodes: readonly BodyNode[], numbering: Numbering): Tokens {
   const tokens: Tokens = { nodes, keys: [], ends: [] }
   const reader = new ContentReader(nodes)
   let start = 0
-  const runs = runsOf(nodes)
-  for (const run of runs) {
-    const [only] = run
-    const words = only?.type === 'text' ? wordsOf(run.map(({ text }) => text).join('')) : ['\ufffc']
+  for (const run of runsOf(nodes)) {
+    const words = run[0]?.type === 'text' ? wordsOf(run.map(({ text }) => text).join('')) : [objectReplacement]
     for (const word of words) {
       start += word.length
-      tokens.keys.push(keyOf(reader.readTo(start), numbers))
+      tokens.keys.push(keyOf(reader.readTo(start), numbering))
       tokens.ends.push(start)
     }
   }
@@ -68,19 +68,32 @@ function runsOf(nodes: readonly BodyNode[]): BodyNode[][] {
 
 // The key names marks and nodes by a number. A key that contained them could be far longer than its word, and a text
 // has as many keys as words.
-function keyOf(pieces: readonly Piece[], numbers: Map<string, number>): string {
+function keyOf(pieces: readonly Piece[], numbering: Numbering): string {
   const [{ node, text }, ...others] = pieces as [Piece]
   if (others.length === 0 && node.type === 'text' && node.marks === undefined) return text
-  if (node.type !== 'text') return `${mark}${numberOf(node, numbers)}`
-  return pieces.map(({ node, text }) => `${numberOf(node.marks ?? [], numbers)}${mark}${text}${mark}`).join('')
+  if (node.type !== 'text') return `${separator}${numbering.numberOf(node)}`
+  return pieces
+    .map(({ node, text }) => `${numbering.numberOf(node.marks ?? noMarks)}${separator}${text}${separator}`)
+    .join('')
 }
 
-function numberOf(value: BodyNode | Mark[], numbers: Map<string, number>): number {
-  const text = JSON.stringify(value)
-  const number = numbers.get(text) ?? numbers.size
-  numbers.set(text, number)
-  return number
+/** Gives equal values equal numbers. Each object is written as JSON only once, however many words it belongs to. */
+class Numbering {
+  readonly #ofTexts = new Map<string, number>()
+  readonly #ofObjects = new Map<object, number>()
+
+  numberOf(value: object): number {
+    const known = this.#ofObjects.get(value)
+    if (known !== undefined) return known
+    const text = JSON.stringify(value)
+    const number = this.#ofTexts.get(text) ?? this.#ofTexts.size
+    this.#ofTexts.set(text, number)
+    this.#ofObjects.set(value, number)
+    return number
+  }
 }
+
+const noMarks: Mark[] = []
 
 /** A stretch of one inline node: a part of a text, or a whole node of another type with its plain text. */
 type Piece = { node: BodyNode; text: string }
