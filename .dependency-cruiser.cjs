@@ -5,9 +5,11 @@ const rooms = [
   ...['config', 'schema', 'errors', 'process', 'models', 'locales', 'database', 'turns', 'computations'],
   ...['events', 'jobs', 'quotas', 'requests', 'migrations', 'health', 'start'],
   // The core: what people write.
-  ...['auth', 'knowledge-bases', 'documents', 'body', 'attachments', 'sharing', 'structure', 'export'],
+  ...['auth', 'knowledge-bases', 'documents', 'body', 'differences', 'attachments', 'sharing', 'structure', 'export'],
   // What is derived from the core.
   ...['changes', 'relations', 'concepts', 'localization', 'search', 'summaries'],
+  // What is read from several nouns at once.
+  'reading',
   // What follows from a write or a deletion, in all nouns.
   'consequences',
   // A client of the interface, no part of the service.

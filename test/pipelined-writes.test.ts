@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import Type from 'typebox'
-import { inTransaction, sql, type Transaction } from '../shared/database/database.ts'
+import { inRehearsal, inTransaction, sql, type Transaction } from '../shared/database/database.ts'
 import { row } from '../shared/database/row.ts'
 import { Refusal } from '../shared/errors/errors.ts'
 import { p } from './body/build.ts'
@@ -92,6 +92,32 @@ t.test('a refusal undoes what was sent before it, and the connection stays', asy
   await t.rejects(writing, { code: 'forbidden' })
   t.equal(await countOf('refused'), null)
   t.strictSame(await backends(), before)
+})
+
+t.test('a rehearsed transaction returns what it found, and undoes what it did', async (t) => {
+  const before = await backends()
+  const found = await inRehearsal(database, async (tx) => {
+    tx.send(insert('rehearsed', 1))
+    return tx.oneFirst(increment('rehearsed'))
+  })
+  t.equal(found, 2)
+  t.equal(await countOf('rehearsed'), null)
+  t.strictSame(await backends(), before, 'the connection stays')
+})
+
+t.test('a rehearsed transaction fails with what the commit would fail with', async (t) => {
+  const unawaited = inRehearsal(database, async (tx) => {
+    tx.send(insert('unawaited', 99))
+    return 'done'
+  })
+  await t.rejects(unawaited, { code: '23514' })
+  await database.query(sql.unsafe`CREATE TABLE deferred (name text UNIQUE DEFERRABLE INITIALLY DEFERRED)`)
+  const twice = async (tx: Transaction) => {
+    for (let time = 0; time < 2; time += 1) tx.send(sql.unsafe`INSERT INTO deferred VALUES ('twice')`)
+  }
+  await t.rejects(inTransaction(database, twice), { code: '23505' }, 'a commit checks the constraint')
+  await t.rejects(inRehearsal(database, twice), { code: '23505' }, 'so does a rehearsal')
+  t.strictSame(unhandled, [])
 })
 
 t.test('nothing can be sent once a transaction is over', async (t) => {

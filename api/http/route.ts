@@ -50,10 +50,10 @@ export type Answer = {
    */
   write?: (response: Response) => Promise<void>
   /**
-   * The workspace of the write. An answer that is repeated for an Idempotency-Key is 404 once the caller has lost this
-   * workspace.
+   * The workspace of the answer. An answer that is repeated for an Idempotency-Key is 404 once the caller has lost this
+   * workspace. Null for an answer from several workspaces, which is not remembered.
    */
-  workspaceId?: string
+  workspaceId?: string | null
 }
 
 /**
@@ -115,6 +115,20 @@ export type Success = {
 }
 
 /**
+ * A declaration of what the answer of a rehearsed write shows beside the members of the real answer: the member `diff`
+ * of `data`. The chapter api/guide/writes.md#rehearsals says what callers can rely on.
+ */
+export type Rehearsal = {
+  /** The schema of `diff`. */
+  diff: TSchema
+  /**
+   * Reads what the write has changed, inside its transaction and behind its handler. The pipeline calls the returned
+   * function when the transaction is undone and no lock is held. That function resolves to `diff` as JSON text.
+   */
+  compare: (tx: Transaction, call: Pick<UntypedCall, 'caller' | 'params'>) => Promise<() => Promise<string>>
+}
+
+/**
  * A declaration of an endpoint. The pipeline (`serve.ts`), the OpenAPI description and the reference are made from the
  * declaration. Everything that is known about an endpoint is declared here and nowhere else.
  */
@@ -130,13 +144,20 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   summary: string
   /** Markdown below the summary. */
   description?: string
+  /**
+   * The endpoint goes beyond the specified interface. The OpenAPI description marks it with `x-extension: true`, and
+   * the reference names it an extension.
+   */
+  extension?: true
   /** Where the endpoint is published; by default in the OpenAPI description and in the reference. */
   listed?: 'openapi' | 'reference'
   /** The scopes that a token needs, all of them; an empty list means any valid token. */
   scopes: readonly Scope[]
   /** Set by `openRoute`. The endpoint needs no token, so it has no caller, no Idempotency-Key and no audit entry. */
   access?: 'anyone'
-  /** The rate limit that a call counts against; by default `read` for GET and `write` for the other methods. */
+  /** Set by `safePost`. The endpoint reads, although its method is POST. */
+  safe?: true
+  /** The rate limit that a call counts against; by default `read` for reads and `write` for writes. */
   bucket?: Exclude<Bucket, 'ip' | 'share'>
   /** The parameters of the path. A malformed value is refused with the `x-error` of its schema, as a rule a 404. */
   params?: P
@@ -157,6 +178,11 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   guard?: 'optional' | 'required'
   /** The form of the versions that If-Match names without quotes; by default the digest of a body. */
   versionForm?: Exclude<VersionForm, 'digest'>
+  /**
+   * The rehearsal of a write: with `?dry_run=true` everything happens but the commit. A write without this option
+   * refuses `dry_run=true`, so that nobody takes a real write for a rehearsal.
+   */
+  rehearsal?: Rehearsal
   /** Whether a GET answers 304 when If-None-Match names the current version. */
   conditional?: boolean
   /** Whether the answer is an endless stream of events. Such a route reads Last-Event-ID and has no HEAD. */
@@ -228,6 +254,23 @@ type OpenRouteOptions<M extends Method, P extends TObject, Q extends TObject, B 
   handle: (call: Omit<Call<M, P, Q, B, Prepared>, 'caller'>) => Promise<Answer>
 }
 
+/**
+ * Declares a POST that only reads, because its input is too long for a query: a safe request in the sense of RFC 9110.
+ * Such a call is answered like a GET, without a transaction and without an entry in the audit log.
+ */
+export function safePost<
+  P extends TObject = TObject<Record<never, never>>,
+  Q extends TObject = TObject<Record<never, never>>,
+  B extends TSchema = TObject<Record<never, never>>,
+>(options: Omit<RouteOptions<'GET', P, Q, B, undefined>, 'method' | 'prepare' | 'conditional' | 'stream'>): Route {
+  return { ...route<'GET', P, Q, B>({ ...options, method: 'GET' }), method: 'POST', safe: true }
+}
+
+/** Whether calls of the route only read. */
+export function isRead(spec: Route): boolean {
+  return spec.method === 'GET' || spec.safe === true
+}
+
 /** Whether calls of the route may carry an Idempotency-Key. A key belongs to a token, so an open route takes no key. */
 export function isIdempotent(spec: Route): boolean {
   return spec.method === 'POST' && spec.access !== 'anyone'
@@ -236,5 +279,5 @@ export function isIdempotent(spec: Route): boolean {
 /** The bucket against whose limit a call of the route counts. */
 export function bucketOf(spec: Route): Bucket {
   if (spec.access === 'anyone') return 'ip'
-  return spec.bucket ?? (spec.method === 'GET' ? 'read' : 'write')
+  return spec.bucket ?? (isRead(spec) ? 'read' : 'write')
 }

@@ -51,7 +51,7 @@ export function answerCheck(spec: Route): (answer: Answer) => void {
     const status = statusOf(spec, answer)
     const success = spec.success.find((declared) => declared.status === status)
     if (success === undefined) throw new Error(`${spec.operationId} does not declare status ${status}`)
-    const validator = dataValidator(success)
+    const validator = dataValidator(spec, success)
     const text = answer.dataText ?? JSON.stringify(answer.data)
     const data: unknown = text === undefined ? undefined : JSON.parse(text)
     if (validator === null ? data === undefined : validator.Check(data)) return
@@ -88,15 +88,16 @@ function envelope(answer: Answer, requestId: string): object {
 const validators = new WeakMap<Success, Validator | null>()
 
 // The validator of `data`, compiled at the first answer with this success; null where the success has no data.
-function dataValidator(success: Success): Validator | null {
+function dataValidator(spec: Route, success: Success): Validator | null {
   let validator = validators.get(success)
   if (validator === undefined) {
-    validator = success.data === null ? null : Compile(dataSchema(success.data, success.list))
+    validator = success.data === null ? null : Compile(dataSchema(spec, { ...success, data: success.data }))
     validators.set(success, validator)
   }
   return validator
 }
 
-function dataSchema(data: TSchema, isList = false): TSchema {
-  return isList ? Type.Array(data) : data
+function dataSchema({ rehearsal }: Route, { data, list = false }: { data: TSchema; list?: boolean }): TSchema {
+  if (list) return Type.Array(data)
+  return rehearsal === undefined ? data : Type.Intersect([data, Type.Object({ diff: Type.Optional(rehearsal.diff) })])
 }

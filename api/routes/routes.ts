@@ -3,6 +3,7 @@ import { attachmentRoutes } from './attachments.ts'
 import { blockRoutes } from './body/blocks.ts'
 import { changesRoutes } from './body/changes.ts'
 import { contentRoutes } from './body/content.ts'
+import { differenceRoutes } from './body/differences.ts'
 import { readingRoutes } from './body/reading.ts'
 import { versionRoutes } from './body/versions.ts'
 import { candidateRoutes } from './candidates.ts'
@@ -12,6 +13,7 @@ import { documentRoutes } from './documents/documents.ts'
 import { exportRoutes } from './documents/export.ts'
 import { folderRoutes } from './documents/folders.ts'
 import { knowledgeBaseRoutes } from './documents/knowledge-bases.ts'
+import { severalRoutes } from './documents/several.ts'
 import { sharingRoutes } from './documents/sharing.ts'
 import { eventRoutes } from './events.ts'
 import { localizationRoutes } from './localization/routes.ts'
@@ -34,10 +36,12 @@ export const routes: readonly Route[] = [
   ...exportRoutes,
   ...folderRoutes,
   ...documentRoutes,
+  ...severalRoutes,
   ...sharingRoutes,
   ...contentRoutes,
   ...readingRoutes,
   ...versionRoutes,
+  ...differenceRoutes,
   ...blockRoutes,
   ...changesRoutes,
   ...localizationRoutes,

@@ -4,7 +4,8 @@ import { isBlockType, markTable, nodeTable } from './nodes.ts'
 
 type JsonSchema = { [keyword: string]: unknown }
 
-const markSchema: JsonSchema = { $id: 'TiptapMark', anyOf: Object.keys(markTable).map(markAlternative) }
+/** A mark of an inline node, with the attributes that its type may have. */
+export const tiptapMark: JsonSchema = { $id: 'TiptapMark', anyOf: Object.keys(markTable).map(markAlternative) }
 
 /** A side that a schema describes: `read` is a node in an answer, `written` a node in a request. */
 type Side = 'read' | 'written'
@@ -75,7 +76,7 @@ function nodeSchema(type: string, side: Side): JsonSchema {
       ...(hasAttributes && { attrs: { type: 'object', required, properties } }),
       ...(row.content !== undefined && { content: { type: 'array', items: { $ref: '#' } } }),
       ...(type === 'text' && { text: side === 'read' ? { type: 'string', minLength: 1 } : { type: 'string' } }),
-      ...(row.group === 'inline' && { marks: { type: 'array', items: markSchema } }),
+      ...(row.group === 'inline' && { marks: { type: 'array', items: tiptapMark } }),
     },
   }
 }

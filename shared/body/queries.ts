@@ -103,8 +103,11 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
   )
 }
 
-/** A body that is to be stored, with the step from the previous manifest as JSON text. */
-type NewBody = DocumentKey & { body_seq: number; version: string; step: string }
+/**
+ * A body that is to be stored, with the step from the previous manifest as JSON text. The body is written at
+ * `updated_at`, in Unix milliseconds.
+ */
+type NewBody = DocumentKey & { body_seq: number; version: string; updated_at: number; step: string }
 
 /**
  * Stores a body, and as JSON text the step from the previous manifest to the manifest of this body. A stored body and
@@ -115,8 +118,8 @@ export function insertBody(tx: Transaction, stored: NewBody & { body: string }):
   tx.send(
     prepared(sql.unsafe`
     WITH ${manifestOf(stored)}
-    INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
-    VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${stored.body})`),
+    INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, created_at, body)
+    VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${createdAt(stored)}, ${stored.body})`),
   )
 }
 
@@ -135,8 +138,8 @@ export function insertSplicedBody(tx: Transaction, stored: NewBody & { splices: 
   tx.send(
     prepared(sql.unsafe`
     WITH ${manifestOf(stored)}
-    INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
-    SELECT ${workspace_id}, ${id}, ${body_seq}, ${version}, convert_from(whole.bytes, 'UTF8')
+    INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, created_at, body)
+    SELECT ${workspace_id}, ${id}, ${body_seq}, ${version}, ${createdAt(stored)}, convert_from(whole.bytes, 'UTF8')
     FROM document_bodies b
     CROSS JOIN LATERAL (SELECT convert_to(b.body, 'UTF8') || decode('0a', 'hex') AS bytes OFFSET 0) old
     CROSS JOIN LATERAL (
@@ -152,6 +155,8 @@ export function insertSplicedBody(tx: Transaction, stored: NewBody & { splices: 
       AND 'sha256:' || encode(sha256(whole.bytes), 'hex') = ${version}`),
   )
 }
+
+const createdAt = ({ updated_at }: NewBody) => sql.fragment`to_timestamp(${updated_at}::float8 / 1000)`
 
 function manifestOf({ workspace_id, id, body_seq, version, step }: NewBody) {
   return sql.fragment`
@@ -276,10 +281,15 @@ export function versionPage(
     ORDER BY seq DESC LIMIT ${page.limit + 1}`)
 }
 
-/** The text of a kept snapshot, or null when there is no snapshot of that number. */
-export function snapshotText(db: Queryable, key: DocumentKey & { seq: number }): Promise<string | null> {
-  return db.maybeOneFirst(sql.type(BodyText)`
-    SELECT b.body FROM document_versions v
+const SnapshotShape = Type.Object({ version: Type.String(), updated_at: Type.Number(), body: Type.String() })
+
+/** The body of a snapshot. `updated_at` is the time in Unix milliseconds at which the body was written. */
+export type SnapshotBody = Static<typeof SnapshotShape>
+
+/** The body of a kept snapshot, or null when there is no snapshot of that number. */
+export function snapshotBody(db: Queryable, key: DocumentKey & { seq: number }): Promise<SnapshotBody | null> {
+  return db.maybeOne(sql.type(row(SnapshotShape))`
+    SELECT b.version, b.created_at AS updated_at, b.body FROM document_versions v
     JOIN document_bodies b ON b.workspace_id = v.workspace_id AND b.document_id = v.document_id
       AND b.body_seq = v.body_seq
     WHERE v.workspace_id = ${key.workspace_id} AND v.document_id = ${key.id} AND v.seq = ${key.seq}`)

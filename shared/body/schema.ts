@@ -89,6 +89,12 @@ export const DocumentVersion = Type.Object(
   { $id: 'DocumentVersion' },
 )
 
+/** The body of a kept snapshot. */
+export const VersionContent = Type.Object(
+  { ...Content.properties, seq: Type.Integer({ minimum: 1 }) },
+  { $id: 'VersionContent' },
+)
+
 /** The answer of a rollback. */
 export const RolledBack = Type.Object(
   { ...Content.properties, restored_seq: Type.Integer({ minimum: 1 }) },
@@ -141,13 +147,16 @@ export const DocumentOutline = Type.Object(
   { $id: 'DocumentOutline' },
 )
 
+/** The views of a partial read. */
+export const readViews = ['markdown', 'tiptap-json', 'plain-text', 'outline'] as const
+
 /** A range of blocks of a body that fits a budget of tokens. */
 export const DocumentRead = Type.Object(
   {
     document_id: Type.String(),
     document_uri: Type.Optional(Type.String()),
     version: Version,
-    view: Type.Enum(['markdown', 'tiptap-json', 'plain-text', 'outline']),
+    view: Type.Enum([...readViews]),
     range: Type.Optional(
       Type.Object({
         from_position: position,

@@ -87,10 +87,10 @@ function measure({ before, change, config }: Measured): Sizes {
 
 function store({ tx, config }: CommitContext, storing: Storing, document: DocumentRow): void {
   const { before, change, text, size, userId, snapshots } = storing
-  const { workspace_id, id, body_seq, version } = document
+  const { workspace_id, id, body_seq, version, updated_at } = document
   if (change === null && snapshots.length === 0) return
   if (change !== null) {
-    const stored = { workspace_id, id, body_seq, version, step: change.step }
+    const stored = { workspace_id, id, body_seq, version, updated_at, step: change.step }
     if (typeof text === 'string') queries.insertBody(tx, { ...stored, body: text })
     else queries.insertSplicedBody(tx, { ...stored, splices: text })
   }

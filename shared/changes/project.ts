@@ -1,4 +1,4 @@
-import type { BlockStep } from '../body/manifest.ts'
+import { type BlockStep, operationOf } from '../body/manifest.ts'
 import type { Queryable, Transaction } from '../database/database.ts'
 import { type ProjectionInput, projectionComputation } from '../jobs/projections/computation.ts'
 import type { Derived, DocumentSource } from '../jobs/projections/queries.ts'
@@ -129,8 +129,7 @@ function batchOf(manifest: queries.StoredManifest): queries.ChangeBatch {
 
 function changeOf(step: BlockStep): RecordedChange {
   const { block_id, type, text_excerpt, old_position, new_position, new_hash: hash, displaced } = step
-  const change = { block_id, type, text_excerpt, hash, old_position, new_position }
-  if (old_position === null) return { op: 'added', ...change }
-  if (new_position === null) return { op: 'removed', ...change }
-  return step.old_hash === hash ? { op: 'moved', ...change } : { op: 'modified', ...change, moved: displaced }
+  const op = operationOf(step.old_hash, hash)
+  const change = { op, block_id, type, text_excerpt, hash, old_position, new_position }
+  return op === 'modified' ? { ...change, moved: displaced } : change
 }

@@ -114,6 +114,20 @@ export async function inTransaction<T>(
 }
 
 /**
+ * Runs `work` in one transaction and undoes everything that it did, also when it succeeds. Rejects with all errors that
+ * a commit would reject with, such as a failed statement whose answer nobody read. Repeats as `inTransaction` does.
+ */
+export function inRehearsal<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return inTransaction(database, async (tx) => {
+    const value = await work(tx)
+    // Waits for all statements, and checks the constraints that a commit would check.
+    await tx.query(sql.unsafe`SET CONSTRAINTS ALL IMMEDIATE`)
+    await tx.undo()
+    return value
+  })
+}
+
+/**
  * Runs `work` on one unchanging state of the database: in a read-only transaction that sees no commit after its first
  * statement. The transaction blocks no writer, so it gets the time limits of work on a whole knowledge base. `work`
  * runs once, so it may have effects elsewhere.

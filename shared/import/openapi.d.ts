@@ -117,6 +117,16 @@ export interface components {
             block_id: string;
             lines: number[];
         };
+        BlockDifference: {
+            op: "added" | "removed" | "modified" | "moved";
+            block_id: string;
+            old_position: number | null;
+            new_position: number | null;
+            before: components["schemas"]["TiptapNode"] | null;
+            after: components["schemas"]["TiptapNode"] | null;
+            hunks?: components["schemas"]["InlineHunk"][];
+            children?: components["schemas"]["TextblockDifference"][];
+        };
         BodyProblem: {
             path: string;
             reason: string;
@@ -175,6 +185,20 @@ export interface components {
             collapsed_block_ids?: string[];
             content?: components["schemas"]["ContentInput"];
         };
+        DocumentDifference: {
+            document_id: string;
+            from: {
+                seq: number | "current";
+                version: string;
+            };
+            to: {
+                seq: number | "current";
+                version: string;
+            };
+            format?: "markdown";
+            blocks?: components["schemas"]["BlockDifference"][];
+            content?: string;
+        };
         Folder: {
             id: number;
             knowledge_base_id: number;
@@ -188,6 +212,12 @@ export interface components {
             name: string;
             knowledge_base_id?: number | string;
             parent_id?: (number | string) | null;
+        };
+        InlineHunk: {
+            op: "equal" | "insert" | "delete";
+            text: string;
+            marks?: components["schemas"]["TiptapMark"][];
+            node?: components["schemas"]["TiptapNode"];
         };
         InvalidFields: {
             fields: {
@@ -231,6 +261,10 @@ export interface components {
         };
         NameInput: {
             name: string;
+        };
+        TextblockDifference: {
+            block_id: string;
+            hunks: components["schemas"]["InlineHunk"][];
         };
         TiptapContentInput: {
             format: "tiptap-json";
@@ -696,7 +730,7 @@ export interface components {
         Error: {
             error: {
                 type: "request_error" | "authentication_error" | "permission_error" | "rate_limit_error" | "service_error";
-                code: "invalid_request" | "invalid_json" | "invalid_grant" | "authorization_pending" | "slow_down" | "expired_token" | "access_denied" | "invalid_scope" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_last_event_id" | "confirm_id_mismatch" | "cross_workspace_move" | "folder_knowledge_base_mismatch" | "cursor_sort_mismatch" | "invalid_precondition" | "precondition_mismatch" | "invalid_locale" | "missing_token" | "invalid_token" | "token_expired" | "token_revoked" | "insufficient_scope" | "forbidden" | "public_share_disabled" | "route_not_found" | "knowledge_base_not_found" | "folder_not_found" | "document_not_found" | "block_not_found" | "version_not_found" | "relation_not_found" | "concept_not_found" | "candidate_not_found" | "document_set_not_found" | "translation_not_found" | "unit_not_found" | "job_not_found" | "attachment_not_found" | "workspace_not_found" | "not_localized" | "method_not_allowed" | "version_conflict" | "idempotency_key_reused" | "idempotency_in_progress" | "read_cursor_stale" | "search_cursor_stale" | "search_cursor_invalid" | "document_id_conflict" | "relation_exists" | "concept_relation_exists" | "inline_relation" | "folder_cycle" | "concept_self_relation" | "concept_relation_cycle" | "concept_self_merge" | "concept_name_conflict" | "concept_merged" | "concept_not_active" | "evidence_changed" | "candidate_source_changed" | "source_version_changed" | "translation_source_changed" | "candidate_already_reviewed" | "summary_pinned" | "localization_already_active" | "localization_not_active" | "cannot_delete_source" | "source_document_missing" | "locale_exists" | "translations_exist" | "job_not_succeeded" | "attachment_referenced" | "quota_exceeded" | "payload_too_large" | "attachment_too_large" | "unsupported_media_type" | "heading_not_found" | "invalid_node" | "invalid_block_id" | "duplicate_block_id" | "block_id_mismatch" | "invalid_position" | "duplicate_block_anchor" | "invalid_markdown_anchor" | "document_too_large" | "self_relation" | "cross_knowledge_base" | "not_a_heading_block" | "nothing_to_translate" | "invalid_translation" | "precondition_required" | "rate_limited" | "too_many_streams" | "translation_quota_exceeded" | "internal_error" | "model_unavailable" | "service_unavailable";
+                code: "invalid_request" | "invalid_json" | "invalid_grant" | "authorization_pending" | "slow_down" | "expired_token" | "access_denied" | "invalid_scope" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_last_event_id" | "confirm_id_mismatch" | "cross_workspace_move" | "folder_knowledge_base_mismatch" | "cursor_sort_mismatch" | "invalid_precondition" | "precondition_mismatch" | "invalid_locale" | "missing_token" | "invalid_token" | "token_expired" | "token_revoked" | "insufficient_scope" | "forbidden" | "public_share_disabled" | "route_not_found" | "knowledge_base_not_found" | "folder_not_found" | "document_not_found" | "block_not_found" | "version_not_found" | "relation_not_found" | "concept_not_found" | "candidate_not_found" | "document_set_not_found" | "translation_not_found" | "unit_not_found" | "job_not_found" | "attachment_not_found" | "workspace_not_found" | "not_localized" | "method_not_allowed" | "version_conflict" | "idempotency_key_reused" | "idempotency_in_progress" | "read_cursor_stale" | "search_cursor_stale" | "search_cursor_invalid" | "document_id_conflict" | "relation_exists" | "concept_relation_exists" | "inline_relation" | "folder_cycle" | "concept_self_relation" | "concept_relation_cycle" | "concept_self_merge" | "concept_name_conflict" | "concept_merged" | "concept_not_active" | "evidence_changed" | "candidate_source_changed" | "source_version_changed" | "translation_source_changed" | "candidate_already_reviewed" | "summary_pinned" | "localization_already_active" | "localization_not_active" | "cannot_delete_source" | "source_document_missing" | "locale_exists" | "translations_exist" | "job_not_succeeded" | "attachment_referenced" | "quota_exceeded" | "payload_too_large" | "attachment_too_large" | "unsupported_media_type" | "heading_not_found" | "invalid_node" | "invalid_block_id" | "duplicate_block_id" | "block_id_mismatch" | "invalid_position" | "duplicate_block_anchor" | "invalid_markdown_anchor" | "document_too_large" | "documents_unavailable" | "self_relation" | "cross_knowledge_base" | "not_a_heading_block" | "nothing_to_translate" | "invalid_translation" | "precondition_required" | "rate_limited" | "too_many_streams" | "translation_quota_exceeded" | "internal_error" | "model_unavailable" | "service_unavailable";
                 message: string;
                 details?: {
                     [key: string]: unknown;
@@ -881,6 +915,7 @@ export interface components {
         ETag: string;
         Location: string;
         IdempotentReplayed: "true";
+        DryRun: "true";
         RetryAfter: number;
         WwwAuthenticate: string;
     };
@@ -1285,6 +1320,7 @@ export interface operations {
         parameters: {
             query?: {
                 annotate?: "anchors";
+                dry_run?: boolean;
             };
             header: {
                 "If-Match": components["parameters"]["RequiredIfMatch"];
@@ -1309,11 +1345,14 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
                     ETag: components["headers"]["ETag"];
+                    "Dry-Run": components["headers"]["DryRun"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Content"];
+                        data: components["schemas"]["Content"] & {
+                            diff?: components["schemas"]["DocumentDifference"];
+                        };
                         request_id: string;
                     };
                 };

@@ -2,7 +2,7 @@ import type { BlockNode, BodyNode, DocNode } from '../../shared/body/document.ts
 import type { Reply } from '../support/client.ts'
 import type { Site } from '../support/site.ts'
 import { Baselines } from './body-baselines.ts'
-import { alternate, type Figure, ms } from './harness.ts'
+import { alternate, type Figure, ms, processorTime } from './harness.ts'
 
 const sizes = [100, 1000, 10_000] as const
 // The number of requests of a kind in a round. A small number would include the garbage collection of earlier requests.
@@ -111,11 +111,11 @@ class Subject {
   async serverTime(count: number, request: () => Promise<Reply>): Promise<number> {
     let before = 0
     for (let index = -1; index < count; index += 1) {
-      if (index === 0) before = await this.#processorTime()
+      if (index === 0) before = await processorTime(this.#site.client)
       const { status, text } = await request()
       if (status !== 200) throw new Error(`${status} ${text.slice(0, 500)}`)
     }
-    return ((await this.#processorTime()) - before) / count
+    return ((await processorTime(this.#site.client)) - before) / count
   }
 
   patch(): Promise<Reply> {
@@ -166,11 +166,6 @@ class Subject {
 
   #block(index: number): BlockNode {
     return this.document.content[index % this.document.content.length] as BlockNode
-  }
-
-  async #processorTime(): Promise<number> {
-    const { text: metrics } = await this.#site.client.call('GET', '//metrics')
-    return Number(/^process_cpu_seconds_total (\S+)$/m.exec(metrics)?.[1]) * 1000
   }
 }
 

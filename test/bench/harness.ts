@@ -1,3 +1,5 @@
+import type { Client } from '../support/client.ts'
+
 /** One line of the result. `bar` is the required figure; `met` is null without such a figure. */
 export type Figure = { name: string; value: string; bar?: string; met?: boolean }
 
@@ -65,4 +67,10 @@ export function printTable(figures: readonly Figure[]): void {
 /** Milliseconds, with one decimal place below ten. */
 export function ms(value: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`
+}
+
+/** The processor time that the API process of a client has used so far, with its threads, in milliseconds. */
+export async function processorTime(client: Client): Promise<number> {
+  const { text: metrics } = await client.call('GET', '//metrics')
+  return Number(/^process_cpu_seconds_total (\S+)$/m.exec(metrics)?.[1]) * 1000
 }

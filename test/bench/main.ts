@@ -4,6 +4,7 @@ import { measureAttachments } from './attachments.ts'
 import { measureBodies } from './bodies.ts'
 import { measureCollab } from './collab.ts'
 import { measureDerived } from './derived.ts'
+import { measureDifferences } from './differences.ts'
 import { measureExport } from './export.ts'
 import { measureFollow } from './follow.ts'
 import { measureFreshness } from './freshness.ts'
@@ -17,6 +18,7 @@ import { measureMarkdownImport } from './markdown-import.ts'
 import { measureMix } from './mix.ts'
 import { measureProcesses } from './processes.ts'
 import { measureSearch } from './search.ts'
+import { measureSeveral } from './several.ts'
 import { measureStreams } from './streams.ts'
 import { measureSummaries } from './summaries.ts'
 import { measureWrites } from './writes.ts'
@@ -27,6 +29,8 @@ const measurements = {
   follow: measureFollow,
   growth: measureGrowth,
   bodies: measureBodies,
+  diff: measureDifferences,
+  several: measureSeveral,
   markdown: measureMarkdownImport,
   jobs: measureJobs,
   history: measureHistory,

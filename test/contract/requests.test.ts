@@ -204,7 +204,7 @@ t.test('an address where a path belongs is the mistake of the caller', async (t)
 t.test('members and parameters of the future are ignored', async (t) => {
   const { signUp } = shared
   const client = await signUp()
-  const made = await client.post('/knowledge-bases?dry_run=1', { name: 'x', colour: 'red', nested: { a: [1] } })
+  const made = await client.post('/knowledge-bases?preview=1', { name: 'x', colour: 'red', nested: { a: [1] } })
   t.equal(made.status, 201)
   t.equal((await client.get('/knowledge-bases?colour=red&colour=blue')).status, 200)
 })

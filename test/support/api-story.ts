@@ -123,6 +123,8 @@ export async function tellStory(
   const callout = batch.body.data.results[1].block_ids[0] as string
   const deleted = await call('deleteBlock', { path: { ...document, blockId: callout } })
   await call('listVersions', { path: document })
+  await call('getVersionContent', { path: { ...document, seq: 4 }, query: { format: 'markdown' } })
+  await call('getDiff', { path: document, query: { from: 3, to: 4 } })
   await until(async () => (await send(client, 'listChanges', { path: document })).body.data.freshness === 'current')
   const changes = await send(client, 'listChanges', { path: document })
   await call('rollbackDocument', { path: { ...document, seq: 4 }, etag: deleted.body.data.version })
@@ -157,6 +159,7 @@ export async function tellStory(
   })
   await call('listRelationTypes')
   await call('listRelations', { path: document })
+  await call('readDocuments', { body: { ids: [document.id, 'doc_gone'], view: 'markdown', max_tokens: 2000 } })
   await call('deleteRelation', { path: { id: relation.body.data.id } })
 
   await tellConcepts(call, { base, documentId: document.id, blockId: paragraph })
@@ -164,6 +167,9 @@ export async function tellStory(
   await tellTranslations(call, untilSucceeded, { documentId: document.id })
 
   await call('deleteAttachment', { path: { id: attachment.body.data.id } })
+  const rivers = await call('createDocument', { body: { title: 'Rivers', knowledge_base_id: base } })
+  await call('moveDocuments', { body: { ids: [lake, rivers.body.data.id], folder_id: folder } })
+  await call('deleteDocuments', { body: { ids: [rivers.body.data.id] } })
   await call('deleteDocument', { path: { id: lake } })
   await call('deleteFolder', { path: { id: spare } })
   await call('deleteKnowledgeBase', { path: { id: other }, body: { confirm_id: String(other) } })

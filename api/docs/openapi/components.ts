@@ -11,6 +11,7 @@ const headerNames: Record<keyof typeof headers, string> = {
   ETag: 'ETag',
   Location: 'Location',
   IdempotentReplayed: 'Idempotent-Replayed',
+  DryRun: 'Dry-Run',
   RetryAfter: 'Retry-After',
   WwwAuthenticate: 'WWW-Authenticate',
 }
@@ -70,6 +71,10 @@ export const headers = {
   Location: { description: 'Absolute path of the created resource.', schema: { type: 'string' } },
   IdempotentReplayed: {
     description: '`true` when this is the first answer to the Idempotency-Key once more.',
+    schema: { type: 'string', const: 'true' },
+  },
+  DryRun: {
+    description: '`true` when the write was rehearsed: nothing was stored.',
     schema: { type: 'string', const: 'true' },
   },
   RetryAfter: { description: 'Seconds to wait before the next try.', schema: { type: 'integer' } },

@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import { otherFamilyPath } from '../../http/path-families.ts'
+import { publishedQuery } from '../../http/rehearsal.ts'
 import { bucketOf, isIdempotent, type Route } from '../../http/route.ts'
 import { requestExample } from './examples.ts'
 import { payloadOf } from './payload.ts'
@@ -13,10 +14,11 @@ export function operationOf(spec: Route, registry: SchemaRegistry): object {
     summary: spec.summary,
     description: descriptionOf(spec),
     tags: [spec.tag],
+    ...(spec.extension && { 'x-extension': true }),
     security: spec.access === 'anyone' ? [] : [{ bearer: [...spec.scopes] }],
     parameters: [
       ...parametersOf({ location: 'path', schema: spec.params, registry }),
-      ...parametersOf({ location: 'query', schema: spec.query, registry }),
+      ...parametersOf({ location: 'query', schema: publishedQuery(spec), registry }),
       ...headerParametersOf(spec),
     ],
     ...requestBodyOf(spec, registry),

@@ -87,19 +87,22 @@ function errorHeaders(status: number, codes: readonly ErrorCode[]): (keyof typeo
   ]
 }
 
-function successResponse(input: { spec: Route; success: Success; registry: SchemaRegistry }): object {
-  const { spec, success, registry } = input
+type DeclaredSuccess = { spec: Route; success: Success; registry: SchemaRegistry }
+
+function successResponse(input: DeclaredSuccess): object {
+  const { spec, success } = input
   const names = [
     ...countedHeaders,
     ...(success.etag ? (['ETag'] as const) : []),
     ...(success.location ? (['Location'] as const) : []),
     ...(isIdempotent(spec) ? (['IdempotentReplayed'] as const) : []),
+    ...(spec.rehearsal !== undefined ? (['DryRun'] as const) : []),
   ]
   const response = { description: success.description, headers: headerReferences(...names) }
   if (success.media !== undefined)
     return { ...response, content: { [success.media]: { schema: bodyOf(success.media) } } }
   if (success.data === null) return response
-  const content = { schema: envelopeOf(success, registry), ...answerExample(spec.operationId, success.status) }
+  const content = { schema: envelopeOf(input), ...answerExample(spec.operationId, success.status) }
   return { ...response, content: { 'application/json': content } }
 }
 
@@ -108,8 +111,8 @@ function bodyOf(media: string): JsonSchema {
   return media.startsWith('text/') ? { type: 'string' } : {}
 }
 
-function envelopeOf(success: Success, registry: SchemaRegistry): JsonSchema {
-  const data = success.data === null ? {} : registry.publish(success.data)
+function envelopeOf({ spec, success, registry }: DeclaredSuccess): JsonSchema {
+  const data = dataOf({ spec, success, registry })
   const properties: Record<string, JsonSchema> = {
     data: success.list ? { type: 'array', items: data } : data,
     ...(success.list && { page: { $ref: '#/components/schemas/Page' } }),
@@ -119,4 +122,11 @@ function envelopeOf(success: Success, registry: SchemaRegistry): JsonSchema {
     request_id: { type: 'string' },
   }
   return { type: 'object', required: Object.keys(properties), properties }
+}
+
+// The answer of a rehearsed write has the member `diff` besides the members of the real answer.
+function dataOf({ spec, success, registry }: DeclaredSuccess): JsonSchema {
+  const data = success.data === null ? {} : registry.publish(success.data)
+  if (spec.rehearsal === undefined) return data
+  return { allOf: [data, { type: 'object', properties: { diff: registry.publish(spec.rehearsal.diff) } }] }
 }

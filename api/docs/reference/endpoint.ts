@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import { otherFamilyPath } from '../../http/path-families.ts'
+import { publishedQuery } from '../../http/rehearsal.ts'
 import { bucketOf, isIdempotent, type Route, type Success } from '../../http/route.ts'
 import { payloadOf } from '../openapi/payload.ts'
 import type { JsonSchema, SchemaRegistry } from '../openapi/schemas.ts'
@@ -12,12 +13,14 @@ export function endpointText(spec: Route, registry: SchemaRegistry): string {
   const scopes = spec.scopes.map((scope) => `\`${scope}\``).join(', ')
   return [
     `${spec.summary}.`,
+    spec.extension && 'This endpoint is an [extension](#conventions) of the interface.',
     spec.description,
     otherPathOf(spec),
     `Scopes: ${scopes || (spec.access === 'anyone' ? 'no token is needed' : 'any valid token')}. Rate limit: \`${bucketOf(spec)}\`.${guardOf(spec)}`,
     parametersOf(spec, registry),
     bodyOf(spec, registry),
     ...spec.success.map((success) => successOf(success, registry)),
+    rehearsalOf(spec, registry),
     errorsLine(spec),
   ]
     .filter(Boolean)
@@ -40,7 +43,7 @@ function guardOf(spec: Route): string {
 function parametersOf(spec: Route, registry: SchemaRegistry): string | null {
   const rows = [
     ...parameterRows({ location: 'path', schema: spec.params, registry }),
-    ...parameterRows({ location: 'query', schema: spec.query, registry }),
+    ...parameterRows({ location: 'query', schema: publishedQuery(spec), registry }),
   ]
   return rows.length === 0 ? null : table({ head: ['Parameter', 'In', 'Type', 'Meaning'], rows })
 }
@@ -72,6 +75,11 @@ function successOf(success: Success, registry: SchemaRegistry): string {
   const headers = [success.etag ? '`ETag`' : '', success.location ? '`Location`' : ''].filter(Boolean)
   const sent = headers.length === 0 ? '' : ` Headers: ${headers.join(', ')}.`
   return `**${status}** ${description}: ${[shape, ...(list ? ['`page`'] : []), ...others].join('; ')}.${sent}`
+}
+
+function rehearsalOf({ rehearsal }: Route, registry: SchemaRegistry): string | null {
+  if (rehearsal === undefined) return null
+  return `With \`dry_run=true\` nothing is stored: \`data.diff\` is ${typeOf(registry.publish(rehearsal.diff))}. Header: \`Dry-Run\`.`
 }
 
 function withoutEnvelope(media: string | undefined): string {

@@ -21,6 +21,7 @@ import { type BlockWrite, editBlocks, findBlock, presentBlock } from './block-wr
 import { nodeErrors } from './body-errors.ts'
 import { blockGuard, bodyGuard } from './body-guard.ts'
 import { blocksText } from './body-views.ts'
+import { bodyRehearsal } from './differences.ts'
 import { requireBody } from './stored-body.ts'
 
 const tag = 'Blocks'
@@ -97,6 +98,7 @@ export const blockRoutes = [
     params: DocumentParameter,
     body: BlockInsertInput,
     guard: 'optional',
+    rehearsal: bodyRehearsal,
     success: { status: 201, description: 'The new blocks', data: BlocksInserted, etag: true, location: true },
     errors: [...writeErrors, 'block_not_found', 'heading_not_found'],
     async handle(call) {
@@ -131,6 +133,7 @@ export const blockRoutes = [
     params: BlockParameter,
     body: BlockPatchInput,
     guard: 'optional',
+    rehearsal: bodyRehearsal,
     success: { status: 200, description: 'The block', data: Block, etag: true },
     errors: [...writeErrors, 'block_not_found', 'block_id_mismatch'],
     async handle(call) {
@@ -157,6 +160,7 @@ export const blockRoutes = [
     scopes: ['documents:write'],
     params: BlockParameter,
     guard: 'optional',
+    rehearsal: bodyRehearsal,
     success: { status: 200, description: 'Deleted', data: BlockDeleted, etag: true },
     errors: ['document_not_found', 'block_not_found', 'version_conflict', 'invalid_position'],
     async handle(call) {
@@ -186,6 +190,7 @@ export const blockRoutes = [
     params: DocumentParameter,
     body: BatchInput,
     guard: 'optional',
+    rehearsal: bodyRehearsal,
     success: { status: 200, description: 'What the operations did', data: BatchResult, etag: true },
     errors: [
       ...nodeErrors,

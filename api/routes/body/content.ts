@@ -12,13 +12,10 @@ import type { Service } from '../../http/service.ts'
 import { contentErrors } from './body-errors.ts'
 import { bodyGuard } from './body-guard.ts'
 import { contentAnswerText, contentText } from './body-views.ts'
-import { bodyHeading, localeParameter, requireVariantBody } from './stored-body.ts'
+import { bodyRehearsal } from './differences.ts'
+import { bodyHeading, contentQuery, localeParameter, requireVariantBody } from './stored-body.ts'
 
 const tag = 'Content'
-const annotate = Type.Optional(
-  Type.Enum(['anchors'], { description: 'put the block id above each block; Markdown only' }),
-)
-
 /** The routes that read and replace whole bodies. */
 export const contentRoutes = [
   route({
@@ -29,11 +26,7 @@ export const contentRoutes = [
     summary: 'Read the body of a document',
     scopes: ['documents:read'],
     params: DocumentParameter,
-    query: Type.Object({
-      format: Type.Optional(Type.Enum(['tiptap-json', 'markdown', 'html'], { default: 'tiptap-json' })),
-      annotate,
-      locale: localeParameter,
-    }),
+    query: Type.Object({ ...contentQuery, locale: localeParameter }),
     conditional: true,
     answerTypes: [vendorType],
     success: { status: 200, description: 'The body', data: Content, etag: true },
@@ -57,10 +50,11 @@ export const contentRoutes = [
       'Blocks keep the ids they are given, in Markdown by anchors; blocks without one get a new id. The state before is kept as a version.',
     scopes: ['documents:write'],
     params: DocumentParameter,
-    query: Type.Object({ annotate }),
+    query: Type.Object({ annotate: contentQuery.annotate }),
     body: ContentInput,
     mediaTypes: [vendorType],
     guard: 'required',
+    rehearsal: bodyRehearsal,
     success: { status: 200, description: 'The new body', data: Content, etag: true },
     errors: ['document_not_found', 'version_conflict', ...contentErrors],
     async handle(call) {

@@ -31,6 +31,12 @@ export function bodyHeading(document: { id: string; version: string; updated_at:
   }
 }
 
+/** The query parameters of a read of a whole body. */
+export const contentQuery = {
+  format: Type.Optional(Type.Enum(['tiptap-json', 'markdown', 'html'], { default: 'tiptap-json' })),
+  annotate: Type.Optional(Type.Enum(['anchors'], { description: 'put the block id above each block; Markdown only' })),
+}
+
 /**
  * The query parameter `locale` of a read. The read is then about the variant of the document set, source or
  * translation, that fits the locale best.

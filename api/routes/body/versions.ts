@@ -1,15 +1,18 @@
 import Type from 'typebox'
 import { commitBody, type Edited } from '../../../shared/body/commit.ts'
-import { snapshotText, versionPage } from '../../../shared/body/queries.ts'
-import { DocumentVersion, RolledBack } from '../../../shared/body/schema.ts'
+import { type SnapshotBody, snapshotBody, versionPage } from '../../../shared/body/queries.ts'
+import { DocumentVersion, RolledBack, VersionContent } from '../../../shared/body/schema.ts'
+import type { Queryable } from '../../../shared/database/database.ts'
+import type { DocumentRow } from '../../../shared/documents/queries.ts'
 import { requireDocument } from '../../../shared/documents/require.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
 import { bodyGuard } from './body-guard.ts'
-import { contentAnswerText } from './body-views.ts'
-import { bodyHeading } from './stored-body.ts'
+import { contentAnswerText, contentText } from './body-views.ts'
+import { bodyRehearsal } from './differences.ts'
+import { bodyHeading, contentQuery } from './stored-body.ts'
 
 const tag = 'Versions'
 
@@ -47,6 +50,32 @@ export const versionRoutes = [
   }),
 
   route({
+    method: 'GET',
+    path: '/documents/{id}/versions/{seq}/content',
+    operationId: 'getVersionContent',
+    tag,
+    extension: true,
+    summary: 'Read a kept version of the body',
+    description:
+      'In the formats of the current body. A version never changes; `updated_at` is when its body was written.',
+    scopes: ['documents:read'],
+    params: VersionParameter,
+    query: Type.Object(contentQuery),
+    conditional: true,
+    success: { status: 200, description: 'The body of the version', data: VersionContent, etag: true },
+    errors: ['document_not_found', 'version_not_found', 'invalid_node'],
+    async handle({ db, caller, params, query }) {
+      const document = await requireDocument(db, { documentId: params.id, caller })
+      const kept = await requireVersion(db, { document, seq: params.seq })
+      const { format = 'tiptap-json', annotate } = query
+      const heading = { ...bodyHeading({ ...document, ...kept }), seq: Number(params.seq) }
+      const framed = { text: kept.body, heading, resolution: {} }
+      const dataText = await contentText({ ...framed, format, anchors: annotate === 'anchors' })
+      return { dataText, etag: kept.version }
+    },
+  }),
+
+  route({
     method: 'POST',
     path: '/documents/{id}/versions/{seq}/rollback',
     operationId: 'rollbackDocument',
@@ -56,30 +85,33 @@ export const versionRoutes = [
     scopes: ['documents:write'],
     params: VersionParameter,
     guard: 'required',
+    rehearsal: bodyRehearsal,
     success: { status: 200, description: 'The restored body', data: RolledBack, etag: true },
     errors: ['document_not_found', 'version_not_found', 'version_conflict', 'document_too_large'],
     async handle(call) {
       const { tx, caller, params } = call
-      const seq = Number(params.seq)
       const { document, body } = await commitBody<Edited, string>(call.write, {
         documentId: params.id,
         caller,
         // The snapshot must be read before the commit. The commit keeps one more snapshot and may delete the oldest
         // snapshot, which can be the snapshot to restore.
-        find: async (_current, document) => {
-          const text = Number.isSafeInteger(seq) ? await snapshotText(tx, { ...document, seq }) : null
-          if (text === null) throw new Refusal('version_not_found', { details: { id: params.seq } })
-          return text
-        },
+        find: async (_current, document) => (await requireVersion(tx, { document, seq: params.seq })).body,
         guard: bodyGuard(call),
         edit: (_current, text) => ({ text }),
       })
       const dataText = contentAnswerText({
         text: body.text,
         heading: { ...bodyHeading(document), format: 'tiptap-json' },
-        behind: { warnings: [], restored_seq: seq },
+        behind: { warnings: [], restored_seq: Number(params.seq) },
       })
       return { dataText, etag: document.version, workspaceId: document.workspace_id }
     },
   }),
 ]
+
+async function requireVersion(db: Queryable, named: { document: DocumentRow; seq: string }): Promise<SnapshotBody> {
+  const seq = Number(named.seq)
+  const kept = Number.isSafeInteger(seq) ? await snapshotBody(db, { ...named.document, seq }) : null
+  if (kept === null) throw new Refusal('version_not_found', { details: { id: named.seq } })
+  return kept
+}

@@ -1,4 +1,5 @@
 import type { BodyNode } from '../document.ts'
+import { wordsOf } from '../words.ts'
 import { appendNode } from './encoding.ts'
 
 /**
@@ -9,11 +10,6 @@ export type Line = { nodes: readonly BodyNode[]; starts: readonly number[]; leng
 
 /** A word, a space or a node other than a text. A token is kept or replaced as a whole. */
 export type InlineToken = { key: string; start: number; length: number }
-
-// Words, single ideographs (for scripts without spaces), white space, and any other single character. With the v flag
-// the dot is a code point, so no surrogate pair is split.
-const word =
-  /[[\p{L}\p{N}\p{M}_]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]]+|\s+|./gsv
 
 /** Measures inline content. */
 export function lineOf(nodes: readonly BodyNode[]): Line {
@@ -53,8 +49,10 @@ export function inlineTokensOf(line: Line, keyOf: (node: BodyNode) => string): I
   let text = ''
   let start = 0
   const flush = (next: number) => {
-    for (const found of text.matchAll(word))
-      tokens.push({ key: found[0], start: start + found.index, length: found[0].length })
+    for (const key of wordsOf(text)) {
+      tokens.push({ key, start, length: key.length })
+      start += key.length
+    }
     text = ''
     start = next
   }

@@ -1,0 +1,63 @@
+import { type TObject, Type } from 'typebox'
+import { type Ahead, computingAhead } from '../../shared/computations/ahead.ts'
+import { inRehearsal, type Transaction } from '../../shared/database/database.ts'
+import type { Answer, Rehearsal, Route, UntypedCall } from './route.ts'
+
+/**
+ * The query parameters that a route reads. Every write knows `dry_run`. Where a write cannot be rehearsed, only `false`
+ * is allowed: an unknown parameter would be ignored, and the write would really happen.
+ */
+export function queryOf(spec: Route): TObject {
+  const { method, query = noParameters, rehearsal } = spec
+  if (method === 'GET') return query
+  return Type.Object({ ...query.properties, dry_run: rehearsal === undefined ? notOffered : offered })
+}
+
+/** The query parameters of a route that the documentation shows. */
+export function publishedQuery(spec: Route): TObject | undefined {
+  return spec.rehearsal === undefined ? spec.query : queryOf(spec)
+}
+
+/** Whether the query of a write asks for a rehearsal. */
+export function isRehearsal(query: object): boolean {
+  return (query as { dry_run?: boolean }).dry_run === true
+}
+
+/**
+ * Runs a write of a route that has a rehearsal: the same code as for the real write, in a transaction that is undone.
+ * Returns the answer of the write with `diff` as the last member of `data`, and with the header Dry-Run. The difference
+ * is computed when no lock is held any more.
+ */
+export async function rehearse({ compare }: Rehearsal, { call, write }: Rehearsed): Promise<Answer> {
+  const { answer, diff } = await computingAhead((ahead) =>
+    inRehearsal(call.service.database, async (tx) => {
+      const answer = await write(tx, ahead)
+      return { answer, diff: await compare(tx, call) }
+    }),
+  )
+  const { data, dataText = JSON.stringify(data), ...rest } = answer
+  const headers = { ...answer.headers, 'Dry-Run': 'true' }
+  return { ...rest, headers, dataText: `${dataText.slice(0, -1)},"diff":${await diff()}}` }
+}
+
+type Rehearsed = {
+  call: Pick<UntypedCall, 'service' | 'caller' | 'params'>
+  write: (tx: Transaction, ahead: Ahead) => Promise<Answer>
+}
+
+const noParameters = Type.Object({})
+
+const offered = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description: 'rehearse the write: everything but the commit, and the answer has `diff`',
+  }),
+)
+
+const notOffered = Type.Optional(
+  Type.Refine(
+    Type.Boolean(),
+    (value) => value === false,
+    () => 'must be false: this endpoint has no rehearsal',
+  ),
+)

@@ -1,0 +1,88 @@
+import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
+import { textVersion } from '../body/canonical.ts'
+import type { TwoTexts } from '../body/change.ts'
+import { linesToMarkdown } from '../body/markdown/to-markdown.ts'
+import { type Computation, computation } from '../computations/computation.ts'
+import { compute } from '../computations/compute.ts'
+import type { Queryable } from '../database/database.ts'
+import { documentNotFound } from '../documents/require.ts'
+import { Refusal } from '../errors/errors.ts'
+import { blockDifferences } from './block-differences.ts'
+import { type ComparedBody, comparedBodies, type NamedBody } from './queries.ts'
+import { unifiedText } from './unified-text.ts'
+
+/** A comparison of two bodies of a document, as a request names them. */
+export type Comparison = { documentId: string; caller: Caller; from: NamedBody; to: NamedBody }
+
+/** The form of a difference: by blocks, or unified text of the two bodies as Markdown. */
+export type DifferenceFormat = 'json' | 'markdown'
+
+/** The heading of a difference, and the stored texts of both bodies. */
+export type BodyPair = { heading: Heading; texts: TwoTexts }
+
+type Heading = { document_id: string; from: Side; to: Side }
+type Side = { seq: number | 'current'; version: string }
+
+/**
+ * Reads the two bodies of a comparison. Refuses with 404 `document_not_found` when the caller does not see the
+ * document, and with 404 `version_not_found` when the document does not keep one of the versions.
+ */
+export async function bodyPair(db: Queryable, comparison: Comparison): Promise<BodyPair> {
+  const { documentId, caller, from, to } = comparison
+  const [old, current] = await comparedBodies(db, { documentId, workspaceIds: visibleWorkspaces(caller), from, to })
+  if (old === undefined || current === undefined) throw documentNotFound(documentId)
+  const [first, second] = [sideOf('from', { named: from, found: old }), sideOf('to', { named: to, found: current })]
+  return {
+    heading: { document_id: documentId, from: first.side, to: second.side },
+    texts: { from: first.text, to: second.text },
+  }
+}
+
+/** The difference of two bodies as JSON text, in the form `DocumentDifference`. A thread compares large bodies. */
+export function differenceText(pair: BodyPair, format: DifferenceFormat): Promise<string> {
+  return compute(comparing, { ...pair.texts, heading: pair.heading, format })
+}
+
+/** The version of a difference, for its ETag. It depends on both sides and on the form. */
+export function differenceVersion({ heading }: BodyPair, format: DifferenceFormat): string {
+  return textVersion(JSON.stringify([heading, format]))
+}
+
+type Comparing = TwoTexts & { heading: Heading; format: DifferenceFormat }
+
+/** Writes a difference as JSON text. A thread imports this function by its name. @public */
+export function compareTexts({ from, to, heading, format }: Comparing): string {
+  const [old, current] = [linesOf(from), linesOf(to)]
+  if (format === 'json') return `${JSON.stringify(heading).slice(0, -1)},"blocks":${blockDifferences(old, current)}}`
+  const [before, after] = [old, current].map((lines) => linesToMarkdown(lines, { anchors: false }).markdown)
+  const names = { from: nameOf(heading.from), to: nameOf(heading.to) }
+  const content = unifiedText({ from: before ?? '', to: after ?? '' }, names)
+  return JSON.stringify({ ...heading, format, content })
+}
+
+// Two bodies of together so many characters are compared within 20 ms.
+const smallTexts = 64 * 1024
+
+const comparing: Computation<Comparing, string> = computation({
+  module: import.meta.url,
+  run: compareTexts,
+  isSmall: ({ from, to }) => from.length + to.length <= smallTexts,
+  cpuMs: ({ from, to }) => Math.min(20_000, 2000 + (from.length + to.length) * 0.005),
+})
+
+function sideOf(field: 'from' | 'to', { named, found }: { named: NamedBody; found: ComparedBody }) {
+  const { seq, version, body } = found
+  if (version === null || body === null) {
+    const id = typeof named === 'object' ? named.seq : null
+    throw new Refusal('version_not_found', { details: { id, field } })
+  }
+  return { side: { seq: seq ?? ('current' as const), version }, text: body }
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n')
+}
+
+function nameOf({ seq }: Side): string {
+  return seq === 'current' ? 'current' : `version ${seq}`
+}
