@@ -105,6 +105,21 @@ t.test('aliases stand in the reference alone, and prose can be added to it', asy
   t.match(reference, '## Nodes of a body\n\nA paragraph.\n\n')
 })
 
+t.test('a caller can tell an extension from what every service of this version offers', async (t) => {
+  const extension = { ...specimen({ data: Type.Null() }), path: '/added', extension: true as const }
+  const specified = { ...specimen({ data: Type.Null() }), path: '/specified' }
+  const table: Route[] = [extension, specified]
+  const { info, paths } = describeApi({ routes: table, origin: '' }) as Description
+  t.equal(info.version, '1.10.0', 'an extension is no new version of the interface')
+  t.match(paths, { '/added': { put: { 'x-extension': true } } })
+  t.notHas(paths['/specified']?.['put'], 'x-extension')
+  const reference = writeReference({ routes: table, config: readConfig({ DATA_DIR: t.testdir() }) })
+  const [, added, rest] = reference.split(/^### PUT .*$/m)
+  t.match(added, /is an \[extension\]\(#conventions\)/)
+  t.notMatch(rest, /is an \[extension\]/)
+  t.match(reference, 'Some endpoints are extensions')
+})
+
 t.test('the reference names every endpoint and every error code', async (t) => {
   const reference = writeReference({ routes, config: readConfig({ DATA_DIR: t.testdir() }) })
   for (const spec of routes.filter(({ listed }) => listed !== 'openapi')) {
@@ -161,6 +176,7 @@ type Operation = {
 }
 
 type Description = {
+  info: { version: string }
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, { properties: Record<string, unknown> }>; responses: object }
 }

@@ -130,6 +130,11 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   summary: string
   /** Markdown below the summary. */
   description?: string
+  /**
+   * The endpoint goes beyond the specified interface. The OpenAPI description marks it with `x-extension: true`, and the
+   * reference names it an extension.
+   */
+  extension?: true
   /** Where the endpoint is published; by default in the OpenAPI description and in the reference. */
   listed?: 'openapi' | 'reference'
   /** The scopes that a token needs, all of them; an empty list means any valid token. */

@@ -13,6 +13,7 @@ export function operationOf(spec: Route, registry: SchemaRegistry): object {
     summary: spec.summary,
     description: descriptionOf(spec),
     tags: [spec.tag],
+    ...(spec.extension && { 'x-extension': true }),
     security: spec.access === 'anyone' ? [] : [{ bearer: [...spec.scopes] }],
     parameters: [
       ...parametersOf({ location: 'path', schema: spec.params, registry }),

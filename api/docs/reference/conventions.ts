@@ -24,7 +24,11 @@ const general = (config: Config) => `
 All paths are below \`${config.PUBLIC_ORIGIN}${apiPrefix}\`. Bodies are JSON objects in UTF-8. Unknown query parameters
 and unknown members of bodies are ignored; a query parameter that is repeated is refused. Every GET but that of the event
 stream also serves HEAD, and OPTIONS names the methods of a path. Times are Unix milliseconds. Lengths of strings count
-Unicode code points. Ids of knowledge bases and folders are integers in answers and may be sent as decimal strings.`
+Unicode code points. Ids of knowledge bases and folders are integers in answers and may be sent as decimal strings.
+
+Some endpoints are extensions: this service offers them beyond the version of the interface that it implements, and
+another service of that version may lack them. All rules of this reference hold for extensions, too. The OpenAPI
+description marks their operations with \`x-extension: true\`.`
 
 const authentication = `
 Every call carries \`Authorization: Bearer <token>\`, but for the two of the device flow, by which a program without a

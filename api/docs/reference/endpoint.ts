@@ -12,6 +12,7 @@ export function endpointText(spec: Route, registry: SchemaRegistry): string {
   const scopes = spec.scopes.map((scope) => `\`${scope}\``).join(', ')
   return [
     `${spec.summary}.`,
+    spec.extension && 'This endpoint is an [extension](#conventions) of the interface.',
     spec.description,
     otherPathOf(spec),
     `Scopes: ${scopes || (spec.access === 'anyone' ? 'no token is needed' : 'any valid token')}. Rate limit: \`${bucketOf(spec)}\`.${guardOf(spec)}`,
