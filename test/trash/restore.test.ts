@@ -4,26 +4,13 @@ import { storedFiles } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
 import { ok } from '../support/translations.ts'
 import { blurredSince } from './blur.ts'
+import { type Deletion, ofDocuments, ofPlaces } from './deletions.ts'
 import { untilDerived } from './derived.ts'
-import type { Everything } from './everything.ts'
 import { type Copied, derive, prepareEverything } from './prepared.ts'
 import { type Known, knownPlaces, type Reads, readEverything } from './reads.ts'
 import { differences, readTables, type Tables } from './tables.ts'
 
 const start = await prepareEverything(t)
-
-/** Deletions of everything in the zoo, from the smallest to the largest, by what they delete. */
-const deletions: Record<string, (ada: Client, everything: Everything) => Promise<unknown>> = {
-  'a translation': (ada, { documents }) =>
-    ada.delete(`/documents/${documents.herd}/translations/${documents.troupeau}`),
-  'a translation whose source is elsewhere': (ada, { documents }) => ada.delete(`/documents/${documents.equipage}`),
-  'the source of a set': (ada, { documents }) => ada.delete(`/documents/${documents.herd}`),
-  'a document with a Y document': (ada, { documents }) => ada.delete(`/documents/${documents.lakes}`),
-  'a document with everything': (ada, { documents }) => ada.delete(`/documents/${documents.elephants}`),
-  'a folder in a folder': (ada, { folders }) => ada.delete(`/folders/${folders.large}`),
-  'a folder with a folder': (ada, { folders }) => ada.delete(`/folders/${folders.mammals}`),
-  'a knowledge base': (ada, { zoo }) => ada.delete(`/knowledge-bases/${zoo}`, { confirm_id: zoo }),
-}
 
 // Tables that may differ between a deletion with the trash and one without it: the trash itself, and the files that are
 // removed at once without it.
@@ -31,14 +18,14 @@ const ofTheTrash = new Set(['trash_entries', 'trash_rows', 'loose_files'])
 
 t.test('nothing deleted is visible anywhere: with the trash, all reads and tables are as without it', async (t) => {
   const [kept, final] = [await start(t), await start(t, { TRASH_RETENTION_DAYS: '0' })]
-  const begun = Date.now()
-  const blur = blurredSince(begun)
+  const blur = blurredSince(Date.now())
   const known = await knownPlaces(kept.ada, kept.everything)
-  for (const [name, remove] of Object.entries(deletions)) {
-    for (const { ada, everything } of [kept, final]) await remove(ada, everything)
+  const steps = { documents: Object.values(ofDocuments), folders: [ofPlaces['a folder with a folder'] as Deletion] }
+  for (const [name, deletions] of Object.entries({ ...steps, base: [ofPlaces['a knowledge base'] as Deletion] })) {
+    for (const { ada, everything } of [kept, final]) for (const remove of deletions) await remove(ada, everything)
     const [withTrash, without] = [await stateOf(kept, known), await stateOf(final, known)]
-    t.strictSame(unequalReads([without.reads, withTrash.reads], blur), {}, name)
-    t.strictSame(differences([without.tables, withTrash.tables], blur), {}, name)
+    t.strictSame(unequalReads([without.reads, withTrash.reads], blur), {}, `${name}: reads`)
+    t.strictSame(differences([without.tables, withTrash.tables], blur), {}, `${name}: tables`)
   }
   const files = await storedFiles(kept.service)
   for (const id of kept.everything.attachments) t.ok(files.includes(id), 'bytes live as long as the entry')
@@ -71,7 +58,7 @@ t.test('after a deletion and a restore every read and every row is what it was',
   const known = await knownPlaces(ada, everything)
   const whole = await restorable(copied, known)
   const begun = Date.now()
-  for (const [name, remove] of Object.entries(deletions)) {
+  for (const [name, remove] of Object.entries({ ...ofDocuments, ...ofPlaces })) {
     ok(await ada.post(`/documents/${everything.documents.elephants}/public-share`))
     await remove(ada, everything)
     const { id } = await onlyEntry(ada)
