@@ -219,11 +219,19 @@ t.test('a restored document goes on as if it had never been away', async (t) => 
   const before = await bodyOf(ada, id)
   refused(t, await put(ada, id, [p('three')], etag), { status: 409, code: 'version_conflict' })
   ok(await ada.delete(`/documents/${id}`))
+  // An editor who had the document open goes on typing.
+  textAt(live.doc, 0).insert(0, 'Typed meanwhile ')
+  await t.rejects(live.flush(), { code: 'document_not_found' })
   ok(await ada.post(`/trash/${await newest(ada)}/restore`))
+  await live.flush()
   const reopened = await LiveProcess.open(site, { workspace_id: ada.workspace_id, id })
   textAt(reopened.doc, 1).insert(0, 'Typed later ')
   await reopened.flush()
   t.strictSame(shown(reopened.doc).content, (await bodyOf(ada, id)).blocks)
+  t.strictSame(
+    (await bodyOf(ada, id)).blocks.map(({ content }) => content?.[0]?.text),
+    ['Typed meanwhile Typed one', 'Typed later two'],
+  )
   refused(t, await put(ada, id, [p('three')], before.etag), { status: 409, code: 'version_conflict' })
   t.equal((await put(ada, id, [p('three')], (await bodyOf(ada, id)).etag)).status, 200)
   t.equal((await ada.post(`/documents/${id}/versions/1/rollback`, undefined, { 'if-match': '*' })).status, 200)

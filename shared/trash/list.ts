@@ -1,6 +1,6 @@
 import { type Queryable, sql } from '../database/database.ts'
 import { mergedPage } from '../database/workspaces.ts'
-import { entryColumns, entryIsKept, TrashEntryRow } from './entries.ts'
+import { entryColumns, isKept, TrashEntryRow } from './entries.ts'
 import type { TrashEntry } from './schema.ts'
 
 type Fragment = ReturnType<typeof sql.fragment>
@@ -76,7 +76,7 @@ function newest(filter: TrashFilter, entries: Fragment) {
 function conditions({ knowledgeBaseId, after }: TrashFilter, workspaceId: Fragment) {
   return sql.join(
     [
-      sql.fragment`e.workspace_id = ${workspaceId} AND ${entryIsKept}`,
+      sql.fragment`e.workspace_id = ${workspaceId} AND ${isKept}`,
       ...(knowledgeBaseId === undefined ? [] : [sql.fragment`e.knowledge_base_id = ${knowledgeBaseId}`]),
       ...(after === null ? [] : [sql.fragment`e.id < ${after}`]),
     ],
