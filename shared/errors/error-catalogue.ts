@@ -170,6 +170,7 @@ export const errorCatalogue = {
     message: 'There is no such attachment.',
     details: Type.Union([MissingResource, BodyProblem]),
   },
+  trash_not_found: { status: 404, message: 'There is no such entry in the trash.', details: MissingResource },
   workspace_not_found: { status: 404, message: 'There is no workspace.', details: MissingResource },
   not_localized: { status: 404, message: 'The document is not in a document set.', details: MissingResource },
 
@@ -290,6 +291,11 @@ export const errorCatalogue = {
     status: 409,
     message: 'The document still has translations.',
     details: Type.Object({ locales: Type.Array(Type.String()) }),
+  },
+  parent_missing: {
+    status: 409,
+    message: 'The knowledge base was deleted. Name the place to which this is restored.',
+    details: Type.Object({ knowledge_base_id: Type.Integer() }),
   },
   job_not_succeeded: {
     status: 409,
