@@ -35,8 +35,8 @@ export type RestorationContext = {
   consequences: { kept: readonly KeptTable[] }
 }
 
-/** What was restored, and in `notRestored` what was deleted with it and does not come back. */
-export type Restored = { notRestored: readonly string[] } & (
+/** What was restored from an entry. `notRestored` names what was deleted with it and does not come back. */
+export type Restored = { entry: TrashEntryRow; notRestored: readonly string[] } & (
   | { type: 'document'; document: DocumentRow }
   | { type: 'folder'; folder: FolderRow }
   | { type: 'knowledge_base'; knowledgeBase: KnowledgeBaseRow }
@@ -58,7 +58,7 @@ export function restoreEntry(context: RestorationContext, input: { id: string; p
   const { tx, caller } = context
   return withLimitsOf(tx, 'whole', async () => {
     const entry = await lockEntry(tx, { caller, id: input.id })
-    const place = await lockPlace(tx, { caller, entry, place: input.place })
+    const place = await lockPlace(tx, { caller, entry, place: input.location })
     const contents = await queries.contentsOf(tx, entry)
     const restoration = { entry, contents, place }
     const left = await rejoinSets(tx, restoration)
@@ -71,7 +71,7 @@ export function restoreEntry(context: RestorationContext, input: { id: string; p
     await announce(context, restoration)
     queries.deleteEntry(tx, entry)
     const notRestored = [...entry.not_restored, ...(left.length > 0 ? ['document_set'] : [])]
-    return { notRestored, ...(await restoredRoot(tx, entry)) }
+    return { entry, notRestored, ...(await restoredRoot(tx, entry)) }
   })
 }
 
