@@ -8,6 +8,8 @@ const rooms = [
   ...['auth', 'knowledge-bases', 'documents', 'body', 'attachments', 'sharing', 'structure', 'export'],
   // What is derived from the core.
   ...['changes', 'relations', 'concepts', 'localization', 'search', 'summaries'],
+  // What was deleted, of all nouns.
+  'trash',
   // What follows from a write or a deletion, in all nouns.
   'consequences',
   // A client of the interface, no part of the service.

@@ -1,0 +1,68 @@
+import Type, { type Static } from 'typebox'
+import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
+import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { inWorkspaces } from '../database/workspaces.ts'
+import { Refusal } from '../errors/errors.ts'
+import { Nullable } from '../schema/identifiers.ts'
+
+const TrashEntryShape = Type.Object({
+  workspace_id: Type.String(),
+  id: Type.String(),
+  type: Type.Enum(['document', 'folder', 'knowledge_base']),
+  document_id: Nullable(Type.String()),
+  folder_id: Nullable(Type.Number()),
+  knowledge_base_id: Type.Number(),
+  parent_folder_id: Nullable(Type.Number()),
+  name: Type.String(),
+  path_text: Type.String(),
+  document_count: Type.Number(),
+  not_restored: Type.Array(Type.String()),
+  deleted_at: Type.Number(),
+  deleted_by: Nullable(Type.String()),
+  expires_at: Type.Number(),
+})
+/** The schema of a row with `entryColumns`. */
+export const TrashEntryRow = row(TrashEntryShape)
+
+/** A row of `trash_entries`: what one deletion deleted, and where it was. */
+export type TrashEntryRow = Static<typeof TrashEntryShape>
+
+/** The columns of an entry, for statements that name the table `e`. */
+export const entryColumns = sql.fragment`
+  e.workspace_id, e.id, e.type, e.document_id, e.folder_id, e.knowledge_base_id, e.parent_folder_id, e.name, e.path_text,
+  e.document_count, e.not_restored, e.deleted_at, e.deleted_by, e.expires_at`
+
+/** The condition that an entry `e` can be restored. The sweep removes the other entries soon. */
+export const isKept = sql.fragment`e.expires_at > now()`
+
+/** A caller and the id of an entry that the path of the request names. */
+type NamedEntry = { caller: Caller; id: string }
+
+/**
+ * Returns an entry that the caller may restore or purge. Refuses with 404 `trash_not_found`, and with 403 when the
+ * caller is a viewer.
+ */
+export async function findEntry(db: Queryable, named: NamedEntry): Promise<TrashEntryRow> {
+  return requireEntry(await db.maybeOne(sql.type(TrashEntryRow)`${visibleEntry(named)}`), named)
+}
+
+/**
+ * Returns an entry that the caller may restore or purge, locked until the transaction ends, so that one caller at a time
+ * does so. Refuses as `findEntry` does.
+ */
+export async function lockEntry(tx: Transaction, named: NamedEntry): Promise<TrashEntryRow> {
+  return requireEntry(await tx.maybeOne(sql.type(TrashEntryRow)`${visibleEntry(named)} FOR UPDATE`), named)
+}
+
+function visibleEntry({ caller, id }: NamedEntry) {
+  return sql.fragment`
+    SELECT ${entryColumns} FROM trash_entries e
+    WHERE ${inWorkspaces(sql.fragment`e.workspace_id`, visibleWorkspaces(caller))} AND e.id = ${id} AND ${isKept}`
+}
+
+function requireEntry(entry: TrashEntryRow | null, { caller, id }: NamedEntry): TrashEntryRow {
+  if (entry === null) throw new Refusal('trash_not_found', { details: { id } })
+  requireWriter(caller, entry.workspace_id)
+  return entry
+}

@@ -1,0 +1,162 @@
+-- The trash: what was deleted and can be restored. A deletion moves rows here from the tables that everything reads, so
+-- nothing that was deleted is visible anywhere else.
+
+-- An entry is what one deletion deleted: a document, a folder with everything in it, or a knowledge base. The ids refer
+-- to nothing that exists. knowledge_base_id and parent_folder_id say where the thing was; a knowledge base names itself.
+CREATE TABLE trash_entries (
+  workspace_id text NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+  id text COLLATE "C" NOT NULL,
+  type text NOT NULL CHECK (type IN ('document', 'folder', 'knowledge_base')),
+  document_id text COLLATE "C",
+  folder_id bigint,
+  knowledge_base_id bigint NOT NULL,
+  parent_folder_id bigint,
+  name text NOT NULL,
+  path_text text NOT NULL,
+  document_count integer NOT NULL,
+  -- What cannot be restored, in words of the API.
+  not_restored text[] NOT NULL,
+  deleted_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
+  deleted_by text REFERENCES users ON DELETE SET NULL,
+  expires_at timestamptz(3) NOT NULL,
+  PRIMARY KEY (workspace_id, id),
+  CHECK ((type = 'document') = (document_id IS NOT NULL)),
+  CHECK ((type = 'folder') = (folder_id IS NOT NULL))
+);
+CREATE INDEX trash_entries_knowledge_base_id_idx ON trash_entries (workspace_id, knowledge_base_id, id);
+CREATE INDEX trash_entries_expires_at_idx ON trash_entries (expires_at);
+CREATE INDEX trash_entries_deleted_by_idx ON trash_entries (deleted_by);
+
+-- A row of another table as it was deleted. document_id is the document that the row belonged to. Some rows belong to
+-- two documents: units to a translation and its source, relations to both ends. Then the second one is
+-- other_document_id.
+CREATE TABLE trash_rows (
+  workspace_id text NOT NULL,
+  entry_id text COLLATE "C" NOT NULL,
+  table_name text COLLATE "C" NOT NULL,
+  n bigint GENERATED ALWAYS AS IDENTITY,
+  document_id text COLLATE "C",
+  other_document_id text COLLATE "C",
+  row jsonb NOT NULL,
+  PRIMARY KEY (workspace_id, entry_id, table_name, n),
+  FOREIGN KEY (workspace_id, entry_id) REFERENCES trash_entries ON DELETE CASCADE
+);
+
+-- lz4 halves the time to move a large body, but not every build of PostgreSQL has it.
+DO $$
+BEGIN
+  ALTER TABLE trash_rows ALTER COLUMN row SET COMPRESSION lz4;
+EXCEPTION
+  WHEN feature_not_supported THEN NULL;
+END
+$$;
+
+-- In which entry a document is.
+CREATE UNIQUE INDEX trash_rows_document_key ON trash_rows (workspace_id, document_id) WHERE table_name = 'documents';
+-- Whether a document set has members in the trash.
+CREATE INDEX trash_rows_document_set_idx ON trash_rows (workspace_id, (row ->> 'document_set_id'))
+  WHERE table_name = 'documents' AND row ->> 'document_set_id' IS NOT NULL;
+-- Whether the file of an attachment is still needed.
+CREATE INDEX trash_rows_attachment_idx ON trash_rows (workspace_id, (row ->> 'id')) WHERE table_name = 'attachments';
+-- The relations of which no end is left, by both ends.
+CREATE INDEX trash_rows_relation_source_idx ON trash_rows (workspace_id, document_id)
+  WHERE table_name = 'relations' AND other_document_id IS NOT NULL;
+CREATE INDEX trash_rows_relation_target_idx ON trash_rows (workspace_id, other_document_id)
+  WHERE table_name = 'relations' AND other_document_id IS NOT NULL;
+
+-- As in 0019, but a file stays as long as the trash has the row of its attachment.
+CREATE OR REPLACE FUNCTION loosen_files() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO loose_files (id, removable_at)
+  SELECT d.id, now() FROM deleted d
+  WHERE NOT EXISTS (
+    SELECT FROM trash_rows t
+    WHERE t.workspace_id = d.workspace_id AND t.table_name = 'attachments' AND t.row ->> 'id' = d.id)
+  ON CONFLICT (id) DO NOTHING;
+  RETURN NULL;
+END
+$$;
+
+-- An attachment leaves the trash when it is restored. Otherwise nobody needs its file any more.
+CREATE FUNCTION loosen_files_of_trash() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO loose_files (id, removable_at)
+  SELECT d.row ->> 'id', now() FROM deleted d
+  WHERE d.table_name = 'attachments' AND NOT EXISTS (
+    SELECT FROM attachments a WHERE a.workspace_id = d.workspace_id AND a.id = d.row ->> 'id')
+  ON CONFLICT (id) DO NOTHING;
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER loosen_files_of_trash AFTER DELETE ON trash_rows
+REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION loosen_files_of_trash();
+
+-- A restoration inserts the rows of these tables in slices. A row may refer to a row of a later slice.
+ALTER TABLE folders ALTER CONSTRAINT folders_workspace_id_parent_id_fkey DEFERRABLE;
+ALTER TABLE concepts ALTER CONSTRAINT concepts_workspace_id_merged_into_concept_id_fkey DEFERRABLE;
+
+-- Moves rows of an entry back to their tables, table by table, and returns whether rows are left. One call moves about
+-- `most_rows` rows and `most_bytes` bytes at most, and at least one row. `places` gives columns of a table other values
+-- than the rows have: {"documents": {"knowledge_base_id": 7}}.
+--
+-- The function knows no columns, so it also restores rows that were deleted before a migration added a column: the
+-- column gets its default. A column whose name ends in _by refers to a user, and becomes null when the user is gone. What
+-- has been written again since the deletion stays as it is.
+CREATE FUNCTION restore_trash_rows(
+  workspace text, entry text, tables text[], places jsonb, most_rows bigint, most_bytes bigint
+) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  target text;
+  column_names text;
+  column_values text;
+  moved record;
+BEGIN
+  SET CONSTRAINTS folders_workspace_id_parent_id_fkey, concepts_workspace_id_merged_into_concept_id_fkey DEFERRED;
+  FOREACH target IN ARRAY tables LOOP
+    CONTINUE WHEN NOT EXISTS (
+      SELECT FROM trash_rows WHERE workspace_id = workspace AND entry_id = entry AND table_name = target);
+    IF most_rows <= 0 OR most_bytes <= 0 THEN
+      RETURN true;
+    END IF;
+    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum),
+      string_agg(
+        CASE
+          WHEN a.attname LIKE '%\_by' THEN format('(SELECT u.id FROM users u WHERE u.id = r.%I)', a.attname)
+          WHEN a.attnotnull AND a.atthasdef THEN format('coalesce(r.%I, %s)', a.attname, pg_get_expr(d.adbin, d.adrelid))
+          ELSE format('r.%I', a.attname)
+        END, ', ' ORDER BY a.attnum)
+    INTO column_names, column_values
+    FROM pg_attribute a
+    LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+    WHERE a.attrelid = target::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '';
+    EXECUTE format($statement$
+      WITH next AS (
+        SELECT n FROM (
+          SELECT n, sum(pg_column_size(row)) OVER (ORDER BY n) - pg_column_size(row) AS bytes_before
+          FROM (
+            SELECT n, row FROM trash_rows
+            WHERE workspace_id = $1 AND entry_id = $2 AND table_name = $3 ORDER BY n LIMIT $4) AS first
+        ) AS measured
+        WHERE bytes_before < $5
+      ), taken AS (
+        DELETE FROM trash_rows t USING next
+        WHERE t.workspace_id = $1 AND t.entry_id = $2 AND t.table_name = $3 AND t.n = next.n
+        RETURNING t.row, pg_column_size(t.row) AS size
+      ), restored AS (
+        INSERT INTO %1$I (%2$s)
+        SELECT %3$s FROM taken, jsonb_populate_record(NULL::%1$I, %4$s) AS r
+        ON CONFLICT DO NOTHING
+      )
+      SELECT count(*) AS rows, coalesce(sum(size), 0) AS bytes FROM taken
+    $statement$, target, column_names, column_values,
+      CASE WHEN places ? target THEN format('taken.row || %L::jsonb', places -> target) ELSE 'taken.row' END)
+    INTO moved USING workspace, entry, target, most_rows, most_bytes;
+    most_rows := most_rows - moved.rows;
+    most_bytes := most_bytes - moved.bytes;
+    IF EXISTS (SELECT FROM trash_rows WHERE workspace_id = workspace AND entry_id = entry AND table_name = target) THEN
+      RETURN true;
+    END IF;
+  END LOOP;
+  RETURN false;
+END
+$$;
