@@ -16,7 +16,7 @@ CREATE TABLE trash_entries (
   document_count integer NOT NULL,
   -- What cannot be restored, in words of the API.
   not_restored text[] NOT NULL,
-  deleted_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
+  deleted_at timestamptz(3) NOT NULL,
   deleted_by text REFERENCES users ON DELETE SET NULL,
   expires_at timestamptz(3) NOT NULL,
   PRIMARY KEY (workspace_id, id),
@@ -26,6 +26,10 @@ CREATE TABLE trash_entries (
 CREATE INDEX trash_entries_knowledge_base_id_idx ON trash_entries (workspace_id, knowledge_base_id, id);
 CREATE INDEX trash_entries_expires_at_idx ON trash_entries (expires_at);
 CREATE INDEX trash_entries_deleted_by_idx ON trash_entries (deleted_by);
+-- The entries whose name contains a text, found as documents are by their titles (0031).
+CREATE INDEX trash_entries_words_idx ON trash_entries
+USING gin (title_words(workspace_id, knowledge_base_id, NULL::bigint, name)) WITH (gin_pending_list_limit = 256);
+ALTER INDEX trash_entries_words_idx ALTER COLUMN 1 SET STATISTICS 0;
 
 -- A row of another table as it was deleted. document_id is the document that the row belonged to. Some rows belong to
 -- two documents: units to a translation and its source, relations to both ends. Then the second one is

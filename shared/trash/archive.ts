@@ -38,7 +38,7 @@ function openEntries(tx: Transaction, { workspaceId, roots, documentIds, deleted
   tx.send(
     prepared(sql.unsafe`
     INSERT INTO trash_entries (workspace_id, id, type, document_id, folder_id, knowledge_base_id, parent_folder_id, name,
-      path_text, document_count, not_restored, deleted_by, expires_at)
+      path_text, document_count, not_restored, deleted_by, deleted_at, expires_at)
     SELECT ${workspaceId}, e.id, e.type, e.document_id, e.folder_id, e.knowledge_base_id, e.parent_folder_id, e.name,
       CASE WHEN e.type = 'knowledge_base' THEN e.name ELSE (
         SELECT string_agg(p.entry ->> 'name', ' / ' ORDER BY p.place)
@@ -50,8 +50,9 @@ function openEntries(tx: Transaction, { workspaceId, roots, documentIds, deleted
         WHERE s.workspace_id = ${workspaceId}
           AND s.document_id = ANY(${sql.array([...documentIds], 'text')} || coalesce(e.document_id, '')))
         THEN ARRAY['public_share'] ELSE ARRAY[]::text[] END,
-      ${deletedBy}, clock_timestamp() + make_interval(days => ${days})
-    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS e (id text, type text, document_id text,
+      ${deletedBy}, n.time, n.time + make_interval(days => ${days})
+    FROM (SELECT clock_timestamp()::timestamptz(3) AS time) AS n
+    CROSS JOIN jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS e (id text, type text, document_id text,
       folder_id bigint, knowledge_base_id bigint, parent_folder_id bigint, name text, document_count integer)`),
   )
 }

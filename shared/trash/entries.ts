@@ -39,20 +39,19 @@ export const isKept = sql.fragment`e.expires_at > now()`
 /** A caller and the id of an entry that the path of the request names. */
 type NamedEntry = { caller: Caller; id: string }
 
-/**
- * Returns an entry that the caller may restore or purge. Refuses with 404 `trash_not_found`, and with 403 when the
- * caller is a viewer.
- */
+/** Returns an entry that the caller can see. Refuses with 404 `trash_not_found`. */
 export async function findEntry(db: Queryable, named: NamedEntry): Promise<TrashEntryRow> {
   return requireEntry(await db.maybeOne(sql.type(TrashEntryRow)`${visibleEntry(named)}`), named)
 }
 
 /**
- * Returns an entry that the caller may restore or purge, locked until the transaction ends, so that one caller at a time
- * does so. Refuses as `findEntry` does.
+ * Returns an entry that the caller may restore, locked until the transaction ends, so that only one caller at a time
+ * restores or purges it. Refuses with 404 `trash_not_found`, and with 403 when the caller is a viewer.
  */
 export async function lockEntry(tx: Transaction, named: NamedEntry): Promise<TrashEntryRow> {
-  return requireEntry(await tx.maybeOne(sql.type(TrashEntryRow)`${visibleEntry(named)} FOR UPDATE`), named)
+  const entry = requireEntry(await tx.maybeOne(sql.type(TrashEntryRow)`${visibleEntry(named)} FOR UPDATE`), named)
+  requireWriter(named.caller, entry.workspace_id)
+  return entry
 }
 
 function visibleEntry({ caller, id }: NamedEntry) {
@@ -61,8 +60,7 @@ function visibleEntry({ caller, id }: NamedEntry) {
     WHERE ${inWorkspaces(sql.fragment`e.workspace_id`, visibleWorkspaces(caller))} AND e.id = ${id} AND ${isKept}`
 }
 
-function requireEntry(entry: TrashEntryRow | null, { caller, id }: NamedEntry): TrashEntryRow {
+function requireEntry(entry: TrashEntryRow | null, { id }: NamedEntry): TrashEntryRow {
   if (entry === null) throw new Refusal('trash_not_found', { details: { id } })
-  requireWriter(caller, entry.workspace_id)
   return entry
 }
