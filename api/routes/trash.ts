@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
+import { type Caller, requireWriter, visibleWorkspaces } from '../../shared/auth/caller.ts'
 import type { Queryable } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { presentFolder } from '../../shared/knowledge-bases/folders.ts'
@@ -119,6 +119,7 @@ export const trashRoutes = [
 async function requireEntry(db: Queryable, input: { caller: Caller; id: string }): Promise<TrashEntryRow> {
   const entry = await findEntry(db, input)
   if (entry.type !== 'document') requireScopes(input.caller, ['documents:write', 'knowledge-bases:write'])
+  requireWriter(input.caller, entry.workspace_id)
   return entry
 }
 

@@ -54,7 +54,10 @@ type Restoration = { entry: TrashEntryRow; contents: queries.Contents; place: Lo
  * The order of locks is: entry, knowledge base, existing documents, document sets. Restored rows are locked by their
  * insertion.
  */
-export function restoreEntry(context: RestorationContext, input: { id: string; location: PlaceInput }): Promise<Restored> {
+export function restoreEntry(
+  context: RestorationContext,
+  input: { id: string; location: PlaceInput },
+): Promise<Restored> {
   const { tx, caller } = context
   return withLimitsOf(tx, 'whole', async () => {
     const entry = await lockEntry(tx, { caller, id: input.id })

@@ -33,7 +33,9 @@ export const RestoreInput = Type.Object(
 )
 
 const notRestored = {
-  not_restored: Type.Array(Type.Enum(['public_share']), { description: 'what does not come back; often empty' }),
+  not_restored: Type.Array(Type.Enum(['public_share', 'document_set']), {
+    description: 'what does not come back: public links, and the place in a document set that is gone',
+  }),
 }
 
 /** The answer of `POST /trash/{id}/restore`: the restored resource. */
