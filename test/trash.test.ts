@@ -263,7 +263,7 @@ t.test('what would exceed a quota waits in the trash, and nothing in the trash c
   await make(ada, [p('a')], { folder_id: large })
   ok(await ada.delete(`/folders/${mammals}`))
   const entry = await newest(ada)
-  t.match(ok(await ada.get('/me/quota')).data, { documents: { used: 0 }, folders: { used: 0 } })
+  t.match(ok(await ada.get('/me/quota')).data.usage, { documents: 0, folders: 0, attachment_bytes: 0 })
   const refusal = async (quota: string) => {
     const reply = await ada.post(`/trash/${entry}/restore`)
     t.match(reply, { status: 409, body: { error: { code: 'quota_exceeded', details: { quota } } } }, reply.text)

@@ -2,6 +2,7 @@ import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
+import { queues } from '../../shared/jobs/queues.ts'
 import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchProjection } from '../../workers/search.ts'
 import { p } from '../body/build.ts'
@@ -9,6 +10,7 @@ import { uploaded } from '../support/attachments.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { eventsOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
+import { until } from '../support/site.ts'
 import { ok, translate, unitsOf } from '../support/translations.ts'
 import { startWorkers, untilFresh } from '../support/workers.ts'
 
@@ -43,7 +45,7 @@ t.test('of a restore and a purge one succeeds, and the document is there with it
     for (const path of [`/documents/${id}/content`, `/attachments/${attachment}`]) {
       t.equal((await ada.get(path)).status, expected, path)
     }
-    t.equal(await countOf(sql.fragment`trash_rows`), 0, 'no row is left in the trash')
+    t.equal(await countOf(sql.fragment`trash_rows WHERE entry_id = ${entry}`), 0, 'no row is left in the trash')
     const loose = await countOf(sql.fragment`loose_files WHERE id = ${attachment}`)
     t.equal(loose, expected === 200 ? 0 : 1, 'the file stays with its attachment')
     if (expected === 200) ok(await ada.delete(`/trash/${await deleted(ada, `/documents/${id}`)}`))
@@ -174,8 +176,8 @@ t.test(
       },
     })
     await startWorkers(t, service, [deleting])
-    await untilFresh(ada)
-    t.not(entry, '', 'the worker met the document')
+    const open = () => countOf(sql.fragment`pgboss.job WHERE name = ${queues.searchIndex.name} AND state < 'completed'`)
+    await until(async () => entry !== '' && (await open()) === 0)
     for (const table of ['search_documents', 'search_blocks', 'stale_projections', 'document_bodies']) {
       t.equal(await countOf(sql.fragment`${sql.identifier([table])} WHERE document_id = ${id}`), 0, table)
     }

@@ -11,7 +11,7 @@ const remove = (path: (everything: Everything) => string): Deletion => {
 
 /** Deletions of documents of the zoo, by what they delete. */
 export const ofDocuments: Record<string, Deletion> = {
-  'a translation': remove(({ documents }) => `/documents/${documents.herd}/translations/${documents.troupeau}`),
+  'a translation': remove(({ documents }) => `/documents/${documents.troupeau}`),
   'a translation whose source is elsewhere': remove(({ documents }) => `/documents/${documents.equipage}`),
   'the source of a set': remove(({ documents }) => `/documents/${documents.herd}`),
   'a document that was edited live': remove(({ documents }) => `/documents/${documents.lakes}`),

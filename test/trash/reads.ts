@@ -11,8 +11,9 @@ export type Read = { status: number; etag: string | null; answer: unknown }
 /** The answers of all reads by path and query. */
 export type Reads = Map<string, Read>
 
-// Reads that are no function of what is stored: streams, and the archive, which is compared file by file instead.
-const apart = new Set(['streamEvents', 'exportKnowledgeBase'])
+// Reads that are no function of what is stored: streams, and the archive, which is compared file by file instead. The
+// trash itself is what differs.
+const apart = new Set(['streamEvents', 'exportKnowledgeBase', 'listTrash'])
 
 /** The names of all routes that `readEverything` calls. */
 export const readOperations = routes.filter(({ method, operationId }) => method === 'GET' && !apart.has(operationId))
@@ -187,7 +188,7 @@ function readOf({ status, headers, text, body }: Reply): Read {
 }
 
 // Members that tell when or in which order something was derived, and not what.
-const derivation = new Set(['watermark', 'extracted_at', 'indexed_at', 'snapshot', 'modified'])
+const derivation = new Set(['watermark', 'extracted_at', 'indexed_at', 'exported_at'])
 
 function withoutTimes(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (name, member) => (derivation.has(name) ? undefined : member)))
