@@ -1,23 +1,14 @@
 import t from 'tap'
 import Type from 'typebox'
-import { keptTables } from '../shared/consequences/deletion.ts'
+import { keptTables, lostTables } from '../shared/consequences/deletion.ts'
 import { openDatabase, sql } from '../shared/database/database.ts'
 import { row } from '../shared/database/row.ts'
 import { createTestDatabase } from './support/postgres.ts'
 
 /*
- * The trash keeps rows of the tables that shared/consequences/deletion.ts lists. These tests hold the list against the
+ * The trash keeps rows of the tables that shared/consequences/deletion.ts lists. These tests hold the lists against the
  * schema of the database, so that a new table cannot be forgotten: its rows would be lost with every deletion.
  */
-
-// Tables whose rows are deleted with a document, folder or knowledge base, and why the trash keeps none of them.
-const notKept: Record<string, string> = {
-  search_documents: 'the search worker derives it',
-  search_blocks: 'the search worker derives it',
-  stale_projections: 'a restoration marks every projection as stale',
-  summary_digests: 'readers fill this cache',
-  public_shares: 'a restored document is not shared',
-}
 
 // Tables that name documents, folders or knowledge bases and whose rows a deletion leaves, or changes by a trigger.
 const notDeleted: Record<string, string> = {
@@ -50,14 +41,14 @@ t.test('no table that loses rows with a document, folder or knowledge base is fo
       SELECT c.conrelid FROM pg_constraint c JOIN deleted d ON c.confrelid = d.id WHERE c.contype = 'f'
     )
     SELECT id::text AS name FROM deleted ORDER BY 1`)
-  t.strictSame([...deleted].sort(), [...kept, ...Object.keys(notKept)].sort())
+  t.strictSame([...deleted].sort(), [...kept, ...Object.keys(lostTables)].sort())
 })
 
 t.test('no table that names a document, folder or knowledge base without a foreign key is forgotten', async (t) => {
   const naming = await database.anyFirst(sql.type(TableRow)`
     SELECT DISTINCT table_name::text AS name FROM information_schema.columns
     WHERE table_schema = 'public' AND column_name ~ '(^|_)(document|document_set|folder|knowledge_base)_id$'`)
-  const listed = new Set([...kept, ...Object.keys(notKept), ...Object.keys(notDeleted)])
+  const listed = new Set([...kept, ...Object.keys(lostTables), ...Object.keys(notDeleted)])
   t.strictSame(
     naming.filter((name) => !listed.has(name)),
     [],
@@ -83,18 +74,4 @@ t.test('a restored row finds the rows to which it refers', async (t) => {
     WHERE contype = 'f' AND conrelid = confrelid AND NOT condeferrable
       AND conrelid::regclass::text = ANY(${sql.array(kept, 'text')})`)
   t.strictSame(immediate, [], 'rows that refer to rows of their own table come in several slices')
-})
-
-t.test('rows come back after the account of their author is gone', async (t) => {
-  const authors = await database.anyFirst(sql.type(TableRow)`
-    SELECT c.conrelid::regclass || '.' || a.attname AS name FROM pg_constraint c
-    JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY(c.conkey)
-    WHERE c.contype = 'f' AND c.confrelid = 'users'::regclass
-      AND c.conrelid::regclass::text = ANY(${sql.array(kept, 'text')})`)
-  t.ok(authors.length > 0)
-  t.strictSame(
-    authors.filter((name) => !name.endsWith('_by')),
-    [],
-    'restore_trash_rows looks for users in columns of this name',
-  )
 })

@@ -54,7 +54,10 @@ type Restoration = { entry: TrashEntryRow; contents: queries.Contents; place: Lo
  * The order of locks is: entry, knowledge base, existing documents, document sets. Restored rows are locked by their
  * insertion.
  */
-export function restoreEntry(context: RestorationContext, input: { id: string; location: PlaceInput }): Promise<Restored> {
+export function restoreEntry(
+  context: RestorationContext,
+  input: { id: string; location: PlaceInput },
+): Promise<Restored> {
   const { tx, caller } = context
   return withLimitsOf(tx, 'whole', async () => {
     const entry = await lockEntry(tx, { caller, id: input.id })
@@ -138,6 +141,7 @@ async function announce(context: RestorationContext, { entry, contents }: Restor
   for (let from = 0; from < contents.document_ids.length; from += sliceDocuments) {
     const documentIds = contents.document_ids.slice(from, from + sliceDocuments)
     const documents = await lockDocuments(tx, { workspaceId, documentIds })
+    if (documents.length < documentIds.length) throw new Error(`documents of ${entry.id} were not restored`)
     const recorded = documents.map(eventDocument)
     const rowNos = await recordEvents(tx, { workspaceId, name: 'document.created', documents: recorded })
     markStale(context, {
