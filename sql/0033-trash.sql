@@ -104,8 +104,9 @@ ALTER TABLE concepts ALTER CONSTRAINT concepts_workspace_id_merged_into_concept_
 -- than the rows have: {"documents": {"knowledge_base_id": 7}}.
 --
 -- The function knows no columns, so it also restores rows that were deleted before a migration added a column: the
--- column gets its default. A column whose name ends in _by refers to a user, and becomes null when the user is gone. What
--- has been written again since the deletion stays as it is.
+-- column gets its default. A column that refers to a user, by a foreign key or by a name that ends in _by, becomes null
+-- when the user is gone. If the column cannot be null, the row does not come back. What has been written again since the
+-- deletion stays as it is.
 CREATE FUNCTION restore_trash_rows(
   workspace text, entry text, tables text[], places jsonb, most_rows bigint, most_bytes bigint
 ) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -113,6 +114,7 @@ DECLARE
   target text;
   column_names text;
   column_values text;
+  conditions text;
   moved record;
 BEGIN
   SET CONSTRAINTS folders_workspace_id_parent_id_fkey, concepts_workspace_id_merged_into_concept_id_fkey DEFERRED;
@@ -125,13 +127,20 @@ BEGIN
     SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum),
       string_agg(
         CASE
-          WHEN a.attname LIKE '%\_by' THEN format('(SELECT u.id FROM users u WHERE u.id = r.%I)', a.attname)
+          WHEN o.is_user THEN format('(SELECT u.id FROM users u WHERE u.id = r.%I)', a.attname)
           WHEN a.attnotnull AND a.atthasdef THEN format('coalesce(r.%I, %s)', a.attname, pg_get_expr(d.adbin, d.adrelid))
           ELSE format('r.%I', a.attname)
-        END, ', ' ORDER BY a.attnum)
-    INTO column_names, column_values
+        END, ', ' ORDER BY a.attnum),
+      coalesce(string_agg(format('EXISTS (SELECT FROM users u WHERE u.id = r.%I)', a.attname), ' AND ')
+        FILTER (WHERE o.is_user AND a.attnotnull), 'true')
+    INTO column_names, column_values, conditions
     FROM pg_attribute a
     LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+    CROSS JOIN LATERAL (
+      SELECT a.attname LIKE '%\_by' OR EXISTS (
+        SELECT FROM pg_constraint c
+        WHERE c.conrelid = a.attrelid AND c.confrelid = 'users'::regclass AND a.attnum = ANY (c.conkey)) AS is_user
+    ) AS o
     WHERE a.attrelid = target::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '';
     EXECUTE format($statement$
       WITH next AS (
@@ -148,12 +157,12 @@ BEGIN
         RETURNING t.row, pg_column_size(t.row) AS size
       ), restored AS (
         INSERT INTO %1$I (%2$s)
-        SELECT %3$s FROM taken, jsonb_populate_record(NULL::%1$I, %4$s) AS r
+        SELECT %3$s FROM taken, jsonb_populate_record(NULL::%1$I, %4$s) AS r WHERE %5$s
         ON CONFLICT DO NOTHING
       )
       SELECT count(*) AS rows, coalesce(sum(size), 0) AS bytes FROM taken
     $statement$, target, column_names, column_values,
-      CASE WHEN places ? target THEN format('taken.row || %L::jsonb', places -> target) ELSE 'taken.row' END)
+      CASE WHEN places ? target THEN format('taken.row || %L::jsonb', places -> target) ELSE 'taken.row' END, conditions)
     INTO moved USING workspace, entry, target, most_rows, most_bytes;
     most_rows := most_rows - moved.rows;
     most_bytes := most_bytes - moved.bytes;

@@ -24,8 +24,7 @@ export const deletionConsequences: readonly DeletionConsequence[] = [
 
 /**
  * The tables whose rows go to the trash with a document, folder or knowledge base, in the order in which a restoration
- * inserts them: a row stands behind the rows to which it refers. A table of a new noun stands here, or among the tables
- * that test/trash-tables.test.ts lists with the reason why their rows need not be kept.
+ * inserts them: a row comes after the rows to which it refers. A table of a new noun stands here or in `lostTables`.
  */
 export const keptTables: readonly KeptTable[] = [
   { table: 'knowledge_bases', ofKnowledgeBase: 'id' },
@@ -56,3 +55,14 @@ export const keptTables: readonly KeptTable[] = [
   { table: 'translation_units', ofTranslation: 'target_document_id' },
   { table: 'translation_unit_blocks', ofTranslation: 'target_document_id' },
 ]
+
+/**
+ * The tables that lose rows with a document and whose rows are not kept, with the reason. @internal
+ */
+export const lostTables: Readonly<Record<string, string>> = {
+  search_documents: 'the search worker derives it',
+  search_blocks: 'the search worker derives it',
+  stale_projections: 'a restoration marks every projection as stale',
+  summary_digests: 'readers fill this cache',
+  public_shares: 'a restored document is not shared',
+}

@@ -141,6 +141,7 @@ async function announce(context: RestorationContext, { entry, contents }: Restor
   for (let from = 0; from < contents.document_ids.length; from += sliceDocuments) {
     const documentIds = contents.document_ids.slice(from, from + sliceDocuments)
     const documents = await lockDocuments(tx, { workspaceId, documentIds })
+    if (documents.length < documentIds.length) throw new Error(`documents of ${entry.id} were not restored`)
     const recorded = documents.map(eventDocument)
     const rowNos = await recordEvents(tx, { workspaceId, name: 'document.created', documents: recorded })
     markStale(context, {
