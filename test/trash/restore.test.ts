@@ -53,6 +53,9 @@ const extractions = new Set(['relation_extractions', 'concept_extractions'])
 // The counts of documents are spread over several rows; the answers of knowledge bases have their sums.
 const notCompared = new Set([...derivedAgain, ...history, 'document_counts'])
 
+// Deletions of which the third test restores the like.
+const inAnyOrder = new Set(['a translation', 'a document that was edited live', 'a folder in a folder'])
+
 t.test('after a deletion and a restore every read and every row is what it was', async (t) => {
   const copied = await start(t)
   await derive(t, copied)
@@ -61,6 +64,7 @@ t.test('after a deletion and a restore every read and every row is what it was',
   const whole = await restorable(copied, known)
   const begun = Date.now()
   for (const [name, remove] of Object.entries({ ...ofDocuments, ...ofPlaces })) {
+    if (inAnyOrder.has(name)) continue
     ok(await ada.post(`/documents/${everything.documents.elephants}/public-share`))
     await remove(ada, everything)
     const { id } = await onlyEntry(ada)
