@@ -166,7 +166,7 @@ export async function tellStory(
   await call('deleteAttachment', { path: { id: attachment.body.data.id } })
   await call('deleteDocument', { path: { id: lake } })
   const trash = await call('listTrash', { query: { knowledge_base_id: base } })
-  await call('restoreFromTrash', { path: { id: trash.body.data[0].id } })
+  await call('restoreFromTrash', { path: { id: trash.body.data[0].id }, body: { folder_id: folder } })
   await send(client, 'deleteDocument', { path: { id: lake } })
   const again = await send(client, 'listTrash', {})
   await call('purgeFromTrash', { path: { id: again.body.data[0].id } })

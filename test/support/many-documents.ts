@@ -97,9 +97,9 @@ export async function seedDocuments(
       FROM first, ${many}`,
     `
       INSERT INTO trash_entries (workspace_id, id, type, document_id, knowledge_base_id, name, path_text, document_count,
-        not_restored, expires_at)
+        not_restored, deleted_at, expires_at)
       SELECT workspace_id, 'trash_' || n, 'document', prefix || 't' || n, knowledge_base_id, 'Title ' || n, 'Base', 1,
-        '{}', now() + interval '1 day'
+        '{}', now(), now() + interval '1 day'
       FROM first, ${some}`,
     `DROP TABLE first`,
     `ANALYZE`,

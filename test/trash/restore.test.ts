@@ -120,7 +120,7 @@ async function restorable({ ada, everything, service }: Copied, known: Known): P
   return { reads, tables: await readTables(service.database, notCompared) }
 }
 
-// Compares a state with the state before the deletion. Sets that outlive a deletion keep a record of it, and a cursor of
+// Compares a state with the state before the deletion. A set that outlives a deletion keeps a record of it. A cursor of
 // changes may be told to begin anew.
 function sameAsBefore(t: Test, [before, after]: readonly [State, State], input: { name: string; begun: number }): void {
   const { name, begun } = input
