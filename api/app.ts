@@ -85,10 +85,12 @@ function allowedOrigins(origins: readonly string[]): '*' | string[] {
 }
 
 // Express tries the patterns of a router in turn. Each first segment of a path has a router of its own, so that Express
-// tries only a few patterns for a request.
+// tries only a few patterns for a request. A path without parameters comes first: `/documents/read` is no document.
 function apiRouter(service: Service, table: readonly Route[]): RequestHandler {
   const segments = new Map<string, Router>()
-  for (const [path, specs] of Map.groupBy(table, (spec) => spec.path)) {
+  const hasParameters = (path: string) => Number(path.includes('{'))
+  const paths = [...Map.groupBy(table, (spec) => spec.path)].sort(([a], [b]) => hasParameters(a) - hasParameters(b))
+  for (const [path, specs] of paths) {
     const [, first = ''] = path.split('/')
     const router = segments.get(first) ?? Router({ caseSensitive: true, strict: true })
     segments.set(first, router)

@@ -2,7 +2,7 @@ import { errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../shared/errors/errors.ts'
 import { statusesOf } from '../http/errors.ts'
 import type { ParameterMarks } from '../http/input.ts'
-import { isIdempotent, type Route } from '../http/route.ts'
+import { isIdempotent, isRead, type Route } from '../http/route.ts'
 
 /**
  * The error codes that a route can answer with, by status in ascending order. They are the route's own codes and the
@@ -28,7 +28,7 @@ export function errorsOf(spec: Route): Map<number, ErrorCode[]> {
 export const tokenErrors = ['missing_token', 'invalid_token', 'token_expired', 'token_revoked'] as const
 
 function commonCodes(spec: Route): ErrorCode[] {
-  const isWrite = spec.method !== 'GET'
+  const hasBody = spec.method !== 'GET'
   const needsToken = spec.access !== 'anyone'
   return [
     'invalid_request',
@@ -37,9 +37,9 @@ function commonCodes(spec: Route): ErrorCode[] {
     'internal_error',
     'service_unavailable',
     ...when(spec.scopes.length > 0, 'insufficient_scope'),
-    ...when(isWrite && needsToken, 'forbidden'),
-    ...when(isWrite || spec.answerTypes !== undefined, 'unsupported_media_type'),
-    ...when(isWrite && spec.multipart === undefined, 'invalid_json', 'payload_too_large'),
+    ...when(!isRead(spec) && needsToken, 'forbidden'),
+    ...when(hasBody || spec.answerTypes !== undefined, 'unsupported_media_type'),
+    ...when(hasBody && spec.multipart === undefined, 'invalid_json', 'payload_too_large'),
     ...when(spec.multipart !== undefined, 'attachment_too_large'),
     ...when(isIdempotent(spec), 'invalid_idempotency_key', 'idempotency_key_reused', 'idempotency_in_progress'),
     ...when(spec.guard !== undefined, 'invalid_precondition', 'version_conflict'),

@@ -51,7 +51,8 @@ function canonicalText(value: unknown): string {
  * the request and stores the answer in the same transaction. When the request fails, this transaction is rolled back,
  * and the key can be used again. While the first request still runs, a repetition is refused with 409
  * `idempotency_in_progress`. A key that was used with another body is refused with 409 `idempotency_key_reused`. When
- * the caller has lost the workspace of a stored answer, the repetition is refused with 404 `workspace_not_found`.
+ * the caller has lost the workspace of a stored answer, the repetition is refused with 404 `workspace_not_found`. An
+ * answer from several workspaces is not stored, so its request runs again.
  */
 export async function answerOnce(
   context: { tx: Transaction; visible: (workspaceId: string) => boolean },
@@ -78,6 +79,7 @@ export async function answerOnce(
     }
   }
   const answer = await run()
+  if (answer.workspaceId === null) return answer
   rememberAnswer(tx, {
     ...request.scope,
     fingerprint: request.fingerprint,

@@ -50,10 +50,10 @@ export type Answer = {
    */
   write?: (response: Response) => Promise<void>
   /**
-   * The workspace of the write. An answer that is repeated for an Idempotency-Key is 404 once the caller has lost this
-   * workspace.
+   * The workspace of the answer. An answer that is repeated for an Idempotency-Key is 404 once the caller has lost this
+   * workspace. Null for an answer from several workspaces, which is not remembered.
    */
-  workspaceId?: string
+  workspaceId?: string | null
 }
 
 /**
@@ -131,8 +131,8 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   /** Markdown below the summary. */
   description?: string
   /**
-   * The endpoint goes beyond the specified interface. The OpenAPI description marks it with `x-extension: true`, and the
-   * reference names it an extension.
+   * The endpoint goes beyond the specified interface. The OpenAPI description marks it with `x-extension: true`, and
+   * the reference names it an extension.
    */
   extension?: true
   /** Where the endpoint is published; by default in the OpenAPI description and in the reference. */
@@ -141,7 +141,9 @@ export type RouteOptions<M extends Method, P extends TObject, Q extends TObject,
   scopes: readonly Scope[]
   /** Set by `openRoute`. The endpoint needs no token, so it has no caller, no Idempotency-Key and no audit entry. */
   access?: 'anyone'
-  /** The rate limit that a call counts against; by default `read` for GET and `write` for the other methods. */
+  /** Set by `safePost`. The endpoint reads, although its method is POST. */
+  safe?: true
+  /** The rate limit that a call counts against; by default `read` for reads and `write` for writes. */
   bucket?: Exclude<Bucket, 'ip' | 'share'>
   /** The parameters of the path. A malformed value is refused with the `x-error` of its schema, as a rule a 404. */
   params?: P
@@ -233,6 +235,23 @@ type OpenRouteOptions<M extends Method, P extends TObject, Q extends TObject, B 
   handle: (call: Omit<Call<M, P, Q, B, Prepared>, 'caller'>) => Promise<Answer>
 }
 
+/**
+ * Declares a POST that only reads, because its input is too long for a query: a safe request in the sense of RFC 9110.
+ * Such a call is answered like a GET, without a transaction and without an entry in the audit log.
+ */
+export function safePost<
+  P extends TObject = TObject<Record<never, never>>,
+  Q extends TObject = TObject<Record<never, never>>,
+  B extends TSchema = TObject<Record<never, never>>,
+>(options: Omit<RouteOptions<'GET', P, Q, B, undefined>, 'method' | 'prepare' | 'conditional' | 'stream'>): Route {
+  return { ...route<'GET', P, Q, B>({ ...options, method: 'GET' }), method: 'POST', safe: true }
+}
+
+/** Whether calls of the route only read. */
+export function isRead(spec: Route): boolean {
+  return spec.method === 'GET' || spec.safe === true
+}
+
 /** Whether calls of the route may carry an Idempotency-Key. A key belongs to a token, so an open route takes no key. */
 export function isIdempotent(spec: Route): boolean {
   return spec.method === 'POST' && spec.access !== 'anyone'
@@ -241,5 +260,5 @@ export function isIdempotent(spec: Route): boolean {
 /** The bucket against whose limit a call of the route counts. */
 export function bucketOf(spec: Route): Bucket {
   if (spec.access === 'anyone') return 'ip'
-  return spec.bucket ?? (spec.method === 'GET' ? 'read' : 'write')
+  return spec.bucket ?? (isRead(spec) ? 'read' : 'write')
 }

@@ -16,7 +16,7 @@ import { guardOf, parseEntityTags } from './preconditions.ts'
 import { type RateLimitState, rateLimitHeaders } from './rate-limit.ts'
 import { negotiateContentType, parseLastEventId } from './request-headers.ts'
 import { addressOf, closeSignal, requesterOf, visitor } from './requesters.ts'
-import { type Answer, bucketOf, isIdempotent, type Route, type UntypedCall } from './route.ts'
+import { type Answer, bucketOf, isIdempotent, isRead, type Route, type UntypedCall } from './route.ts'
 import { answerCheck, send, statusOf } from './send.ts'
 import type { Service } from './service.ts'
 import { writeContext } from './write-context.ts'
@@ -49,7 +49,7 @@ export function server(service: Service, spec: Route): Server {
       const upload = spec.multipart === undefined ? null : new Upload(service)
       const decide = async () => {
         const received = await readCall(pipeline, { ...exchange, caller, upload })
-        return spec.method === 'GET' ? answerRead(spec, received) : answerWrite(spec, received)
+        return isRead(spec) ? answerRead(spec, received) : answerWrite(spec, received)
       }
       const answer = await decide().finally(() => releaseUpload(service, upload))
       checkAnswer(answer)
@@ -184,9 +184,13 @@ function keyedRequest(
   }
 }
 
-// Step 4 of a GET.
-async function answerRead(spec: Route, { call }: Received): Promise<Answer> {
-  return spec.handle({ ...outsideTransaction(call), prepared: await prepare(spec, call) })
+// Step 4 of a read. Only a POST has a key. Its answer is read before the transaction that looks for a remembered
+// answer, because a read may wait for a turn, and nobody waits for a turn with a connection in hand.
+async function answerRead(spec: Route, { call, keyed }: Received): Promise<Answer> {
+  const answer = await spec.handle({ ...outsideTransaction(call), prepared: await prepare(spec, call) })
+  if (keyed === null) return answer
+  const read = async () => ({ ...answer, status: statusOf(spec, answer) })
+  return inTransaction(call.service.database, (tx) => answerOnce(answerContext(call, tx), keyed, read))
 }
 
 // Step 4 of a write: the handler, the record of the key and the audit entry are one transaction.
@@ -198,10 +202,13 @@ async function answerWrite(spec: Route, { call, path, keyed }: Received): Promis
     if (spec.access !== 'anyone') audit(tx, { spec, path, call })
     return { ...answer, status: statusOf(spec, answer) }
   }
-  const visible = (workspaceId: string) => visibleWorkspaces(call.caller).includes(workspaceId)
   const writeOnce = (tx: Transaction, ahead: Ahead) =>
-    keyed === null ? write(tx, ahead) : answerOnce({ tx, visible }, keyed, () => write(tx, ahead))
+    keyed === null ? write(tx, ahead) : answerOnce(answerContext(call, tx), keyed, () => write(tx, ahead))
   return computingAhead((ahead) => inTransaction(call.service.database, (tx) => writeOnce(tx, ahead)))
+}
+
+function answerContext({ caller }: ReceivedCall, tx: Transaction): Parameters<typeof answerOnce>[0] {
+  return { tx, visible: (workspaceId) => visibleWorkspaces(caller).includes(workspaceId) }
 }
 
 /**

@@ -12,6 +12,7 @@ import { documentRoutes } from './documents/documents.ts'
 import { exportRoutes } from './documents/export.ts'
 import { folderRoutes } from './documents/folders.ts'
 import { knowledgeBaseRoutes } from './documents/knowledge-bases.ts'
+import { severalRoutes } from './documents/several.ts'
 import { sharingRoutes } from './documents/sharing.ts'
 import { eventRoutes } from './events.ts'
 import { localizationRoutes } from './localization/routes.ts'
@@ -35,6 +36,7 @@ export const routes: readonly Route[] = [
   ...exportRoutes,
   ...folderRoutes,
   ...documentRoutes,
+  ...severalRoutes,
   ...sharingRoutes,
   ...contentRoutes,
   ...readingRoutes,

@@ -141,13 +141,16 @@ export const DocumentOutline = Type.Object(
   { $id: 'DocumentOutline' },
 )
 
+/** The views of a partial read. */
+export const readViews = ['markdown', 'tiptap-json', 'plain-text', 'outline'] as const
+
 /** A range of blocks of a body that fits a budget of tokens. */
 export const DocumentRead = Type.Object(
   {
     document_id: Type.String(),
     document_uri: Type.Optional(Type.String()),
     version: Version,
-    view: Type.Enum(['markdown', 'tiptap-json', 'plain-text', 'outline']),
+    view: Type.Enum([...readViews]),
     range: Type.Optional(
       Type.Object({
         from_position: position,

@@ -36,18 +36,29 @@ type OfText = { text: string }
 /** The most characters of a small body, which is rendered within 10 ms in each form of the API. */
 const smallText = 32 * 1024
 
+/** The declaration of a computation on stored bodies: `smallLength` replaces the default length of small bodies. */
+type OnBodies<Input, Output> = Pick<Computation<Input, Output>, 'module' | 'run'> & { smallLength?: number }
+
+/** Declares a computation on a stored body, which needs a thread unless the body is small. */
+export function textComputation<Input extends OfText, Output>(
+  declared: OnBodies<Input, Output>,
+): Computation<Input, Output> {
+  return bodiesComputation({ ...declared, lengthOf: ({ text }) => text.length })
+}
+
 /**
- * Declares a computation on a stored body, which needs a thread unless the body is small. The slowest form of an
- * ordinary body takes 0.2 µs a character. So only a hostile body comes near the limit of ten seconds of processor time.
- * `smallLength` replaces the default length of a small body, in characters.
+ * Declares a computation on one or more stored bodies, whose length in characters is `lengthOf`. The computation needs
+ * a thread unless the bodies together are small. The slowest form of an ordinary body takes 0.2 µs a character. So only
+ * a hostile body comes near the limit of ten seconds of processor time.
  */
-export function textComputation<Input extends OfText, Output>({
+export function bodiesComputation<Input, Output>({
+  lengthOf,
   smallLength = smallText,
   ...declared
-}: Pick<Computation<Input, Output>, 'module' | 'run'> & { smallLength?: number }): Computation<Input, Output> {
+}: OnBodies<Input, Output> & { lengthOf: (input: Input) => number }): Computation<Input, Output> {
   return computation({
     ...declared,
-    isSmall: ({ text }) => text.length <= smallLength,
-    cpuMs: ({ text }) => Math.min(10_000, 2000 + text.length * 0.005),
+    isSmall: (input) => lengthOf(input) <= smallLength,
+    cpuMs: (input) => Math.min(10_000, 2000 + lengthOf(input) * 0.005),
   })
 }

@@ -106,3 +106,32 @@ export const DocumentPath = Type.Object(
   { $id: 'DocumentPath' },
 )
 export type DocumentPath = Static<typeof DocumentPath>
+
+/** The most documents that one call names. */
+export const mostNamedDocuments = 100
+
+/** The ids of the documents that one call names. */
+export const DocumentIds = Type.Array(Text({ max: 200 }), {
+  minItems: 1,
+  maxItems: mostNamedDocuments,
+  description: 'an id that occurs twice counts once',
+})
+
+/** Body of `POST /documents/move`; at least one of the two members of a location is required. */
+export const DocumentsMoveInput = Type.Object(
+  {
+    ids: DocumentIds,
+    knowledge_base_id: Type.Optional(IntegerIdInput),
+    folder_id: Type.Optional(IntegerIdInput),
+  },
+  { $id: 'DocumentsMoveInput' },
+)
+
+/** Answer of `POST /documents/move`. */
+export const DocumentsMoved = Type.Object(
+  { ids: Type.Array(Type.String(), { description: 'each document once, in the order of the request' }) },
+  { $id: 'DocumentsMoved' },
+)
+
+/** Body of `POST /documents/delete`. */
+export const DocumentsDeleteInput = Type.Object({ ids: DocumentIds }, { $id: 'DocumentsDeleteInput' })

@@ -346,6 +346,11 @@ export const errorCatalogue = {
       unit: Type.Enum(['characters', 'nodes', 'bytes']),
     }),
   },
+  documents_unavailable: {
+    status: 422,
+    message: 'Some of the documents do not exist, so nothing was done.',
+    details: Type.Object({ ids: Type.Array(Type.String(), { maxItems: 100 }) }),
+  },
   self_relation: { status: 422, message: 'A block cannot be related to itself.' },
   cross_knowledge_base: { status: 422, message: 'The objects are in different knowledge bases.' },
   not_a_heading_block: { status: 422, message: 'The block is not a top-level heading.' },

@@ -17,6 +17,7 @@ import { measureMarkdownImport } from './markdown-import.ts'
 import { measureMix } from './mix.ts'
 import { measureProcesses } from './processes.ts'
 import { measureSearch } from './search.ts'
+import { measureSeveral } from './several.ts'
 import { measureStreams } from './streams.ts'
 import { measureSummaries } from './summaries.ts'
 import { measureTrash } from './trash.ts'
@@ -28,6 +29,7 @@ const measurements = {
   follow: measureFollow,
   growth: measureGrowth,
   bodies: measureBodies,
+  several: measureSeveral,
   markdown: measureMarkdownImport,
   jobs: measureJobs,
   history: measureHistory,

@@ -128,6 +128,7 @@ const memberValues: Record<string, (fixture: Fixture) => unknown> = {
   folder_id: ({ folderId }) => folderId,
   parent_id: ({ folderId }) => folderId,
   document_id: ({ documentId }) => documentId,
+  ids: ({ documentId }) => [documentId],
   block_id: ({ blockId }) => blockId,
   source_document_id: ({ documentId }) => documentId,
   source_block_id: ({ blockId }) => blockId,

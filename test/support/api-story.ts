@@ -157,6 +157,7 @@ export async function tellStory(
   })
   await call('listRelationTypes')
   await call('listRelations', { path: document })
+  await call('readDocuments', { body: { ids: [document.id, 'doc_gone'], view: 'markdown', max_tokens: 2000 } })
   await call('deleteRelation', { path: { id: relation.body.data.id } })
 
   await tellConcepts(call, { base, documentId: document.id, blockId: paragraph })
@@ -164,6 +165,9 @@ export async function tellStory(
   await tellTranslations(call, untilSucceeded, { documentId: document.id })
 
   await call('deleteAttachment', { path: { id: attachment.body.data.id } })
+  const rivers = await call('createDocument', { body: { title: 'Rivers', knowledge_base_id: base } })
+  await call('moveDocuments', { body: { ids: [lake, rivers.body.data.id], folder_id: folder } })
+  await call('deleteDocuments', { body: { ids: [rivers.body.data.id] } })
   await call('deleteDocument', { path: { id: lake } })
   const trash = await call('listTrash', { query: { knowledge_base_id: base } })
   await call('restoreFromTrash', { path: { id: trash.body.data[0].id }, body: { folder_id: folder } })

@@ -154,18 +154,10 @@ export function renderBlocks({ text, document, recursive, start, limit, maxBytes
  * Reads one part of a body, and returns it with the cursor of the next part. Refuses with 400 `invalid_cursor` a cursor
  * that was made for other parameters. Refuses with 409 `read_cursor_stale` a cursor of another version of the body.
  */
-function readPart(body: BlockLines, request: ReadRequest) {
+export function readPart(body: BlockLines, request: ReadRequest) {
   const { view, version, query } = request
-  const { around, max_tokens = 4000, context_before = 2, context_after = 4, cursor, locale } = query
-  const filters = {
-    view,
-    id: request.params.id,
-    locale,
-    around,
-    max_tokens,
-    ...(around && { context_before, context_after }),
-  }
-  const scope: CursorScope = { endpoint: request.endpoint, filters, sort: 'position' }
+  const { around, max_tokens, context_before, context_after, cursor } = withDefaults(query)
+  const scope = readScope(request)
   const resume = cursor === undefined ? undefined : resumePosition(scope, { cursor, version })
   const { resume: next, ...part } = readWindow(body, {
     view,
@@ -176,6 +168,21 @@ function readPart(body: BlockLines, request: ReadRequest) {
     ...(resume !== undefined && { resume }),
   })
   return { ...part, max_tokens, next_cursor: next === null ? null : encodeCursor(scope, [version, next]) }
+}
+
+/** The cursor with which a read begins at the first block of the body. */
+export function readStart(request: ReadRequest): string {
+  return encodeCursor(readScope(request), [request.version, 0])
+}
+
+function readScope({ endpoint, params, query, view }: ReadRequest): CursorScope {
+  const { around, max_tokens, context_before, context_after, locale } = withDefaults(query)
+  const filters = { view, id: params.id, locale, around, max_tokens, ...(around && { context_before, context_after }) }
+  return { endpoint, filters, sort: 'position' }
+}
+
+function withDefaults({ max_tokens = 4000, context_before = 2, context_after = 4, ...given }: ReadRequest['query']) {
+  return { ...given, max_tokens, context_before, context_after }
 }
 
 /**

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { DocumentOutline, DocumentRead } from '../../../shared/body/schema.ts'
+import { DocumentOutline, DocumentRead, readViews } from '../../../shared/body/schema.ts'
 import { blockIdPattern } from '../../../shared/schema/ids.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
@@ -39,7 +39,7 @@ export const readingRoutes = [
     scopes: ['documents:read'],
     params: DocumentParameter,
     query: Type.Object({
-      view: Type.Optional(Type.Enum(['markdown', 'tiptap-json', 'plain-text', 'outline'], { default: 'markdown' })),
+      view: Type.Optional(Type.Enum([...readViews], { default: 'markdown' })),
       around: Type.Optional(Type.String({ pattern: blockIdPattern, description: 'any block id, nested or not' })),
       max_tokens: Type.Optional(Type.Integer({ minimum: 64, maximum: 50_000, default: 4000 })),
       context_before: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 2 })),

@@ -1,0 +1,102 @@
+import { type Caller, visibleWorkspaces } from '../../../shared/auth/caller.ts'
+import { ComputationLimitError } from '../../../shared/computations/computation.ts'
+import type { Queryable } from '../../../shared/database/database.ts'
+import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
+import type { ErrorCode } from '../../../shared/errors/errors.ts'
+import { bodySizes, type FreshBody, freshBodies } from '../../../shared/reading/queries.ts'
+import { tokensOfOne } from '../../../shared/reading/schema.ts'
+import { itemTexts, type SeveralView, type Share } from './several-views.ts'
+
+// The most bytes of the bodies that are in memory at a time, apart from a single larger body, and the most bytes of
+// JSON of an answer.
+const pageBytes = 4 * 1024 * 1024
+const answerBytes = 8 * 1024 * 1024
+
+/** A request to read documents. `maxTokens` is for the whole answer; undefined means the usual tokens for each. */
+export type SeveralRead = {
+  caller: Caller
+  ids: readonly string[]
+  view: SeveralView['view']
+  maxTokens: number | undefined
+}
+
+/**
+ * Reads documents, each as far as its share of the tokens goes. `dataText` is an array as JSON text, with each document
+ * once, in the order of the request. A document that is not visible has an item with an error. `workspaceId` is the
+ * workspace of the documents, or null when they are in several workspaces.
+ *
+ * Bodies are read and computed page by page, so neither memory nor a turn grows with the number of large documents.
+ */
+export async function readSeveral(
+  db: Queryable,
+  { caller, ids, view, maxTokens }: SeveralRead,
+): Promise<{ dataText: string; workspaceId: string | null }> {
+  const workspaceIds = visibleWorkspaces(caller)
+  const documentIds = [...new Set(ids)]
+  const share = shareOf(documentIds.length, maxTokens)
+  const items = new Map<string, string>()
+  const workspaces = new Set<string>()
+  for (const page of pagesOf(await bodySizes(db, { documentIds, workspaceIds }))) {
+    const bodies = await freshBodies(db, { documentIds: page, workspaceIds })
+    const texts = await textsOf({ bodies, view, share })
+    for (const [index, { id, workspace_id }] of bodies.entries()) {
+      items.set(id, texts[index] as string)
+      workspaces.add(workspace_id)
+    }
+  }
+  const texts = documentIds.map((id) => items.get(id) ?? missing(id))
+  const [workspaceId = null] = workspaces
+  return { dataText: `[${texts.join(',')}]`, workspaceId: workspaces.size === 1 ? workspaceId : null }
+}
+
+function shareOf(documents: number, maxTokens = documents * tokensOfOne.usual): Share {
+  const tokens = Math.floor(maxTokens / documents)
+  return {
+    tokens: Math.min(Math.max(tokens, tokensOfOne.least), tokensOfOne.most),
+    bytes: Math.floor(answerBytes / documents),
+  }
+}
+
+function pagesOf(sizes: readonly { id: string; bytes: number }[]): string[][] {
+  const pages: string[][] = []
+  let left = 0
+  for (const { id, bytes } of sizes) {
+    if (bytes > left || pages.length === 0) {
+      pages.push([])
+      left = pageBytes
+    }
+    pages.at(-1)?.push(id)
+    left -= bytes
+  }
+  return pages
+}
+
+// When a page takes too much processor time or memory, its documents are computed one by one, so that only a hostile
+// document is left out.
+async function textsOf(page: SeveralView): Promise<string[]> {
+  try {
+    return await itemTexts(page)
+  } catch (error) {
+    if (!(error instanceof ComputationLimitError)) throw error
+    return page.bodies.length === 1 ? page.bodies.map(tooCostly) : eachOf(page)
+  }
+}
+
+async function eachOf({ bodies, ...view }: SeveralView): Promise<string[]> {
+  const texts: string[] = []
+  for (const body of bodies) texts.push(...(await textsOf({ ...view, bodies: [body] })))
+  return texts
+}
+
+function missing(id: string): string {
+  return unread(id, { code: 'document_not_found', message: errorCatalogue.document_not_found.message })
+}
+
+function tooCostly({ id }: FreshBody): string {
+  const message = 'The document takes too much to be computed; read its content as tiptap-json.'
+  return unread(id, { code: 'invalid_node', message })
+}
+
+function unread(id: string, error: { code: ErrorCode; message: string }): string {
+  return JSON.stringify({ id, error })
+}
