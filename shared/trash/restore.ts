@@ -46,10 +46,11 @@ export type Restored = { entry: TrashEntryRow; notRestored: readonly string[] } 
 type Restoration = { entry: TrashEntryRow; contents: queries.Contents; place: Location | null }
 
 /**
- * Restores an entry of the trash: everything comes back with the same ids, a `document.created` event for each document,
- * and jobs for all that is derived. The entry is gone afterwards. Refuses with 404 `trash_not_found` and 403, as
- * `lockPlace` does, with 409 `locale_exists` when a document set has another document for a locale by now, and with 409
- * `quota_exceeded`. Call the function once in a transaction, as the last step, because it enqueues jobs.
+ * Restores an entry of the trash: everything comes back with the same ids, a `document.created` event for each
+ * document, and jobs for all that is derived. The entry is gone afterwards. Refuses with 404 `trash_not_found`, with
+ * 403 for a viewer, and as `lockPlace` does. Refuses with 409 `locale_exists` when a document set has another document
+ * for a locale by now, and with 409 `quota_exceeded`. Call the function once in a transaction, as the last step,
+ * because it enqueues jobs.
  *
  * The order of locks is: entry, knowledge base, existing documents, document sets. Restored rows are locked by their
  * insertion.
@@ -93,7 +94,7 @@ async function rejoinSets(tx: Transaction, { entry, contents }: Restoration): Pr
 
 async function restoreRows(context: RestorationContext, { entry, place }: Restoration): Promise<void> {
   const { tx, consequences } = context
-  const tables = consequences.kept.filter((kept) => !('ofTranslation' in kept)).map(({ table }) => table)
+  const tables = consequences.kept.filter((kept) => !('ofTranslation' in kept))
   const members = place === null ? {} : { knowledge_base_id: place.knowledge_base_id }
   const isSame = place === null || place.knowledge_base_id === entry.knowledge_base_id
   const places: queries.Places = isSame ? {} : { documents: members, folders: members }
