@@ -1,8 +1,8 @@
 /**
  * A table whose rows go to the trash with what they belong to, and the columns that say so. A row belongs to a
  * document, to a folder or knowledge base, to a concept of a deleted knowledge base, or to a translation. What belongs
- * to a translation also belongs to its source document, and goes to the trash with either. `large` is a column with large
- * values, which are moved without being compressed anew.
+ * to a translation also belongs to its source document, and goes to the trash with either. `large` is a column with
+ * large values, which are moved without being compressed anew.
  */
 export type KeptTable = { table: string; large?: { column: string; type: LargeType } } & (
   | { ofDocument: string; ofFolder?: string; ofKnowledgeBase?: string }
