@@ -2,7 +2,8 @@
 -- nothing that was deleted is visible anywhere else.
 
 -- An entry is what one deletion deleted: a document, a folder with everything in it, or a knowledge base. The ids refer
--- to nothing that exists. knowledge_base_id and parent_folder_id say where the thing was; a knowledge base names itself.
+-- to nothing that exists. knowledge_base_id and parent_folder_id say where the thing was; a knowledge base names
+-- itself.
 CREATE TABLE trash_entries (
   workspace_id text NOT NULL REFERENCES workspaces ON DELETE CASCADE,
   id text COLLATE "C" NOT NULL,
@@ -33,7 +34,8 @@ ALTER INDEX trash_entries_words_idx ALTER COLUMN 1 SET STATISTICS 0;
 
 -- A row of another table as it was deleted. document_id is the document that the row belonged to. Some rows belong to
 -- two documents: units to a translation and its source, relations to both ends. Then the second one is
--- other_document_id.
+-- other_document_id. A large value is not part of `row` but has a column of its own, by its type: PostgreSQL copies it
+-- as it is stored, compressed, whereas JSON would be compressed anew.
 CREATE TABLE trash_rows (
   workspace_id text NOT NULL,
   entry_id text COLLATE "C" NOT NULL,
@@ -42,18 +44,12 @@ CREATE TABLE trash_rows (
   document_id text COLLATE "C",
   other_document_id text COLLATE "C",
   row jsonb NOT NULL,
+  large_text text,
+  large_bytes bytea,
+  large_json jsonb,
   PRIMARY KEY (workspace_id, entry_id, table_name, n),
   FOREIGN KEY (workspace_id, entry_id) REFERENCES trash_entries ON DELETE CASCADE
 );
-
--- lz4 halves the time to move a large body, but not every build of PostgreSQL has it.
-DO $$
-BEGIN
-  ALTER TABLE trash_rows ALTER COLUMN row SET COMPRESSION lz4;
-EXCEPTION
-  WHEN feature_not_supported THEN NULL;
-END
-$$;
 
 -- In which entry a document is.
 CREATE UNIQUE INDEX trash_rows_document_key ON trash_rows (workspace_id, document_id) WHERE table_name = 'documents';
@@ -100,15 +96,16 @@ ALTER TABLE folders ALTER CONSTRAINT folders_workspace_id_parent_id_fkey DEFERRA
 ALTER TABLE concepts ALTER CONSTRAINT concepts_workspace_id_merged_into_concept_id_fkey DEFERRABLE;
 
 -- Moves rows of an entry back to their tables, table by table, and returns whether rows are left. One call moves about
--- `most_rows` rows and `most_bytes` bytes at most, and at least one row. `places` gives columns of a table other values
--- than the rows have: {"documents": {"knowledge_base_id": 7}}.
+-- `most_rows` rows and `most_bytes` stored bytes at most, and at least one row. `places` gives columns of a table other
+-- values than the rows have: {"documents": {"knowledge_base_id": 7}}. `large_columns` names the column of a table whose
+-- value has a column of its own in trash_rows: {"document_bodies": "body"}.
 --
 -- The function knows no columns, so it also restores rows that were deleted before a migration added a column: the
 -- column gets its default. A column that refers to a user, by a foreign key or by a name that ends in _by, becomes null
--- when the user is gone. If the column cannot be null, the row does not come back. What has been written again since the
--- deletion stays as it is.
+-- when the user is gone. If the column cannot be null, the row does not come back. What has been written again since
+-- the deletion stays as it is.
 CREATE FUNCTION restore_trash_rows(
-  workspace text, entry text, tables text[], places jsonb, most_rows bigint, most_bytes bigint
+  workspace text, entry text, tables text[], places jsonb, large_columns jsonb, most_rows bigint, most_bytes bigint
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   target text;
@@ -127,6 +124,12 @@ BEGIN
     SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum),
       string_agg(
         CASE
+          WHEN a.attname = large_columns ->> target THEN
+            CASE a.atttypid
+              WHEN 'bytea'::regtype THEN 'taken.large_bytes'
+              WHEN 'jsonb'::regtype THEN 'taken.large_json'
+              ELSE 'taken.large_text'
+            END
           WHEN o.is_user THEN format('(SELECT u.id FROM users u WHERE u.id = r.%I)', a.attname)
           WHEN a.attnotnull AND a.atthasdef THEN format('coalesce(r.%I, %s)', a.attname, pg_get_expr(d.adbin, d.adrelid))
           ELSE format('r.%I', a.attname)
@@ -144,17 +147,19 @@ BEGIN
     WHERE a.attrelid = target::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '';
     EXECUTE format($statement$
       WITH next AS (
-        SELECT n FROM (
-          SELECT n, sum(pg_column_size(row)) OVER (ORDER BY n) - pg_column_size(row) AS bytes_before
-          FROM (
-            SELECT n, row FROM trash_rows
-            WHERE workspace_id = $1 AND entry_id = $2 AND table_name = $3 ORDER BY n LIMIT $4) AS first
+        SELECT n, size FROM (
+          SELECT n, size, sum(size) OVER (ORDER BY n) - size AS bytes_before FROM (
+            SELECT n, pg_column_size(row) + coalesce(pg_column_size(large_text), pg_column_size(large_bytes),
+              pg_column_size(large_json), 0) AS size
+            FROM trash_rows
+            WHERE workspace_id = $1 AND entry_id = $2 AND table_name = $3 ORDER BY n LIMIT $4
+          ) AS first
         ) AS measured
         WHERE bytes_before < $5
       ), taken AS (
         DELETE FROM trash_rows t USING next
         WHERE t.workspace_id = $1 AND t.entry_id = $2 AND t.table_name = $3 AND t.n = next.n
-        RETURNING t.row, pg_column_size(t.row) AS size
+        RETURNING t.row, t.large_text, t.large_bytes, t.large_json, next.size
       ), restored AS (
         INSERT INTO %1$I (%2$s)
         SELECT %3$s FROM taken, jsonb_populate_record(NULL::%1$I, %4$s) AS r WHERE %5$s

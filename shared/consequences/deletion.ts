@@ -31,16 +31,16 @@ export const keptTables: readonly KeptTable[] = [
   { table: 'folders', ofFolder: 'id', ofKnowledgeBase: 'knowledge_base_id' },
   { table: 'documents', ofDocument: 'id' },
   // Bodies with their history, and what people who were away still hold of a live document.
-  { table: 'document_bodies', ofDocument: 'document_id' },
+  { table: 'document_bodies', ofDocument: 'document_id', large: { column: 'body', type: 'text' } },
   { table: 'document_versions', ofDocument: 'document_id' },
-  { table: 'document_manifests', ofDocument: 'document_id' },
-  { table: 'document_y_states', ofDocument: 'document_id' },
-  { table: 'document_y_updates', ofDocument: 'document_id' },
+  { table: 'document_manifests', ofDocument: 'document_id', large: { column: 'step', type: 'jsonb' } },
+  { table: 'document_y_states', ofDocument: 'document_id', large: { column: 'state', type: 'bytea' } },
+  { table: 'document_y_updates', ofDocument: 'document_id', large: { column: 'update', type: 'bytea' } },
   { table: 'attachments', ofDocument: 'document_id' },
   { table: 'attachment_references', ofDocument: 'document_id' },
   // Cursors of clients name chains and batches.
   { table: 'change_chains', ofDocument: 'document_id' },
-  { table: 'change_batches', ofDocument: 'document_id' },
+  { table: 'change_batches', ofDocument: 'document_id', large: { column: 'changes', type: 'jsonb' } },
   // Inline relations have ids. Manual relations are kept by deleteRelationsWithoutEnds.
   { table: 'relation_extractions', ofDocument: 'document_id' },
   { table: 'relations', ofDocument: 'inline_source_id' },

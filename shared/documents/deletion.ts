@@ -89,8 +89,8 @@ export async function deleteDocument(
 }
 
 /**
- * Deletes documents of one workspace, but no folder or knowledge base, and calls the consequences at once. Each document
- * gets an entry of its own in the trash.
+ * Deletes documents of one workspace, but no folder or knowledge base, and calls the consequences at once. Each
+ * document gets an entry of its own in the trash.
  */
 export async function deleteDocuments(
   context: DeletionContext,
@@ -128,8 +128,8 @@ function rootOf(document: DocumentRow): TrashRoot {
 /**
  * Deletes the rows of locked documents and records a `document.deleted` event for each. Every deletion of a document,
  * folder or knowledge base comes through here, so there may be thousands of documents. They are deleted in slices, none
- * of which takes long. A table whose rows go with a document references `documents` ON DELETE CASCADE; a table whose rows
- * outlive the document does not. `entryIds` has the entry of the trash for each document. The caller has to call
+ * of which takes long. A table whose rows go with a document references `documents` ON DELETE CASCADE; a table whose
+ * rows outlive the document does not. `entryIds` has the entry of the trash for each document. The caller has to call
  * `followDeletion` afterwards.
  */
 export async function deleteDocumentRows(

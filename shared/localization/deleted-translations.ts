@@ -5,8 +5,8 @@ import { deleteEmptySets, lockSets, type SetRow } from './queries.ts'
 
 /**
  * A consequence of deletions. A set without members is deleted with its audit, unless one of its members is in the
- * trash. The audit of every other set records the deleted translations, whether they were deleted alone or with a folder
- * or knowledge base.
+ * trash. The audit of every other set records the deleted translations, whether they were deleted alone or with a
+ * folder or knowledge base.
  */
 export async function updateSetsOfDeleted(context: DeletionContext, deletion: Deletion): Promise<void> {
   const { tx, caller, client } = context

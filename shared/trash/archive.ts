@@ -1,7 +1,7 @@
 import type { FragmentSqlToken } from 'slonik'
 import { prepared, sql, type Transaction } from '../database/database.ts'
 import type { Trash, TrashRoot } from '../documents/deletion.ts'
-import type { KeptTable } from './kept-table.ts'
+import type { KeptTable, LargeType } from './kept-table.ts'
 
 /**
  * Returns the trash to which rows of `tables` go. An entry expires after `days` days. The rows are deleted and kept by
@@ -68,11 +68,10 @@ type DocumentMove = {
 // with whichever is deleted first.
 function moveDocuments(tx: Transaction, { workspaceId, documentIds, entryIds, tables }: DocumentMove): void {
   const moves = tables.flatMap((kept): FragmentSqlToken[] => {
-    const { table } = kept
     if ('ofDocument' in kept) {
       const column = sql.identifier(['t', kept.ofDocument])
       return [
-        move(table, {
+        move(kept, {
           using: sql.fragment`doomed d`,
           where: sql.fragment`t.workspace_id = ${workspaceId} AND ${column} = d.document_id`,
           keys: sql.fragment`d.entry_id, d.document_id, NULL::text`,
@@ -82,7 +81,7 @@ function moveDocuments(tx: Transaction, { workspaceId, documentIds, entryIds, ta
     if ('ofTranslation' in kept) {
       const column = sql.identifier(['t', kept.ofTranslation])
       return [
-        move(table, {
+        move(kept, {
           using: sql.fragment`pairs p`,
           where: sql.fragment`t.workspace_id = ${workspaceId} AND ${column} = p.translation_id`,
           keys: sql.fragment`p.entry_id, p.translation_id, p.source_id`,
@@ -131,7 +130,7 @@ function moveContainers(tx: Transaction, { workspaceId, entryId, tables, ...dele
     if (conditions.length === 0) return []
     const ofDeleted = sql.join(conditions, sql.fragment` OR `)
     return [
-      move(kept.table, {
+      move(kept, {
         using: null,
         where: sql.fragment`t.workspace_id = ${workspaceId} AND (${ofDeleted})`,
         keys: sql.fragment`${entryId}::text, NULL::text, NULL::text`,
@@ -159,26 +158,30 @@ type Move = {
   keys: FragmentSqlToken
 }
 
-function move(table: string, { using, where, keys }: Move): FragmentSqlToken {
+function move({ table, large }: KeptTable, { using, where, keys }: Move): FragmentSqlToken {
   const from = using === null ? sql.fragment`` : sql.fragment`USING ${using}`
+  const value = (type: LargeType) =>
+    large?.type === type ? sql.identifier(['t', large.column]) : sql.fragment`NULL::${sql.identifier([type])}`
+  const row = large === undefined ? sql.fragment`to_jsonb(t)` : sql.fragment`to_jsonb(t) - ${large.column}::text`
   return sql.fragment`
-    (DELETE FROM ${sql.identifier([table])} t ${from} WHERE ${where} RETURNING ${table}::text, ${keys}, to_jsonb(t))`
+    (DELETE FROM ${sql.identifier([table])} t ${from} WHERE ${where}
+     RETURNING ${table}::text, ${keys}, ${row}, ${value('text')}, ${value('bytea')}, ${value('jsonb')})`
 }
 
 type Keeping = { workspaceId: string; moves: readonly FragmentSqlToken[]; scope: FragmentSqlToken | null }
 
+const keptColumns = sql.fragment`
+  table_name, entry_id, document_id, other_document_id, row, large_text, large_bytes, large_json`
+
 // One statement deletes from all tables. PostgreSQL fires triggers and checks foreign keys when all of it is done.
 function keep(tx: Transaction, { workspaceId, moves, scope }: Keeping): void {
   const name = (index: number) => sql.identifier([`moved_${index}`])
-  const named = moves.map(
-    (moved, index) =>
-      sql.fragment`${name(index)} (table_name, entry_id, document_id, other_document_id, row) AS ${moved}`,
-  )
+  const named = moves.map((moved, index) => sql.fragment`${name(index)} (${keptColumns}) AS ${moved}`)
   const all = moves.map((_, index) => sql.fragment`SELECT * FROM ${name(index)}`)
   tx.send(
     prepared(sql.unsafe`
     WITH ${sql.join(scope === null ? named : [scope, ...named], sql.fragment`, `)}
-    INSERT INTO trash_rows (workspace_id, table_name, entry_id, document_id, other_document_id, row)
+    INSERT INTO trash_rows (workspace_id, ${keptColumns})
     SELECT ${workspaceId}, moved.* FROM (${sql.join(all, sql.fragment` UNION ALL `)}) AS moved`),
   )
 }

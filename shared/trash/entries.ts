@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
-import { type Queryable, sql, type Transaction } from '../database/database.ts'
+import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
+import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { inWorkspaces } from '../database/workspaces.ts'
 import { Refusal } from '../errors/errors.ts'
@@ -36,31 +36,16 @@ export const entryColumns = sql.fragment`
 /** The condition that an entry `e` can be restored. The sweep removes the other entries soon. */
 export const isKept = sql.fragment`e.expires_at > now()`
 
-/** A caller and the id of an entry that the path of the request names. */
-type NamedEntry = { caller: Caller; id: string }
-
 /** Returns an entry that the caller can see. Refuses with 404 `trash_not_found`. */
-export async function findEntry(db: Queryable, named: NamedEntry): Promise<TrashEntryRow> {
-  return requireEntry(await db.maybeOne(sql.type(TrashEntryRow)`${visibleEntry(named)}`), named)
-}
-
-/**
- * Returns an entry that the caller may restore, locked until the transaction ends, so that only one caller at a time
- * restores or purges it. Refuses with 404 `trash_not_found`, and with 403 when the caller is a viewer.
- */
-export async function lockEntry(tx: Transaction, named: NamedEntry): Promise<TrashEntryRow> {
-  const entry = requireEntry(await tx.maybeOne(sql.type(TrashEntryRow)`${visibleEntry(named)} FOR UPDATE`), named)
-  requireWriter(named.caller, entry.workspace_id)
-  return entry
-}
-
-function visibleEntry({ caller, id }: NamedEntry) {
-  return sql.fragment`
+export async function findEntry(db: Queryable, { caller, id }: { caller: Caller; id: string }): Promise<TrashEntryRow> {
+  const entry = await db.maybeOne(sql.type(TrashEntryRow)`
     SELECT ${entryColumns} FROM trash_entries e
-    WHERE ${inWorkspaces(sql.fragment`e.workspace_id`, visibleWorkspaces(caller))} AND e.id = ${id} AND ${isKept}`
+    WHERE ${inWorkspaces(sql.fragment`e.workspace_id`, visibleWorkspaces(caller))} AND e.id = ${id} AND ${isKept}`)
+  if (entry === null) throw trashNotFound(id)
+  return entry
 }
 
-function requireEntry(entry: TrashEntryRow | null, { id }: NamedEntry): TrashEntryRow {
-  if (entry === null) throw new Refusal('trash_not_found', { details: { id } })
-  return entry
+/** The refusal of a call about an entry that does not exist or that the caller cannot see: 404 `trash_not_found`. */
+export function trashNotFound(id: string): Refusal {
+  return new Refusal('trash_not_found', { details: { id } })
 }

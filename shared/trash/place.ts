@@ -15,10 +15,10 @@ type Request = { caller: Caller; entry: TrashEntryRow; place: PlaceInput }
 /**
  * Finds the place to which an entry is restored, and locks it until the transaction ends. Without a named place it is
  * the folder that contained the document or folder, or else the root of its knowledge base. A knowledge base has no
- * place, so the result is null. Refuses with 404 a named place that the caller cannot see, and with 403 a place in which
- * the caller may not write. Refuses with 400 `folder_knowledge_base_mismatch`, `cross_workspace_move`, or
- * `invalid_request` for the place of a knowledge base. Refuses with 409 `parent_missing` when the knowledge base is gone
- * and no place is named.
+ * place, so the result is null. Refuses with 404 a named place that the caller cannot see, and with 403 a place in
+ * which the caller may not write. Refuses with 400 `folder_knowledge_base_mismatch`, `cross_workspace_move`, or
+ * `invalid_request` for the place of a knowledge base. Refuses with 409 `parent_missing` when the knowledge base is
+ * gone and no place is named.
  */
 export async function lockPlace(tx: Transaction, { caller, entry, place }: Request): Promise<Location | null> {
   if (entry.type === 'knowledge_base') return requireNoPlace(place)

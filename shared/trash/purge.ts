@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { type Queryable, sql, type Transaction, withLimitsOf } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { deleteEmptySets, lockSets } from '../localization/queries.ts'
+import { lockForPurge } from './entry-locks.ts'
 import { type EntryKey, setsOfEntry } from './queries.ts'
 
 const KeyRow = row(Type.Object({ workspace_id: Type.String(), id: Type.String() }))
@@ -22,7 +23,7 @@ export function expiredEntries(db: Queryable, { limit }: { limit: number }): Pro
  */
 export function purgeEntry(tx: Transaction, key: EntryKey): Promise<boolean> {
   return withLimitsOf(tx, 'whole', async () => {
-    if (!(await lockKey(tx, key))) return false
+    if (!(await lockForPurge(tx, key))) return false
     const setIds = await setsOfEntry(tx, key)
     await handOverRelations(tx, key)
     while ((await deleteSlice(tx, key)) === sliceRows);
@@ -35,27 +36,16 @@ export function purgeEntry(tx: Transaction, key: EntryKey): Promise<boolean> {
   })
 }
 
-async function lockKey(tx: Transaction, key: EntryKey): Promise<boolean> {
-  const { rowCount } = await tx.query(sql.unsafe`
-    SELECT FROM trash_entries WHERE workspace_id = ${key.workspace_id} AND id = ${key.id} FOR UPDATE`)
-  return rowCount === 1
-}
-
 // A relation without ends is in the entry of the end that was deleted last. When the other end is in the trash too, the
 // relation goes on waiting there.
 async function handOverRelations(tx: Transaction, key: EntryKey): Promise<void> {
   await tx.query(sql.unsafe`
-    WITH heirs AS MATERIALIZED (
-      SELECT r.n, e.id FROM trash_rows r
-      JOIN trash_rows d ON d.workspace_id = r.workspace_id AND d.table_name = 'documents'
-        AND d.document_id IN (r.document_id, r.other_document_id) AND d.entry_id <> r.entry_id
-      JOIN trash_entries e ON e.workspace_id = d.workspace_id AND e.id = d.entry_id
-      WHERE r.workspace_id = ${key.workspace_id} AND r.entry_id = ${key.id} AND r.table_name = 'relations'
-        AND r.other_document_id IS NOT NULL
-      FOR KEY SHARE OF e
-    )
-    UPDATE trash_rows r SET entry_id = h.id FROM heirs h
-    WHERE r.workspace_id = ${key.workspace_id} AND r.entry_id = ${key.id} AND r.table_name = 'relations' AND r.n = h.n`)
+    UPDATE trash_rows r SET entry_id = d.entry_id
+    FROM trash_rows d
+    WHERE r.workspace_id = ${key.workspace_id} AND r.entry_id = ${key.id} AND r.table_name = 'relations'
+      AND r.other_document_id IS NOT NULL
+      AND d.workspace_id = r.workspace_id AND d.table_name = 'documents' AND d.entry_id <> r.entry_id
+      AND d.document_id IN (r.document_id, r.other_document_id)`)
 }
 
 async function deleteSlice(tx: Transaction, key: EntryKey): Promise<number> {

@@ -4,6 +4,7 @@ import { row } from '../database/row.ts'
 import type { Location } from '../knowledge-bases/locations.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import type { TrashEntryRow } from './entries.ts'
+import type { KeptTable } from './kept-table.ts'
 
 /** The primary key of an entry. */
 export type EntryKey = Pick<TrashEntryRow, 'workspace_id' | 'id'>
@@ -103,12 +104,14 @@ export type Places = Record<string, Record<string, unknown>>
 /** Restores rows of tables in their order. Returns whether rows are left. */
 export function restoreSlice(
   tx: Transaction,
-  input: { key: EntryKey; tables: readonly string[]; places: Places },
+  input: { key: EntryKey; tables: readonly KeptTable[]; places: Places },
 ): Promise<boolean> {
   const { key, tables, places } = input
+  const names = tables.map(({ table }) => table)
+  const large = Object.fromEntries(tables.flatMap((kept) => (kept.large ? [[kept.table, kept.large.column]] : [])))
   return tx.oneFirst(sql.type(MoreRow)`
-    SELECT restore_trash_rows(${key.workspace_id}, ${key.id}, ${sql.array([...tables], 'text')},
-      ${JSON.stringify(places)}::jsonb, ${sliceRows}, ${sliceBytes}) AS more`)
+    SELECT restore_trash_rows(${key.workspace_id}, ${key.id}, ${sql.array(names, 'text')},
+      ${JSON.stringify(places)}::jsonb, ${JSON.stringify(large)}::jsonb, ${sliceRows}, ${sliceBytes}) AS more`)
 }
 
 const PairShape = Type.Object({
@@ -153,15 +156,20 @@ export function holdEntries(
 /** Moves the units of pairs to other entries, or drops them where a pair has no entry. */
 export function divertPairs(
   tx: Transaction,
-  input: { key: EntryKey; pairs: readonly { targetId: string; entryId: string | null }[]; tables: readonly string[] },
+  input: {
+    key: EntryKey
+    pairs: readonly { targetId: string; entryId: string | null }[]
+    tables: readonly KeptTable[]
+  },
 ): void {
-  const { key, pairs } = input
+  const { key, tables } = input
+  const pairs = input.pairs.map(({ targetId, entryId }) => ({ target_id: targetId, entry_id: entryId }))
+  const names = tables.map(({ table }) => table)
   const rowsOfPairs = sql.fragment`
     r.workspace_id = ${key.workspace_id} AND r.entry_id = ${key.id}
-      AND r.table_name = ANY(${sql.array([...input.tables], 'text')}) AND r.document_id = p.target_id`
+      AND r.table_name = ANY(${sql.array(names, 'text')}) AND r.document_id = p.target_id`
   const diverted = sql.fragment`
-    jsonb_to_recordset(${JSON.stringify(pairs.map(({ targetId, entryId }) => ({ target_id: targetId, entry_id: entryId })))}::jsonb)
-      AS p (target_id text, entry_id text)`
+    jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb) AS p (target_id text, entry_id text)`
   tx.send(sql.unsafe`DELETE FROM trash_rows r USING ${diverted} WHERE ${rowsOfPairs} AND p.entry_id IS NULL`)
   tx.send(sql.unsafe`UPDATE trash_rows r SET entry_id = p.entry_id FROM ${diverted} WHERE ${rowsOfPairs}`)
 }

@@ -53,7 +53,7 @@ export async function restorePairs(
   const pairs = await queries.pairsOfEntry(tx, key)
   const isWhole = ({ target_id, source_id, target_exists, source_exists }: queries.KeptPair) =>
     target_exists && source_exists && !left.includes(target_id) && !left.includes(source_id)
-  const tables = consequences.kept.filter((kept) => 'ofTranslation' in kept).map(({ table }) => table)
+  const tables = consequences.kept.filter((kept) => 'ofTranslation' in kept)
   const broken = pairs.filter((pair) => !isWhole(pair))
   if (broken.length > 0) {
     const entryIds = await queries.holdEntries(tx, {

@@ -1,4 +1,4 @@
-import type { Caller } from '../auth/caller.ts'
+import { type Caller, requireWriter } from '../auth/caller.ts'
 import type { Ahead } from '../computations/ahead.ts'
 import type { Config } from '../config/config.ts'
 import { type Transaction, withLimitsOf } from '../database/database.ts'
@@ -19,7 +19,8 @@ import type { Location } from '../knowledge-bases/locations.ts'
 import { type KnowledgeBaseRow, visibleKnowledgeBase } from '../knowledge-bases/queries.ts'
 import { lockSets } from '../localization/queries.ts'
 import { enforceQuota, makeRoom, type QuotaLimits } from '../quotas/quotas.ts'
-import { lockEntry, type TrashEntryRow } from './entries.ts'
+import { findEntry, type TrashEntryRow, trashNotFound } from './entries.ts'
+import { lockForRestoration } from './entry-locks.ts'
 import type { KeptTable } from './kept-table.ts'
 import { lockPlace, type PlaceInput } from './place.ts'
 import * as queries from './queries.ts'
@@ -46,12 +47,13 @@ export type Restored = { entry: TrashEntryRow; notRestored: readonly string[] } 
 type Restoration = { entry: TrashEntryRow; contents: queries.Contents; place: Location | null }
 
 /**
- * Restores an entry of the trash: everything comes back with the same ids, a `document.created` event for each document,
- * and jobs for all that is derived. The entry is gone afterwards. Refuses with 404 `trash_not_found` and 403, as
- * `lockPlace` does, with 409 `locale_exists` when a document set has another document for a locale by now, and with 409
- * `quota_exceeded`. Call the function once in a transaction, as the last step, because it enqueues jobs.
+ * Restores an entry of the trash: everything comes back with the same ids, a `document.created` event for each
+ * document, and jobs for all that is derived. The entry is gone afterwards. Refuses with 404 `trash_not_found`, with
+ * 403 for a viewer, and as `lockPlace` does. Refuses with 409 `locale_exists` when a document set has another document
+ * for a locale by now, and with 409 `quota_exceeded`. Call the function once in a transaction, as the last step,
+ * because it enqueues jobs.
  *
- * The order of locks is: entry, knowledge base, existing documents, document sets. Restored rows are locked by their
+ * The order of locks is: entries, knowledge base, existing documents, document sets. Restored rows are locked by their
  * insertion.
  */
 export function restoreEntry(
@@ -60,7 +62,9 @@ export function restoreEntry(
 ): Promise<Restored> {
   const { tx, caller } = context
   return withLimitsOf(tx, 'whole', async () => {
-    const entry = await lockEntry(tx, { caller, id: input.id })
+    const entry = await findEntry(tx, { caller, id: input.id })
+    requireWriter(caller, entry.workspace_id)
+    if (!(await lockForRestoration(tx, entry))) throw trashNotFound(entry.id)
     const place = await lockPlace(tx, { caller, entry, place: input.location })
     const contents = await queries.contentsOf(tx, entry)
     const restoration = { entry, contents, place }
@@ -93,7 +97,7 @@ async function rejoinSets(tx: Transaction, { entry, contents }: Restoration): Pr
 
 async function restoreRows(context: RestorationContext, { entry, place }: Restoration): Promise<void> {
   const { tx, consequences } = context
-  const tables = consequences.kept.filter((kept) => !('ofTranslation' in kept)).map(({ table }) => table)
+  const tables = consequences.kept.filter((kept) => !('ofTranslation' in kept))
   const members = place === null ? {} : { knowledge_base_id: place.knowledge_base_id }
   const isSame = place === null || place.knowledge_base_id === entry.knowledge_base_id
   const places: queries.Places = isSame ? {} : { documents: members, folders: members }
