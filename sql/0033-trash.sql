@@ -104,15 +104,18 @@ ALTER TABLE concepts ALTER CONSTRAINT concepts_workspace_id_merged_into_concept_
 -- column gets its default. A column that refers to a user, by a foreign key or by a name that ends in _by, becomes null
 -- when the user is gone. If the column cannot be null, the row does not come back. What has been written again since
 -- the deletion stays as it is.
+--
+-- The statistics of the table lag behind a large deletion, so the function leaves the planner no sequential scan.
 CREATE FUNCTION restore_trash_rows(
   workspace text, entry text, tables text[], places jsonb, large_columns jsonb, most_rows bigint, most_bytes bigint
-) RETURNS boolean LANGUAGE plpgsql AS $$
+) RETURNS boolean LANGUAGE plpgsql
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
   target text;
   column_names text;
   column_values text;
   conditions text;
-  moved record;
+  slice record;
 BEGIN
   SET CONSTRAINTS folders_workspace_id_parent_id_fkey, concepts_workspace_id_merged_into_concept_id_fkey DEFERRED;
   FOREACH target IN ARRAY tables LOOP
@@ -145,32 +148,29 @@ BEGIN
         WHERE c.conrelid = a.attrelid AND c.confrelid = 'users'::regclass AND a.attnum = ANY (c.conkey)) AS is_user
     ) AS o
     WHERE a.attrelid = target::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '';
+    SELECT max(n) AS last, count(*) AS rows, sum(size) AS bytes INTO slice
+    FROM (
+      SELECT n, size, sum(size) OVER (ORDER BY n) - size AS bytes_before
+      FROM (
+        SELECT n, pg_column_size(row) + coalesce(
+          pg_column_size(large_text), pg_column_size(large_bytes), pg_column_size(large_json), 0) AS size
+        FROM trash_rows WHERE workspace_id = workspace AND entry_id = entry AND table_name = target
+        ORDER BY n LIMIT most_rows) AS first
+    ) AS measured
+    WHERE bytes_before < most_bytes;
     EXECUTE format($statement$
-      WITH next AS (
-        SELECT n, size FROM (
-          SELECT n, size, sum(size) OVER (ORDER BY n) - size AS bytes_before FROM (
-            SELECT n, pg_column_size(row) + coalesce(pg_column_size(large_text), pg_column_size(large_bytes),
-              pg_column_size(large_json), 0) AS size
-            FROM trash_rows
-            WHERE workspace_id = $1 AND entry_id = $2 AND table_name = $3 ORDER BY n LIMIT $4
-          ) AS first
-        ) AS measured
-        WHERE bytes_before < $5
-      ), taken AS (
-        DELETE FROM trash_rows t USING next
-        WHERE t.workspace_id = $1 AND t.entry_id = $2 AND t.table_name = $3 AND t.n = next.n
-        RETURNING t.row, t.large_text, t.large_bytes, t.large_json, next.size
-      ), restored AS (
-        INSERT INTO %1$I (%2$s)
-        SELECT %3$s FROM taken, jsonb_populate_record(NULL::%1$I, %4$s) AS r WHERE %5$s
-        ON CONFLICT DO NOTHING
+      WITH taken AS (
+        DELETE FROM trash_rows WHERE workspace_id = $1 AND entry_id = $2 AND table_name = $3 AND n <= $4
+        RETURNING row, large_text, large_bytes, large_json
       )
-      SELECT count(*) AS rows, coalesce(sum(size), 0) AS bytes FROM taken
+      INSERT INTO %1$I (%2$s)
+      SELECT %3$s FROM taken, jsonb_populate_record(NULL::%1$I, %4$s) AS r WHERE %5$s
+      ON CONFLICT DO NOTHING
     $statement$, target, column_names, column_values,
       CASE WHEN places ? target THEN format('taken.row || %L::jsonb', places -> target) ELSE 'taken.row' END, conditions)
-    INTO moved USING workspace, entry, target, most_rows, most_bytes;
-    most_rows := most_rows - moved.rows;
-    most_bytes := most_bytes - moved.bytes;
+    USING workspace, entry, target, slice.last;
+    most_rows := most_rows - slice.rows;
+    most_bytes := most_bytes - slice.bytes;
     IF EXISTS (SELECT FROM trash_rows WHERE workspace_id = workspace AND entry_id = entry AND table_name = target) THEN
       RETURN true;
     END IF;

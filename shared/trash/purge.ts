@@ -50,9 +50,8 @@ async function handOverRelations(tx: Transaction, key: EntryKey): Promise<void> 
 
 async function deleteSlice(tx: Transaction, key: EntryKey): Promise<number> {
   const { rowCount } = await tx.query(sql.unsafe`
-    DELETE FROM trash_rows
-    WHERE workspace_id = ${key.workspace_id} AND entry_id = ${key.id} AND (table_name, n) IN (
-      SELECT table_name, n FROM trash_rows
-      WHERE workspace_id = ${key.workspace_id} AND entry_id = ${key.id} LIMIT ${sliceRows})`)
+    DELETE FROM trash_rows WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM trash_rows
+      WHERE workspace_id = ${key.workspace_id} AND entry_id = ${key.id} LIMIT ${sliceRows}))`)
   return rowCount
 }
