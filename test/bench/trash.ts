@@ -8,8 +8,8 @@ import { type Figure, ms, percentile, rate } from './harness.ts'
 
 /*
  * Deletes, restores and purges a knowledge base with two bodies, a version and the derived rows of each document.
- * Meanwhile a person writes to a document of another knowledge base of the same workspace. PostgreSQL logs how long each
- * statement takes. Each figure of the writer is of the writes beside the measured call.
+ * Meanwhile a person writes to a document of another knowledge base of the same workspace. PostgreSQL logs how long
+ * each statement takes. Each figure of the writer is of the writes beside the measured call.
  */
 
 /** Measures the trash with a knowledge base of `documents` documents. */
