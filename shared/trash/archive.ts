@@ -158,11 +158,15 @@ type Move = {
   keys: FragmentSqlToken
 }
 
+// A large value is taken out of the row before the row becomes JSON, which would have to contain the whole value.
 function move({ table, large }: KeptTable, { using, where, keys }: Move): FragmentSqlToken {
   const from = using === null ? sql.fragment`` : sql.fragment`USING ${using}`
   const value = (type: LargeType) =>
     large?.type === type ? sql.identifier(['t', large.column]) : sql.fragment`NULL::${sql.identifier([type])}`
-  const row = large === undefined ? sql.fragment`to_jsonb(t)` : sql.fragment`to_jsonb(t) - ${large.column}::text`
+  const row =
+    large === undefined
+      ? sql.fragment`to_jsonb(t)`
+      : sql.fragment`to_jsonb(jsonb_populate_record(t, ${JSON.stringify({ [large.column]: null })}::jsonb))`
   return sql.fragment`
     (DELETE FROM ${sql.identifier([table])} t ${from} WHERE ${where}
      RETURNING ${table}::text, ${keys}, ${row}, ${value('text')}, ${value('bytea')}, ${value('jsonb')})`

@@ -6,8 +6,8 @@ import { Refusal } from '../errors/errors.ts'
 import type { EntryKey } from './queries.ts'
 
 /*
- * Whoever restores or purges an entry may have to move rows to another entry or from it. So all these entries are locked
- * at once, in id order. Otherwise two restorations could wait for each other.
+ * Whoever restores or purges an entry may have to move rows to another entry or from it. So all these entries are
+ * locked at once, in id order. Otherwise two restorations could wait for each other.
  */
 
 // How many times the entries are locked. They are locked anew when the deletion or restoration of another entry has
@@ -38,7 +38,10 @@ export function lockForRestoration(tx: Transaction, key: EntryKey): Promise<bool
   })
 }
 
-/** Locks an entry that is purged, with the entries that get its relations. Returns and refuses as the function above. */
+/**
+ * Locks an entry that is purged, with the entries that get its relations. Returns and refuses as `lockForRestoration`
+ * does.
+ */
 export function lockForPurge(tx: Transaction, key: EntryKey): Promise<boolean> {
   return lockEntries(tx, {
     key,
