@@ -15,8 +15,7 @@ export type Reads = Map<string, Read>
 // trash itself is what differs.
 const apart = new Set(['streamEvents', 'exportKnowledgeBase', 'listTrash'])
 
-/** The names of all routes that `readEverything` calls. */
-export const readOperations = routes.filter(({ method, operationId }) => method === 'GET' && !apart.has(operationId))
+const readOperations = routes.filter(({ method, operationId }) => method === 'GET' && !apart.has(operationId))
 
 /**
  * Calls every read of the API for everything in the workspace, with each of its forms. `known` names what cannot be
