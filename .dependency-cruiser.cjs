@@ -8,6 +8,8 @@ const rooms = [
   ...['auth', 'knowledge-bases', 'documents', 'body', 'differences', 'attachments', 'sharing', 'structure', 'export'],
   // What is derived from the core.
   ...['changes', 'relations', 'concepts', 'localization', 'search', 'summaries'],
+  // What was deleted, of all nouns.
+  'trash',
   // What is read from several nouns at once.
   'reading',
   // What follows from a write or a deletion, in all nouns.

@@ -204,7 +204,7 @@ t.test('a deletion waits for a body that is just coming to show the file', async
 })
 
 t.test('a file goes with its document, its folder or its knowledge base, and its bytes soon after', async (t) => {
-  const own = await startTestService(t)
+  const own = await startTestService(t, { TRASH_RETENTION_DAYS: '0' })
   const ada = await own.signUp()
   const base = (await ada.post('/knowledge-bases', { name: 'Zoo' })).body.data.id
   const folder = (await ada.post('/folders', { name: 'Birds', knowledge_base_id: base })).body.data.id

@@ -71,6 +71,7 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   CHANGES_WAIT_MS: { wrong: '60001', right: '0', value: 0 },
   IDEMPOTENCY_TTL_HOURS: { wrong: '0', right: '1', value: 1 },
   JOB_RETENTION_DAYS: { wrong: '0', right: '1', value: 1 },
+  TRASH_RETENTION_DAYS: { wrong: '-1', right: '0', value: 0 },
   AUDIT_RETENTION_DAYS: { wrong: '0', right: '1', value: 1 },
   OPENAI_BASE_URL: { wrong: 'api.openai.com', right: 'http://model/v1', value: 'http://model/v1' },
   MODEL_TIMEOUT_MS: { wrong: '99', right: '100', value: 100 },

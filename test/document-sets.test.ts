@@ -6,7 +6,8 @@ import type { Client } from './support/client.ts'
 import { bodyOf, eventsOf, make, put, refused } from './support/documents.ts'
 import { startTestService } from './support/service.ts'
 
-const { signUp, database } = await startTestService(t)
+// Deletions are final here, so that a set goes with its last member.
+const { signUp, database } = await startTestService(t, { TRASH_RETENTION_DAYS: '0' })
 const ada = await signUp()
 const families = [
   { plural: 'translations', singular: 'translation', nameOf: ({ id }: Member) => id },

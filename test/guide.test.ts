@@ -194,10 +194,13 @@ t.test('every example of the guide for the shell runs as it stands', async (t) =
       const { id, version } = await make(client, sample)
       const { body: blocks } = await client.get(`/documents/${id}/blocks`)
       const [heading, paragraph] = blocks.data
+      await client.delete(`/documents/${(await make(client, sample)).id}`)
+      const { body: trash } = await client.get('/trash?limit=1')
       const env = {
         PATH: process.env['PATH'],
         ...{ ORIGIN: service.origin, TOKEN: client.token, DOCUMENT: id, VERSION: version },
         ...{ KNOWLEDGE_BASE: String(base.data.id), FOLDER: String(folder.data.id) },
+        ENTRY: trash.data[0].id,
         ...{ HEADING: heading.block_id, BLOCK: paragraph.block_id, BLOCK_HASH: paragraph.hash },
       }
       const run = promisify(execFile)('sh', ['-eu', '-c', `${prelude}\n${block}`], { env, cwd: directory })

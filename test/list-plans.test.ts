@@ -62,6 +62,13 @@ const callsOf: Record<string, (f: Fixture) => string[]> = {
   listChanges: ({ documentId }) => [`/documents/${documentId}/changes?limit=50&after=`],
   listTranslationAudit: ({ documentId }) => [`/documents/${documentId}/translation-audit?limit=50&cursor=`],
   listLocalizationAudit: ({ documentId }) => [`/documents/${documentId}/localization-audit?limit=50&cursor=`],
+  listTrash: () => [
+    '/trash?limit=50&cursor=',
+    '/trash?limit=50&q=title%20&cursor=',
+    '/trash?limit=50&q=e%20777&cursor=',
+    '/trash?limit=50&knowledge_base_id=$BASE&cursor=',
+    '/trash?limit=50&knowledge_base_id=$BASE&q=zzz',
+  ],
   listTranslationUnits: ({ documentId, translationId }) => [
     `/documents/${documentId}/translation-units?limit=1&target_document_id=${translationId}&cursor=`,
     `/documents/${documentId}/translation-units?limit=1&locale=fr&status=missing`,

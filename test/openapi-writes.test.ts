@@ -193,5 +193,9 @@ export async function writeEverything() {
     },
   })
   await client.DELETE('/attachments/{id}', { params: { path: { id: 'att_1' }, query: { force: true } } })
+  const entry = { params: { path: { id: 'trash_1' } } }
+  const restored = await client.POST('/trash/{id}/restore', { ...entry, body: { knowledge_base_id: 1 } })
+  restored.data?.data.not_restored.includes('public_share')
+  await client.DELETE('/trash/{id}', entry)
 }
 `

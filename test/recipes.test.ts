@@ -46,7 +46,7 @@ t.test('whoever follows the recipes of CONTRIBUTING gets what works at the first
   for (const [name, titles] of lists) {
     await t.resolves(command(copy, [`test/${name}.test.ts`], { TAP_GREP: `/${titles}/` }), name)
   }
-  await t.resolves(command(copy, [...runner, ...own]), 'the tests of the examples')
+  await t.resolves(command(copy, [...runner, ...own, 'test/trash-tables.test.ts']), 'the tests of the examples')
 })
 
 // The tree without what no process needs: dependencies are linked, data and history left out.

@@ -12,6 +12,7 @@ import { searchReindexer } from './sweeps/reindex.ts'
 import { retentionSweep } from './sweeps/retention.ts'
 import { staleSweep } from './sweeps/stale.ts'
 import { summarySweep } from './sweeps/summaries.ts'
+import { trashSweep } from './sweeps/trash.ts'
 
 /** The worker types of the Procfile. Each type can run alone, with others, and in several processes. */
 export const workerTypes = {
@@ -22,7 +23,7 @@ export const workerTypes = {
   summaries: [summaryWriter, deadSummaryJobs, summaryRefresher],
   localization: [translator, deadTranslationJobs],
   events: [eventSequencer],
-  sweeps: [staleSweep, retentionSweep, summarySweep, attachmentSweep, searchReindexer],
+  sweeps: [staleSweep, retentionSweep, summarySweep, attachmentSweep, trashSweep, searchReindexer],
 } as const satisfies Record<WorkerType, readonly Worker[]>
 
 /** The workers of the given types. */

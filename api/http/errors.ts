@@ -36,6 +36,7 @@ const guideSections: Record<string, readonly ErrorCode[]> = {
   'markdown#annotations': ['duplicate_block_anchor', 'invalid_markdown_anchor'],
   'attachments#uploads': ['attachment_too_large'],
   'attachments#deletion': ['attachment_referenced'],
+  'trash#restoring': ['trash_not_found', 'parent_missing'],
   'search#exhaustive': ['search_cursor_stale', 'search_cursor_invalid'],
   'events#delivery': ['invalid_last_event_id'],
   'events#streams': ['too_many_streams'],

@@ -21,6 +21,7 @@ import { meRoutes } from './me.ts'
 import { relationRoutes } from './relations.ts'
 import { searchRoutes } from './search.ts'
 import { summaryRoutes } from './summaries.ts'
+import { trashRoutes } from './trash.ts'
 
 /** The route table: every endpoint below `/api/v1`, in the order in which the description lists them. */
 export const routes: readonly Route[] = [
@@ -46,4 +47,5 @@ export const routes: readonly Route[] = [
   ...changesRoutes,
   ...localizationRoutes,
   ...attachmentRoutes,
+  ...trashRoutes,
 ]

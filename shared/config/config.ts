@@ -233,6 +233,11 @@ export const settings = {
   }),
   IDEMPOTENCY_TTL_HOURS: integer({ meaning: 'how long an Idempotency-Key is remembered', fallback: 24, min: 1 }),
   JOB_RETENTION_DAYS: integer({ meaning: 'how long finished jobs can be read', fallback: 30, min: 1 }),
+  TRASH_RETENTION_DAYS: integer({
+    meaning: 'how long what was deleted can be restored; 0 = deleting is final',
+    fallback: 30,
+    max: 3650,
+  }),
   AUDIT_RETENTION_DAYS: integer({ meaning: 'how long audit records are kept', fallback: 365, min: 1 }),
   OPENAI_API_KEY: text({ meaning: 'key of the model provider; empty = 503 `model_unavailable`', secret: true }),
   OPENAI_BASE_URL: text({

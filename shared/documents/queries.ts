@@ -176,11 +176,8 @@ export function updateMetadata(
 }
 
 /** Deletes locked documents, and every row that references them ON DELETE CASCADE. */
-export async function deleteRows(
-  tx: Transaction,
-  input: { workspaceId: string; documentIds: readonly string[] },
-): Promise<void> {
-  await tx.query(sql.unsafe`
+export function deleteRows(tx: Transaction, input: { workspaceId: string; documentIds: readonly string[] }): void {
+  tx.send(sql.unsafe`
     DELETE FROM documents
     WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.documentIds], 'text')})`)
 }

@@ -171,6 +171,7 @@ export const errorCatalogue = {
     details: Type.Union([MissingResource, BodyProblem]),
   },
   workspace_not_found: { status: 404, message: 'There is no workspace.', details: MissingResource },
+  trash_not_found: { status: 404, message: 'There is no such entry in the trash.', details: MissingResource },
   not_localized: { status: 404, message: 'The document is not in a document set.', details: MissingResource },
 
   method_not_allowed: {
@@ -200,6 +201,11 @@ export const errorCatalogue = {
     status: 409,
     message: 'The search cursor is malformed or belongs to another search.',
     details: watermark,
+  },
+  parent_missing: {
+    status: 409,
+    message: 'The knowledge base is gone; name another place.',
+    details: Type.Object({ knowledge_base_id: Type.Integer({ description: 'of the place before the deletion' }) }),
   },
   document_id_conflict: { status: 409, message: 'The document id was used before.', details: existing },
   relation_exists: { status: 409, message: 'The relation exists already.', details: existing },

@@ -135,6 +135,7 @@ export const queues = {
   sweepStale: queue<object>('sweep.stale', sweep),
   sweepAttachments: queue<object>('sweep.attachments', sweep),
   sweepRetention: queue<object>('sweep.retention', sweep),
+  sweepTrash: queue<object>('sweep.trash', sweep),
 } as const
 
 /**

@@ -18,6 +18,7 @@ const FolderShape = Type.Object({
   created_by: Nullable(Type.String()),
 })
 const FolderRow = row(FolderShape)
+const IdRow = row(Type.Object({ id: Type.Number() }))
 
 /** A row of `folders`. */
 export type FolderRow = Static<typeof FolderShape>
@@ -74,6 +75,12 @@ export function foldersOfKnowledgeBase(
     ORDER BY f.id`)
 }
 
+/** Returns the ids of all folders of a knowledge base. */
+export function idsOfFolders(db: Queryable, key: { workspaceId: string; id: number }): Promise<readonly number[]> {
+  return db.anyFirst(sql.type(IdRow)`
+    SELECT id FROM folders WHERE workspace_id = ${key.workspaceId} AND knowledge_base_id = ${key.id}`)
+}
+
 /** Issues an id and inserts a folder with that id. */
 export function insertFolder(
   tx: Transaction,
@@ -114,7 +121,7 @@ export function renameFolder(
 
 /** Returns the ids of a folder and of all folders below it. */
 export function subtreeOf(tx: Transaction, folder: Pick<FolderRow, 'workspace_id' | 'id'>): Promise<readonly number[]> {
-  return tx.anyFirst(sql.type(row(Type.Object({ id: Type.Number() })))`
+  return tx.anyFirst(sql.type(IdRow)`
     WITH RECURSIVE subtree AS (
       SELECT id FROM folders WHERE workspace_id = ${folder.workspace_id} AND id = ${folder.id}
       UNION ALL
@@ -138,8 +145,8 @@ export function lockDocumentsInFolders(tx: Transaction, folders: FolderSet): Pro
  * Deletes a folder and, by foreign key, the folders below it. The documents in these folders must have been deleted
  * before.
  */
-export async function deleteFolderRow(tx: Transaction, folder: Pick<FolderRow, 'workspace_id' | 'id'>): Promise<void> {
-  await tx.query(sql.unsafe`DELETE FROM folders WHERE workspace_id = ${folder.workspace_id} AND id = ${folder.id}`)
+export function deleteFolderRow(tx: Transaction, folder: Pick<FolderRow, 'workspace_id' | 'id'>): void {
+  tx.send(sql.unsafe`DELETE FROM folders WHERE workspace_id = ${folder.workspace_id} AND id = ${folder.id}`)
 }
 
 /** Moves folders to another knowledge base. */

@@ -17,6 +17,7 @@ const KnowledgeBaseShape = Type.Object({
 const KnowledgeBaseRow = row(KnowledgeBaseShape)
 const WorkspaceRow = row(Type.Object({ workspace_id: Type.String() }))
 const IdRow = row(Type.Object({ id: Type.Number() }))
+const NameRow = row(Type.Object({ name: Type.String() }))
 const DocumentIdRow = row(Type.Object({ id: Type.String() }))
 
 /** A row of `knowledge_bases` with the numbers of its documents and folders. */
@@ -127,14 +128,18 @@ export function renameRow(
     RETURNING ${columns}`)
 }
 
+/** Returns the name of a knowledge base, or null when the knowledge base does not exist. */
+export function nameOfKnowledgeBase(db: Queryable, key: KnowledgeBaseKey): Promise<string | null> {
+  return db.maybeOneFirst(sql.type(NameRow)`
+    SELECT name FROM knowledge_bases WHERE workspace_id = ${key.workspaceId} AND id = ${key.id}`)
+}
+
 /**
  * Deletes a knowledge base and, by foreign key, its folders. The documents of the knowledge base must have been deleted
- * before. Returns false when the knowledge base did not exist any more.
+ * before.
  */
-export async function deleteKnowledgeBaseRow(tx: Transaction, key: KnowledgeBaseKey): Promise<boolean> {
-  const { rowCount } = await tx.query(sql.unsafe`
-    DELETE FROM knowledge_bases WHERE workspace_id = ${key.workspaceId} AND id = ${key.id}`)
-  return rowCount === 1
+export function deleteKnowledgeBaseRow(tx: Transaction, key: KnowledgeBaseKey): void {
+  tx.send(sql.unsafe`DELETE FROM knowledge_bases WHERE workspace_id = ${key.workspaceId} AND id = ${key.id}`)
 }
 
 /** Locks the documents of a knowledge base in id order; returns their ids. Waits for documents that are moving. */

@@ -4,8 +4,9 @@ import { actorOf, recordAudit } from './audit.ts'
 import { deleteEmptySets, lockSets, type SetRow } from './queries.ts'
 
 /**
- * A consequence of deletions. A set whose last member was deleted is deleted with its audit. The audit of every other
- * set records the deleted translations, whether they were deleted alone or with a folder or knowledge base.
+ * A consequence of deletions. A set without members is deleted with its audit, unless one of its members is in the
+ * trash. The audit of every other set records the deleted translations, whether they were deleted alone or with a
+ * folder or knowledge base.
  */
 export async function updateSetsOfDeleted(context: DeletionContext, deletion: Deletion): Promise<void> {
   const { tx, caller, client } = context

@@ -76,7 +76,7 @@ export async function lockPair(tx: Transaction, input: { caller: Caller; pair: P
 }
 
 /** Reads the bodies of a pair in the versions that the rows of both documents name. */
-export async function bodiesOf(db: Queryable, { source, target }: Pair): Promise<PairBodies> {
+export async function bodiesOf(db: Queryable, { source, target }: Omit<Pair, 'set'>): Promise<PairBodies> {
   const body = async (document: DocumentRow) =>
     new StoredBody({ version: document.version, text: await bodyText(db, document) })
   return { source: await body(source), target: await body(target) }

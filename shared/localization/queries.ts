@@ -111,8 +111,8 @@ export async function lockSets(tx: Transaction, sets: SetsById): Promise<readonl
 const SetId = row(Type.Object({ id: Type.String() }))
 
 /**
- * Deletes the sets that have no members, together with their audit, and returns the ids of the deleted sets. The caller
- * has locked all given sets by `lockSets`.
+ * Deletes the sets that have no members, not even in the trash, together with their audit. Returns the ids of the
+ * deleted sets. The caller has locked all given sets by `lockSets`.
  */
 export function deleteEmptySets(tx: Transaction, sets: SetsById): Promise<readonly string[]> {
   return tx.anyFirst(sql.type(SetId)`
@@ -120,5 +120,8 @@ export function deleteEmptySets(tx: Transaction, sets: SetsById): Promise<readon
     WHERE s.workspace_id = ${sets.workspaceId} AND s.id = ANY(${sql.array([...sets.setIds], 'text')})
       AND NOT EXISTS (
         SELECT FROM documents d WHERE d.workspace_id = s.workspace_id AND d.document_set_id = s.id)
+      AND NOT EXISTS (
+        SELECT FROM trash_rows t
+        WHERE t.workspace_id = s.workspace_id AND t.table_name = 'documents' AND t.row ->> 'document_set_id' = s.id)
     RETURNING s.id`)
 }

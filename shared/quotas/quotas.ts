@@ -21,6 +21,8 @@ type QuotaRequest = QuotaScope & {
   adding: number
   /** The most that any other writer adds at once, if that may be more than `adding`. */
   largest?: number
+  /** Whether this transaction has stored the objects already. By default they are stored afterwards. */
+  stored?: boolean
 }
 
 const limitSettings = {
@@ -65,10 +67,10 @@ export async function enforceQuota(
  * Call it once per quota and transaction, right before the insert, because quotas are the last check of a request.
  */
 export async function makeRoom(tx: Transaction, request: QuotaRequest): Promise<void> {
-  const { adding, limit, largest = adding, ...scope } = request
+  const { adding, limit, largest = adding, stored = false, ...scope } = request
   if (await shareLock(tx, { ...scope, nearLimit: limit - largest * writersAtOnce })) return
   await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(${lockKey(scope)})`)
-  const used = await usedOf(tx, scope)
+  const used = (await usedOf(tx, scope)) - (stored ? adding : 0)
   if (used + adding > limit) throw new Refusal('quota_exceeded', { details: { quota: scope.quota, limit, used } })
 }
 

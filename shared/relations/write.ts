@@ -64,25 +64,37 @@ export async function deleteRelation(tx: Transaction, input: { id: string; calle
 }
 
 /**
- * A consequence of deletions: deletes the relations of a deleted knowledge base of which no end is left. Where a
- * document or folder was deleted, relations stay (api/guide/documents.md#deletion).
+ * A consequence of deletions: deletes the relations of a deleted knowledge base of which no end is left, and keeps them
+ * in the entry of the trash if there is one. Where a document or folder was deleted, relations stay
+ * (api/guide/documents.md#deletion).
  */
-export async function deleteRelationsWithoutEnds(
+export function deleteRelationsWithoutEnds(
   { tx }: { tx: Transaction },
-  input: { workspaceId: string; documents: readonly { id: string }[]; knowledgeBases: readonly number[] },
-): Promise<void> {
+  input: {
+    workspaceId: string
+    documents: readonly { id: string }[]
+    knowledgeBases: readonly number[]
+    entryId: string | null
+  },
+): void {
   if (input.knowledgeBases.length === 0) return
   const documentIds = input.documents.map(({ id }) => id)
   const ids = sql.array(documentIds, 'text')
-  await tx.query(sql.unsafe`
-    DELETE FROM relations r
-    WHERE r.workspace_id = ${input.workspaceId}
-      AND (r.source_document_id = ANY(${ids}) OR r.target_document_id = ANY(${ids}))
-      AND NOT EXISTS (
-        SELECT FROM documents s WHERE s.workspace_id = r.workspace_id AND s.id = r.source_document_id)
-      AND NOT EXISTS (
-        SELECT FROM document_directory i JOIN documents t ON t.workspace_id = i.workspace_id AND t.id = i.id
-        WHERE i.id = r.target_document_id)`)
+  tx.send(sql.unsafe`
+    WITH deleted AS (
+      DELETE FROM relations r
+      WHERE r.workspace_id = ${input.workspaceId}
+        AND (r.source_document_id = ANY(${ids}) OR r.target_document_id = ANY(${ids}))
+        AND NOT EXISTS (
+          SELECT FROM documents s WHERE s.workspace_id = r.workspace_id AND s.id = r.source_document_id)
+        AND NOT EXISTS (
+          SELECT FROM document_directory i JOIN documents t ON t.workspace_id = i.workspace_id AND t.id = i.id
+          WHERE i.id = r.target_document_id)
+      RETURNING r.*
+    )
+    INSERT INTO trash_rows (workspace_id, entry_id, table_name, document_id, other_document_id, row)
+    SELECT d.workspace_id, ${input.entryId}, 'relations', d.source_document_id, d.target_document_id, to_jsonb(d)
+    FROM deleted d WHERE ${input.entryId}::text IS NOT NULL`)
 }
 
 type End = { caller: Caller; documentId: string; blockId: string | null; field: string; blockField: string }

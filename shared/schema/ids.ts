@@ -35,6 +35,7 @@ export type IdPrefix =
   | 'sjob'
   | 'tjob'
   | 'tok'
+  | 'trash'
   | 'tu'
   | 'usr'
   | 'ws'

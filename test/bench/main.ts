@@ -21,6 +21,7 @@ import { measureSearch } from './search.ts'
 import { measureSeveral } from './several.ts'
 import { measureStreams } from './streams.ts'
 import { measureSummaries } from './summaries.ts'
+import { measureTrash } from './trash.ts'
 import { measureWrites } from './writes.ts'
 
 const measurements = {
@@ -43,6 +44,7 @@ const measurements = {
   streams: measureStreams,
   summaries: measureSummaries,
   localization: measureLocalization,
+  trash: measureTrash,
   collab: measureCollab,
   hostile: measureHostile,
 }
@@ -54,8 +56,8 @@ are promises for an idle machine. Without a NAME it measures all of them:
 ${Object.keys(measurements).join(', ')}.
 
   --documents N   size of the corpus of search, 10,000 by default (50,000 takes a quarter of an hour), of export and
-                  summaries, 2,000 by default (their figures are meant for 10,000), and of growth, 20,000 by default
-                  (its figures are meant for 100,000)
+                  summaries, 2,000 by default (their figures are meant for 10,000), of growth, 20,000 by default (its
+                  figures are meant for 100,000), and of what trash deletes and restores, 10,000 by default
   --files N       how many Markdown files derived extracts candidates of, 200 by default; its figure is meant for 1,000
   --writes N      how often follow updates its document, 10,000 by default, and the longest history behind which history
                   lets the service rest, 1,000,000 by default

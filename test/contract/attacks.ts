@@ -41,6 +41,7 @@ const sample: Fixture = {
   candidateId: 'cand_1',
   attachmentId: 'att_1',
   summaryJobId: 'sjob_1',
+  trashId: 'trash_1',
   version: 'sha256:1',
   marker: 'marker',
 }

@@ -28,6 +28,8 @@ export type Fixture = {
   attachmentId: string
   /** A job about the document. */
   summaryJobId: string
+  /** The entry of a deleted document in the trash. */
+  trashId: string
   /** The version of the document's body. */
   version: string
   marker: string
@@ -72,6 +74,9 @@ export async function createFixture(owner: Client): Promise<Fixture> {
   const extracted = await owner.post('/concept-candidates/extract', { document_id: document.id })
   const candidateId: string = extracted.body.data.candidates[0].id
   const rebuild = await owner.post(`/documents/${document.id}/summary/rebuild`, { generator: 'model' })
+  const deleted = await created(owner, '/documents', { title: `deleted ${marker}`, knowledge_base_id: base.id })
+  await owner.delete(`/documents/${deleted.id}`)
+  const trash = await owner.get(`/trash?knowledge_base_id=${base.id}`)
   return {
     knowledgeBaseId: base.id,
     folderId: folder.id,
@@ -87,6 +92,7 @@ export async function createFixture(owner: Client): Promise<Fixture> {
     candidateId,
     attachmentId: await uploaded(owner, { documentId: document.id, filename: `${marker}.png` }),
     summaryJobId: rebuild.body.data.id,
+    trashId: trash.body.data[0].id,
     version: written.body.data.version,
     marker,
   }
@@ -108,6 +114,7 @@ const parameterValues: Record<string, (fixture: Fixture) => string> = {
   translation_not_found: ({ translationId }) => translationId,
   locale: () => 'fr',
   job_not_found: ({ summaryJobId }) => summaryJobId,
+  trash_not_found: ({ trashId }) => trashId,
   blockId: ({ blockId }) => blockId,
   seq: () => '1',
 }

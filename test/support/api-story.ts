@@ -171,6 +171,11 @@ export async function tellStory(
   await call('moveDocuments', { body: { ids: [lake, rivers.body.data.id], folder_id: folder } })
   await call('deleteDocuments', { body: { ids: [rivers.body.data.id] } })
   await call('deleteDocument', { path: { id: lake } })
+  const trash = await call('listTrash', { query: { knowledge_base_id: base } })
+  await call('restoreFromTrash', { path: { id: trash.body.data[0].id }, body: { folder_id: folder } })
+  await send(client, 'deleteDocument', { path: { id: lake } })
+  const again = await send(client, 'listTrash', {})
+  await call('purgeFromTrash', { path: { id: again.body.data[0].id } })
   await call('deleteFolder', { path: { id: spare } })
   await call('deleteKnowledgeBase', { path: { id: other }, body: { confirm_id: String(other) } })
   return told

@@ -95,6 +95,12 @@ export async function seedDocuments(
       SELECT workspace_id, prefix || n, 1, 'b', 'b', 'paragraph', 2, '', 'rare' || n || ' common',
         array_to_tsvector(ARRAY['rare' || n, 'common', '@w' || workspace_id, '@k' || knowledge_base_id])
       FROM first, ${many}`,
+    `
+      INSERT INTO trash_entries (workspace_id, id, type, document_id, knowledge_base_id, name, path_text, document_count,
+        not_restored, deleted_at, expires_at)
+      SELECT workspace_id, 'trash_' || n, 'document', prefix || 't' || n, knowledge_base_id, 'Title ' || n, 'Base', 1,
+        '{}', now(), now() + interval '1 day'
+      FROM first, ${some}`,
     `DROP TABLE first`,
     `ANALYZE`,
   ]) {

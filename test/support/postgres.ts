@@ -23,6 +23,11 @@ export function createBareDatabase(): Promise<TestDatabase> {
   return createDatabase('template1')
 }
 
+/** Creates a copy of a database to which nobody is connected. */
+export function copyDatabase(url: string): Promise<TestDatabase> {
+  return createDatabase(new URL(url).pathname.slice(1))
+}
+
 async function createDatabase(copied: string): Promise<TestDatabase> {
   const server = process.env[serverVariable]
   if (!server) throw new Error('Tests need the PostgreSQL of a run: npm test -- test/name.test.ts')

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Test } from 'tap'
 import { createApp } from '../../api/app.ts'
 import { startService } from '../../api/start-service.ts'
 import { bootstrap } from '../../shared/auth/bootstrap.ts'
@@ -13,15 +12,18 @@ import { readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/process/log.ts'
 import { Client } from './client.ts'
 import { createTestDatabase } from './postgres.ts'
+import type { Teardown } from './site.ts'
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
 /**
- * Starts a real service on a new database: the application on a free port, which checks every response against its
- * declared schema. It ends with the test. `env` overrides environment variables.
+ * Starts a real service: the application on a free port, which checks every response against its declared schema. It
+ * ends with the test. `env` overrides environment variables. Without DATABASE_URL among them the database is new, and
+ * goes with the service.
  */
-export async function startTestService(t: Test, env: Record<string, string> = {}) {
-  const { url, drop } = await createTestDatabase()
+export async function startTestService(t: Teardown, env: Record<string, string> = {}) {
+  const { DATABASE_URL: given } = env
+  const { url, drop } = given === undefined ? await createTestDatabase() : { url: given, drop: async () => {} }
   const directory = await mkdtemp(join(tmpdir(), 'svc-test-'))
   const config = readConfig({ DATABASE_URL: url, DATA_DIR: directory, LOG_LEVEL: 'silent', ...unlimited, ...env })
   const log = createLogger({ service: 'test', config })

@@ -1,11 +1,10 @@
-import type { Test } from 'tap'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { createLogger } from '../../shared/process/log.ts'
 import { openRuntime, type Runtime, type Worker } from '../../workers/runtime/runtime.ts'
 import { workersOf } from '../../workers/types.ts'
 import type { Client } from './client.ts'
 import { startTestService, type TestService } from './service.ts'
-import { until } from './site.ts'
+import { type Teardown, until } from './site.ts'
 
 /** The members of the answer to the creation of a document that tests use. */
 export type Written = { id: string; version: string; title: string; knowledge_base_id: number; updated_at: number }
@@ -18,7 +17,7 @@ export type RunningWorkers = {
 }
 
 /** Runs workers on the database of a service, with their own connections. They end with the test at the latest. */
-export async function startWorkers(t: Test, service: TestService, workers: Worker[]): Promise<RunningWorkers> {
+export async function startWorkers(t: Teardown, service: TestService, workers: Worker[]): Promise<RunningWorkers> {
   const { config } = service
   const log = createLogger({ service: 'test', config })
   const runtime = await openRuntime({ config, log, schedule: false })
@@ -33,7 +32,7 @@ export async function startWorkers(t: Test, service: TestService, workers: Worke
 }
 
 /** A service with workers that index its documents and number its events. */
-export async function startSearchService(t: Test): Promise<TestService> {
+export async function startSearchService(t: Teardown): Promise<TestService> {
   const service = await startTestService(t)
   await startWorkers(t, service, workersOf(['search', 'events']))
   return service

@@ -15,6 +15,7 @@ export const chapterNames = [
   'blocks',
   'markdown',
   'attachments',
+  'trash',
   'search',
   'changes',
   'events',

@@ -32,7 +32,7 @@ export async function prepareTranslation(
   const texts = { source: bodies.source.text, target: bodies.target.text }
   // Every body write keeps the units up to date. But units that are out of date may be there, for example after a table
   // was restored from a backup.
-  const { present, count } = await ahead.result(deriving, { text: texts.source })
+  const { present, count } = await ahead.result(derivingUnits, { text: texts.source })
   await queries.lockUnitsOfTarget(tx, key)
   await queries.dropUnitsExcept(tx, { ...key, present })
   await queries.putUnits(tx, { workspaceId: key.workspaceId, targetIds: [key.targetId], present })
@@ -87,8 +87,10 @@ export function alignByPosition(texts: PairTexts): { unitIds: string[]; mappings
 
 const noMappings = { unitIds: [], mappings: '[]' }
 const module = import.meta.url
-const deriving = textComputation({ module, run: textsWithUnits })
 const aligning = pairComputation({ module, run: alignByPosition })
+
+/** Computes the units of a source document. */
+export const derivingUnits = textComputation({ module, run: textsWithUnits })
 
 async function audit(
   tx: Transaction,

@@ -281,6 +281,26 @@ export async function applyTargetChange(tx: Transaction, input: TargetKey & { ch
   await refreshTargetHashes(tx, { workspaceId, unitIds: touched, byHand: true })
 }
 
+/**
+ * Stores the hashes of all texts of a translation, and updates its units. `texts` is the JSON text of a list of
+ * `TextHash`; a block that is not in the list is gone. The caller has locked the units by `lockUnitsOfTarget`.
+ */
+export async function replaceTargetTexts(tx: Transaction, input: TargetKey & { texts: string }): Promise<void> {
+  const { workspaceId, targetId, texts } = input
+  await tx.query(sql.unsafe`
+    UPDATE translation_unit_blocks b SET hash = n.hash
+    FROM (
+      SELECT o.unit_id, o.block_id, coalesce(c.hash, '') AS hash FROM translation_unit_blocks o
+      LEFT JOIN jsonb_to_recordset(${texts}::jsonb) AS c (block_id text, hash text) ON c.block_id = o.block_id
+      WHERE o.workspace_id = ${workspaceId} AND o.target_document_id = ${targetId}
+    ) AS n
+    WHERE b.workspace_id = ${workspaceId} AND b.target_document_id = ${targetId} AND b.unit_id = n.unit_id
+      AND b.block_id = n.block_id AND b.hash <> n.hash`)
+  const unitIds = sql.fragment`ARRAY(
+    SELECT u.id FROM translation_units u WHERE u.workspace_id = ${workspaceId} AND u.target_document_id = ${targetId})`
+  await refreshTargetHashes(tx, { workspaceId, unitIds, byHand: true })
+}
+
 /** A mapping of a unit to a block; `hash` is the hash of the text of the block, '' when the text is blank. */
 export type Mapping = { unit_id: string; block_id: string; ordinal: number; hash: string }
 

@@ -1,0 +1,174 @@
+import { type Caller, requireWriter } from '../auth/caller.ts'
+import type { Ahead } from '../computations/ahead.ts'
+import type { Config } from '../config/config.ts'
+import { type Transaction, withLimitsOf } from '../database/database.ts'
+import { eventDocument } from '../documents/present.ts'
+import { type DocumentRow, lockDocuments } from '../documents/queries.ts'
+import { Refusal } from '../errors/errors.ts'
+import { recordEvents } from '../events/record.ts'
+import { markStale } from '../jobs/projections/stale.ts'
+import type { Jobs } from '../jobs/send.ts'
+import {
+  changeKnowledgeBaseOfDocuments,
+  changeKnowledgeBaseOfFolders,
+  type FolderRow,
+  subtreeOf,
+  visibleFolder,
+} from '../knowledge-bases/folders.ts'
+import type { Location } from '../knowledge-bases/locations.ts'
+import { type KnowledgeBaseRow, visibleKnowledgeBase } from '../knowledge-bases/queries.ts'
+import { lockSets } from '../localization/queries.ts'
+import { enforceQuota, makeRoom, type QuotaLimits } from '../quotas/quotas.ts'
+import { findEntry, type TrashEntryRow, trashNotFound } from './entries.ts'
+import { lockForRestoration } from './entry-locks.ts'
+import type { KeptTable } from './kept-table.ts'
+import { lockPlace, type PlaceInput } from './place.ts'
+import * as queries from './queries.ts'
+import { lockEndsOfPairs, restorePairs } from './restore-pairs.ts'
+
+/** The context of a restoration. `kept` lists the tables of which the trash has rows. */
+export type RestorationContext = {
+  tx: Transaction
+  ahead: Ahead
+  jobs: Jobs
+  caller: Caller
+  config: QuotaLimits & Pick<Config, 'QUOTA_ATTACHMENT_BYTES' | 'ATTACHMENT_MAX_BYTES'>
+  consequences: { kept: readonly KeptTable[] }
+}
+
+/** What was restored from an entry. `notRestored` names what was deleted with it and does not come back. */
+export type Restored = { entry: TrashEntryRow; notRestored: readonly string[] } & (
+  | { type: 'document'; document: DocumentRow }
+  | { type: 'folder'; folder: FolderRow }
+  | { type: 'knowledge_base'; knowledgeBase: KnowledgeBaseRow }
+)
+
+/** The step of a restoration that its helpers work on: the locked entry and its contents. */
+type Restoration = { entry: TrashEntryRow; contents: queries.Contents; place: Location | null }
+
+/**
+ * Restores an entry of the trash: everything comes back with the same ids, a `document.created` event for each
+ * document, and jobs for all that is derived. The entry is gone afterwards. Refuses with 404 `trash_not_found`, with
+ * 403 for a viewer, and as `lockPlace` does. Refuses with 409 `locale_exists` when a document set has another document
+ * for a locale by now, and with 409 `quota_exceeded`. Call the function once in a transaction, as the last step,
+ * because it enqueues jobs.
+ *
+ * The order of locks is: entries, knowledge base, existing documents, document sets. Restored rows are locked by their
+ * insertion.
+ */
+export function restoreEntry(
+  context: RestorationContext,
+  input: { id: string; location: PlaceInput },
+): Promise<Restored> {
+  const { tx, caller } = context
+  return withLimitsOf(tx, 'whole', async () => {
+    const entry = await findEntry(tx, { caller, id: input.id })
+    requireWriter(caller, entry.workspace_id)
+    if (!(await lockForRestoration(tx, entry))) throw trashNotFound(entry.id)
+    const place = await lockPlace(tx, { caller, entry, place: input.location })
+    const contents = await queries.contentsOf(tx, entry)
+    const restoration = { entry, contents, place }
+    const left = await rejoinSets(tx, restoration)
+    if (place !== null) queries.placeRoot(tx, entry, place)
+    queries.fetchRelations(tx, entry)
+    await restoreRows(context, restoration)
+    await restorePairs(context, { entry, contents, left })
+    await enforceQuotas(context, restoration)
+    await noteMove(context, restoration)
+    await announce(context, restoration)
+    queries.deleteEntry(tx, entry)
+    const notRestored = [...entry.not_restored, ...(left.length > 0 ? ['document_set'] : [])]
+    return { entry, notRestored, ...(await restoredRoot(tx, entry)) }
+  })
+}
+
+// Locks the document sets of the documents, which then change no more. Documents whose set was deleted meanwhile come
+// back as ordinary documents; returns their ids.
+async function rejoinSets(tx: Transaction, { entry, contents }: Restoration): Promise<readonly string[]> {
+  const { set_ids: setIds } = contents
+  if (setIds.length === 0) return []
+  const workspaceId = entry.workspace_id
+  await lockEndsOfPairs(tx, entry, () => lockSets(tx, { workspaceId, setIds }))
+  const left = await queries.leaveMissingSets(tx, entry)
+  const taken = await queries.takenLocale(tx, entry)
+  if (taken !== null) throw new Refusal('locale_exists', { details: taken })
+  return left
+}
+
+async function restoreRows(context: RestorationContext, { entry, place }: Restoration): Promise<void> {
+  const { tx, consequences } = context
+  const tables = consequences.kept.filter((kept) => !('ofTranslation' in kept))
+  const members = place === null ? {} : { knowledge_base_id: place.knowledge_base_id }
+  const isSame = place === null || place.knowledge_base_id === entry.knowledge_base_id
+  const places: queries.Places = isSame ? {} : { documents: members, folders: members }
+  while (await queries.restoreSlice(tx, { key: entry, tables, places }));
+}
+
+// The check of a quota locks out other writers of the workspace near its limit, so it comes behind the long part.
+async function enforceQuotas(context: RestorationContext, { entry, contents }: Restoration): Promise<void> {
+  const { tx, config } = context
+  const { document_ids: documentIds, folders, attachment_bytes: bytes } = contents
+  const stored = { workspaceId: entry.workspace_id, stored: true }
+  if (entry.type === 'knowledge_base') await enforceQuota(context, { ...stored, quota: 'knowledge_bases', adding: 1 })
+  if (folders > 0) await enforceQuota(context, { ...stored, quota: 'folders', adding: folders })
+  if (documentIds.length > 0) {
+    await enforceQuota(context, { ...stored, quota: 'documents', adding: documentIds.length })
+  }
+  if (bytes === 0) return
+  const largest = Math.max(bytes, config.ATTACHMENT_MAX_BYTES)
+  const limit = config.QUOTA_ATTACHMENT_BYTES
+  await makeRoom(tx, { ...stored, quota: 'attachment_bytes', limit, adding: bytes, largest })
+}
+
+// A document or folder that comes back to another place has changed, as if it had been moved.
+async function noteMove({ tx, caller }: RestorationContext, { entry, contents, place }: Restoration): Promise<void> {
+  if (place === null) return
+  const { workspace_id: workspaceId, folder_id: folderId } = entry
+  const { knowledge_base_id: knowledgeBaseId } = place
+  const isOtherBase = knowledgeBaseId !== entry.knowledge_base_id
+  if (!isOtherBase && place.folder_id === entry.parent_folder_id) return
+  if (folderId !== null) {
+    const folderIds = isOtherBase ? await subtreeOf(tx, { workspace_id: workspaceId, id: folderId }) : [folderId]
+    await changeKnowledgeBaseOfFolders(tx, { workspaceId, folderIds, knowledgeBaseId })
+  }
+  if (folderId !== null && !isOtherBase) return
+  const documentIds = contents.document_ids
+  await changeKnowledgeBaseOfDocuments(tx, { workspaceId, documentIds, knowledgeBaseId, userId: caller.userId })
+}
+
+// How many documents one statement announces.
+const sliceDocuments = 500
+
+async function announce(context: RestorationContext, { entry, contents }: Restoration): Promise<void> {
+  const { tx } = context
+  const { workspace_id: workspaceId } = entry
+  for (let from = 0; from < contents.document_ids.length; from += sliceDocuments) {
+    const documentIds = contents.document_ids.slice(from, from + sliceDocuments)
+    const documents = await lockDocuments(tx, { workspaceId, documentIds })
+    if (documents.length < documentIds.length) throw new Error(`documents of ${entry.id} were not restored`)
+    const recorded = documents.map(eventDocument)
+    const rowNos = await recordEvents(tx, { workspaceId, name: 'document.created', documents: recorded })
+    markStale(context, {
+      workspaceId,
+      changes: ['body'],
+      documents: documents.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),
+    })
+  }
+}
+
+async function restoredRoot(tx: Transaction, entry: TrashEntryRow) {
+  const workspaceIds = [entry.workspace_id]
+  if (entry.document_id !== null) {
+    const [document] = await lockDocuments(tx, { workspaceId: entry.workspace_id, documentIds: [entry.document_id] })
+    if (document !== undefined) return { type: 'document' as const, document }
+  }
+  if (entry.folder_id !== null) {
+    const folder = await visibleFolder(tx, { id: entry.folder_id, workspaceIds })
+    if (folder !== null) return { type: 'folder' as const, folder }
+  }
+  const knowledgeBase = await visibleKnowledgeBase(tx, { id: entry.knowledge_base_id, workspaceIds })
+  if (entry.type === 'knowledge_base' && knowledgeBase !== null) {
+    return { type: 'knowledge_base' as const, knowledgeBase }
+  }
+  throw new Error(`the trash has no row of ${entry.id}`)
+}

@@ -1,0 +1,189 @@
+import t from 'tap'
+import { sql } from '../../shared/database/database.ts'
+import { p } from '../body/build.ts'
+import type { Client } from '../support/client.ts'
+import { bodyOf, make, put } from '../support/documents.ts'
+import { startTestService } from '../support/service.ts'
+import { edit, ok, review, translate, unitsOf } from '../support/translations.ts'
+
+/* What others did while a thing was in the trash, and what comes back then. */
+
+const service = await startTestService(t)
+const { signUp, database } = service
+
+t.test('a translation comes back with the units that its source has by now', async (t) => {
+  const ada = await signUp()
+  await sameUnits(t, ada, { deleted: 'target', edited: 'source' })
+})
+
+t.test('a source comes back to the texts that its translation has by now', async (t) => {
+  const ada = await signUp()
+  await sameUnits(t, ada, { deleted: 'source', edited: 'target' })
+})
+
+t.test('the set of a document is gone, so the document comes back without a language and says so', async (t) => {
+  const ada = await signUp()
+  const { source, target } = await translate(ada, [p('one')])
+  ok(await ada.delete(`/documents/${target}`))
+  ok(await ada.post(`/documents/${source.id}/translation/deactivate`))
+  t.strictSame(ok(await restored(ada)).data.not_restored, ['document_set'])
+  const ordinary = { document_set_id: null, locale: null, variant_role: null, translation_freshness: 'current' }
+  t.match(ok(await ada.get(`/documents/${target}`)).data, ordinary)
+  ok(await ada.post(`/documents/${target}/translation/activate`, { source_locale: 'fr' }))
+})
+
+t.test('a relation comes back with the first of its two knowledge bases, whichever was deleted last', async (t) => {
+  const ada = await signUp()
+  for (const order of [
+    ['zoo', 'harbour'],
+    ['harbour', 'zoo'],
+  ] as const) {
+    const { zoo, harbour, relationsOf, remove, entryOf } = await related(ada)
+    await remove(zoo)
+    t.equal((await relationsOf(harbour)).length, 1, 'a relation with one end stays')
+    await remove(harbour)
+    const [first, second] = order[0] === 'zoo' ? [zoo, harbour] : [harbour, zoo]
+    ok(await ada.post(`/trash/${await entryOf(first)}/restore`))
+    t.equal((await relationsOf(first)).length, 1)
+    ok(await ada.post(`/trash/${await entryOf(second)}/restore`))
+    for (const end of [zoo, harbour]) t.equal((await relationsOf(end)).length, 1)
+  }
+})
+
+t.test('a relation waits for its other document when the entry that has it is purged', async (t) => {
+  const ada = await signUp()
+  const { zoo, harbour, relationsOf, remove, entryOf } = await related(ada)
+  await remove(zoo)
+  await remove(harbour)
+  ok(await ada.delete(`/trash/${await entryOf(harbour)}`))
+  ok(await ada.post(`/trash/${await entryOf(zoo)}/restore`))
+  t.equal((await relationsOf(zoo)).length, 1)
+  await remove(zoo)
+  ok(await ada.delete(`/trash/${await entryOf(zoo)}`))
+  const rows = await database.any(sql.unsafe`
+    SELECT FROM relations WHERE workspace_id = ${ada.workspace_id}
+    UNION ALL SELECT FROM trash_rows WHERE workspace_id = ${ada.workspace_id}`)
+  t.equal(rows.length, 0)
+})
+
+t.test('what an account that is gone has written comes back without its name', async (t) => {
+  const ada = await signUp({ workspace: 'Shared' })
+  const bob = await signUp({ workspace: 'Shared' })
+  const { id } = await make(bob, [p('one')])
+  await put(bob, id, [p('two')])
+  ok(await ada.delete(`/documents/${id}`))
+  await database.query(sql.unsafe`DELETE FROM users WHERE id = ${bob.user_id}`)
+  ok(await restored(ada))
+  t.match(ok(await ada.get(`/documents/${id}`)).data, { created_by: null, updated_by: null })
+  t.match(ok(await ada.get(`/documents/${id}/versions`)).data, [{ created_by: null }])
+})
+
+t.test('what was deleted before an upgrade of the service comes back after it', async (t) => {
+  const own = await startTestService(t)
+  const ada = await own.signUp()
+  const { id } = await make(ada, [p('one')])
+  ok(await ada.delete(`/documents/${id}`))
+  await own.database.query(sql.unsafe`ALTER TABLE documents ADD COLUMN added text NOT NULL DEFAULT 'later'`)
+  await own.database.query(sql.unsafe`ALTER TABLE document_bodies ADD COLUMN added timestamptz`)
+  ok(await restored(ada))
+  t.equal((await ada.get(`/documents/${id}/content`)).status, 200)
+  const row = await own.database.one(sql.unsafe`SELECT added FROM documents WHERE id = ${id}`)
+  t.strictSame(row, { added: 'later' })
+})
+
+t.test('thousands of folders and documents come back although they are restored in slices', async (t) => {
+  const own = await startTestService(t, { QUOTA_FOLDERS: '5000' })
+  const ada = await own.signUp()
+  const { id } = await make(ada, [p('one')])
+  const { workspace_id: workspaceId, knowledge_base_id: base } = ok(await ada.get(`/documents/${id}`)).data
+  // Each folder is in a folder that was made later, as after many moves.
+  await own.database.query(sql.unsafe`
+    WITH ids AS (
+      INSERT INTO folder_directory (workspace_id) SELECT ${workspaceId} FROM generate_series(1, 2500) RETURNING id
+    )
+    INSERT INTO folders (workspace_id, id, knowledge_base_id, parent_id, name)
+    SELECT ${workspaceId}, id, ${base}, lead(id) OVER (ORDER BY id), 'Folder' FROM ids`)
+  await own.database.query(sql.unsafe`
+    INSERT INTO document_directory (id, workspace_id)
+    SELECT 'doc_' || n, ${workspaceId} FROM generate_series(1, 2500) AS n`)
+  await own.database.query(sql.unsafe`
+    INSERT INTO documents SELECT d.* FROM generate_series(1, 2500) AS n
+    CROSS JOIN LATERAL (
+      SELECT (jsonb_populate_record(o, jsonb_build_object('id', 'doc_' || n))).* FROM documents o WHERE o.id = ${id}) AS d`)
+  const contents = async () => {
+    const { document_count, folder_count } = ok(await ada.get(`/knowledge-bases/${base}`)).data
+    return { document_count, folder_count }
+  }
+  const whole = { document_count: 2501, folder_count: 2500 }
+  t.strictSame(await contents(), whole)
+  ok(await ada.delete(`/knowledge-bases/${base}?confirm_id=${base}`))
+  ok(await restored(ada))
+  t.strictSame(await contents(), whole)
+  const created = await own.database.any(sql.unsafe`
+    SELECT DISTINCT document_id FROM events WHERE name = 'document.created' AND document_id <> ${id}`)
+  t.equal(created.length, 2500, 'everybody who follows the events hears of each document')
+})
+
+type Roles = { deleted: 'source' | 'target'; edited: 'source' | 'target' }
+
+// Makes the same edits twice: once while the other document of the pair is in the trash, and once while it is not.
+async function sameUnits(t: { strictSame: (found: unknown, wanted: unknown) => unknown }, ada: Client, roles: Roles) {
+  const results = []
+  for (const isDeleted of [true, false]) {
+    const { source, target } = await translate(ada, [p('one'), p('two'), p('three'), p('four')])
+    const { blocks } = await bodyOf(ada, target)
+    for (const [index, text] of ['un', 'deux', 'trois'].entries()) {
+      await edit(ada, target, { block: String(blocks[index]?.attrs.id), text })
+    }
+    for (const unit of (await unitsOf(ada, target)).slice(0, 3)) {
+      ok(await review(ada, target, { unit: unit.id, review_status: 'current' }))
+    }
+    const before = new Map((await unitsOf(ada, target)).map(({ source_block_id, id }) => [source_block_id, id]))
+    const documents = { source: source.id, target }
+    if (isDeleted) ok(await ada.delete(`/documents/${documents[roles.deleted]}`))
+    const edited = documents[roles.edited]
+    const [first, second] = (await bodyOf(ada, edited)).blocks
+    await edit(ada, edited, { block: String(first?.attrs.id), text: 'changed' })
+    ok(await ada.delete(`/documents/${edited}/blocks/${second?.attrs.id}`))
+    const position = { document_end: true }
+    ok(await ada.post(`/documents/${edited}/blocks`, { position, nodes: [p('added')] }))
+    if (isDeleted) ok(await restored(ada))
+    const { translation_freshness } = ok(await ada.get(`/documents/${target}`)).data
+    const units = (await unitsOf(ada, target)).map(({ id, source_block_id, source_text, target_text, status }) => {
+      return { source_text, target_text, status, isKept: before.get(source_block_id) === id }
+    })
+    results.push({ translation_freshness, units })
+  }
+  t.strictSame(results[0], results[1])
+}
+
+type End = { base: number; document: string }
+
+// Two knowledge bases, whose documents are related.
+async function related(ada: Client) {
+  const place = async (name: string): Promise<End> => {
+    const base = ok(await ada.post('/knowledge-bases', { name })).data.id
+    return { base, document: (await make(ada, [p('one')], { knowledge_base_id: base })).id }
+  }
+  const [zoo, harbour] = [await place('Zoo'), await place('Harbour')]
+  const { blocks } = await bodyOf(ada, zoo.document)
+  ok(
+    await ada.post('/relations', {
+      source_document_id: zoo.document,
+      source_block_id: blocks[0]?.attrs.id,
+      target_uri: `svc://doc/${harbour.document}`,
+    }),
+  )
+  return {
+    zoo,
+    harbour,
+    relationsOf: async ({ document }: End) => ok(await ada.get(`/documents/${document}/relations`)).data,
+    remove: async ({ base }: End) => ok(await ada.delete(`/knowledge-bases/${base}?confirm_id=${base}`)),
+    entryOf: async ({ base }: End) => ok(await ada.get(`/trash?knowledge_base_id=${base}`)).data[0].id,
+  }
+}
+
+async function restored(ada: Client) {
+  const [entry] = ok(await ada.get('/trash?limit=1')).data
+  return ada.post(`/trash/${entry.id}/restore`)
+}
